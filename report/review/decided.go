@@ -40,6 +40,8 @@ type decided struct {
 	wrong   int            // suspects that were dropped or relabelled
 	classes []int32        // decided suspects of each given class
 	pairs   []tally        // one for each confusion
+	gone    int            // decisions about images that the manifest does not have
+	example string         // one of these images
 }
 
 // changed records that an image changed at a version of the store.
@@ -60,23 +62,25 @@ func newDecided(t *table, s *decisions.Store) (*decided, error) {
 		classes: make([]int32, len(t.classes)), pairs: make([]tally, len(t.pairs)),
 	}
 	d.counts[undecided] = len(t.list)
-	strangers, known, example := 0, 0, ""
+	strangers, known := 0, 0
 	err := s.Images(func(i decisions.Image) error {
 		image, ok := t.find(i.Path)
 		switch {
 		case ok:
 			known++
 			d.set(image, i)
-		case i.Action != decisions.Drop && i.Action != decisions.Undecided: // dropped images may be gone
-			strangers++
-			example = i.Path
+		case i.Action != decisions.Undecided:
+			d.gone, d.example = d.gone+1, i.Path
+			if i.Action != decisions.Drop { // a mended manifest is without the dropped ones
+				strangers++
+			}
 		}
 		return nil
 	})
 	if err == nil && strangers > known {
 		err = fmt.Errorf("review: %s: holds decisions about %d images of which %d are not in the manifest, "+
 			"such as %q: it is about other images; name another file of decisions",
-			s.Path, strangers+known, strangers, example)
+			s.Path, strangers+known, strangers, d.example)
 	}
 	return d, err
 }

@@ -21,15 +21,23 @@ type Exported struct {
 	Disagreed  int    `json:"disagreed"` // left as given: no decision has a majority of the reviewers
 	Undecided  int    `json:"undecided"` // of the audit's images or, without an audit, of the manifest's
 
+	Gone    int    `json:"gone"`                   // decisions about images that the manifest does not have
+	Example string `json:"gone_example,omitempty"` // one of these images
+
 	Studio *studio `json:"label_studio,omitempty"` // for tasks: how to set up Label Studio
 }
 
-// Left returns a line about the images that were decided but left as given, or "" if there are none.
-func (e Exported) Left() string {
-	if e.Unsure+e.Disagreed == 0 {
-		return ""
+// Left returns lines about the images that were decided but left as given, and about decisions on images that the
+// manifest does not have; "" if there are none.
+func (e Exported) Left() (lines string) {
+	if e.Unsure+e.Disagreed > 0 {
+		lines = fmt.Sprintf("left as given: %d unsure, %d without a majority of the reviewers\n", e.Unsure, e.Disagreed)
 	}
-	return fmt.Sprintf("left as given: %d unsure, %d without a majority of the reviewers\n", e.Unsure, e.Disagreed)
+	if e.Gone > 0 {
+		lines += fmt.Sprintf("not applied: %d decisions on images that are not in the manifest, such as %s (--decided lists "+
+			"all decisions)\n", e.Gone, e.Example)
+	}
+	return lines
 }
 
 // mending returns the decisions to apply to the manifest, all from the same moment.
@@ -54,7 +62,7 @@ func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
 			e.Disagreed++
 		}
 	}
-	e.Undecided = d.counts[undecided]
+	e.Undecided, e.Gone, e.Example = d.counts[undecided], d.gone, d.example
 	if len(r.table.list) == 0 {
 		e.Undecided = len(d.action) - e.Kept - e.Dropped - e.Relabelled - e.Unsure - e.Disagreed
 	}

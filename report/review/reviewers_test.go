@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"winnow/audit/suspects"
 )
 
 // as makes decisions as a reviewer does.
@@ -285,5 +288,42 @@ func TestReviewersBehindToken(t *testing.T) {
 	}
 	if w.review.Decisions.Version() != 0 {
 		t.Error("something was decided")
+	}
+}
+
+// Decisions on images that the manifest no longer has are counted and named, whatever was decided.
+func TestDecisionsOnGoneImages(t *testing.T) {
+	w := newWorld(t, 100)
+	w.decide("t", 200, on(0, "drop", "", 0), on(1, "keep", "", 0), on(2, "relabel", other(w.list[2].Given), 0),
+		on(3, "keep", "", 0), on(4, "keep", "", 0))
+	text, err := os.ReadFile(w.manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, w.list[0].Path+",") && !strings.HasPrefix(line, w.list[2].Path+",") {
+			left = append(left, line)
+		}
+	}
+	if len(left) != 99 { // a header and 98 of 100 rows
+		t.Fatalf("%d lines are left", len(left))
+	}
+	w.write("m.csv", strings.Join(left, ""))
+	w.close()
+	w.list = slices.DeleteFunc(slices.Clone(w.list), func(s suspects.Suspect) bool {
+		return s.Path == w.list[0].Path || s.Path == w.list[2].Path
+	})
+	w.open(nil)
+	var e Exported
+	w.must("POST", "/api/export", "{}", &e)
+	if e.Gone != 2 || e.Example == "" || e.Kept != 3 || e.Dropped+e.Relabelled != 0 {
+		t.Errorf("got %+v", e)
+	}
+	if said := e.Text(); !strings.Contains(said, "2 decisions on images that are not in the manifest, such as "+e.Example) {
+		t.Errorf("said %q", said)
+	}
+	if said := w.review.Summary(); !strings.Contains(said, "2 decisions are on images that are not in the manifest") {
+		t.Errorf("said %q", said)
 	}
 }
