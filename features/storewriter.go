@@ -297,6 +297,17 @@ func removeInfo(dir string) error {
 	return nil
 }
 
+// Discard removes a beginning that is worth nothing, so that the next call does not go on with it.
+func (w *Writer) Discard() error {
+	err := w.Close()
+	for _, name := range []string{progressFile, partFile} {
+		if e := os.Remove(w.path(name)); !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
 // Close releases the folder. Rows since the last Flush are lost; after Finish none are.
 func (w *Writer) Close() error {
 	var err error
