@@ -156,42 +156,47 @@ func (d decoder) putScalar(v reflect.Value, n ast.Node, path string) error {
 	if !ok {
 		return d.mismatch(n, path, "one value")
 	}
-	text := scalar.GetToken().Value
-	if v.Kind() == reflect.String {
-		v.SetString(text)
-		return nil
-	}
-	if quoted(n) {
+	if v.Kind() != reflect.String && quoted(n) {
 		return d.mismatch(n, path, "a number, true or false, without quotes")
 	}
+	if expected := putText(v, scalar.GetToken().Value); expected != "" {
+		return d.mismatch(n, path, expected)
+	}
+	return nil
+}
+
+// putText assigns a text to v, or says what v takes if the text does not fit.
+func putText(v reflect.Value, text string) (expected string) {
 	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
 	case reflect.Bool:
 		if text != "true" && text != "false" {
-			return d.mismatch(n, path, "true or false")
+			return "true or false"
 		}
 		v.SetBool(text == "true")
 	case reflect.Int:
 		i, err := strconv.Atoi(text)
 		if err != nil {
-			return d.mismatch(n, path, "an integer")
+			return "an integer"
 		}
 		v.SetInt(int64(i))
 	case reflect.Uint64:
 		u, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			return d.mismatch(n, path, "an integer from 0 to 2^64-1")
+			return "an integer from 0 to 2^64-1"
 		}
 		v.SetUint(u)
 	case reflect.Float64:
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-			return d.mismatch(n, path, "a finite number")
+			return "a finite number"
 		}
 		v.SetFloat(f)
 	default:
 		panic("config: no rule for " + v.Type().String()) // a new kind of field: our bug, seen by every test
 	}
-	return nil
+	return ""
 }
 
 func (d decoder) mismatch(n ast.Node, path, expected string) error {

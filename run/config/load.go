@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"encoding"
 	"fmt"
 	"os"
 	"reflect"
@@ -141,6 +142,21 @@ func Set(c *Run, setting string) error {
 		return fmt.Errorf("config: %s: %q is no value", name, value)
 	}
 	return decoder{name}.put(v, root, key)
+}
+
+// SetText sets the value of a key to a text as it is, which [Set] would read as YAML. An error does not name the key.
+func SetText(c *Run, key, text string) error {
+	v, _, err := place(c, key)
+	if err != nil {
+		return err
+	}
+	if to, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return to.UnmarshalText([]byte(text))
+	}
+	if expected := putText(v, text); expected != "" {
+		return fmt.Errorf("found %q, expected %s", text, expected)
+	}
+	return nil
 }
 
 // IsWhole reports whether a setting takes whole numbers only; an error says that there is no such setting.

@@ -119,7 +119,7 @@ func ParseLoss(text string) (Loss, error) {
 	parts := strings.Split(text, ":")
 	l.Name, parts = parts[0], parts[1:]
 	if l.Name == "" {
-		return l, fmt.Errorf("config: loss %q: found no name, expected NAME, NAME:bank, NAME:WEIGHT or NAME:bank:WEIGHT", text)
+		return l, fmt.Errorf("%q: found no name, expected NAME, NAME:bank, NAME:WEIGHT or NAME:bank:WEIGHT", text)
 	}
 	if len(parts) > 0 && (parts[0] == AgainstBank || parts[0] == AgainstBatch) {
 		l.Against, parts = parts[0], parts[1:]
@@ -127,7 +127,8 @@ func ParseLoss(text string) (Loss, error) {
 	if len(parts) > 0 {
 		w, err := strconv.ParseFloat(parts[0], 64)
 		if err != nil || !(w > 0) || math.IsInf(w, 0) || len(parts) > 1 {
-			return l, fmt.Errorf("config: loss %q: found %q behind the name, expected %s, a weight above 0, or %[3]s:WEIGHT", text, strings.Join(parts, ":"), AgainstBank)
+			return l, fmt.Errorf("%q: found %q behind the name, expected %s, a weight above 0, or %[3]s:WEIGHT", text,
+				strings.Join(parts, ":"), AgainstBank)
 		}
 		l.Weight = w
 	}

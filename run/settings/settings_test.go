@@ -46,7 +46,7 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%v: %v, expected %q", asked, err, want)
 		}
 	}
-	if err := Needs(c); err == nil || !strings.HasPrefix(err.Error(), "--manifest is missing") {
+	if err := Needs(c); err == nil || !strings.HasPrefix(err.Error(), "data.manifest is missing") {
 		t.Error(err)
 	}
 	if of := (Asked{"model": {"x"}, "augment": {"flip"}}).OfHead(); len(of) != 1 || of.NeedsBackbone() != nil {

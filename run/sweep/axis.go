@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -98,22 +99,17 @@ func canonical(value string) string {
 	return value
 }
 
-// wholeFlags are flags that take whole numbers only.
-var wholeFlags = []string{"dim", "steps", "hidden"}
-
-// check refuses an axis whose key nothing has, and finds out which numbers it takes.
+// check refuses a key that is neither a flag nor a setting, and finds out whether it takes integers only.
 func (a *Axis) check(base config.Run) error {
-	isFlag := slices.Contains(settings.Flags, a.Key)
-	whole := slices.Contains(wholeFlags, a.Key)
-	if !isFlag {
+	i := slices.IndexFunc(settings.Flags, func(f settings.Flag) bool { return f.Name == a.Key })
+	whole := i >= 0 && (settings.Flags[i].Kind == settings.Whole || settings.Flags[i].Key == "head.hidden")
+	if i < 0 {
 		isWhole, err := base.IsWhole(a.Key)
-		if err != nil && !strings.HasPrefix(a.Key, "losses.") { // which may be of losses that differ, too
-			known := slices.Clone(settings.Flags)
-			for key := range config.Flatten(base) {
-				known = append(known, key)
-			}
+		if err != nil && !strings.HasPrefix(a.Key, "losses.") { // losses may differ too
+			known := slices.AppendSeq(settings.Names(), maps.Keys(config.Flatten(base)))
 			slices.Sort(known)
-			return fmt.Errorf("%s is no setting%s: expected a flag of winnow train as lr, loss, filter, noise-rate, epochs, batch, or a setting that winnow train --defaults prints, as solver.weight_decay", a.Key, catalog.Ask(a.Key, known))
+			return fmt.Errorf("%s is not a setting%s: expected a flag of winnow train, as lr, loss, filter, noise-rate, "+
+				"epochs or batch, or a key of its configuration, as solver.weight_decay", a.Key, catalog.Ask(a.Key, known))
 		}
 		whole = isWhole
 	}

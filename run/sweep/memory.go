@@ -65,7 +65,7 @@ func (s *Sweep) sameAsBefore(dry bool) error {
 
 // differs says what keeps two commands apart, "" where nothing does.
 func (m memory) differs(now memory) string {
-	for _, flag := range settings.Flags {
+	for _, flag := range settings.Names() {
 		if was, is := m.Shared[flag], now.Shared[flag]; !slices.Equal(was, is) {
 			return fmt.Sprintf("holds a sweep with %s, found %s", given(flag, was), given(flag, is))
 		}
