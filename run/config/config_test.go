@@ -338,12 +338,12 @@ func TestParseLoss(t *testing.T) {
 		"triplet:bank:2":   {Name: "triplet", Weight: 2, Against: "bank"},
 		"ms:batch:1e-3":    {Name: "ms", Weight: 1e-3, Against: "batch"},
 	} {
-		if got, err := ParseLoss(text); err != nil || !cmp.Equal(got, want) {
+		if got, err := parseLoss(text); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"", ":bank", "triplet:", "triplet:memory", "triplet:0", "triplet:-1", "triplet:NaN", "triplet:+Inf", "triplet:1:bank", "triplet:bank:1:2"} {
-		if l, err := ParseLoss(text); err == nil {
+		if l, err := parseLoss(text); err == nil {
 			t.Errorf("%q is accepted: %+v", text, l)
 		}
 	}

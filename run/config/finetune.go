@@ -17,7 +17,7 @@ const (
 const (
 	FrozenNorm = "frozen" // the stored running statistics normalise
 	TrainNorm  = "train"  // those of the batch do (of a chunk, where there are several), and the running ones follow
-	AutoNorm   = autoWord // train where the network is drawn and has learned nothing yet; else frozen
+	AutoNorm   = Auto     // train where the network is drawn and has learned nothing yet; else frozen
 )
 
 // NoAugmentation shows the network every image as extraction does.
@@ -25,12 +25,12 @@ const NoAugmentation = "none"
 
 // AutoAugmentation mirrors coloured pictures (the recipe flip) where all of the network is trained, as nothing of it could be kept of
 // a picture then, and else shows them as they are. What a run writes down is what was chosen.
-const AutoAugmentation = autoWord
+const AutoAugmentation = Auto
 
 // Which losses a run has.
 const (
-	GivenLoss = "given"  // those under losses
-	AutoLoss  = autoWord // those, or cross entropy where that is better: see [Run.ResolveLoss]; what a run writes down is what was chosen
+	GivenLoss = "given" // those under losses
+	AutoLoss  = Auto    // those, or cross entropy where that is better: see [Run.ResolveLoss]; what a run writes down is what was chosen
 )
 
 // Finetune says how the backbone itself is trained.

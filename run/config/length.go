@@ -1,9 +1,6 @@
 package config
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // Length is how long a run trains: a span, or [AutoLength].
 type Length struct {
@@ -22,7 +19,7 @@ func LastsSteps(n int) Length { return Length{Span: Steps(n)} }
 
 // UnmarshalText reads a length.
 func (l *Length) UnmarshalText(text []byte) error {
-	if string(text) == autoWord {
+	if string(text) == Auto {
 		*l = AutoLength
 		return nil
 	}
@@ -30,22 +27,10 @@ func (l *Length) UnmarshalText(text []byte) error {
 	return l.Span.UnmarshalText(text)
 }
 
-// UnmarshalEpochs reads a number of epochs, or auto.
-func (l *Length) UnmarshalEpochs(text string) error {
-	if text == autoWord {
-		*l = AutoLength
-		return nil
-	}
-	if l.Auto = false; l.Span.UnmarshalText([]byte(text+" epochs")) != nil {
-		return fmt.Errorf("found %q, expected a number of epochs or %s", text, autoWord)
-	}
-	return nil
-}
-
 // String returns the length as it stands in a file.
 func (l Length) String() string {
 	if l.Auto {
-		return autoWord
+		return Auto
 	}
 	return l.Span.String()
 }

@@ -144,14 +144,25 @@ func Set(c *Run, setting string) error {
 	return decoder{name}.put(v, root, key)
 }
 
-// SetText sets the value of a key to a text as it is, which [Set] would read as YAML. An error does not name the key.
+// SetText sets the value of a key to a text as a flag gives it, which [Set] would read as YAML: widths have commas between
+// them, a sampler is a batch, and a loss is added to the others. An error does not name the key.
 func SetText(c *Run, key, text string) error {
 	v, _, err := place(c, key)
 	if err != nil {
 		return err
 	}
-	if to, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+	switch to := v.Addr().Interface().(type) {
+	case encoding.TextUnmarshaler:
 		return to.UnmarshalText([]byte(text))
+	case *Sampler:
+		return to.SetBatch(text)
+	case *[]Loss:
+		l, err := parseLoss(text)
+		*to = append(*to, l)
+		return err
+	case *[]int:
+		*to, err = parseWidths(text)
+		return err
 	}
 	if expected := putText(v, text); expected != "" {
 		return fmt.Errorf("found %q, expected %s", text, expected)

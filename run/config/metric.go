@@ -111,9 +111,9 @@ func (f Filter) In(stepsPerEpoch int) filters.Config {
 	return c
 }
 
-// ParseLoss reads a loss as a flag gives it: NAME, NAME:bank for against the memory bank, NAME:0.5 or NAME:bank:0.5
+// parseLoss reads a loss as a flag gives it: NAME, NAME:bank for against the memory bank, NAME:0.5 or NAME:bank:0.5
 // with a weight.
-func ParseLoss(text string) (Loss, error) {
+func parseLoss(text string) (Loss, error) {
 	var l Loss
 	l.setDefaults()
 	parts := strings.Split(text, ":")

@@ -16,18 +16,18 @@ type Rate struct {
 // GivenRate returns a rate that is given.
 func GivenRate(share float64) Rate { return Rate{Share: share} }
 
-// autoWord is how a choice that is left to the run is written.
-const autoWord = "auto"
+// Auto is how files and flags write a choice that is left to the run.
+const Auto = "auto"
 
 // UnmarshalText reads a rate; whether a number is a share is for its owner to check.
 func (r *Rate) UnmarshalText(text []byte) error {
-	if string(text) == autoWord {
+	if string(text) == Auto {
 		*r = Rate{Auto: true}
 		return nil
 	}
 	v, err := strconv.ParseFloat(string(text), 64)
 	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
-		return fmt.Errorf("found %q, expected a share from 0 to below 1, or %s", text, autoWord)
+		return fmt.Errorf("found %q, expected a share from 0 to below 1, or %s", text, Auto)
 	}
 	*r = GivenRate(v)
 	return nil
@@ -47,7 +47,7 @@ func (r Rate) told() float64 {
 // String returns the rate as it stands in a file.
 func (r Rate) String() string {
 	if r.Auto {
-		return autoWord
+		return Auto
 	}
 	return strconv.FormatFloat(r.Share, 'g', -1, 64)
 }

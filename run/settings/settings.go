@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"winnow/backbone"
@@ -33,11 +32,11 @@ const (
 type Flag struct {
 	Name string // without the dashes
 	Kind Kind
-	Key  string // the setting that it gives, "" if there is none of its own
+	Key  string // the setting that it gives; "": it gives many
+	Unit string // follows the number in the setting
 
-	give    func(c *config.Run, text string) error // sets what is not the text of Key
-	decides bool                                   // other settings have other defaults by it
-	tunes   bool                                   // is about a backbone that is trained
+	decides bool // other settings have other defaults by it
+	tunes   bool // is about a backbone that is trained
 }
 
 // Flags are all of them, in the order of the help.
@@ -54,47 +53,19 @@ var Flags = []Flag{
 	{Name: "config"},
 	{Name: "set", Kind: Texts},
 	{Name: "method", Key: "method", decides: true},
-	{Name: "loss", Key: "losses", Kind: Texts, give: addLoss},
+	{Name: "loss", Key: "losses", Kind: Texts},
 	{Name: "filter", Key: "filter.scorer", decides: true},
 	{Name: "screen", Key: "screen", decides: true},
-	{Name: "noise-rate", Key: "filter.rate", give: setRate},
+	{Name: "noise-rate", Key: "filter.rate"},
 	{Name: "dim", Key: "head.out", Kind: Whole},
-	{Name: "hidden", Key: "head.hidden", give: setHidden},
+	{Name: "hidden", Key: "head.hidden"},
 	{Name: "init", Key: "head.init"},
-	{Name: "epochs", Key: "length", give: func(c *config.Run, text string) error { return c.Length.UnmarshalEpochs(text) }},
-	{Name: "steps", Kind: Whole, give: setSteps},
-	{Name: "batch", Key: "sampler", give: func(c *config.Run, text string) error { return c.Sampler.SetBatch(text) }},
+	{Name: "epochs", Key: "length", Unit: " epochs"},
+	{Name: "steps", Key: "length", Unit: " steps", Kind: Whole},
+	{Name: "batch", Key: "sampler"},
 	{Name: "lr", Key: "solver.lr"},
 	{Name: "paper-variant", Key: "paper_variant", Kind: Switch},
 	{Name: "seed", Key: "seed", Kind: Seed},
-}
-
-func addLoss(c *config.Run, text string) error {
-	l, err := config.ParseLoss(text)
-	c.Losses = append(c.Losses, l)
-	return err
-}
-
-func setRate(c *config.Run, text string) error {
-	err := c.Filter.Rate.UnmarshalText([]byte(text))
-	if c.HasPeers() {
-		c.Peers.Rate = c.Filter.Rate
-	}
-	return err
-}
-
-func setHidden(c *config.Run, text string) (err error) {
-	c.Head.Hidden, err = config.ParseWidths(text)
-	return err
-}
-
-func setSteps(c *config.Run, text string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return fmt.Errorf("found %q, expected an integer", text)
-	}
-	c.Length = config.LastsSteps(n)
-	return nil
 }
 
 // Names lists the names of the flags.
@@ -192,18 +163,25 @@ func (a Asked) change(cfg *config.Run) error {
 		cfg.Losses, cfg.Finetune.Loss = nil, config.GivenLoss
 	}
 	for _, f := range Flags {
-		if f.Key == "" && f.give == nil {
-			continue
-		}
 		for _, text := range a[f.Name] {
-			give := f.give
-			if give == nil {
-				give = func(c *config.Run, text string) error { return config.SetText(c, f.Key, text) }
+			if f.Key == "" {
+				break
 			}
-			if err := give(cfg, text); err != nil {
+			value := text
+			if text != config.Auto {
+				value += f.Unit
+			}
+			err := config.SetText(cfg, f.Key, value)
+			if err != nil && f.Unit != "" {
+				err = fmt.Errorf("found %q, expected a number of%s or %s", text, f.Unit, config.Auto)
+			}
+			if err != nil {
 				return fmt.Errorf("--%s: %w", f.Name, err)
 			}
 		}
+	}
+	if a.is("noise-rate") && cfg.HasPeers() {
+		cfg.Peers.Rate = cfg.Filter.Rate
 	}
 	return nil
 }

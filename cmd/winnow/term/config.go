@@ -31,7 +31,7 @@ func spell(key config.Key) string {
 	case i < 0:
 		return "--set " + string(key)
 	case given:
-		return "--" + settings.Flags[i].Name + " " + strings.TrimSuffix(value, " epochs")
+		return "--" + settings.Flags[i].Name + " " + strings.TrimSuffix(value, settings.Flags[i].Unit)
 	}
 	return "--" + settings.Flags[i].Name
 }
