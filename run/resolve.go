@@ -31,7 +31,7 @@ func Resolve(ctx context.Context, cfg config.Run, in Input, o Options) (*Trainin
 		o.Note = func(string, ...any) {}
 	}
 	if o.Watch == nil {
-		o.Watch = func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
+		o.Watch = unwatched
 	}
 	r := &Training{Plan: Plan{Config: cfg}, options: o, start: time.Now(), backbone: in.Backbone}
 	r.kept = in.Data == nil && o.Dir != ""
@@ -136,21 +136,19 @@ func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error
 func (r *Training) lookAtImages(ctx context.Context, d *datasets.Dataset) error {
 	host := r.options.Host.Complete()
 	host.Note = r.options.Note
-	e, err := ExtractionOf(ctx, &r.Config.Data, d, host)
+	e, err := ExtractionOf(ctx, &r.Config, d, host, func(func(features.Key) bool) string { return r.features() })
 	if err != nil {
 		return err
 	}
 	if err := r.hold(); err != nil {
 		return err
 	}
-	e.Out = r.features()
-	e.Fit(host)
 	return r.makeFeatures(ctx, e)
 }
 
 // readNetwork is readHead for a network that is trained, too. It checks everything before it makes features.
 func (r *Training) readNetwork(ctx context.Context, d *datasets.Dataset) (err error) {
-	if err := ChooseBackbone(&r.Config.Data, d, r.options.Note); err != nil {
+	if err := chooseBackbone(&r.Config.Data, d, r.options.Note); err != nil {
 		return err
 	}
 	network, err := r.openNetwork(d.Paths())
@@ -194,23 +192,45 @@ func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 	return network, nil
 }
 
-// ExtractionOf returns how the features of all images of a manifest are made for heads, by the backbone that
-// from names, or one that is chosen and then named there. The caller sets where the store is.
-func ExtractionOf(ctx context.Context, from *config.Data, d *datasets.Dataset, h extraction.Host) (
-	*extraction.Extraction, error) {
-	root, err := imageroot.Open(ctx, imageroot.Resolve(location.At(from.Root), location.At(from.Manifest)))
-	if err != nil {
-		return nil, hint.With(err, "features are made of the images: name their folder with --root, or a store of "+
-			"winnow extract with --features")
+// ExtractionOf returns how to make the features that a training starts from, if it names none, of all images of a
+// manifest: by the backbone that the configuration names, or by one that is chosen and then named there. place returns
+// the folder of the store; it is free, or holds features whose key is the same by the function that place is given.
+func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h extraction.Host,
+	place func(same func(features.Key) bool) string) (*extraction.Extraction, error) {
+	h = h.Complete()
+	if cfg.Finetune.On() {
+		if err := chooseBackbone(&cfg.Data, d, h.Note); err != nil {
+			return nil, err
+		}
+		live, err := tuning.Open(*cfg, d.Paths(), tuning.Config{Note: h.Note, Watch: unwatched})
+		if err != nil {
+			return nil, err
+		}
+		e := live.Extraction("")
+		e.Out = place(func(k features.Key) bool { return k.Differs(e.Key()) == "" })
+		return e, live.Close()
 	}
-	if err := ChooseBackbone(from, d, h.Complete().Note); err != nil {
+	root, err := imageroot.Open(ctx, imageroot.Resolve(location.At(cfg.Data.Root), location.At(cfg.Data.Manifest)))
+	if err != nil {
+		return nil, hint.With(err, "features are made of the images: name their folder with %s, or a store of winnow "+
+			"extract with %s", config.Key("data.root"), config.Key("data.features"))
+	}
+	if err := chooseBackbone(&cfg.Data, d, h.Note); err != nil {
 		return nil, err
 	}
-	return extraction.Look(from.Model, root, d.Paths(), h)
+	e, err := extraction.Look(cfg.Data.Model, root, d.Paths(), h)
+	if err == nil {
+		e.Out = place(func(k features.Key) bool { return k.Model == e.Model.SHA256 })
+		e.Fit(h)
+	}
+	return e, err
 }
 
-// ChooseBackbone names the backbone for a manifest's images if neither it nor features are named.
-func ChooseBackbone(from *config.Data, d *datasets.Dataset, note func(string, ...any)) error {
+// unwatched shows no progress.
+func unwatched(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
+
+// chooseBackbone names the backbone for a manifest's images if neither it nor features are named.
+func chooseBackbone(from *config.Data, d *datasets.Dataset, note func(string, ...any)) error {
 	if from.Model != "" || from.Features != "" {
 		return nil
 	}
@@ -219,7 +239,7 @@ func ChooseBackbone(from *config.Data, d *datasets.Dataset, note func(string, ..
 		return fmt.Errorf("train: %w", err)
 	}
 	from.Model = name
-	note("the backbone is %s, %s (--model names another)", name, why)
+	note("the backbone is %s, %s (%s names another)", name, why, config.Key("data.model"))
 	return nil
 }
 
@@ -236,17 +256,23 @@ func (r *Training) hold() (err error) {
 	return err
 }
 
-// makeFeatures makes the features that the run starts from unless they are there. Those of another backbone or
-// of other images are replaced only if the run is.
+// makeFeatures makes the features that the run starts from unless they are there. Those of another backbone or of other
+// images are replaced only if the run is.
 func (r *Training) makeFeatures(ctx context.Context, e *extraction.Extraction) error {
 	if !r.kept {
 		return errors.New("train: no features are named, and no folder to make them in: expected one of the two")
 	}
+	return MakeFeatures(ctx, e, r.options.Overwrite, r.options.Host, r.options.Note)
+}
+
+// MakeFeatures makes the features that trainings start from unless they are there. It replaces others if it may.
+func MakeFeatures(ctx context.Context, e *extraction.Extraction, overwrite bool, h extraction.Host,
+	note func(string, ...any)) error {
 	if old, err := features.Open(e.Out); err != nil || old.Key.Differs(e.Key()) != "" {
-		e.Overwrite = r.options.Overwrite
-		r.options.Note("making the features of the backbone before training, into %s", e.Out)
+		e.Overwrite = overwrite
+		note("making the features of the backbone before training, into %s", e.Out)
 	}
-	_, err := e.Store(ctx, r.options.Host)
+	_, err := e.Store(ctx, h)
 	return err
 }
 

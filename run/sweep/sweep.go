@@ -240,8 +240,6 @@ func (s *Sweep) holdOut() error {
 // holdOutKey is the setting that says what is held out.
 const holdOutKey = "validation.hold_out"
 
-func unwatched(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
-
 // store keeps what came of each training, by the name of its folder.
 func (s *Sweep) store() cells.Store[Outcome] {
 	return cells.Store[Outcome]{Dir: filepath.Join(s.Dir, "outcomes"), For: "sweep", Whole: func(o Outcome) bool { return o.Seed > 0 }}
