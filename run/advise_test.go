@@ -36,15 +36,15 @@ func TestAdvise(t *testing.T) {
 		views *tuning.Views
 		want  string
 	}{
-		"views far from evaluation": {way(0.8, 0.5, 0.4), tuned, ended, &tuning.Views{Own: 0.67, Others: 0.6}, "--augment flip"},
-		"near views":                {way(0.8, 0.5, 0.4), tuned, ended, &tuning.Views{Own: 0.9, Others: 0.4}, "--backbone-lr 0.0001"},
+		"views far from evaluation": {way(0.8, 0.5, 0.4), tuned, ended, &tuning.Views{Own: 0.67, Others: 0.6}, "finetune.augment=flip"},
+		"near views":                {way(0.8, 0.5, 0.4), tuned, ended, &tuning.Views{Own: 0.9, Others: 0.4}, "backbone_solver.lr=0.0001"},
 		"no rate":                   {way(0.8, 0.5, 0.5), still, ended, nil, "stood still"},
 		"nothing to learn from":     {way(0.8, 0.5, 0.5), tuned, folder.Result{Steps: 20, Idle: 15}, nil, "in 15 of 20 steps"},
 		"a starving filter":         {way(0.2, 0.5, 0.5), tuned, ended, nil, "filter.warm_up"},
-		"no filter":                 {way(1, 0.5, 0.4), unfiltered, ended, nil, "--filter vmf"},
-		"a head that drifts":        {way(0.8, 0.5, 0.4), head, ended, nil, "try --lr 3e-05"},
-		"not done":                  {way(0.8, 0.5, 0.55, 0.6), tuned, folder.Result{Steps: 20, Epochs: 2, BestStep: 20}, nil, "--epochs 4"},
-		"hardly moved":              {way(0.8, 0.5, 0.505, 0.5), tuned, ended, nil, "--backbone-lr 0.003"},
+		"no filter":                 {way(1, 0.5, 0.4), unfiltered, ended, nil, "filter.scorer=vmf"},
+		"a head that drifts":        {way(0.8, 0.5, 0.4), head, ended, nil, "try solver.lr=3e-05"},
+		"not done":                  {way(0.8, 0.5, 0.55, 0.6), tuned, folder.Result{Steps: 20, Epochs: 2, BestStep: 20}, nil, "length=4 epochs"},
+		"hardly moved":              {way(0.8, 0.5, 0.505, 0.5), tuned, ended, nil, "backbone_solver.lr=0.003"},
 		"none of these":             {way(0.8, 0.5, 0.55, 0.5), tuned, ended, nil, "winnow audit"},
 	} {
 		if got := advise(c.way, c.cfg, c.r, c.views); !strings.Contains(got, c.want) {

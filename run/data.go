@@ -257,7 +257,7 @@ func learnable(d *datasets.Dataset) error {
 	rows := d.Select(datasets.Train)
 	if len(rows) == 0 && len(d.Samples) > 0 {
 		return hint.With(fmt.Errorf("%w; it has %s", tooLittle(0, nil), d.SplitNames()), "winnow data import "+
-			"--split deals its images anew; of a folder of folders name the one that holds the classes")
+			"--split splits its images again; of a folder of folders name the one that holds the classes")
 	}
 	for _, i := range rows {
 		if label := d.Samples[i].Label; label != datasets.Unlabelled {

@@ -62,11 +62,11 @@ func DescribeMethod(cfg config.Run, stored int) string {
 		return fmt.Sprintf("f-correction trains a network for %s to see which classes are mistaken for which, and "+
 			"then another", p.FirstStage)
 	case cfg.Method == peers.FCorrection:
-		return fmt.Sprintf("f-correction takes %.0f %% of the labels to be wrong, %s (--noise-rate and "+
-			"peers.transition set others)", 100*p.Rate.Share, p.Transition)
+		return fmt.Sprintf("f-correction takes %.0f %% of the labels to be wrong, %s (%s and peers.transition set others)",
+			100*p.Rate.Share, p.Transition, config.Key("filter.rate"))
 	}
 	return fmt.Sprintf("%s: each of two networks leaves out what the other finds hardest, in the end %.0f %% of the "+
-		"labels (--noise-rate sets another share)", cfg.Method, 100*p.Rate.Share)
+		"labels (%s sets another share)", cfg.Method, 100*p.Rate.Share, config.Key("filter.rate"))
 }
 
 // openSelective builds the learner of a method of package selective, and puts its loss and groups into the run.

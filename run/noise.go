@@ -61,7 +61,7 @@ func resolveRate(ctx context.Context, cfg *config.Run, data Data, enough int) (*
 	}
 	e, err := ask()
 	if err != nil {
-		return nil, hint.With(err, "give the share of wrong labels: --noise-rate P")
+		return nil, hint.With(err, "give the share of wrong labels: %s", config.Key("filter.rate=0.2"))
 	}
 	cfg.SetRate(math.Round(1e4*e.Rate) / 1e4)
 	written := folder.WrittenRate(e)

@@ -82,8 +82,8 @@ func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 	}
 	d, held := d.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
 	if held.Images > 0 {
-		r.options.Note("no validation split: %s, are held out to find the best state (--set validation.hold_out=0 "+
-			"trains on all)", held)
+		r.options.Note("no validation split: %s, are held out to find the best state (%s trains on all)", held,
+			config.Key("validation.hold_out=0"))
 	}
 	if err := learnable(d); err != nil {
 		return long, err
@@ -164,9 +164,8 @@ func (r *Training) readNetwork(ctx context.Context, d *datasets.Dataset) (err er
 		}
 	}
 	if r.Data, err = Load(ctx, d, r.features(), false); err == nil && len(r.Data.Key.Views) > 1 {
-		r.options.Note("of the %d stored views of each image only the centre is used: fine-tuning looks at the "+
-			"images themselves (--augment)",
-			len(r.Data.Key.Views))
+		r.options.Note("of the %d stored views of each image only the centre is used: fine-tuning reads the images "+
+			"themselves, varied by %s", len(r.Data.Key.Views), config.Key("finetune.augment"))
 	}
 	return err
 }
@@ -180,8 +179,8 @@ func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 	}
 	r.backbone, r.Config.Finetune = network, network.Settings
 	if network.Drawn && r.Config.BackboneSolver.LR.Choose == train.Usual {
-		r.options.Note("the network has learned nothing yet: its learning rate is higher than a trained one's " +
-			"(--backbone-lr sets another)")
+		r.options.Note("the network has learned nothing yet: its learning rate is higher than a trained one's (%s sets "+
+			"another)", config.Key("backbone_solver.lr"))
 	}
 	rt, err := host.Runtime()
 	if err != nil {
@@ -282,13 +281,13 @@ func (r *Training) choose(context.Context) error {
 	live, opened := r.backbone.(*tuning.Live)
 	drawn, labelled := opened && live.Drawn, r.Data.Train.Len()-r.Data.Unlabelled
 	if r.Config.ResolveLoss(drawn, drawn && r.Data.Closed(), labelled/max(len(r.Data.Classes), 1)) {
-		r.options.Note("the loss is cross entropy: the network is drawn, and validation asks for the classes that " +
-			"it is trained on (--loss chooses another)")
+		r.options.Note("the loss is cross entropy: the network is drawn, and validation asks for the classes that it is "+
+			"trained on (%s chooses another)", config.Key("losses"))
 	}
 	r.Config.ResolveUsualLR(drawn)
 	if opened && r.Data.Validation.Len() == 0 && r.Config.ResolveBlindLength(drawn, labelled) {
-		r.options.Note("%s without a validation split: a pretrained network may learn the images by heart after "+
-			"that (--epochs sets another length)", r.Config.Length)
+		r.options.Note("%s without a validation split: a pretrained network may learn the images by heart after that "+
+			"(%s sets another length)", r.Config.Length, config.Key("length"))
 	}
 	return r.Config.Validate()
 }
@@ -351,7 +350,7 @@ func (r *Training) earlierRates(context.Context) error {
 
 // prepare makes the head and the sampler, and completes the configuration with their sizes.
 func (r *Training) prepare(ctx context.Context) (err error) {
-	r.asked = r.Config
+	r.asked = sizes{r.Config.Head.In, r.Config.Head.Out, r.Config.Sampler.Views}
 	r.Config.Head.In = r.Data.Train.Dim()
 	r.Config.Head.Out = min(r.Config.Head.Out, r.Config.Head.In) // more dimensions than the features have would stay empty
 	var white *head.Head

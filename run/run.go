@@ -47,7 +47,7 @@ type Training struct {
 	folder   io.Closer    // holds the folder; nil: not yet
 	start    time.Time
 
-	asked    config.Run        // before the data's sizes: what config.yaml says
+	asked    sizes             // before the data bounded them: what config.yaml says
 	screened []folder.Screened // labels that are left out
 	earlier  *folder.RateTest  // by an earlier part of the run
 
@@ -61,6 +61,9 @@ type Training struct {
 	timing  bool        // a batch is timed, and the network does not rest
 	resting func() bool // in a test of learning rates: whether the network rests; else nil
 }
+
+// sizes are settings that the data bound.
+type sizes struct{ in, out, views int }
 
 // Run trains, once. With a manifest and a folder it leaves everything there that a run leaves, its measurement too.
 func (r *Training) Run(ctx context.Context, observers ...Observer) (Outcome, error) {
@@ -253,7 +256,7 @@ func (r *Training) begin() error {
 		}
 	}
 	cfg := r.Config // the data's sizes are not settings
-	cfg.Head, cfg.Sampler.Views = r.asked.Head, r.asked.Sampler.Views
+	cfg.Head.In, cfg.Head.Out, cfg.Sampler.Views = r.asked.in, r.asked.out, r.asked.views
 	return folder.Begin(dir, cfg, r.Sum, facts)
 }
 

@@ -212,8 +212,8 @@ func (d *Data) stillClasses() error {
 		}
 	}
 	if len(seen) < 2 {
-		return fmt.Errorf("train: screen: labels called right are of %d classes, expected two or more: train with "+
-			"--set screen=%s", len(seen), config.NoScreen)
+		return fmt.Errorf("train: screen: labels called right are of %d classes, expected two or more: train with %s",
+			len(seen), config.Key("screen="+config.NoScreen))
 	}
 	return nil
 }

@@ -21,10 +21,10 @@ func (r *Training) validator() (func(context.Context) (float64, error), error) {
 	}
 	measure := r.Config.Validation.Measure
 	if measure == config.MeasureClassMean && !features.ShareLabel(r.Data.datasetLabels(), r.Data.Validation.Labels) {
-		return nil, hint.With(fmt.Errorf("train: validation.measure is %s, and no image of the validation split has "+
-			"a class of the train split", config.MeasureClassMean),
-			"validate by retrieval: --set validation.measure=%s; or make a validation split of the classes that are "+
-				"trained", config.MeasureP1)
+		return nil, hint.With(fmt.Errorf("train: validation.measure is %s, and no image of the validation split has a "+
+			"class of the train split", config.MeasureClassMean),
+			"validate by retrieval: %s; or make a validation split of the classes that are trained",
+			config.Key("validation.measure=p@1"))
 	}
 	return func(ctx context.Context) (float64, error) { return r.Data.Score(ctx, measure, r.embedNow, r.spillNow) }, nil
 }

@@ -60,7 +60,7 @@ func TestFinetune(t *testing.T) {
 	settings := []string{"--augment", "digits", "--set", "finetune.start=4 steps", "--set", "backbone_solver.name=sgd", "--set", "backbone_solver.momentum=0.9", "--set", "backbone_solver.lr=0.01", "--backbone-lr", "0.01"}
 	_, stderr := mustCall(t, tuneArgs("whole", "all", settings...)...)
 	for _, want := range []string{"making the features of the backbone before training, into whole/features", "fine-tuning glyphnet: 384704 of its 384704 weights (100 %), in 10 tensors, batch normalization frozen",
-		"the backbone rests for the first 4 of 12 steps", "the head begins again, whitened by", "untrained head: validation P@1"} {
+		"the backbone rests for the first 4 of 12 steps", "the head starts again, whitened by", "untrained head: validation P@1"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("standard error lacks %q:\n%s", want, stderr)
 		}

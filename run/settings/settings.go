@@ -77,6 +77,19 @@ func Names() []string {
 	return names
 }
 
+// Spell writes a setting as the flag that gives it.
+func Spell(key config.Key) string {
+	name, value, given := strings.Cut(string(key), "=")
+	i := slices.IndexFunc(Flags, func(f Flag) bool { return f.Key == name })
+	switch {
+	case i < 0:
+		return "--set " + string(key)
+	case given:
+		return "--" + Flags[i].Name + " " + strings.TrimSuffix(value, Flags[i].Unit)
+	}
+	return "--" + Flags[i].Name
+}
+
 // Asked are flags as they were given, by name, without the dashes; set and loss may have several values.
 type Asked map[string][]string
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -21,20 +20,7 @@ func MLflow() cli.Flag {
 		Usage: "also record each training in MLflow's store `DIR` (to see it: mlflow ui --backend-store-uri DIR)"}
 }
 
-func init() { config.Spell = spell }
-
-// spell writes a setting as the flag that gives it.
-func spell(key config.Key) string {
-	name, value, given := strings.Cut(string(key), "=")
-	i := slices.IndexFunc(settings.Flags, func(f settings.Flag) bool { return f.Key == name })
-	switch {
-	case i < 0:
-		return "--set " + string(key)
-	case given:
-		return "--" + settings.Flags[i].Name + " " + strings.TrimSuffix(value, settings.Flags[i].Unit)
-	}
-	return "--" + settings.Flags[i].Name
-}
+func init() { config.Spell = settings.Spell }
 
 // RunFlags returns the flags that make up the configuration of a training.
 func RunFlags() (flags []cli.Flag) {
