@@ -411,7 +411,7 @@ func TestFinetuneMisuse(t *testing.T) {
 		{tuneArgs("run", "layer9"), 1, "or one of the stages stage1, stage2, stage3\nwinnow: winnow models show glyphnet says how large the stages are"},
 		{tuneArgs("run", "all", "--root", "nowhere"), 1, "name their folder with --root"},
 		{tuneArgs("run", "all", "--root", "empty"), 1, "none of the first 64 images can be read"},
-		{tuneArgs("run", "all", "--root", "empty", "--features", "frozen"), 1, "fine-tuning looks at the images, which were looked for below empty: name their folder with --root"},
+		{tuneArgs("run", "all", "--root", "empty", "--features", "frozen"), 1, "fine-tuning reads the images, which were expected below empty: name their folder with --root"},
 		{tuneArgs("run", "all", "--features", "frozen", "--model", "other.onnx"), 1, "features frozen: made with the model of sha256"},
 		{tuneArgs("run", "all", "--model", "nothing"), 1, "no such file: see winnow models list\n"},
 		{tuneArgs("run", "all", "--features", "frozen", "--set", "finetune.start=12 steps"), 1, "the backbone would rest for 12 steps and the run has 12"},

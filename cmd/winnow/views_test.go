@@ -184,7 +184,7 @@ func TestTrainOnViews(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || r.View != view {
 			t.Fatalf("exit code %d, %v, view %q: %s", code, err, r.View, stderr)
 		}
-		if want := map[string]string{"center": "looking at the centre (--view mean averages all)", "mean": "looking at the mean of the 3 views"}[view]; !strings.Contains(stderr, want) {
+		if want := map[string]string{"center": "using the centre (the view mean averages all)", "mean": "using the mean of the 3 views"}[view]; !strings.Contains(stderr, want) {
 			t.Errorf("%s: %s", view, stderr)
 		}
 		scores = append(scores, r.PrecisionAt1)

@@ -106,7 +106,7 @@ func TestOpenRefuses(t *testing.T) {
 	}{
 		"stage":   {func(c *config.Run) { c.Finetune.Weights = "layer9" }, `weights "layer9": found no such stage`, "winnow models show"},
 		"recipe":  {func(c *config.Run) { c.Finetune.Augment = "wild" }, "wild", ""},
-		"folder":  {func(c *config.Run) { c.Data.Root += "/nowhere" }, "nowhere", "--root"},
+		"folder":  {func(c *config.Run) { c.Data.Root += "/nowhere" }, "nowhere", "data.root"},
 		"store":   {func(c *config.Run) { c.Data.Features = "nowhere" }, "nowhere", "winnow extract"},
 		"network": {func(c *config.Run) { c.Data.Model += ".old" }, "lenet5.onnx.old", ""},
 	} {
@@ -118,7 +118,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// Features are those stored until a weight has moved; then the network gives them, and a saved one gives the same again.
+// Features are those stored until a weight has moved; then the network gives them, and a saved one gives the same
+// again.
 func TestFeaturesFollowTheWeights(t *testing.T) {
 	rt := orttest.Runtime(t)
 	cfg, paths := drawn6(t)
@@ -209,7 +210,8 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// The evaluation's own views are those of the features; of wide pictures a squashed view is farther from them than a mirrored one.
+// The evaluation's own views are those of the features; of wide pictures a squashed view is farther from them than a
+// mirrored one.
 func TestCompareViews(t *testing.T) {
 	rt := orttest.Runtime(t)
 	cfg, paths := drawn6(t)
@@ -260,8 +262,8 @@ func TestCompareViews(t *testing.T) {
 	}
 }
 
-// What is evaluated has the shape of what is trained on: a run that makes its features squashes pictures as its augmentation does, and
-// features of cropped pictures are refused with the command that makes others.
+// What is evaluated has the shape of what is trained on: a run that makes its features squashes pictures as its
+// augmentation does, and features of cropped pictures are refused with the command that makes others.
 func TestFitEvaluation(t *testing.T) {
 	cropped := backbone.Preprocessing{Resize: 256, Crop: 224}
 	for _, c := range []struct {
@@ -292,8 +294,8 @@ func TestFitEvaluation(t *testing.T) {
 	}
 }
 
-// A network made by winnow says that it was drawn, one from elsewhere by its batch normalization; where it is left open, this learns
-// its statistics then.
+// A network made by winnow says that it was drawn, one from elsewhere by its batch normalization; where it is left
+// open, this learns its statistics then.
 func TestDrawn(t *testing.T) {
 	for name, c := range map[string]struct {
 		arch, given string
