@@ -109,7 +109,8 @@ func UsualSplits(d *datasets.Dataset) ([]string, error) {
 	}
 	return nil, hint.With(fmt.Errorf("the manifest has none of the splits test, query and validation; it has %s",
 		d.SplitNames()),
-		"name one with --split; or train on a part and measure on the rest: winnow data import --split, or winnow train %s",
+		"name one with --split; or train on a part and measure on the rest: winnow data import --split, or winnow "+
+			"train %s",
 		config.Key("validation.hold_out=0.1"))
 }
 

@@ -25,7 +25,7 @@ type Facts struct {
 	Threads        int              `json:"threads"`
 	Started        time.Time        `json:"started"`
 	Seed           uint64           `json:"seed"`
-	Recipe         string           `json:"recipe,omitempty"` // that the settings started from; config.yaml has all of them
+	Recipe         string           `json:"recipe,omitempty"` // where the settings started
 	RecipeSHA256   string           `json:"recipe_sha256,omitempty"`
 	Manifest       string           `json:"manifest"`
 	ManifestSHA256 string           `json:"manifest_sha256,omitempty"` // of a manifest file
@@ -40,10 +40,10 @@ type Facts struct {
 	Unlabelled     int              `json:"train_images_without_label"`
 	Validation     int              `json:"validation_images"`
 	LeftOut        []lookup.LeftOut `json:"left_out"`
-	Classes        []string         `json:"classes"`                  // name of each class of the training, by its number
-	NoiseRate      *NoiseRate       `json:"noise_rate,omitempty"`     // estimated from the features, if filter.rate was auto
+	Classes        []string         `json:"classes"`                  // names, by their numbers in the training
+	NoiseRate      *NoiseRate       `json:"noise_rate,omitempty"`     // estimated, if filter.rate was auto
 	Screening      *Screening       `json:"screening,omitempty"`      // of the labels before the training
-	RateTest       *RateTest        `json:"learning_rates,omitempty"` // found before the first step, if solver.lr or backbone_solver.lr was auto
+	RateTest       *RateTest        `json:"learning_rates,omitempty"` // if solver.lr or backbone_solver.lr was auto
 	StepsPerEpoch  int              `json:"steps_per_epoch"`
 	Steps          int              `json:"steps"`
 }
@@ -58,13 +58,13 @@ type Result struct {
 	Steps      int                    `json:"steps"`
 	Epochs     int                    `json:"epochs"`
 	BestStep   int                    `json:"best_step"`          // -1 without validation: the last state is kept
-	Averaged   bool                   `json:"averaged,omitempty"` // the head is the average of the weights up to that step
+	Averaged   bool                   `json:"averaged,omitempty"` // the head is the average of the weights
 	Stopped    bool                   `json:"stopped_early"`
-	Patience   int                    `json:"patience,omitempty"`    // validations without a new best that end the run; 0: none do
+	Patience   int                    `json:"patience,omitempty"`    // validations without a new best that end the run
 	Corrected  *int                   `json:"corrections,omitempty"` // of labels, if the run corrects them
 	Idle       int                    `json:"idle_steps"`            // in which no loss was active
 	Validation *comparison.Comparison `json:"validation"`            // null without a validation split
-	Better     *bool                  `json:"better_than_untrained"` // false; null if validation, which chose the state, cannot say
+	Better     *bool                  `json:"better_than_untrained"` // false, or null: validation, which chose, cannot say
 	Verdict    string                 `json:"verdict"`
 	Advice     string                 `json:"advice,omitempty"` // what to try if training was worth nothing
 	Seconds    float64                `json:"seconds"`
@@ -129,7 +129,8 @@ func readJSON(dir, name string, v any) error {
 }
 
 func writeJSON(dir, name string, v any) error {
-	if err := atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error { return text.JSON(w, v) }); err != nil {
+	err := atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error { return text.JSON(w, v) })
+	if err != nil {
 		return fmt.Errorf("train: %s: %w", name, err)
 	}
 	return nil

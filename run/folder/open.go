@@ -117,8 +117,8 @@ func Read(dir string, last bool) (*Run, error) {
 	}
 	if err := r.readConfig(); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, hint.With(fmt.Errorf("%s: holds no %s, expected a folder that winnow train wrote", r.Dir, ConfigFile),
-				"make one: winnow train --manifest FILE --features DIR --out %s", r.Dir)
+			return nil, hint.With(fmt.Errorf("%s: holds no %s, expected a folder that winnow train wrote", r.Dir,
+				ConfigFile), "make one: winnow train --manifest FILE --features DIR --out %s", r.Dir)
 		}
 		return nil, err
 	}
@@ -189,7 +189,8 @@ const MeanView = "mean"
 func LookAt(s *features.Store, view string, note func(format string, args ...any)) (*features.Store, error) {
 	if view != MeanView {
 		if s.Views() > 1 {
-			note("%s holds %d views of each image: using the centre (the view %s averages all)", s.Dir, s.Views(), MeanView)
+			note("%s holds %d views of each image: using the centre (the view %s averages all)", s.Dir, s.Views(),
+				MeanView)
 		}
 		return s, nil
 	}
@@ -207,9 +208,9 @@ func LookAt(s *features.Store, view string, note func(format string, args ...any
 func (r *Run) matches() error {
 	k := r.Store.Key
 	if read, asked := decoderOf(k.Preprocessing), decoderOf(r.Meta.Preprocessing); read != asked {
-		return hint.With(fmt.Errorf("features %s: the images were read with decoder %s, but those that the head of %s was "+
-			"trained on with %s", r.Store.Dir, read, r.Dir, asked),
-			"make them with winnow extract --decoder %s", asked)
+		return hint.With(fmt.Errorf("features %s: the images were read with decoder %s, but those that the head of "+
+			"%s was trained on with %s", r.Store.Dir, read, r.Dir, asked), "make them with winnow extract --decoder %s",
+			asked)
 	}
 	for _, part := range []struct{ what, store, head string }{
 		{"model", k.Model, r.Meta.ModelSHA256},

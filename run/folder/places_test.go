@@ -37,7 +37,8 @@ func TestLocate(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir("..")
-	if got, want := Locate("b/run", data), (config.Data{Manifest: "b/m.csv", Root: "b/images", Model: "b/net.onnx"}); got != want {
+	if got, want := Locate("b/run", data), (config.Data{Manifest: "b/m.csv", Root: "b/images",
+		Model: "b/net.onnx"}); got != want {
 		t.Errorf("found %+v, expected %+v", got, want)
 	}
 	edited := config.Data{Manifest: "other.csv", Features: "store"}

@@ -14,7 +14,7 @@ import (
 // Screening is the result of judging the labels before a training.
 type Screening struct {
 	By      string  `json:"by"`                   // the judge
-	Blind   bool    `json:"blind"`                // the features predict labels no better than chance: none is called wrong
+	Blind   bool    `json:"blind"`                // the features predict no label better than chance
 	Judged  int     `json:"judged"`               // images
 	Sampled int     `json:"fit_sample,omitempty"` // images that the judge was fitted to; 0: all
 	Wrong   int     `json:"wrong"`                // of the judged, called wrong and left out

@@ -25,7 +25,8 @@ func (r Result) Write(w io.Writer) {
 	}
 	if r.IdleTooOften() {
 		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs "+
-			"anything, or no label that the filter keeps; %s needs at least two classes of two images\n", r.Idle, r.Steps,
+			"anything, or no label that the filter keeps; %s needs at least two classes of two images\n", r.Idle,
+			r.Steps,
 			config.Key("sampler=PxK"))
 	}
 	files := r.Head

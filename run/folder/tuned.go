@@ -60,17 +60,17 @@ func (r *Run) TunedBackbone(headFile string, meta models.HeadMeta) (*models.Back
 	path := filepath.Join(r.Dir, BackboneFile(headFile))
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hint.With(fmt.Errorf("%s: holds no %s, which %s was trained with", r.Dir, BackboneFile(headFile), headFile),
-			"restore it, or continue the training, which writes it again: winnow train --out %s --resume", r.Dir)
+		return nil, hint.With(fmt.Errorf("%s: holds no %s, which %s was trained with", r.Dir, BackboneFile(headFile),
+			headFile), "restore it, or continue the training, which writes it again: winnow train --out %s --resume",
+			r.Dir)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if sum := models.Sum(data); sum != meta.ModelSHA256 {
-		return nil, hint.With(fmt.Errorf("%s: found sha256 %.12s…, but %s was trained with the network of %.12s…", path, sum,
-			headFile, meta.ModelSHA256),
-			"writing one of them was cut off, or they are of two runs: continue the training, which writes both again: "+
-				"winnow train --out %s --resume", r.Dir)
+		return nil, hint.With(fmt.Errorf("%s: found sha256 %.12s…, but %s was trained with the network of %.12s…", path,
+			sum, headFile, meta.ModelSHA256), "writing one of them was cut off, or they are of two runs: continue "+
+			"the training, which writes both again: winnow train --out %s --resume", r.Dir)
 	}
 	b := &models.Backbone{Path: path, Data: data}
 	b.Name, b.File, b.SHA256, b.Output = r.tunedName(), path, meta.ModelSHA256, meta.Output
@@ -97,7 +97,8 @@ func (r *Run) tunedName() string {
 // tunedStore returns the store, in the run's folder, of a fine-tuned network's features of the manifest's images. Its
 // name has hashes of the network and of the images: another manifest or another choice of splits gets another store,
 // unless one holds them all.
-func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.HeadMeta, splits []string) (*features.Store, error) {
+func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.HeadMeta, splits []string) (
+	*features.Store, error) {
 	cut, err := models.Prepare(b.Entry, b.Data, meta.Output)
 	if err != nil {
 		return nil, err
@@ -124,14 +125,14 @@ func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.He
 	e.Out = ofNetwork + "-" + features.HashPaths(e.Paths)[:8]
 	root := r.ImageRoot()
 	if e.Root, err = imageroot.Open(ctx, root); err != nil {
-		return nil, hint.With(err, "the backbone was fine-tuned: its features are computed from the images, whose folder %s "+
-			"names", config.Key("data.root"))
+		return nil, hint.With(err, "the backbone was fine-tuned: its features are computed from the images, whose "+
+			"folder %s names", config.Key("data.root"))
 	}
 	r.Host.Note("the backbone was fine-tuned: its features are computed from the images, once, into %s", e.Out)
 	s, err := e.Store(ctx, r.Host)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, hint.With(err, "the run's folder cannot be written: make the features elsewhere (winnow extract --model "+
-			"%s) and name them with %s", b.Path, config.Key("data.features"))
+		return nil, hint.With(err, "the run's folder cannot be written: make the features elsewhere (winnow extract "+
+			"--model %s) and name them with %s", b.Path, config.Key("data.features"))
 	}
 	if err != nil {
 		return nil, err
@@ -159,10 +160,9 @@ func (r *Run) refuseLost(s *features.Store, root location.Source) error {
 	if err := removeStore(s); err != nil {
 		return err
 	}
-	return hint.With(fmt.Errorf("%s: %d images that the run could read are unreadable below %s, the first is %s: %s", r.Dir,
-		len(lost), root, lost[0].Path, lost[0].Reason),
-		"restore them, name their folder with %s, or name a manifest without them with %s", config.Key("data.root"),
-		config.Key("data.manifest"))
+	return hint.With(fmt.Errorf("%s: %d images that the run could read are unreadable below %s, the first is %s: %s",
+		r.Dir, len(lost), root, lost[0].Path, lost[0].Reason), "restore them, name their folder with %s, or name a "+
+		"manifest without them with %s", config.Key("data.root"), config.Key("data.manifest"))
 }
 
 // pathsOf lists the images of some splits, of the manifest or of the run; of all if none is named.
@@ -193,8 +193,8 @@ func (r *Run) FrozenStore() (*features.Store, error) {
 	}
 	s, err := features.Open(dir)
 	if err != nil {
-		return nil, hint.With(err, "the rows frozen and whitened need the features of the backbone before the run: make them "+
-			"with winnow extract, and name them with %s", config.Key("data.features"))
+		return nil, hint.With(err, "the rows frozen and whitened need the features of the backbone before the run: "+
+			"make them with winnow extract, and name them with %s", config.Key("data.features"))
 	}
 	facts, err := ReadFacts(r.Dir)
 	if err != nil {

@@ -78,7 +78,8 @@ func (t *Live) featuresBy(ctx context.Context, m *graph.Model, set features.Set)
 	defer net.Close()
 	paths := t.pathsOf(set)
 	into := &inMemory{x: features.NewMatrix(len(paths), net.Dim())}
-	cfg := backbone.ExtractConfig{Preprocessing: p, Batch: t.Batch, Strict: true} // all were readable when the run began
+	// all were readable when the run began
+	cfg := backbone.ExtractConfig{Preprocessing: p, Batch: t.Batch, Strict: true}
 	if err := backbone.Extract(ctx, cfg, net, t.Root, paths, into, nil); err != nil {
 		return set, err
 	}

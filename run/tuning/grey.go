@@ -32,7 +32,8 @@ func Grey(root fs.FS, all []string) (bool, error) {
 		}
 	}
 	if read == 0 {
-		return false, hint.With(last, "fine-tuning reads the images: name their folder with %s", config.Key("data.root"))
+		return false, hint.With(last, "fine-tuning reads the images: name their folder with %s",
+			config.Key("data.root"))
 	}
 	return true, nil
 }

@@ -62,7 +62,8 @@ func TestAutoAugmentation(t *testing.T) {
 			continue
 		}
 		mirrored := live.Augment != (backbone.Augmentation{}) && c.augment == config.AutoAugmentation
-		if live.Settings.Augment != c.want || mirrored != slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "mirrored") }) {
+		if live.Settings.Augment != c.want ||
+			mirrored != slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "mirrored") }) {
 			t.Errorf("%s: %s, said %q, expected %s", name, live.Settings.Augment, notes, c.want)
 		}
 	}

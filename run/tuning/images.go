@@ -47,7 +47,8 @@ func (t *Live) Images(ctx context.Context, in Input) (*Images, error) {
 		}
 	}
 	m, p := &Images{on: t, in: in, ctx: ctx}, t.Backbone.Preprocessing
-	cache := backbone.NewImageCache(t.Root, t.pathsOf(in.Train), int64(t.Settings.CacheLimit), p.DecodeOptions(t.Augment))
+	cache := backbone.NewImageCache(t.Root, t.pathsOf(in.Train), int64(t.Settings.CacheLimit),
+		p.DecodeOptions(t.Augment))
 	if m.drawn, err = live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment,
 		Source: func(int) *rand.Rand { return m.random }}); err != nil {
 		return nil, err

@@ -102,17 +102,19 @@ func (t *Live) peerEncoder(h *head.Head, in Input) (_ Encoder, err error) {
 }
 
 // inputs returns the input of the live part: pixels, or the activations of the frozen part, cached if they can be.
-func (t *Live) inputs(ctx context.Context, set features.Set, batch int, source func(ahead int) *rand.Rand) (live.Inputs, error) {
+func (t *Live) inputs(ctx context.Context, set features.Set, batch int, source func(ahead int) *rand.Rand) (
+	live.Inputs, error) {
 	paths := t.pathsOf(set)
 	p, limit := t.Backbone.Preprocessing, int64(t.Settings.CacheLimit)
 	varies := t.Augment != (backbone.Augmentation{})
 	keep := func(pictures int64) (*live.Pixels, error) {
 		cache := backbone.NewImageCache(t.Root, paths, pictures, p.DecodeOptions(t.Augment))
 		if err := readOne(cache); err != nil {
-			return nil, hint.With(err, "fine-tuning reads the images, which were expected below %s: name their folder with %s",
-				t.RootName, config.Key("data.root"))
+			return nil, hint.With(err, "fine-tuning reads the images, which were expected below %s: name their "+
+				"folder with %s", t.RootName, config.Key("data.root"))
 		}
-		return live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment, Source: source})
+		return live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment,
+			Source: source})
 	}
 	pixels, err := keep(limit)
 	if err != nil || t.frozen == nil {
@@ -128,12 +130,14 @@ func (t *Live) inputs(ctx context.Context, set features.Set, batch int, source f
 		cached, err := t.cache(ctx, pixels, set.Len(), limit)
 		if tooLarge := new(live.TooLarge); !errors.As(err, &tooLarge) {
 			if err != nil && ctx.Err() == nil {
-				err = hint.With(err, "fine-tuning reads every image of the train split that has features, below %s", t.RootName)
+				err = hint.With(err, "fine-tuning reads every image of the train split that has features, below %s",
+					t.RootName)
 			}
 			return cached, err
 		} else {
-			t.Note("the output of the frozen part for %d images takes %s, more than the cache limit of %s: it is computed "+
-				"again for every batch", tooLarge.Rows, text.Approx(tooLarge.Need), text.Approx(tooLarge.Limit))
+			t.Note("the output of the frozen part for %d images takes %s, more than the cache limit of %s: it is "+
+				"computed again for every batch", tooLarge.Rows, text.Approx(tooLarge.Need),
+				text.Approx(tooLarge.Limit))
 		}
 		if pixels, err = keep(limit); err != nil {
 			return nil, err

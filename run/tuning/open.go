@@ -69,14 +69,14 @@ func (c *Config) fitEvaluation(run config.Run) error {
 		return nil
 	}
 	if run.Data.Features != "" {
-		return hint.With(fmt.Errorf("finetune: %s: features of cropped pictures, but finetune.augment %s trains on pictures "+
-			"squashed to squares", run.Data.Features, c.Settings.Augment),
-			"make them with winnow extract --resize squash, or leave %s out; %s fits these features",
-			config.Key("data.features"), config.Key("finetune.augment=flip"))
+		return hint.With(fmt.Errorf("finetune: %s: features of cropped pictures, but finetune.augment %s trains on "+
+			"pictures squashed to squares", run.Data.Features, c.Settings.Augment), "make them with winnow extract "+
+			"--resize squash, or leave %s out; %s fits these features", config.Key("data.features"),
+			config.Key("finetune.augment=flip"))
 	}
 	c.Backbone.Preprocessing = now
-	c.Note("pictures are squashed to %d×%d, as the augmentation %s does, also for the run's features, evaluation and export",
-		now.Crop, now.Crop, c.Settings.Augment)
+	c.Note("pictures are squashed to %d×%d, as the augmentation %s does, also for the run's features, evaluation and "+
+		"export", now.Crop, now.Crop, c.Settings.Augment)
 	return nil
 }
 
@@ -103,8 +103,8 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 			return err
 		}
 		if c.Backbone, err = registry.Resolve(from.Model, models.Settings{}); errors.Is(err, models.ErrUnprepared) {
-			return hint.With(err, "say once how the network takes images: to winnow models add, or to winnow extract, whose "+
-				"store %s names", config.Key("data.features"))
+			return hint.With(err, "say once how the network takes images: to winnow models add, or to winnow "+
+				"extract, whose store %s names", config.Key("data.features"))
 		} else if err != nil {
 			return err
 		}
@@ -125,8 +125,8 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 // compareDecoder notes if images will be decoded differently from those of the features.
 func (c *Config) compareDecoder(store *features.Store) {
 	if now := c.Backbone.Preprocessing.DecoderVersion(); store.Key.Decoder != now {
-		c.Note("the features %s are of images that an earlier winnow decoded, now they are read with decoder %q: pixels may "+
-			"differ by a grey value or two; winnow extract --overwrite makes them again", store.Dir, now)
+		c.Note("the features %s are of images that an earlier winnow decoded, now they are read with decoder %q: "+
+			"pixels may differ by a grey value or two; winnow extract --overwrite makes them again", store.Dir, now)
 	}
 }
 

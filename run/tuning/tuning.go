@@ -39,7 +39,7 @@ type Live struct {
 	Drawn        bool                 // the network has learned nothing yet, by its metadata or its batch normalization
 	weights      []string             // initializers that are trained
 	model        *graph.Model         // the backbone with its first weights
-	frozen, live *graph.Model         // the parts before and after the first trained weight; frozen is nil if all is trained
+	frozen, live *graph.Model         // before and after the first trained weight; frozen may be nil
 	derivative   *gradient.Derivative // of live
 	rt           *ort.Runtime
 	net          *ort.Live

@@ -90,10 +90,12 @@ func TestWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := one.Share(); !slices.Equal(one.Weights(), []string{last}) || s.Trained >= s.Of || s.Of != all.Share().Of || one.frozen == nil {
+	if s := one.Share(); !slices.Equal(one.Weights(), []string{last}) || s.Trained >= s.Of || s.Of != all.Share().Of ||
+		one.frozen == nil {
 		t.Errorf("%s: %+v, %v", last, s, one.Weights())
 	}
-	if e := one.Extraction("store"); e.Out != "store" || !slices.Equal(e.Paths, paths) || e.Model.SHA256 != one.Backbone.SHA256 {
+	if e := one.Extraction("store"); e.Out != "store" || !slices.Equal(e.Paths, paths) ||
+		e.Model.SHA256 != one.Backbone.SHA256 {
 		t.Errorf("extraction of %+v", e)
 	}
 }
@@ -104,7 +106,8 @@ func TestOpenRefuses(t *testing.T) {
 		change       func(*config.Run)
 		want, advice string
 	}{
-		"stage":   {func(c *config.Run) { c.Finetune.Weights = "layer9" }, `weights "layer9": found no such stage`, "winnow models show"},
+		"stage": {func(c *config.Run) { c.Finetune.Weights = "layer9" }, `weights "layer9": found no such stage`,
+			"winnow models show"},
 		"recipe":  {func(c *config.Run) { c.Finetune.Augment = "wild" }, "wild", ""},
 		"folder":  {func(c *config.Run) { c.Data.Root += "/nowhere" }, "nowhere", "data.root"},
 		"store":   {func(c *config.Run) { c.Data.Features = "nowhere" }, "nowhere", "winnow extract"},
@@ -112,7 +115,8 @@ func TestOpenRefuses(t *testing.T) {
 	} {
 		cfg := good
 		c.change(&cfg)
-		if _, _, err := open(t, cfg, paths); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.advice) {
+		if _, _, err := open(t, cfg, paths); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(hint.Of(err), c.advice) {
 			t.Errorf("%s: found %v (%s), expected %s (%s)", name, err, hint.Of(err), c.want, c.advice)
 		}
 	}
@@ -129,7 +133,8 @@ func TestFeaturesFollowTheWeights(t *testing.T) {
 	}
 	live.Use(rt)
 	dim := live.Cut.Dim
-	set := features.Set{X: features.NewMatrix(len(paths), dim), Labels: []int{0, 1, 0, 1, 0, 1}, IDs: features.AllRows(len(paths))}
+	set := features.Set{X: features.NewMatrix(len(paths), dim), Labels: []int{0, 1, 0, 1, 0, 1},
+		IDs: features.AllRows(len(paths))}
 	for i := range set.X.Data {
 		set.X.Data[i] = float32(i % 5)
 	}
@@ -137,7 +142,8 @@ func TestFeaturesFollowTheWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoder, err := live.Encoder(t.Context(), h, Input{Train: set, Stored: set, Batch: 4, Resting: func() bool { return false }})
+	encoder, err := live.Encoder(t.Context(), h, Input{Train: set, Stored: set, Batch: 4,
+		Resting: func() bool { return false }})
 	if err != nil {
 		t.Fatal(err, notes)
 	}
@@ -198,7 +204,8 @@ func TestStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, err := os.ReadDir(dir)
-	if err != nil || len(files) != 1 || files[0].Name() != folder.LastHeadFile || !b.Matches(dir, folder.LastHeadFile) || b.Share() != nil || len(b.Weights()) != 0 {
+	if err != nil || len(files) != 1 || files[0].Name() != folder.LastHeadFile ||
+		!b.Matches(dir, folder.LastHeadFile) || b.Share() != nil || len(b.Weights()) != 0 {
 		t.Errorf("%v: %v", err, files)
 	}
 	saved, err := b.Saved("nowhere")
@@ -241,7 +248,8 @@ func TestCompareViews(t *testing.T) {
 			t.Fatal(err)
 		}
 		live.Use(rt)
-		set := features.Set{X: features.NewMatrix(len(paths), live.Cut.Dim), Labels: []int{0, 1, 0, 1, 0, 1}, IDs: features.AllRows(len(paths))}
+		set := features.Set{X: features.NewMatrix(len(paths), live.Cut.Dim), Labels: []int{0, 1, 0, 1, 0, 1},
+			IDs: features.AllRows(len(paths))}
 		if set, err = live.featuresBy(t.Context(), live.model, set); err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +265,8 @@ func TestCompareViews(t *testing.T) {
 	if own["none"] < 0.9999 || own["flip"] > 0.9999 || own["prism"] >= own["flip"] {
 		t.Errorf("cosines of training views to the evaluation's: %v", own)
 	}
-	if v := (Views{Own: 0.67, Others: 0.6}); v.Share() > ownShare || (Views{Own: 0.96, Others: 0.64}).Share() < ownShare {
+	if v := (Views{Own: 0.67, Others: 0.6}); v.Share() > ownShare ||
+		(Views{Own: 0.96, Others: 0.64}).Share() < ownShare {
 		t.Errorf("%+v: a share of %.2f", v, v.Share())
 	}
 }
@@ -271,7 +280,8 @@ func TestFitEvaluation(t *testing.T) {
 		was, want         backbone.Preprocessing
 	}{
 		{"prism", "", cropped, backbone.Preprocessing{Resize: 224, Exact: true, Crop: 224}},
-		{"prism", "f", backbone.Preprocessing{Resize: 256, Exact: true, Crop: 224}, backbone.Preprocessing{Resize: 256, Exact: true, Crop: 224}},
+		{"prism", "f", backbone.Preprocessing{Resize: 256, Exact: true, Crop: 224}, backbone.Preprocessing{Resize: 256,
+			Exact: true, Crop: 224}},
 		{"prism", "", backbone.Preprocessing{Crop: 28}, backbone.Preprocessing{Crop: 28}},
 		{"flip", "f", cropped, cropped},
 		{"supcon", "", cropped, cropped},
@@ -334,7 +344,7 @@ func TestDrawn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "as they were drawn") })
+		said := slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "as drawn") })
 		if live.Drawn != c.drawn || live.Settings.BatchNorm != c.want || said != (c.want == config.TrainNorm) {
 			t.Errorf("%s: drawn %v, %s, said %q", name, live.Drawn, live.Settings.BatchNorm, notes)
 		}

@@ -101,12 +101,12 @@ func (t *Live) noteViews(ctx context.Context, set features.Set) error {
 	if err != nil {
 		return err
 	}
-	t.Note("training views (%s) have a cosine of %.2f to the evaluation's view of their image, different images of %.2f",
-		t.Settings.Augment, v.Own, v.Others)
+	t.Note("training views (%s) have a cosine of %.2f to the evaluation's view of their image, different images of "+
+		"%.2f", t.Settings.Augment, v.Own, v.Others)
 	t.views = &v
 	if !v.Near() {
-		t.Note("warning: training views are hardly nearer to what is evaluated than other images, so what is learned may not "+
-			"help there; %s uses the evaluation's own view", config.Key("finetune.augment=flip"))
+		t.Note("warning: training views are hardly nearer to what is evaluated than other images, so what is learned "+
+			"may not help there; %s uses the evaluation's own view", config.Key("finetune.augment=flip"))
 	}
 	return nil
 }
