@@ -22,7 +22,8 @@ func readCourse(dir string) (c course, err error) {
 	for _, l := range lines {
 		switch {
 		case l.Validation != nil:
-			c.validations = append(c.validations, train.Validation{Epoch: l.Epoch, Step: l.Step, Score: *l.Validation, Averaged: l.Averaged})
+			c.validations = append(c.validations, train.Validation{Epoch: l.Epoch, Step: l.Step, Score: *l.Validation,
+				Averaged: l.Averaged})
 		case l.Kept != nil && l.Rows > 0:
 			c.kept, c.steps = c.kept+float64(*l.Kept)/float64(l.Rows), c.steps+1
 		}
@@ -54,7 +55,8 @@ func advise(c course, cfg config.Run, r folder.Result, views *tuning.Views) stri
 		return fmt.Sprintf("the network stood still: give it a learning rate, %s", config.Key(key))
 	case r.IdleTooOften():
 		return fmt.Sprintf("in %d of %d steps there was nothing to learn from: try %s with more classes, or %s to see "+
-			"whether the filter takes too much", r.Idle, r.Steps, config.Key("sampler"), config.Key("filter.scorer=none"))
+			"whether the filter takes too much", r.Idle, r.Steps, config.Key("sampler"),
+			config.Key("filter.scorer=none"))
 	case filtered && c.steps > 0 && c.kept < told/2:
 		return fmt.Sprintf("the filter kept %.0f %% of the images where %.0f %% are thought to be right: try %s",
 			100*c.kept, 100*told, config.Key(`filter.warm_up="1 epoch"`))

@@ -20,9 +20,10 @@ func TestFilledBank(t *testing.T) {
 		cfg.Validation.Every = config.Steps(3)
 		var kept []int
 		var bank int
-		_, err := Train(context.Background(), cfg, Input{Data: &data}, Options{Dir: t.TempDir()}, Observer{Stepped: func(s train.Step) {
-			kept, bank = append(kept, len(s.Kept)), s.Bank
-		}})
+		_, err := Train(context.Background(), cfg, Input{Data: &data}, Options{Dir: t.TempDir()},
+			Observer{Stepped: func(s train.Step) {
+				kept, bank = append(kept, len(s.Kept)), s.Bank
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}

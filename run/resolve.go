@@ -23,9 +23,9 @@ import (
 	"winnow/train"
 )
 
-// Resolve decides what a training does: it reads what the configuration names or takes it from in, makes
-// missing features, screens labels, estimates rates, chooses what is left open, and builds everything. In the
-// folder it leaves nothing but features. Errors say what a person can do. The caller closes the training.
+// Resolve decides what a training does: it takes data from in or reads what the configuration names, makes missing
+// features, screens labels, estimates rates, chooses what is left open, and builds everything. It writes nothing but
+// features into the folder. Errors say what a person can do. The caller closes the training.
 func Resolve(ctx context.Context, cfg config.Run, in Input, o Options) (*Training, error) {
 	if o.Note == nil {
 		o.Note = func(string, ...any) {}
@@ -52,7 +52,7 @@ func (r *Training) resolve(ctx context.Context, in Input) error {
 	if err != nil {
 		return err
 	}
-	if long { // the manifest goes
+	if long { // release the manifest
 		runtime.GC()
 	}
 	r.Data.white = &whitenings{}
@@ -66,7 +66,7 @@ func (r *Training) resolve(ctx context.Context, in Input) error {
 	return nil
 }
 
-// read makes Data and the backbone. long reports whether a large manifest was read for it.
+// read sets Data and the backbone. long reports whether it read a large manifest.
 func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 	if in.Data != nil {
 		return false, r.take(in)
@@ -76,7 +76,7 @@ func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 		if d, err = datasets.ReadFile(r.Config.Data.Manifest, datasets.ReadOptions{Note: r.options.Note}); err != nil {
 			return false, err
 		}
-		if long = len(d.Samples) > 1<<20; long { // else what reading left would stay until the heap has doubled
+		if long = len(d.Samples) > 1<<20; long { // else the garbage of reading would stay until the heap has doubled
 			runtime.GC()
 		}
 	}
@@ -97,7 +97,7 @@ func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 	return long, err
 }
 
-// take takes data that the caller has.
+// take uses the caller's data.
 func (r *Training) take(in Input) (err error) {
 	r.Data = *in.Data
 	if r.options.Dir != "" {
@@ -111,8 +111,8 @@ func (r *Training) take(in Input) (err error) {
 	return err
 }
 
-// readHead reads what a head on stored features is trained on, then makes the folder. Features that are not
-// named are made in it, of the images.
+// readHead reads the data of a head on stored features, then makes the folder. If no features are named, it makes them
+// there from the images.
 func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error) {
 	if r.Config.Data.Features == "" {
 		if err := r.lookAtImages(ctx, d); err != nil {
@@ -122,7 +122,7 @@ func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error
 	if r.Data, r.free, err = loadViewed(ctx, d, r.features()); err != nil {
 		return err
 	}
-	if r.options.Host.Runtime != nil { // else products are computed in Go
+	if r.options.Host.Runtime != nil { // else Go computes the products
 		rt, err := r.options.Host.Runtime()
 		if err != nil {
 			return err
@@ -146,7 +146,7 @@ func (r *Training) lookAtImages(ctx context.Context, d *datasets.Dataset) error 
 	return r.makeFeatures(ctx, e)
 }
 
-// readNetwork is readHead for a network that is trained, too. It checks everything before it makes features.
+// readNetwork is readHead for a network that is trained too. It checks everything before it makes features.
 func (r *Training) readNetwork(ctx context.Context, d *datasets.Dataset) (err error) {
 	if err := chooseBackbone(&r.Config.Data, d, r.options.Note); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (r *Training) readNetwork(ctx context.Context, d *datasets.Dataset) (err er
 	return err
 }
 
-// openNetwork opens the network that the configuration trains, whose choices it takes over.
+// openNetwork opens the network that the configuration trains, and takes over its choices.
 func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 	host := r.options.Host.Complete()
 	network, err := tuning.Open(r.Config, paths, tuning.Config{Note: host.Note, Watch: r.options.Watch})
@@ -179,8 +179,8 @@ func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 	}
 	r.backbone, r.Config.Finetune = network, network.Settings
 	if network.Drawn && r.Config.BackboneSolver.LR.Choose == train.Usual {
-		r.options.Note("the network has learned nothing yet: its learning rate is higher than a trained one's (%s sets "+
-			"another)", config.Key("backbone_solver.lr"))
+		r.options.Note("the network has learned nothing yet: its learning rate is higher than a trained one's (%s "+
+			"sets another)", config.Key("backbone_solver.lr"))
 	}
 	rt, err := host.Runtime()
 	if err != nil {
@@ -247,7 +247,7 @@ func (r *Training) features() string {
 	return cmp.Or(r.Config.Data.Features, filepath.Join(r.options.Dir, folder.OwnFeatures))
 }
 
-// hold makes the folder and holds it, once.
+// hold makes the folder and locks it, once.
 func (r *Training) hold() (err error) {
 	if r.folder == nil && r.kept {
 		r.folder, err = folder.Prepare(r.options.Dir, r.options.Resume, r.options.Overwrite)
@@ -275,14 +275,14 @@ func MakeFeatures(ctx context.Context, e *extraction.Extraction, overwrite bool,
 	return err
 }
 
-// choose decides on loss, rate and length by the data if the configuration leaves them open.
+// choose chooses loss, rate and length by the data if the configuration leaves them open.
 func (r *Training) choose(context.Context) error {
 	r.tellData()
 	live, opened := r.backbone.(*tuning.Live)
 	drawn, labelled := opened && live.Drawn, r.Data.Train.Len()-r.Data.Unlabelled
 	if r.Config.ResolveLoss(drawn, drawn && r.Data.Closed(), labelled/max(len(r.Data.Classes), 1)) {
-		r.options.Note("the loss is cross entropy: the network is drawn, and validation asks for the classes that it is "+
-			"trained on (%s chooses another)", config.Key("losses"))
+		r.options.Note("the loss is cross entropy: the network is drawn, and validation asks for the classes that it "+
+			"is trained on (%s chooses another)", config.Key("losses"))
 	}
 	r.Config.ResolveUsualLR(drawn)
 	if opened && r.Data.Validation.Len() == 0 && r.Config.ResolveBlindLength(drawn, labelled) {
@@ -292,7 +292,7 @@ func (r *Training) choose(context.Context) error {
 	return r.Config.Validate()
 }
 
-// screen leaves out the labels that are called wrong, or those that an earlier part of the run left out.
+// screen removes the labels that are called wrong, or those that an earlier part of the run removed.
 func (r *Training) screen(ctx context.Context) error {
 	var before *screening
 	if dir := r.options.Dir; r.options.Resume && folder.Begun(dir) {
@@ -334,7 +334,7 @@ func (r *Training) findNoise(ctx context.Context) (err error) {
 	return err
 }
 
-// earlierRates takes over the learning rates that an earlier part of the run found.
+// earlierRates uses the learning rates that an earlier part of the run found.
 func (r *Training) earlierRates(context.Context) error {
 	if dir := r.options.Dir; r.options.Resume && folder.Begun(dir) {
 		facts, err := folder.ReadFacts(dir)
@@ -348,11 +348,11 @@ func (r *Training) earlierRates(context.Context) error {
 	return nil
 }
 
-// prepare makes the head and the sampler, and completes the configuration with their sizes.
+// prepare makes the head and the sampler, and bounds the configuration's sizes by the data.
 func (r *Training) prepare(ctx context.Context) (err error) {
 	r.asked = sizes{r.Config.Head.In, r.Config.Head.Out, r.Config.Sampler.Views}
 	r.Config.Head.In = r.Data.Train.Dim()
-	r.Config.Head.Out = min(r.Config.Head.Out, r.Config.Head.In) // more dimensions than the features have would stay empty
+	r.Config.Head.Out = min(r.Config.Head.Out, r.Config.Head.In) // more dimensions would be empty
 	var white *head.Head
 	if r.Config.Head.Init != head.Random {
 		if white, err = r.Data.whitening(ctx, r.Config.Head.Out, r.Config.Head.Bias); err != nil {
@@ -373,7 +373,7 @@ func (r *Training) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// varies reports whether an image can be seen in several views: augmented, or stored.
+// varies reports whether an image has several views: augmented, or stored.
 func (r *Training) varies() bool {
 	if r.tuned() {
 		return r.Config.Finetune.Augment != config.NoAugmentation

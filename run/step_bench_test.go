@@ -35,8 +35,8 @@ import (
 	"winnow/train"
 )
 
-// The step that is timed: photographs of birds, batches of 8 classes with 4 images each, PRISM's filter and its loss against
-// a bank, Adam for head and backbone.
+// The step that is timed: photographs of birds, batches of 8 classes with 4 images each, PRISM's filter and its loss
+// against a bank, Adam for head and backbone.
 const stepClasses, stepImages, stepPhotographs = 8, 4, 768
 
 // stepCase is a backbone, what is trained of it, and how its pictures vary.
@@ -55,11 +55,11 @@ var stepCases = []stepCase{
 	{"last/cached", "mobilenet", "stage5", config.NoAugmentation, false},
 }
 
-// BenchmarkFineTuningStep times whole steps of a fine-tuning, from the end of one to the end of the next in the loop that
-// every training runs, and then what they are made of, each part alone on all cores: the shortest times, in ms. share-% is the sum of
-// the parts over the whole step, unprepared-ms a step whose pictures are not made while the network computes the step before,
-// in turns with others; busy-% is how much of the cores' time the process used, where the system says so. -benchtime 40x
-// times 40 steps.
+// BenchmarkFineTuningStep times whole steps of a fine-tuning, from the end of one to the end of the next in the loop
+// that every training runs, and then what they are made of, each part alone on all cores: the shortest times, in ms.
+// share-% is the sum of the parts over the whole step, unprepared-ms a step whose pictures are not made while the
+// network computes the step before, in turns with others; busy-% is how much of the cores' time the process used, where
+// the system says so. -benchtime 40x times 40 steps.
 func BenchmarkFineTuningStep(b *testing.B) {
 	for _, c := range stepCases {
 		b.Run(c.name, func(b *testing.B) { benchmarkFineTuning(b, c) })
@@ -184,7 +184,8 @@ func enlarged(b *testing.B, zip string, paths []string) string {
 		}
 		draw.BiLinear.Scale(large, large.Bounds(), img, img.Bounds(), draw.Src, nil)
 		var text bytes.Buffer
-		err = errors.Join(jpeg.Encode(&text, large, &jpeg.Options{Quality: 92}), os.MkdirAll(filepath.Join(dir, path.Dir(p)), 0o755))
+		err = errors.Join(jpeg.Encode(&text, large, &jpeg.Options{Quality: 92}),
+			os.MkdirAll(filepath.Join(dir, path.Dir(p)), 0o755))
 		if err = errors.Join(err, os.WriteFile(filepath.Join(dir, p), text.Bytes(), 0o600)); err != nil {
 			b.Fatal(err)
 		}
@@ -256,8 +257,8 @@ func (t *turns) Announce(rows []int) {
 	}
 }
 
-// wholeSteps runs the training's own loop and returns how long its steps took, six at a time as they are and with nothing
-// prepared, and how much of the cores' time was used.
+// wholeSteps runs the training's own loop and returns how long its steps took, six at a time as they are and with
+// nothing prepared, and how much of the cores' time was used.
 func wholeSteps(b *testing.B, r *Training) (steps, unprepared []time.Duration, busy float64) {
 	ctx, stop := context.WithCancel(b.Context())
 	defer stop()

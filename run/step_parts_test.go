@@ -41,7 +41,8 @@ func openParts(b *testing.B, r *Training, tuned *tuning.Live) *parts {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := gradient.Differentiate(moving, gradient.Options{Output: tuned.Cut.Tensor, Weights: tuned.Weights(), Kernels: rt.Kernels()})
+	d, err := gradient.Differentiate(moving, gradient.Options{Output: tuned.Cut.Tensor, Weights: tuned.Weights(),
+		Kernels: rt.Kernels()})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -54,7 +55,8 @@ func openParts(b *testing.B, r *Training, tuned *tuning.Live) *parts {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { p.tail.Close() })
-	pictures := backbone.NewImageCache(tuned.Root, tuned.Paths, int64(tuned.Settings.CacheLimit), pre.DecodeOptions(tuned.Augment))
+	pictures := backbone.NewImageCache(tuned.Root, tuned.Paths, int64(tuned.Settings.CacheLimit),
+		pre.DecodeOptions(tuned.Augment))
 	pixels, err := live.NewPixels(live.PixelsConfig{Pictures: pictures, Preprocessing: pre, Augmentation: tuned.Augment,
 		Source: func(int) *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }})
 	if err != nil {
@@ -68,7 +70,8 @@ func openParts(b *testing.B, r *Training, tuned *tuning.Live) *parts {
 }
 
 // behindPrefix runs the frozen part for each batch, or once over all pictures where they never vary.
-func behindPrefix(b *testing.B, frozen *graph.Model, net *ort.Live, pixels *live.Pixels, tuned *tuning.Live) live.Inputs {
+func behindPrefix(b *testing.B, frozen *graph.Model, net *ort.Live, pixels *live.Pixels,
+	tuned *tuning.Live) live.Inputs {
 	prefix, err := ort.NewPrefix(orttest.Runtime(b), frozen, net.InputNames())
 	if err != nil {
 		b.Fatal(err)

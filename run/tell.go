@@ -26,7 +26,8 @@ func (r *Training) tellData() {
 			"use the centre", v)
 	}
 	if d.Unlabelled > 0 {
-		use := "are only used for whitening (sampler.unlabelled puts some into every batch, for losses that learn from " +
+		use := "are only used for whitening (sampler.unlabelled puts some into every batch, for losses that learn " +
+			"from " +
 			"them)"
 		if n := r.Config.Sampler.Unlabelled; n > 0 {
 			use = fmt.Sprintf("are in the batches, %d in each", min(n, d.Unlabelled))
@@ -41,8 +42,8 @@ func (r *Training) tellData() {
 			d.LeftOut[0].Reason)
 	}
 	if d.Validation.Len() == 0 {
-		note("no validation split: the last state is kept (%s holds out a tenth, to find the best state and to say what "+
-			"training was worth)", config.Key("validation.hold_out=0.1"))
+		note("no validation split: the last state is kept (%s holds out a tenth, to find the best state and to say "+
+			"what training was worth)", config.Key("validation.hold_out=0.1"))
 		if r.Config.Validation.Patience > 0 {
 			note("validation.patience is set without a validation split: the run will not stop early")
 		}
@@ -65,8 +66,8 @@ func (r *Training) tellPlan() {
 		note("dimension %d is more than the %d of the features: using %d", out, cfg.Head.In, cfg.Head.Out)
 	}
 	if n := r.asked.views; n > cfg.Sampler.Views {
-		note("%d views of each image are asked for, and images do not vary here: batches show one (%s varies them, and "+
-			"so do features of several views)", n, config.Key("finetune.augment"))
+		note("%d views of each image are asked for, and images do not vary here: batches show one (%s varies them, "+
+			"and so do features of several views)", n, config.Key("finetune.augment"))
 	} else if n > 1 {
 		note("batches show %d views of each image, which are positives of each other", n)
 	}
@@ -94,8 +95,8 @@ func (r *Training) tellPlan() {
 			config.Key("filter.rate"))
 	}
 	if tuned && filtered && cfg.Filter.WarmUp == (config.Span{}) && !cfg.Bank.Fill {
-		note("the filter judges from the first step on, when the bank knows few classes: if it keeps too little, try %s",
-			config.Key(`filter.warm_up="1 epoch"`))
+		note("the filter judges from the first step on, when the bank knows few classes: if it keeps too little, try "+
+			"%s", config.Key(`filter.warm_up="1 epoch"`))
 	}
 	if cfg.SelfPaced.On() && filtered {
 		note("samples are weighed, and the filter also drops some: %s leaves it to the weights",
@@ -105,8 +106,8 @@ func (r *Training) tellPlan() {
 		note("%s is 0: the backbone's weights will not change", config.Key("backbone_solver.lr"))
 	}
 	if n := cfg.Average.Horizon.In(plan.Epoch); n > 0 && plan.Validates {
-		note("the weights are averaged over about %d steps: every validation also measures the average, and takes twice "+
-			"as long", n)
+		note("the weights are averaged over about %d steps: every validation also measures the average, and takes "+
+			"twice as long", n)
 	} else if n > 0 {
 		note("the weights are averaged over about %d steps: the average is what the run leaves", n)
 	}

@@ -35,7 +35,8 @@ func TestViewed(t *testing.T) {
 	const n, views, batch, steps = 50, 4, 20, 500
 	draw := func(seed uint64, from int) [][]int {
 		at, seen := 0, &rowsSeen{}
-		e := &viewed{Encoder: seen, Rows: n, Views: views, Source: func() *rand.Rand { return train.Rand(seed, "stored view", at) }}
+		e := &viewed{Encoder: seen, Rows: n, Views: views,
+			Source: func() *rand.Rand { return train.Rand(seed, "stored view", at) }}
 		for step := from; step <= steps; step++ {
 			at = step
 			rows := make([]int, batch)
@@ -95,7 +96,8 @@ func TestViewedHasItsEncodersState(t *testing.T) {
 func TestViewedApart(t *testing.T) {
 	to := &rowsSeen{}
 	for seed := range uint64(20) {
-		e := &viewed{Encoder: to, Rows: 5, Views: 3, Apart: true, Source: func() *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }}
+		e := &viewed{Encoder: to, Rows: 5, Views: 3, Apart: true,
+			Source: func() *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }}
 		if _, err := e.Forward([]int{4, 2, 4, 2, 4, 4}); err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +111,8 @@ func TestViewedApart(t *testing.T) {
 				of4 = append(of4, shown[i]/5)
 			}
 		}
-		if first := slices.Sorted(slices.Values(of4[:3])); !slices.Equal(first, []int{0, 1, 2}) || shown[1] == shown[3] {
+		if first := slices.Sorted(slices.Values(of4[:3])); !slices.Equal(first, []int{0, 1, 2}) ||
+			shown[1] == shown[3] {
 			t.Errorf("seed %d: views %v, and %v", seed, of4, shown)
 		}
 	}
