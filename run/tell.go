@@ -27,8 +27,7 @@ func (r *Training) tellData() {
 	}
 	if d.Unlabelled > 0 {
 		use := "are only used for whitening (sampler.unlabelled puts some into every batch, for losses that learn " +
-			"from " +
-			"them)"
+			"from them)"
 		if n := r.Config.Sampler.Unlabelled; n > 0 {
 			use = fmt.Sprintf("are in the batches, %d in each", min(n, d.Unlabelled))
 		}

@@ -15,7 +15,8 @@ func TestMethods(t *testing.T) {
 		if err := c.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if c.Method != method || c.Peers.Rate.Share != 0.2 || c.Sampler.Rows != 64 || c.Losses != nil || c.Bank.Size != 0 || c.Filter.Scorer != NoFilter || c.Solver.LR.Value != 1e-3 {
+		if c.Method != method || c.Peers.Rate.Share != 0.2 || c.Sampler.Rows != 64 || c.Losses != nil ||
+			c.Bank.Size != 0 || c.Filter.Scorer != NoFilter || c.Solver.LR.Value != 1e-3 {
 			t.Errorf("%s: %+v", method, c)
 		}
 		text, err := Marshal(c)
