@@ -20,7 +20,8 @@ type outcome struct {
 }
 
 func TestStore(t *testing.T) {
-	s := Store[outcome]{Dir: filepath.Join(t.TempDir(), "cells"), For: "test", Whole: func(o outcome) bool { return o.Seed > 0 && len(o.Measures) > 0 }}
+	s := Store[outcome]{Dir: filepath.Join(t.TempDir(), "cells"), For: "test",
+		Whole: func(o outcome) bool { return o.Seed > 0 && len(o.Measures) > 0 }}
 	if _, ok, err := s.Get("a"); ok || err != nil {
 		t.Fatal(ok, err)
 	}
@@ -82,16 +83,19 @@ func TestQueue(t *testing.T) {
 		Note:     func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) },
 	}
 	failed, err := queue.Go(t.Context())
-	if err != nil || len(failed) != 1 || failed[0].Cell != 2 || failed[0].Err.Error() != "cell 2: no" || !slices.Equal(done, []int{1, 3, 4}) || len(ran) != 3 {
+	if err != nil || len(failed) != 1 || failed[0].Cell != 2 || failed[0].Err.Error() != "cell 2: no" ||
+		!slices.Equal(done, []int{1, 3, 4}) || len(ran) != 3 {
 		t.Errorf("%v %v, done %v", failed, err, done)
 	}
-	for _, want := range []string{"four: " + ErrDamaged.Error(), "4 cells, 1 done before", "1/3  failed: cell 2: no", "3/3  cell 4: 40 in"} {
+	for _, want := range []string{"four: " + ErrDamaged.Error(), "4 cells, 1 done before", "1/3  failed: cell 2: no",
+		"3/3  cell 4: 40 in"} {
 		if !strings.Contains(strings.Join(notes, "\n"), want) {
 			t.Errorf("no %q in %q", want, notes)
 		}
 	}
 	queue.GoOn, done = false, nil
-	if failed, err := queue.Go(t.Context()); err == nil || err.Error() != "cell 2: no" || len(failed) > 0 || slices.Contains(done, 4) {
+	if failed, err := queue.Go(t.Context()); err == nil || err.Error() != "cell 2: no" || len(failed) > 0 ||
+		slices.Contains(done, 4) {
 		t.Errorf("%v %v, done %v", failed, err, done)
 	}
 	queue.GoOn = true

@@ -90,13 +90,13 @@ func Spell(key config.Key) string {
 	return "--" + Flags[i].Name
 }
 
-// Asked are flags as they were given, by name, without the dashes; set and loss may have several values.
+// Asked has the flags that were given, by name, without the dashes. Some may have several values.
 type Asked map[string][]string
 
 // is reports whether a flag is given.
 func (a Asked) is(flag string) bool { return len(a[flag]) > 0 }
 
-// text is a flag's value, "" where it is not given.
+// text returns a flag's value, "" if it is not given.
 func (a Asked) text(flag string) string {
 	if !a.is(flag) {
 		return ""
@@ -104,14 +104,14 @@ func (a Asked) text(flag string) string {
 	return a[flag][0]
 }
 
-// Config returns the configuration: defaults, recipe or file, set, the other flags. own is read where neither recipe nor config is
-// named; "" is none. What is wrong is a misuse, but for what stands in files.
+// Config returns the configuration: defaults, changed by recipe or file, then by set, then by the other flags. own is
+// the file to read if neither recipe nor config is given; "" is none. Errors are misuse, except those in files.
 func (a Asked) Config(own string) (config.Run, error) {
 	name, text, err := a.read(own)
 	if err != nil {
 		return config.Run{}, err
 	}
-	if _, err := config.Parse(name, text, nil); err != nil { // what stands in a file is no misuse
+	if _, err := config.Parse(name, text, nil); err != nil { // an error in a file is not misuse
 		return config.Run{}, err
 	}
 	settings, ofLosses := slices.Clone(a["set"]), []string(nil)
@@ -120,14 +120,14 @@ func (a Asked) Config(own string) (config.Run, error) {
 			settings = append(settings, fmt.Sprintf("%s=%q", f.Key, a.text(f.Name)))
 		}
 	}
-	if a.is("loss") { // settings of losses are of those that loss names
+	if a.is("loss") { // settings of losses are for those that the flag names
 		isLoss := func(s string) bool { return strings.HasPrefix(s, "losses.") }
 		ofLosses = slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return !isLoss(s) })
 		settings = slices.DeleteFunc(settings, isLoss)
 	}
 	cfg, err := config.Parse(name, text, settings)
 	if err == nil {
-		cfg.Data = folder.Locate(filepath.Dir(name), cfg.Data) // of a run that may have moved
+		cfg.Data = folder.Locate(filepath.Dir(name), cfg.Data) // a run may have moved
 		err = a.change(&cfg)
 	}
 	for _, s := range ofLosses {
@@ -144,13 +144,13 @@ func (a Asked) Config(own string) (config.Run, error) {
 	return cfg, hint.AsMisuse(err)
 }
 
-// read reads what set and the flags change: a recipe, a file, own, or nothing.
+// read reads what the flags change: a recipe, a file, own, or nothing.
 func (a Asked) read(own string) (name string, text []byte, err error) {
 	name = a.text("config")
 	if recipe := a.text("recipe"); recipe != "" {
 		if name != "" {
-			return "", nil, hint.Misused("recipe and config are both whole sets of settings: expected one (winnow recipes show prints a " +
-				"recipe to change)")
+			return "", nil, hint.Misused("recipe and config are both whole sets of settings: expected one (winnow " +
+				"recipes show prints a recipe to change)")
 		}
 		r, err := recipes.Find(recipe)
 		return "recipe " + r.Name, []byte(r.Text), hint.AsMisuse(err)
@@ -209,8 +209,8 @@ func (a Asked) Enough(cfg config.Run) error {
 	return Needs(cfg)
 }
 
-// Needs refuses a configuration without a manifest. Features and backbone may be missing: a backbone is chosen, and makes
-// the features.
+// Needs refuses a configuration without a manifest. Features and backbone may be missing: a backbone is chosen, and
+// makes the features.
 func Needs(cfg config.Run) error {
 	if cfg.Data.Manifest == "" {
 		return hint.Misused("%s is missing: expected a manifest, or a folder with a folder of images for each class",
@@ -245,7 +245,7 @@ func (a Asked) NeedsBackbone() error {
 	return nil
 }
 
-// With returns the same with one setting more: a flag by its name, or a setting by its key. Several losses are parted by +.
+// With returns a copy with one more setting: a flag by its name, or a setting by its key. Losses are separated by +.
 func (a Asked) With(key, value string) Asked {
 	with := maps.Clone(a)
 	switch {
@@ -259,7 +259,7 @@ func (a Asked) With(key, value string) Asked {
 	return with
 }
 
-// Command returns the line that trains so, into a folder where one is named.
+// Command returns the command line of this training, into the folder out unless that is "".
 func (a Asked) Command(out string) string {
 	words := []string{"winnow", "train"}
 	for _, f := range Flags {
@@ -277,10 +277,11 @@ func (a Asked) Command(out string) string {
 	return strings.Join(words, " ")
 }
 
-// shellWord writes a word as a shell reads it back.
+// shellWord quotes a word for a shell.
 func shellWord(word string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,=+@%", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("_-./:,=+@%", r)
 	}
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
 		return word
