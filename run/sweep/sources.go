@@ -19,8 +19,8 @@ type source struct {
 	of []int // positions in cells
 }
 
-// sources returns the stores to make for trainings that name no features: one for each backbone and each way to look at the
-// images. Heads start from the store of the fine-tunings of their backbone, if there are any.
+// sources returns the stores to make for trainings that name no features: one for each backbone and each way to look at
+// the images. Heads start from the store of the fine-tunings of their backbone, if there are any.
 func (s *Sweep) sources(ctx context.Context) (list []source, err error) {
 	var tuned, heads []int
 	for k, c := range s.cells {
@@ -60,8 +60,8 @@ func (s *Sweep) sources(ctx context.Context) (list []source, err error) {
 	return list, nil
 }
 
-// place returns the folder of a store that no other source has: one that an earlier call made, if its key is the same, or a
-// free one.
+// place returns the folder of a store that no other source has: one that an earlier call made, if its key is the same,
+// or a free one.
 func (s *Sweep) place(others []source, same func(features.Key) bool) string {
 	for n := 1; ; n++ {
 		dir := filepath.Join(s.Dir, folder.OwnFeatures)

@@ -14,7 +14,7 @@ import (
 	"winnow/run/settings"
 )
 
-// MLflow is the flag that names MLflow's store.
+// MLflow returns the flag that names MLflow's store.
 func MLflow() cli.Flag {
 	return &cli.StringFlag{Name: "mlflow",
 		Usage: "also record each training in MLflow's store `DIR` (to see it: mlflow ui --backend-store-uri DIR)"}
@@ -36,16 +36,16 @@ func RunFlags() (flags []cli.Flag) {
 		"manifest": {"manifest `FILE`, or folder of photos", ""},
 		"root":     {"`DIR` (or .zip file) that the manifest's paths start from", "the manifest's folder"},
 		"features": {"feature store `DIR`, made by winnow extract", "made from the images"},
-		"finetune": {"train the backbone too: all of it (also without a value), from `STAGE` on, or the weights whose " +
-			"names match a pattern with *", d.Finetune.Weights},
+		"finetune": {"train the backbone too: all of it (also without a value), from `STAGE` on, or the weights " +
+			"whose names match a pattern with *", d.Finetune.Weights},
 		"model": {"backbone that makes the features or is fine-tuned: a `NAME` of winnow models list, or an ONNX file",
 			"the best one installed"},
 		"backbone-lr": {"learning rate `RATE` of the backbone, or auto: find it",
 			fmt.Sprint(d.BackboneSolver.LR, "; of an untrained network 0.001, with cross entropy 0.003")},
 		"augment": {"vary training images by `RECIPE`: auto, " + strings.Join(augmentations, ", "),
 			"flip for coloured pictures if all is trained, else none"},
-		"cache-limit": {"keep at most `SIZE` of decoded images or of outputs of the untrained part in memory: 512MiB, " +
-			"2GiB, 0 for none", d.Finetune.CacheLimit.String()},
+		"cache-limit": {"keep at most `SIZE` of decoded images or of outputs of the untrained part in memory: " +
+			"512MiB, 2GiB, 0 for none", d.Finetune.CacheLimit.String()},
 		"recipe": {"start from the settings of a paper: a `NAME` of winnow recipes list", ""},
 		"config": {"start from the settings in the YAML `FILE`; with --resume, by default, from the run's own", ""},
 		"set": {"set one setting, `KEY=VALUE`: solver.name=sgd, losses.0.weight=2, schedule.warm_up=\"1 epoch\"",
@@ -53,7 +53,8 @@ func RunFlags() (flags []cli.Flag) {
 		"method": {"way to train, `NAME`: " + strings.Join(config.Methods(), ", "), d.Method},
 		"loss": {"train with the loss `NAME` (winnow losses lists them); NAME:bank compares with the memory bank, " +
 			"NAME:0.5 has a weight; may be repeated",
-			strings.Join(losses, ", ") + "; of an untrained network cross_entropy, if all validation classes are trained"},
+			strings.Join(losses, ", ") +
+				"; of an untrained network cross_entropy, if all validation classes are trained"},
 		"filter": {"scorer `NAME` by which the filter drops labels during training (winnow help filters), or none",
 			d.Filter.Scorer},
 		"screen": {"before training, ignore the labels that the judge `NAME` of winnow audit calls wrong; or none",
@@ -66,8 +67,8 @@ func RunFlags() (flags []cli.Flag) {
 		"epochs": {"train for `N` epochs; auto: by the number of images",
 			fmt.Sprint(d.Length.N, "; with --finetune auto")},
 		"steps": {"train for `N` steps", "those of --epochs"},
-		"batch": {"batches of `PxK`: P classes with K images each, as 16x4; or N images, if the sampler ignores classes",
-			fmt.Sprintf("%dx%d", d.Sampler.Classes, d.Sampler.Images)},
+		"batch": {"batches of `PxK`: P classes with K images each, as 16x4; or N images, if the sampler ignores " +
+			"classes", fmt.Sprintf("%dx%d", d.Sampler.Classes, d.Sampler.Images)},
 		"lr": {"learning rate `RATE` of the head, or auto: find it by a range test before the first step",
 			fmt.Sprint(d.Solver.LR)},
 		"paper-variant": {"build losses, filter and sample weights as the papers print them, errors included", ""},
@@ -91,7 +92,7 @@ func RunFlags() (flags []cli.Flag) {
 	return flags
 }
 
-// ReadRun puts the configuration of a training together from the flags of [RunFlags], and of the run's own where one goes on.
+// ReadRun returns the configuration of a training, from the flags of [RunFlags] and, with --resume, the run's own.
 func ReadRun(c *cli.Context) (config.Run, error) {
 	own := filepath.Join(c.String("out"), folder.ConfigFile)
 	if _, err := os.Stat(own); err != nil || !c.Bool("resume") || c.String("out") == "" {
