@@ -13,7 +13,7 @@ import (
 	"winnow/train"
 )
 
-// TestAdvise: where training was worth nothing, the cause that its course shows is named, and one thing to try.
+// TestAdvise: a training that was worth nothing gets the cause that its course shows, and one thing to try.
 func TestAdvise(t *testing.T) {
 	way := func(kept float64, scores ...float64) course {
 		c := course{kept: kept, steps: 10}
@@ -57,7 +57,7 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
-// TestReadCourse reads the lines that a run writes.
+// TestReadCourse reads the metrics that a run writes.
 func TestReadCourse(t *testing.T) {
 	dir := t.TempDir()
 	lines := `{"step":0,"epoch":0,"validation":0.5,"best":true}

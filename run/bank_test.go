@@ -9,7 +9,7 @@ import (
 	"winnow/train"
 )
 
-// TestFilledBank: the first batch of a run whose memory is filled is judged, that of another is kept whole.
+// TestFilledBank: with a filled bank, the first batch of a run is filtered; without, it is kept whole.
 func TestFilledBank(t *testing.T) {
 	for _, fill := range []bool{false, true} {
 		data, _ := screened(0.3)

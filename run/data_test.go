@@ -15,7 +15,7 @@ import (
 	"winnow/internal/lookup"
 )
 
-// storeOf makes a store of 8 values an image: all are the image's row.
+// storeOf makes a store of 8 values an image, all equal to the image's row.
 func storeOf(t *testing.T, paths []string, bad []features.Bad) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
@@ -39,7 +39,7 @@ func storeOf(t *testing.T, paths []string, bad []features.Bad) string {
 	return dir
 }
 
-// read reads a manifest's text.
+// read reads the text of a manifest.
 func read(t *testing.T, text string) *datasets.Dataset {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "m.csv")
@@ -80,14 +80,14 @@ func TestJoin(t *testing.T) {
 	if diff := cmp.Diff([]lookup.LeftOut{{Path: "b", Reason: "half a file"}}, data.LeftOut); diff != "" {
 		t.Error(diff)
 	}
-	// another truth, same labels
+	// other true labels, same given labels
 	other, err := Load(t.Context(), read(t, strings.ReplaceAll(manifest, ",x\n", ",y\n")), store, false)
 	if err != nil || other.Sum != data.Sum || !cmp.Equal(other.Train, data.Train) {
 		t.Error("the true labels reach the training data", err)
 	}
 }
 
-// Data that nothing can be learned from is refused in a line that says what to do, or what is missing.
+// Data from which nothing can be learned are refused with the reason or with advice.
 func TestLoadRefuses(t *testing.T) {
 	store := storeOf(t, []string{"a", "b", "c"}, []features.Bad{{Row: 2, Path: "c", Reason: "half a file"}})
 	for text, want := range map[string][2]string{
@@ -109,7 +109,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// Validation of classes that are all trained on is told from such of new ones, and from none.
+// Validation of trained classes only is distinguished from validation of new classes, and from none.
 func TestClosed(t *testing.T) {
 	store := storeOf(t, []string{"a", "b", "c", "d", "e"}, nil)
 	for name, c := range map[string]struct {

@@ -62,7 +62,7 @@ type Plan struct {
 	Classes   int    `json:"classes"`
 	Validates bool   `json:"validates"`        // there is a validation split
 	Rests     int    `json:"backbone_rests"`   // steps in which the backbone rests
-	Refits    int    `json:"refits,omitempty"` // steps after which the head begins again; 0: it does not
+	Refits    int    `json:"refits,omitempty"` // steps after which the head starts again; 0: it does not
 	Sum       string `json:"config_sha256"`    // of the settings and data that decide the result
 
 	Screening *folder.Screening     `json:"screening,omitempty"`      // labels that were screened; nil: none

@@ -16,7 +16,7 @@ import (
 	"winnow/train"
 )
 
-// short returns a configuration for the data of screened.
+// short returns a short configuration for the data of screened.
 func short() config.Run {
 	cfg := config.Default()
 	cfg.Head.Out, cfg.Sampler.Classes, cfg.Sampler.Images, cfg.Length = 8, 4, 4, config.LastsSteps(6)
@@ -24,8 +24,8 @@ func short() config.Run {
 	return cfg
 }
 
-// A head's run that finds its rate is the run with that rate given, to the bit, for every loss; and a solver that does
-// not scale its steps is tested at other rates.
+// A run that tests its rate equals the run with that rate given, to the bit, for every loss. A solver that does not
+// scale its steps is tested at other rates.
 func TestFoundRateIsAsGiven(t *testing.T) {
 	try := func(name string, cfg config.Run) {
 		t.Helper()
@@ -71,7 +71,7 @@ func TestFoundRateIsAsGiven(t *testing.T) {
 	try("without a bank", unfiltered)
 }
 
-// A stopped run goes on at the rate that it found, and says so in its folder; another rate is another run.
+// A resumed run uses the rate that it found, as its folder says; another rate is another run.
 func TestFoundRateIsKept(t *testing.T) {
 	cfg, whole := trainable(t, t.TempDir(), 1)
 	cfg.Solver.LR, cfg.Checkpoint = train.LearningRate{Choose: train.ByTest}, config.Steps(1)

@@ -60,7 +60,7 @@ func TestTrainLeavesAFolder(t *testing.T) {
 	}
 }
 
-// A patience that the length chose is the one that the end of the run names.
+// The result names the patience that the automatic length chose.
 func TestChosenPatience(t *testing.T) {
 	dir := t.TempDir()
 	cfg, o := trainable(t, dir, 1)
@@ -93,7 +93,7 @@ func TestChosenPatience(t *testing.T) {
 	}
 }
 
-// trainable returns a configuration with its data in dir, and options to train it there.
+// trainable returns a configuration with data in dir, and options to train it there.
 func trainable(t *testing.T, dir string, seed uint64) (config.Run, Options) {
 	t.Helper()
 	var paths []string
@@ -115,7 +115,7 @@ func trainable(t *testing.T, dir string, seed uint64) (config.Run, Options) {
 	return cfg, Options{Dir: filepath.Join(dir, "runs", fmt.Sprint(seed)), Host: extraction.Host{Winnow: "test"}}
 }
 
-// A folder that one training writes is no other's, until that ends.
+// While a training runs, no other can use its folder.
 func TestOneTrainingAFolder(t *testing.T) {
 	cfg, o := trainable(t, t.TempDir(), 1)
 	first, err := Resolve(t.Context(), cfg, Input{}, o)
@@ -136,8 +136,7 @@ func TestOneTrainingAFolder(t *testing.T) {
 	}
 }
 
-// A head next to the configuration of another run is refused; one of a run that started again, or that wrote no sum, is
-// not.
+// A head next to the configuration of another run is refused; a run that started again or wrote no sum is not.
 func TestHeadOfAnotherRun(t *testing.T) {
 	dir := t.TempDir()
 	cfg, o := trainable(t, dir, 1)

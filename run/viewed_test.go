@@ -12,7 +12,7 @@ import (
 	"winnow/train"
 )
 
-// rowsSeen is an encoder that notes its rows.
+// rowsSeen is an encoder that records its rows.
 type rowsSeen struct{ rows [][]int }
 
 func (e *rowsSeen) Forward(rows []int) (features.Set, error) {
@@ -22,7 +22,7 @@ func (e *rowsSeen) Forward(rows []int) (features.Set, error) {
 func (e *rowsSeen) Backward(blas32.General) error { return nil }
 func (e *rowsSeen) Params() []*features.Param     { return nil }
 
-// withState is one that has numbers no solver steps.
+// withState is a rowsSeen with state that no solver steps.
 type withState struct {
 	rowsSeen
 	list []*features.Param
@@ -30,7 +30,7 @@ type withState struct {
 
 func (e *withState) State() []*features.Param { return e.list }
 
-// TestViewed: each row in some view of its own, all views as often, the same at the same step of the same seed.
+// TestViewed: each row has one of its own views, all equally often, and the same at the same step of the same seed.
 func TestViewed(t *testing.T) {
 	const n, views, batch, steps = 50, 4, 20, 500
 	draw := func(seed uint64, from int) [][]int {
@@ -92,7 +92,7 @@ func TestViewedHasItsEncodersState(t *testing.T) {
 	}
 }
 
-// A row that a batch names twice is shown in two different stored views, and in all of them before one comes again.
+// A row that is twice in a batch has two different stored views, and all of them before one comes again.
 func TestViewedApart(t *testing.T) {
 	to := &rowsSeen{}
 	for seed := range uint64(20) {

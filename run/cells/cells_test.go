@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// outcome is what comes of the tests' cells.
+// outcome is the outcome of the tests' cells.
 type outcome struct {
 	Seed     uint64
 	Measures map[string]float64
@@ -52,7 +52,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// A failed cell ends the others, or is named when they are done; what was done before is not run again.
+// A failed cell stops the others or is reported at the end; finished cells are not run again.
 func TestQueue(t *testing.T) {
 	var notes []string
 	ran, done := make(chan int, 10), []int(nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// One image without any feature must not cost the comparison of all others.
+// One image whose features are zeros does not stop the comparison of the others.
 func TestFrozenKeepsZeroRows(t *testing.T) {
 	set := features.NewSet(3, 2)
 	copy(set.X.Data, []float32{3, 4, 0, 0, 0, -2})
@@ -30,7 +30,7 @@ func TestFrozenKeepsZeroRows(t *testing.T) {
 	}
 }
 
-// What is beyond chance against the one and not against the other is said of each.
+// A difference beyond chance to one row but not to the other is reported for each.
 func TestVerdict(t *testing.T) {
 	hits := func(right int) eval.Retrieval { // of 400 queries
 		r := eval.Retrieval{PrecisionAt1: float64(right) / 400, Hits: make([]bool, 400)}

@@ -121,8 +121,8 @@ func TestAnotherSolverBringsItsDefaults(t *testing.T) {
 	}
 }
 
-// A command that filters labels screens them first, and one that trains the backbone too begins with a full memory,
-// unless it is said or a file has all settings.
+// With a filter, labels are screened; if the backbone is trained too, the bank is filled. Settings and files override
+// both.
 func TestFilteringOfFinetuning(t *testing.T) {
 	for _, c := range []struct {
 		text     string
@@ -272,7 +272,7 @@ func TestValidateNamesTheKey(t *testing.T) {
 			t.Errorf("%s:\n got %v\nwant %s…", c.setting, err, c.want)
 		}
 	}
-	// parameters, and no proxies
+	// has parameters but no proxies
 	own := parseText(t, "", "filter.scorer=proxysim", "losses=[{name: margin, settings: {learn: class}}]")
 	if err := own.Validate(); err == nil || !strings.Contains(err.Error(), "proxysim judges by the proxies of a loss") {
 		t.Errorf("proxysim beside a margin loss: %v", err)
@@ -412,7 +412,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// FuzzConfig: no text makes the reader panic, and what it accepts and finds valid is written and read back to the same.
+// FuzzConfig: no text makes the reader panic, and valid configurations are written and read back unchanged.
 func FuzzConfig(f *testing.F) {
 	text, err := Marshal(Default())
 	if err != nil {

@@ -43,7 +43,7 @@ func TestLengthByImages(t *testing.T) {
 	}
 }
 
-// Of a network that nothing validates the length is chosen shorter, unless it is drawn.
+// Without validation a shorter length is chosen, unless the network is drawn.
 func TestLengthWithoutValidation(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings []string
@@ -72,7 +72,7 @@ func TestLengthWithoutValidation(t *testing.T) {
 	}
 }
 
-// A network's rate is left open until it is known whether it has learned anything.
+// The default rate of a network stays open until it is known whether the network is drawn.
 func TestUsualRate(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings []string
@@ -115,7 +115,7 @@ func TestUsualRate(t *testing.T) {
 	}
 }
 
-// What a run leaves is read again as it was used: --resume chooses nothing anew.
+// A run's files are read as it was run: --resume makes no choice again.
 func TestLengthKept(t *testing.T) {
 	run, err := Load("", []string{"finetune.weights=all", "data.model=m"})
 	if err != nil {
@@ -149,7 +149,7 @@ func TestLengthKept(t *testing.T) {
 	}
 }
 
-// Losses are left open where nothing names them, until it is known what network learns which classes.
+// Losses that nobody names stay open until network and classes are known.
 func TestResolveLoss(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings      []string

@@ -8,7 +8,7 @@ import (
 	"winnow/train/peers"
 )
 
-// A method brings its own defaults, which are valid, can be changed, and are written and read back the same.
+// A method sets its own defaults, which are valid, can be changed, and are written and read back unchanged.
 func TestMethods(t *testing.T) {
 	for _, method := range peers.Methods() {
 		c := parseText(t, "method: "+method+"\npeers: {rate: 0.2}\n", "sampler.rows=64")

@@ -72,7 +72,7 @@ func TestMatchIsOfTheBatch(t *testing.T) {
 	}
 }
 
-// Settings of a correction that never happens are not passed over in silence.
+// Settings of a correction that is off are refused.
 func TestCorrectRefuses(t *testing.T) {
 	for _, setting := range []string{"correct.after=2 epochs", "correct.confidence=0.9"} {
 		c := parseText(t, "", setting)
@@ -86,7 +86,7 @@ func TestCorrectRefuses(t *testing.T) {
 	}
 }
 
-// What an audit reads of a run without a filter is checked when the run begins.
+// The filter's settings are checked also for a run without a filter, because audits read them.
 func TestSettingsBesideNoFilterAreChecked(t *testing.T) {
 	for setting, want := range map[string]string{"filter.rate=5": "rate: found 5", "filter.threshold=bar": `"bar"`,
 		"filter.window=-1": "-1"} {
@@ -97,7 +97,7 @@ func TestSettingsBesideNoFilterAreChecked(t *testing.T) {
 	}
 }
 
-// Learning rates may be left to a range test where losses train head and backbone.
+// Learning rates can be left to a range test if losses train head and backbone.
 func TestAutoLearningRate(t *testing.T) {
 	c := parseText(t, "solver: {lr: auto, name: sgd}\nschedule: {warm_up: 3 steps, lr_min: 1e-4}\nfinetune: "+
 		"{weights: all}\n", "backbone_solver.lr=auto")

@@ -8,7 +8,7 @@ import (
 	"winnow/train"
 )
 
-// Every variant becomes a type of its own, and numbers that belong to another are refused.
+// Every variant has its own type, and refuses settings of others.
 func TestSampling(t *testing.T) {
 	for s, want := range map[Sampler]train.Sampling{
 		{Variant: Groups, Classes: 3, Images: 2}: train.Groups{Classes: 3, Images: 2,
@@ -45,7 +45,7 @@ func TestSampling(t *testing.T) {
 	}
 }
 
-// A balance is kept by --batch and by YAML, belongs to its variant, and names a run where it is not the usual one.
+// A balance survives --batch and YAML, belongs to its variant, and is part of the identity if it is not the default.
 func TestBalance(t *testing.T) {
 	for _, c := range []struct {
 		set   []string

@@ -9,7 +9,7 @@ import (
 	"winnow/train/selective"
 )
 
-// A method brings the paper's settings, which are valid, can be changed, and are written and read back the same.
+// A method sets the paper's settings, which are valid, can be changed, and are written and read back unchanged.
 func TestSelectiveMethods(t *testing.T) {
 	for _, method := range selective.Methods() {
 		c := parseText(t, "method: "+method+"\nselective: {temperature: 0.2, warm_up: 3 epochs, view: {noise: 0.3}}\n",

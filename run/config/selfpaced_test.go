@@ -9,7 +9,7 @@ import (
 	"winnow/filters/selfpaced"
 )
 
-// Settings reach the weights, are written and read back the same, and a span is one as elsewhere.
+// Settings reach the weights, and are written and read back unchanged; spans are as elsewhere.
 func TestSelfPaced(t *testing.T) {
 	c := parseText(t, "losses: [{name: weighted_ms}]\nselfpaced: {every: 2 epochs, mu: 0, lambda_max: 4.2}\n",
 		"selfpaced.visits=50", "selfpaced.hard=true")

@@ -16,7 +16,7 @@ import (
 	"winnow/models"
 )
 
-// known is a backbone whose very file is at hand, a small one.
+// known is a small backbone whose published file is part of winnow.
 const known = "squeezenet1.1"
 
 func content(t *testing.T) []byte {

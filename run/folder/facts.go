@@ -64,7 +64,7 @@ type Result struct {
 	Corrected  *int                   `json:"corrections,omitempty"` // of labels, if the run corrects them
 	Idle       int                    `json:"idle_steps"`            // in which no loss was active
 	Validation *comparison.Comparison `json:"validation"`            // null without a validation split
-	Better     *bool                  `json:"better_than_untrained"` // false, or null: validation, which chose, cannot say
+	Better     *bool                  `json:"better_than_untrained"` // false; null: validation, which chose, cannot say
 	Verdict    string                 `json:"verdict"`
 	Advice     string                 `json:"advice,omitempty"` // what to try if training was worth nothing
 	Seconds    float64                `json:"seconds"`

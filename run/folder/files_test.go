@@ -17,7 +17,7 @@ import (
 	"winnow/run/config"
 )
 
-// A folder with a run is kept from another by accident; clearing it takes the run's files and nothing else.
+// A folder with a run is not overwritten by accident; clearing it removes the run's files and nothing else.
 func TestPrepareAndClear(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "run")
 	prepare := func(resume, overwrite bool) error {
@@ -57,7 +57,7 @@ func TestPrepareAndClear(t *testing.T) {
 	}
 }
 
-// What a run writes at its beginning and its end is read as it was.
+// The first and last files of a run are read as written.
 func TestFactsAndResult(t *testing.T) {
 	dir := t.TempDir()
 	if Begun(dir) {

@@ -9,8 +9,8 @@ import (
 	"winnow/run/config"
 )
 
-// What a run was made of is found beside it where both moved; what its configuration says otherwise by now, what is
-// named and no file, and what an earlier winnow wrote is left as it is.
+// Data that moved together with their run are found. Entries that were changed since, names that are no file, and runs
+// of earlier versions are left alone.
 func TestLocate(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a/m.csv", "a/net.onnx", "a/images/1.png", "a/run/none"} {

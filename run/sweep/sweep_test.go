@@ -56,7 +56,7 @@ func TestParseAxis(t *testing.T) {
 	}
 }
 
-// sweepOf is a sweep of --vary flags.
+// sweepOf returns a sweep of --vary flags.
 func sweepOf(t *testing.T, o Options, vary ...string) (*Sweep, error) {
 	t.Helper()
 	for _, text := range vary {
@@ -100,7 +100,8 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// The first draws are the same however many there are; they lie in their ranges, and are whole where the setting is.
+// The first draws do not depend on their number; draws are within their ranges, and integers if the setting takes only
+// these.
 func TestDraws(t *testing.T) {
 	vary := []string{"lr=1e-5..1e-2:log", "solver.weight_decay=0..0.5", "dim=16..64", "filter=vmf,none"}
 	few, err := sweepOf(t, Options{Draws: 5, Seed: 7}, vary...)
@@ -135,7 +136,7 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// Whatever can be known before anything is read is refused.
+// Errors that need no data are found before anything is read.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		o    Options
@@ -170,7 +171,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// hundred is the numbers from 1 to 100.
+// hundred lists the numbers from 1 to 100.
 func hundred() string {
 	var list []string
 	for i := range 100 {
@@ -179,7 +180,8 @@ func hundred() string {
 	return strings.Join(list, ",")
 }
 
-// filled is a sweep of two settings over so many seeds: the second is better by .02, .03, .02, .03, … where it is done.
+// filled returns the results of a sweep of two settings over that many seeds: the second is better by .02, .03, .02,
+// .03, ….
 func filled(t *testing.T, seeds int) *Results {
 	t.Helper()
 	o := Options{Asked: settings.Asked{"manifest": {"m.csv"}, "features": {"f"}}}
@@ -201,7 +203,7 @@ func filled(t *testing.T, seeds int) *Results {
 	return r
 }
 
-// Comparisons are paired: seeds that lie far apart do not hide a difference. There are no p-values of few seeds.
+// Comparisons are paired: differences among seeds do not hide one between settings. Few seeds have no p-values.
 func TestResults(t *testing.T) {
 	for seeds, tested := range map[int]bool{1: false, 2: false, 4: false, 5: true} {
 		r := filled(t, seeds)
@@ -233,7 +235,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// A setting of which seeds are missing is not chosen, however good the others are, and what failed is named.
+// A setting with missing seeds is not chosen, however good its others are, and failures are named.
 func TestResultsWithGaps(t *testing.T) {
 	r := filled(t, 3)
 	for i := range r.Cells {
@@ -275,8 +277,8 @@ func TestResultsWithGaps(t *testing.T) {
 	}
 }
 
-// Without a validation split each training holds out a tenth, of its seed, and the command that trains it again says
-// so; a share that is said stays, and where nothing can be held out nothing can be chosen.
+// Without a validation split each training holds out a tenth, by its seed, and its command says so. A given share
+// stays, and if nothing can be held out the sweep is refused.
 func TestHoldOut(t *testing.T) {
 	sweep := func(images int, set ...string) (*Sweep, error) {
 		asked := settings.Asked{"manifest": {"m.csv"}, "features": {"f"}}

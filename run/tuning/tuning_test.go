@@ -30,7 +30,7 @@ func drawn6(t *testing.T) (cfg config.Run, paths []string) {
 	return drawnAs(t, "lenet5", func(*graph.Model) {})
 }
 
-// drawnAs does so with a network of another architecture, changed.
+// drawnAs is drawn6 with a changed network of another architecture.
 func drawnAs(t *testing.T, arch string, change func(*graph.Model)) (cfg config.Run, paths []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,7 +74,7 @@ func open(t *testing.T, cfg config.Run, paths []string) (*Live, []string, error)
 	return live, notes, err
 }
 
-// What is trained is chosen without a runtime: all weights, those of a stage and behind it, or those of a pattern.
+// The trained weights are chosen without a runtime: all, those from a stage on, or those of a pattern.
 func TestWeights(t *testing.T) {
 	cfg, paths := drawn6(t)
 	all, _, err := open(t, cfg, paths)
@@ -122,8 +122,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// Features are those stored until a weight has moved; then the network gives them, and a saved one gives the same
-// again.
+// Features are those stored until a weight changes; then the network computes them, and so does a saved one.
 func TestFeaturesFollowTheWeights(t *testing.T) {
 	rt := orttest.Runtime(t)
 	cfg, paths := drawn6(t)
@@ -188,7 +187,7 @@ func TestFeaturesFollowTheWeights(t *testing.T) {
 	}
 }
 
-// A head on stored features has no network beside it.
+// A head on stored features has no network next to it.
 func TestStored(t *testing.T) {
 	set := features.NewSet(4, 3)
 	for i := range set.X.Data {
@@ -217,7 +216,7 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// The evaluation's own views are those of the features; of wide pictures a squashed view is farther from them than a
+// Views without augmentation have the stored features; for wide pictures a squashed view is farther from them than a
 // mirrored one.
 func TestCompareViews(t *testing.T) {
 	rt := orttest.Runtime(t)
@@ -271,8 +270,8 @@ func TestCompareViews(t *testing.T) {
 	}
 }
 
-// What is evaluated has the shape of what is trained on: a run that makes its features squashes pictures as its
-// augmentation does, and features of cropped pictures are refused with the command that makes others.
+// Evaluation sees pictures as training does: a run that makes its features squashes pictures if its augmentation does,
+// and features of cropped pictures are refused with the command that makes others.
 func TestFitEvaluation(t *testing.T) {
 	cropped := backbone.Preprocessing{Resize: 256, Crop: 224}
 	for _, c := range []struct {
@@ -304,8 +303,8 @@ func TestFitEvaluation(t *testing.T) {
 	}
 }
 
-// A network made by winnow says that it was drawn, one from elsewhere by its batch normalization; where it is left
-// open, this learns its statistics then.
+// A drawn network is recognised by its metadata or its batch normalization. The automatic choice then trains the
+// statistics.
 func TestDrawn(t *testing.T) {
 	for name, c := range map[string]struct {
 		arch, given string

@@ -3,6 +3,7 @@ package sweep
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +16,9 @@ import (
 	"winnow/run/folder"
 	"winnow/run/sweep"
 )
+
+//go:embed help.txt
+var help string
 
 // Options are what the command is asked for.
 type Options struct {
@@ -29,24 +33,8 @@ func command(call term.Call[Options]) *cli.Command {
 	shared := slices.DeleteFunc(term.RunFlags(), func(f cli.Flag) bool { return f.Names()[0] == "seed" })
 	return &cli.Command{
 		Name: "sweep", ArgsUsage: "[MANIFEST | PHOTOS]",
-		Usage: "compare settings, a grid or random ones, over seeds, and choose the best by validation",
-		Description: "Trains every combination of the values that --vary lists, for each seed, several at once. All " +
-			"trainings\nshare the other flags, which are those of winnow train.\n\n   winnow sweep --manifest birds.csv " +
-			"--features birds.features --vary lr=1e-4,3e-4,1e-3 --vary loss=contrastive:bank,soft_triple --out lr\n   " +
-			"winnow sweep birds/ --vary model=mobilenetv2,resnet18 --vary lr=1e-4,1e-3 --seeds 5 --out backbones\n   " +
-			"winnow sweep --manifest birds.csv --features birds.features --vary lr=1e-5..1e-2:log --vary " +
-			"solver.weight_decay=0..0.01 --draws 20 --out drawn\n   winnow sweep --manifest birds.csv --root birds/ " +
-			"--model mobilenetv2 --finetune all --vary backbone-lr=3e-5,1e-4 --seeds 5 --out tuned\n\nIn --vary " +
-			"KEY=VALUES, KEY is a flag without its dashes (lr, loss, filter, noise-rate, batch …) or a setting\nthat " +
-			"winnow train --defaults prints (solver.weight_decay). Separate values by commas, or by ; if a value\nholds " +
-			"a comma. Join several losses with +. --draws N trains N random points instead of all combinations;\nvalues " +
-			"are then also ranges LOW..HIGH or LOW..HIGH:log.\n\nBefore any training, every configuration is checked and " +
-			"some steps are timed. Each training is a run folder\nin DIR/cells, for winnow eval, report and export. To " +
-			"continue an interrupted sweep, run the same command;\nyou may add values, --draws and --seeds. A training " +
-			"that fails does not stop the others.\n\nAfter each training, results.csv, results.json and report.html are " +
-			"written: the settings ordered by mean\nvalidation P@1, each compared with the first, seed by seed. So let " +
-			"the first value be what you have now.\nTest P@1 stands beside it and chooses nothing. Without a validation " +
-			"split, a tenth of the training images is\nheld out (--set validation.hold_out=SHARE).",
+		Usage:       "compare settings, a grid or random ones, over seeds, and choose the best by validation",
+		Description: help,
 		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "vary",
 				Usage: "what differs, `KEY=VALUE,VALUE,...`, or with --draws KEY=LOW..HIGH[:log]; may be repeated"},
