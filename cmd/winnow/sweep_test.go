@@ -162,7 +162,7 @@ func TestSweepDraws(t *testing.T) {
 	if out, _ := mustCall(t, sweepArgs("drawn3", append(drawn, "--draws", "6", "--dry-run", "--json")...)...); json.Unmarshal([]byte(out), &plan) != nil || plan.Cells != 6 || plan.Left != 1 || plan.Steps != 12 || plan.Seconds <= 0 {
 		t.Errorf("%s", out)
 	}
-	if code, _, stderr := call(t.Context(), sweepArgs("drawn3", append(drawn, "--draws", "5", "--seed", "2")...)...); code != 1 || !strings.Contains(stderr, "by another --seed") {
+	if code, _, stderr := call(t.Context(), sweepArgs("drawn3", append(drawn, "--draws", "5", "--seed", "2")...)...); code != 1 || !strings.Contains(stderr, "by another seed") {
 		t.Error(code, stderr)
 	}
 	// No class of validation is one of the train split, which is found out when the second begins.

@@ -256,7 +256,7 @@ func TestMethodsOnViews(t *testing.T) {
 			if code != 0 || !strings.Contains(stderr, "3 views of each training image") {
 				t.Fatalf("%s: exit code %d: %s", method, code, stderr)
 			}
-			if strings.HasPrefix(method, "t") && !strings.Contains(stderr, "views are one of the 3 stored views, drawn, under noise") {
+			if strings.HasPrefix(method, "t") && !strings.Contains(stderr, "views are one of the 3 stored views, drawn, with noise") {
 				t.Errorf("%s: %s", method, stderr)
 			}
 			ends = append(ends, readFile(t, out, folder.LastHeadFile))
