@@ -202,13 +202,17 @@ layers:
   - batch_norm
   - relu
   - max_pool: {kernel: 3, stride: 2, pad: 1}
-  - repeat: {times: 2, layers: [{residual: {layers: [{conv: {out: 64, kernel: 3, pad: same, bias: false}}, batch_norm, relu, {conv: {out: 64, kernel: 3, pad: same, bias: false}}, batch_norm]}}, relu]}
+  - repeat: {times: 2, layers: [{residual: {layers: [{conv: {out: 64, kernel: 3, pad: same, bias: false}}, batch_norm,
+      relu, {conv: {out: 64, kernel: 3, pad: same, bias: false}}, batch_norm]}}, relu]}
 `
 
 // wider is a stage that halves the side.
-const wider = `  - residual: {layers: [{conv: {out: N, kernel: 3, stride: 2, pad: same, bias: false}}, batch_norm, relu, {conv: {out: N, kernel: 3, pad: same, bias: false}}, batch_norm], shortcut: [{conv: {out: N, kernel: 1, stride: 2, bias: false}}, batch_norm]}
+const wider = `  - residual: {layers: [{conv: {out: N, kernel: 3, stride: 2, pad: same, bias: false}}, batch_norm,
+      relu, {conv: {out: N, kernel: 3, pad: same, bias: false}}, batch_norm],
+      shortcut: [{conv: {out: N, kernel: 1, stride: 2, bias: false}}, batch_norm]}
   - relu
-  - residual: {layers: [{conv: {out: N, kernel: 3, pad: same, bias: false}}, batch_norm, relu, {conv: {out: N, kernel: 3, pad: same, bias: false}}, batch_norm]}
+  - residual: {layers: [{conv: {out: N, kernel: 3, pad: same, bias: false}}, batch_norm, relu,
+      {conv: {out: N, kernel: 3, pad: same, bias: false}}, batch_norm]}
   - relu
 `
 
