@@ -72,42 +72,28 @@ func (r *Training) buildConfig() error {
 
 // buildGroups returns a group with its own solver for each of head, losses and backbone. The parameters of an encoder
 // that are not the head's are the backbone's.
-func (r *Training) buildGroups(encoder train.Encoder) ([]train.Group, error) {
-	cfg, h, epoch := r.Config, r.head, r.Epoch
+func (r *Training) buildGroups(encoder train.Encoder) (groups []train.Group, err error) {
 	var ofLosses, ofBackbone []*features.Param
 	for _, term := range r.loop.Terms {
 		ofLosses = append(ofLosses, term.Params...)
 	}
 	for _, p := range encoder.Params() {
-		if !slices.Contains(h.Params(), p) {
+		if !slices.Contains(r.head.Params(), p) {
 			ofBackbone = append(ofBackbone, p)
 		}
 	}
-	var groups []train.Group
-	for _, g := range []struct {
-		name     string
-		params   []*features.Param
-		solver   train.SolverConfig
-		schedule config.Schedule
-		start    int
-	}{
-		{train.HeadGroup, h.Params(), cfg.Solver, cfg.Schedule, 1},
-		{train.LossGroup, ofLosses, cfg.LossSolver, cfg.LossSchedule, 1},
-		{train.BackboneGroup, ofBackbone, cfg.BackboneSolver, cfg.BackboneSchedule, cfg.Finetune.Start.In(epoch) + 1},
+	for _, g := range []train.Group{
+		{Name: train.HeadGroup, Params: r.head.Params(), Start: 1},
+		{Name: train.LossGroup, Params: ofLosses, Start: 1},
+		{Name: train.BackboneGroup, Params: ofBackbone, Start: r.Config.Finetune.Start.In(r.Epoch) + 1},
 	} {
-		if len(g.params) == 0 {
+		if len(g.Params) == 0 {
 			continue
 		}
-		solver, err := train.NewSolver(g.solver)
-		if err != nil {
+		if g.Solver, g.Schedule, err = r.solverOf(g.Name, r.loop.Steps-g.Start+1); err != nil {
 			return nil, err
 		}
-		plan, err := train.NewSchedule(g.schedule.In(epoch), g.solver.LR.Value, r.loop.Steps-g.start+1, epoch)
-		if err != nil {
-			return nil, err
-		}
-		groups = append(groups, train.Group{Name: g.name, Params: g.params, Solver: solver, Schedule: plan,
-			Start: g.start})
+		groups = append(groups, g)
 	}
 	return groups, nil
 }

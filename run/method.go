@@ -88,11 +88,7 @@ func (r *Training) openSelective(ctx context.Context) (tuning.Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	solver, err := train.NewSolver(r.Config.Solver)
-	if err != nil {
-		return nil, errors.Join(err, learner.Close())
-	}
-	schedule, err := r.schedule(r.loop.Steps)
+	solver, schedule, err := r.solverOf(train.HeadGroup, r.loop.Steps)
 	if err != nil {
 		return nil, errors.Join(err, learner.Close())
 	}
@@ -113,7 +109,10 @@ func (r *Training) openSelective(ctx context.Context) (tuning.Encoder, error) {
 // solverOf builds the solver and the schedule of a group that learns for that many steps.
 func (r *Training) solverOf(group string, steps int) (train.Solver, train.Schedule, error) {
 	solver, schedule := r.Config.Solver, r.Config.Schedule
-	if group == train.BackboneGroup || group == train.PeerBackboneGroup {
+	switch group {
+	case train.LossGroup:
+		solver, schedule = r.Config.LossSolver, r.Config.LossSchedule
+	case train.BackboneGroup, train.PeerBackboneGroup:
 		solver, schedule = r.Config.BackboneSolver, r.Config.BackboneSchedule
 	}
 	made, err := train.NewSolver(solver)
@@ -122,11 +121,6 @@ func (r *Training) solverOf(group string, steps int) (train.Solver, train.Schedu
 	}
 	planned, err := train.NewSchedule(schedule.In(r.Epoch), solver.LR.Value, steps, r.Epoch)
 	return made, planned, err
-}
-
-// schedule builds the schedule of the head's solver for that many steps.
-func (r *Training) schedule(steps int) (train.Schedule, error) {
-	return train.NewSchedule(r.Config.Schedule.In(r.Epoch), r.Config.Solver.LR.Value, steps, r.Epoch)
 }
 
 // describeSelective says in a line how a method of package selective treats labels that look wrong.

@@ -26,10 +26,7 @@ func (r *Training) findRates(ctx context.Context) error {
 		return nil
 	}
 	start, usual, moves, found := time.Now(), config.Default(), map[string]train.Schedule{}, &folder.RateTest{}
-	at, end := func(int, int) {}, func() {}
-	if r.options.Watch != nil {
-		at, end = r.options.Watch("steps of testing learning rates")
-	}
+	at, end := r.options.Watch("steps of testing learning rates")
 	defer end()
 	tests := []rateTest{
 		{train.HeadGroup, &r.Config.Solver, r.Config.Schedule, usual.Solver.LR.Value, &found.Head},

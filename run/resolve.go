@@ -33,6 +33,9 @@ func Resolve(ctx context.Context, cfg config.Run, in Input, o Options) (*Trainin
 	if o.Watch == nil {
 		o.Watch = unwatched
 	}
+	if o.Screenings == nil {
+		o.Screenings = new(Screenings)
+	}
 	r := &Training{Plan: Plan{Config: cfg}, options: o, start: time.Now(), backbone: in.Backbone}
 	r.kept = in.Data == nil && o.Dir != ""
 	if r.owns = in.Backbone == nil; r.owns {
@@ -309,13 +312,7 @@ func (r *Training) screen(ctx context.Context) error {
 	}
 	start := time.Now()
 	at, end := r.options.Watch("steps of judging labels")
-	var found *screening
-	var err error
-	if before == nil && r.options.Screenings != nil {
-		found, err = r.options.Screenings.screen(ctx, &r.Config, &r.Data, at)
-	} else {
-		found, err = screen(ctx, &r.Config, &r.Data, before, at)
-	}
+	found, err := r.options.Screenings.screen(ctx, &r.Config, &r.Data, before, at)
 	end()
 	r.Judging = time.Since(start)
 	if found == nil || err != nil {

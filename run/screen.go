@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -74,9 +75,9 @@ type sharedScreening struct {
 }
 
 // screen is the function screen, with the result of another training on the same labels and features by the same
-// settings and seed.
-func (s *Screenings) screen(ctx context.Context, cfg *config.Run, data *Data, at func(done, total int)) (*screening,
-	error) {
+// settings and seed unless an earlier part of the run has one.
+func (s *Screenings) screen(ctx context.Context, cfg *config.Run, data *Data, before *screening,
+	at func(done, total int)) (*screening, error) {
 	of := screeningOf{data.Sum, data.StoreSum, cfg.Screen, cfg.Filter.Rate, cfg.Seed}
 	s.mu.Lock()
 	shared := s.of[of]
@@ -90,9 +91,9 @@ func (s *Screenings) screen(ctx context.Context, cfg *config.Run, data *Data, at
 	s.mu.Unlock()
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
-	found, err := screen(ctx, cfg, data, shared.found, at)
-	if found != nil {
-		shared.found = found
+	found, err := screen(ctx, cfg, data, cmp.Or(before, shared.found), at)
+	if before == nil {
+		shared.found = cmp.Or(shared.found, found)
 	}
 	return found, err
 }

@@ -126,7 +126,7 @@ func TestScreenings(t *testing.T) {
 	var judged atomic.Int64
 	screen := func(cfg config.Run) error {
 		data, looked := data, false
-		_, err := s.screen(t.Context(), &cfg, &data, func(int, int) { looked = true })
+		_, err := s.screen(t.Context(), &cfg, &data, nil, func(int, int) { looked = true })
 		if looked {
 			judged.Add(1)
 		}
@@ -152,7 +152,7 @@ func TestScreenings(t *testing.T) {
 	stop()
 	cfg.Seed++
 	now := data
-	if _, err := s.screen(ctx, &cfg, &now, nil); err == nil {
+	if _, err := s.screen(ctx, &cfg, &now, nil, nil); err == nil {
 		t.Error("what was interrupted has an outcome")
 	}
 	if err := screen(cfg); err != nil || judged.Load() != 3 {

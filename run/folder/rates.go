@@ -1,13 +1,10 @@
 package folder
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -81,30 +78,16 @@ func WriteRange(dir string, curve []RangePoint) error {
 
 // ReadRange reads lr_range.csv; nil if there is no such file.
 func ReadRange(dir string) ([]RangePoint, error) {
-	path := filepath.Join(dir, RangeFile)
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	rows, err := readTable(dir, RangeFile, rangeHeader)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	defer f.Close()
-	in := csv.NewReader(f)
-	in.FieldsPerRecord = len(rangeHeader)
-	rows, err := in.ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("train: %s: %w", path, err)
-	}
-	if len(rows) == 0 || !slices.Equal(rows[0], rangeHeader) {
-		return nil, fmt.Errorf("train: %s: found another header than %v", path, rangeHeader)
-	}
 	var curve []RangePoint
-	for i, row := range rows[1:] {
+	for i, row := range rows {
 		p := RangePoint{Weights: row[0]}
 		for j, to := range []*float64{&p.Rate, &p.Loss, &p.Still, &p.Change} {
 			if *to, err = strconv.ParseFloat(row[j+1], 64); err != nil {
-				return nil, fmt.Errorf("train: %s: line %d: found %s %q, expected a number", path, i+2,
+				return nil, fmt.Errorf("train: %s: line %d: found %s %q, expected a number", filepath.Join(dir, RangeFile), i+2,
 					rangeHeader[j+1], row[j+1])
 			}
 		}

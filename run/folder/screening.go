@@ -1,11 +1,8 @@
 package folder
 
 import (
-	"encoding/csv"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"winnow/internal/text"
@@ -64,26 +61,16 @@ func WriteScreening(dir string, list []Screened) error {
 
 // ReadScreening reads the list; the error is fs.ErrNotExist if there is none.
 func ReadScreening(dir string) ([]Screened, error) {
-	path := filepath.Join(dir, ScreenedFile)
-	f, err := os.Open(path)
+	rows, err := readTable(dir, ScreenedFile, screenedHeader)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	in := csv.NewReader(f)
-	in.FieldsPerRecord = len(screenedHeader)
-	rows, err := in.ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("train: %s: %w", path, err)
-	}
-	if len(rows) == 0 || !slices.Equal(rows[0], screenedHeader) {
-		return nil, fmt.Errorf("train: %s: found another header than %v", path, screenedHeader)
-	}
 	list := make([]Screened, 0, len(rows))
-	for i, row := range rows[1:] {
+	for i, row := range rows {
 		score, err := strconv.ParseFloat(row[2], 64)
 		if err != nil {
-			return nil, fmt.Errorf("train: %s: line %d: found score %q, expected a number", path, i+2, row[2])
+			return nil, fmt.Errorf("train: %s: line %d: found score %q, expected a number", filepath.Join(dir, ScreenedFile), i+2,
+				row[2])
 		}
 		list = append(list, Screened{Path: row[0], Label: row[1], Score: score, Suggested: row[3]})
 	}

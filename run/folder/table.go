@@ -4,7 +4,9 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"winnow/internal/atomicfile"
 )
@@ -20,4 +22,24 @@ func writeTable(dir, name string, header []string, rows [][]string) error {
 		return fmt.Errorf("train: %s: %w", name, err)
 	}
 	return nil
+}
+
+// readTable reads the rows below the header of a CSV file of a run; the error is fs.ErrNotExist if there is no such file.
+func readTable(dir, name string, header []string) ([][]string, error) {
+	path := filepath.Join(dir, name)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	in := csv.NewReader(f)
+	in.FieldsPerRecord = len(header)
+	rows, err := in.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("train: %s: %w", path, err)
+	}
+	if len(rows) == 0 || !slices.Equal(rows[0], header) {
+		return nil, fmt.Errorf("train: %s: found another header than %v", path, header)
+	}
+	return rows[1:], nil
 }

@@ -30,15 +30,8 @@ type Images struct {
 
 // Images returns the backbone for a training set. in.Batch is the largest number of images in a call of the encoder.
 func (t *Live) Images(ctx context.Context, in Input) (*Images, error) {
-	err := t.differentiate(t.rt.Kernels())
+	err := t.load(ctx, in.Train)
 	if err != nil {
-		return nil, err
-	}
-	if t.net, err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
-		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
-	}
-	t.noteWeights()
-	if err := t.noteViews(ctx, in.Train); err != nil {
 		return nil, err
 	}
 	if t.frozen != nil {

@@ -59,18 +59,8 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 	if in.Peer != nil {
 		return t.peerEncoder(h, in)
 	}
-	err := t.differentiate(t.rt.Kernels()) // the runtime was unknown when the weights were chosen
-	if err != nil {
+	if err := t.load(ctx, in.Train); err != nil {
 		return nil, err
-	}
-	if t.net, err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
-		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
-	}
-	t.noteWeights()
-	if t.Augment != (backbone.Augmentation{}) {
-		if err := t.noteViews(ctx, in.Train); err != nil {
-			return nil, err
-		}
 	}
 	inputs, err := t.inputs(ctx, in.Train, in.Batch, in.Source)
 	if err != nil {
@@ -78,6 +68,22 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 	}
 	inputs, t.second = live.Share(inputs)
 	return t.encoder(t.net, inputs, h, in)
+}
+
+// load loads the network for training on a set of images, and notes what is trained and how the images vary.
+func (t *Live) load(ctx context.Context, set features.Set) error {
+	err := t.differentiate(t.rt.Kernels()) // the runtime was unknown when the weights were chosen
+	if err != nil {
+		return err
+	}
+	if t.net, err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
+		return fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
+	}
+	t.noteWeights()
+	if t.Augment == (backbone.Augmentation{}) {
+		return nil
+	}
+	return t.noteViews(ctx, set)
 }
 
 func (t *Live) encoder(net *ort.Live, inputs live.Inputs, h *head.Head, in Input) (Encoder, error) {
