@@ -1,4 +1,4 @@
-// Package sweep is winnow sweep: a grid of settings, or drawn ones, over seeds.
+// Package sweep is winnow sweep, which compares settings, a grid or random ones, over seeds.
 package sweep
 
 import (
@@ -20,7 +20,7 @@ import (
 //go:embed help.txt
 var help string
 
-// Options are what the command is asked for.
+// Options are the options of the command.
 type Options struct {
 	sweep.Options
 	DryRun, JSON bool

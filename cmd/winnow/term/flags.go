@@ -19,7 +19,7 @@ import (
 	"winnow/run/folder"
 )
 
-// DataFlags choose the state of a run, and name the data where they moved since the training, or other data.
+// DataFlags choose the state of a run, and name data that moved since the training, or other data.
 var DataFlags = []cli.Flag{
 	&cli.BoolFlag{Name: "last", Usage: "use the last state of the training instead of the one that validation chose"},
 	&cli.StringFlag{Name: "manifest", DefaultText: "the one the run was trained on", Usage: "manifest `FILE`"},
