@@ -51,9 +51,9 @@ func (r *Training) openPeers(ctx context.Context) (tuning.Encoder, error) {
 	return networks, nil
 }
 
-// DescribeMethod says in a line how a method other than metric treats labels that look wrong. stored is the number of
+// describeMethod says in a line how a method other than metric treats labels that look wrong. stored is the number of
 // stored views of each image.
-func DescribeMethod(cfg config.Run, stored int) string {
+func describeMethod(cfg config.Run, stored int) string {
 	p := cfg.Peers
 	switch {
 	case cfg.IsSelective():

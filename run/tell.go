@@ -78,7 +78,7 @@ func (r *Training) tellPlan() {
 			"more than once", b.Balance, plan.Epoch)
 	}
 	if cfg.Method != config.Metric {
-		note("%s", DescribeMethod(cfg, r.Data.Views()))
+		note("%s", describeMethod(cfg, r.Data.Views()))
 	}
 	if m := cfg.Schedule.In(plan.Epoch).Milestones; len(m) > 0 && m[0] >= plan.Steps {
 		note("the learning rate falls first after %s, which is not within this run of %d steps: schedule.milestones "+

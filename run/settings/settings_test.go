@@ -73,3 +73,25 @@ func TestCommand(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Settings in messages are written as the flags that give them.
+func TestSpell(t *testing.T) {
+	for key, want := range map[config.Key]string{
+		"solver.lr": "--lr", "solver.lr=0.1": "--lr 0.1", "length=4 epochs": "--epochs 4", "clip=1": "--set clip=1",
+	} {
+		if got := Spell(key); got != want {
+			t.Errorf("%s: %s, expected %s", key, got, want)
+		}
+	}
+}
+
+// The flags that are the text of a setting name one.
+func TestFlagsHaveKeys(t *testing.T) {
+	flat := config.Flatten(config.Default())
+	for _, f := range Flags {
+		_, scalar := flat[f.Key]
+		if whole := f.Key == "losses" || f.Key == "sampler" || f.Key == "head.hidden"; f.Key != "" && !scalar && !whole {
+			t.Errorf("--%s: there is no setting %s", f.Name, f.Key)
+		}
+	}
+}
