@@ -3,6 +3,8 @@ package docs
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,14 +16,16 @@ import (
 	"winnow/cmd/winnow/term"
 )
 
-// docLine and helpLine are a line of winnow in a block of commands, and in the examples of help.
+// docLine, helpLine and readmeLine are a line of winnow in a block of commands, in the examples of help, and in a page
+// below experiments.
 var (
-	docLine  = regexp.MustCompile(`(?m)^(?:\$ )?(winnow [^\n]+)$`)
-	helpLine = regexp.MustCompile(`(?m)^   (winnow [^\n]+)$`)
+	docLine    = regexp.MustCompile(`(?m)^(?:\$ )?(winnow [^\n]+)$`)
+	helpLine   = regexp.MustCompile(`(?m)^   (winnow [^\n]+)$`)
+	readmeLine = regexp.MustCompile("(?m)(?:^    |`)(winnow [^\n`]+?)(?:`|$)")
 )
 
-// TestDocsLines holds every command line that docs, README.md and help show, those that no test runs among them, to the commands and
-// flags that exist.
+// TestDocsLines compares every command line that docs, README.md, the pages below experiments and help show, also those
+// that no test runs, with the commands and flags that exist.
 func TestDocsLines(t *testing.T) {
 	shown := map[string]string{} // where each was seen
 	for page, text := range docPages(t) {
@@ -33,6 +37,17 @@ func TestDocsLines(t *testing.T) {
 				collect(shown, docLine, fmt.Sprintf("docs/%s:%d", page, b.line), b.text)
 			}
 		}
+	}
+	pages, err := filepath.Glob("../experiments/*/*.md")
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("found %d pages below experiments, %v; expected 10", len(pages), err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		collect(shown, readmeLine, page, string(text))
 	}
 	docs := len(shown)
 	app := term.NewApp(program.Commands(), io.Discard, io.Discard)

@@ -3,12 +3,12 @@ package run
 import (
 	"time"
 
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/filters"
 	"winnow/head"
 	"winnow/run/comparison"
 	"winnow/run/config"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/run/tuning"
 	"winnow/train"

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"time"
 
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
@@ -18,6 +17,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/lock"
 	"winnow/run/config"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/run/tuning"
 	"winnow/train"

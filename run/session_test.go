@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/backbone/extraction"
 	"winnow/internal/lock"
 	"winnow/run/config"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 

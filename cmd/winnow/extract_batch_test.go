@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/backbone/extraction"
 	"winnow/features"
+	"winnow/run/extraction"
 )
 
 // TestBatchAuto: whatever the batch, the features are the same to rounding; auto says what it took, and goes on with a store

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/backbone/extraction"
 	"winnow/cluster"
+	"winnow/run/extraction"
 )
 
 // winnow runs a command in this process.

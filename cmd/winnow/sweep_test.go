@@ -136,7 +136,7 @@ func TestSweep(t *testing.T) {
 	for want, more := range map[string][]string{
 		"holds a sweep with no --filter, found --filter none": append(grid, "--filter", "none"),
 		"holds a sweep over lr, loss, found lr":               {"--vary", "lr=1e-3,1e-2"},
-		"holds a grid, found draws":                         append(grid, "--draws", "2"),
+		"holds a grid, found draws":                           append(grid, "--draws", "2"),
 	} {
 		if code, _, stderr := call(t.Context(), sweepArgs("whole", more...)...); code != 1 || !strings.Contains(stderr, want) {
 			t.Errorf("%v: exit %d, %s", more, code, stderr)

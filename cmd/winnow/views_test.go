@@ -11,11 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/papers/demo"
 	"winnow/run"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/run/measure"
 	"winnow/train"

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
@@ -21,6 +20,7 @@ import (
 	"winnow/models"
 	"winnow/run"
 	"winnow/run/config"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 )

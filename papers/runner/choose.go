@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"winnow/internal/hint"
-	"winnow/papers/recipes"
 	"winnow/papers/studies"
 	"winnow/run/config"
+	"winnow/run/recipes"
 	"winnow/train"
 )
 

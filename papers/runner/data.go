@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/eval"
@@ -24,6 +23,7 @@ import (
 	"winnow/papers/studies"
 	"winnow/report"
 	"winnow/run"
+	"winnow/run/extraction"
 )
 
 // Source is a dataset with its features.

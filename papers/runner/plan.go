@@ -10,9 +10,9 @@ import (
 
 	"winnow/datasets"
 	"winnow/internal/hint"
-	"winnow/papers/recipes"
 	"winnow/papers/studies"
 	"winnow/run/config"
+	"winnow/run/recipes"
 )
 
 // cellVersion is raised when what a cell computes changes, so that old cells are not taken for new ones.

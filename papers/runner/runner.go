@@ -14,11 +14,11 @@ import (
 	"sync"
 
 	"winnow/audit"
-	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
 	"winnow/internal/atomicfile"
 	"winnow/papers/studies"
 	"winnow/run/cells"
+	"winnow/run/extraction"
 )
 
 // Options say what is run, on what, and where it is kept.

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
@@ -20,6 +19,7 @@ import (
 	"winnow/models"
 	"winnow/papers/studies"
 	"winnow/run/config"
+	"winnow/run/extraction"
 )
 
 // weightsKey is the setting that says what of a backbone is trained.

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/features"
@@ -20,6 +19,7 @@ import (
 	"winnow/internal/regular"
 	"winnow/models"
 	"winnow/run/config"
+	"winnow/run/extraction"
 )
 
 // Run is a run folder with what it was trained on.

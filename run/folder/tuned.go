@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
@@ -21,6 +20,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/models"
 	"winnow/run/config"
+	"winnow/run/extraction"
 )
 
 // OwnFeatures is the name of the store that a run makes in its folder if it is given none.

@@ -11,12 +11,12 @@ import (
 
 	"winnow/audit"
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/text"
+	"winnow/run/extraction"
 )
 
 // ofImages judges the labels of images, whatever their split. It computes their features where the store does not hold

@@ -20,7 +20,6 @@ import (
 	"winnow/audit"
 	"winnow/audit/suspects"
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
@@ -32,6 +31,7 @@ import (
 	"winnow/internal/testing/orttest"
 	"winnow/models"
 	"winnow/models/architecture"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 

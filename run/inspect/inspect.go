@@ -20,7 +20,6 @@ import (
 
 	"winnow/audit"
 	"winnow/audit/suspects"
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/eval"
@@ -29,6 +28,7 @@ import (
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 

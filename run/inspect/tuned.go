@@ -14,7 +14,6 @@ import (
 
 	"winnow/audit/crossfit"
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/head"
@@ -22,6 +21,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/text"
 	"winnow/run/config"
+	"winnow/run/extraction"
 	"winnow/run/tuning"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"winnow/backbone"
 	"winnow/internal/hint"
-	"winnow/papers/recipes"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/recipes"
 )
 
 // Kind is what a flag takes.

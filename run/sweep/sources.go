@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"winnow/backbone/extraction"
 	"winnow/features"
 	"winnow/run"
 	"winnow/run/config"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/features"
@@ -23,6 +22,7 @@ import (
 	"winnow/run"
 	"winnow/run/cells"
 	"winnow/run/config"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/run/settings"
 )

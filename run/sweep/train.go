@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"winnow/papers/recipes"
 	"winnow/run"
 	"winnow/run/folder"
 	"winnow/run/measure"
+	"winnow/run/recipes"
 	"winnow/train"
 )
 

@@ -7,13 +7,13 @@ import (
 	"slices"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
 	"winnow/run/config"
+	"winnow/run/extraction"
 )
 
 // Open opens the backbone and the images that a configuration names, and checks everything that can be checked before a

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
@@ -18,6 +17,7 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/models"
+	"winnow/run/extraction"
 )
 
 // Options say what is extracted from which images, and how.

@@ -7,10 +7,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/checking"
-	"winnow/backbone/extraction"
 	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/run/embedding"
+	"winnow/run/extraction"
 	"winnow/run/inspect"
 	"winnow/run/measure"
 )

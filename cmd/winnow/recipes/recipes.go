@@ -8,8 +8,8 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/internal/text"
-	"winnow/papers/recipes"
 	"winnow/run/config"
+	"winnow/run/recipes"
 )
 
 // ListOptions are what winnow recipes list is asked.

@@ -87,7 +87,7 @@ func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 		Name:  "winnow",
 		Usage: "find the wrong labels of an image data set, and train image embeddings despite them",
 		Description: "To begin: winnow doctor checks this machine, winnow demo shows everything, and winnow audit finds the wrong\n" +
-			"labels of a folder with a folder of images for each class:\n\n" +
+			"labels of photos, sorted into a folder for each class:\n\n" +
 			"   winnow audit photos",
 		Version:                   Version(),
 		Writer:                    stdout,

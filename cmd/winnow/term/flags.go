@@ -9,13 +9,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets/location"
 	"winnow/eval"
 	"winnow/internal/lookup"
 	"winnow/internal/text"
 	"winnow/papers/embedded"
 	"winnow/run/embedding"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 

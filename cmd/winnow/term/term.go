@@ -14,11 +14,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/progress"
 	"winnow/internal/printable"
 	"winnow/internal/text"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 

@@ -15,10 +15,10 @@ import (
 	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
 	"winnow/internal/text"
-	"winnow/papers/recipes"
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/recipes"
 )
 
 //go:embed help.txt
