@@ -130,7 +130,7 @@ func TestFinetuneRefused(t *testing.T) {
 	writeTo(t, lone, []byte("path,label\nA/0-0.png,A\nB/1-0.png,B\n"))
 	o := tuned(t, photos, "").Options
 	_, err := Judge(t.Context(), Input{Manifest: location.At(lone), Features: store.Features}, o)
-	if err == nil || !strings.Contains(hint.Of(err), "--root") {
+	if err == nil || !strings.Contains(hint.Of(err), "data.root") {
 		t.Errorf("features without images: %v (%s)", err, hint.Of(err))
 	}
 }
