@@ -36,32 +36,42 @@ import (
 	"winnow/train"
 )
 
-// Options are the settings of [Run]; the zero value asks the default judge about the vectors as given and calls as many
-// labels wrong as it estimates there to be.
+// Options are the settings of [Run]. The zero value asks the default judge about the vectors as given, and calls as
+// many labels wrong as it estimates.
 type Options struct {
 	Scorer  string   // a name of [Scorers]; "": [judges.Default]
 	Classes int      // labels are 0 … Classes-1, or negative for none; 0: one more than the largest
-	Whiten  bool     // judge the vectors whitened, which serves features as they were stored; crossfit does so by itself, for combined too
+	Whiten  bool     // judge whitened vectors, for features as stored; crossfit always whitens, in combined too
 	Rate    *float64 // share of the labels to call wrong, 0 ≤ Rate < 1; nil: as estimated
 
-	Neighbours int     // knn: images that vote, simifeat-v, simifeat-r: the image itself counted; 0: 10
-	Folds      int     // self-confidence, margin, confident, crossfit, combined: parts of which one is judged by the others; 0: 5
-	Copies     float64 // cosine from which two images are near copies; 0: [findings.CopyBound]
+	Neighbours int     // knn: images that vote; simifeat-v, simifeat-r: the image itself is one of them; 0: 10
+	Folds      int     // self-confidence, margin, confident, crossfit, combined: each fold is judged by the others; 0: 5
+	Rounds     int     // crossfit, combined: divisions into folds, whose mean log probabilities judge; 0: 1
+	Copies     float64 // two images are near copies if their cosine is at least this; 0: [findings.CopyBound]
 	Seed       uint64  // of the folds and of the resampling behind the estimate's interval
 	MaxMem     int64   // bytes of similarities held at once; 0: [eval.DefaultMaxMem]
+	JustRank   bool    // find nothing but suspects; needs Rate or Given.Wrong
 
-	Filter   *filters.Config // settings of a filter's scorer; nil: the defaults
-	Proxies  *features.Param // that proxysim judges by: the same number for each class, class after class
+	Filter *filters.Config // settings of a filter's scorer; nil: the defaults
+}
+
+// Auditor is what an audit has besides a set and its settings; all of it is optional.
+type Auditor struct {
 	Given    *Given          // ranks the labels in place of the scorer, which then only suggests others
-	Findings features.Source // vectors in which noise rate, classes, outliers and copies are found, whitened first, row by row those of the set; nil: those that are judged
-	JustRank bool            // finds nothing but suspects; needs Rate or Given.Wrong
+	Proxies  *features.Param // of proxysim: the same number for each class, class after class
+	Findings features.Source // same rows as the set: noise rate, classes, outliers and copies are found in these, whitened
+	Parts    []int           // crossfit, combined: values of each backbone, if a vector joins several; each gets heads
+	Names    []string        // of these backbones, for Result.Why
 
-	Parts  []int                                                           // values of each backbone, where vectors of several stand side by side: crossfit and combined have heads for each; nil: one
-	Names  []string                                                        // of the backbones of Parts, for Result.Why; nil: none
-	Rounds int                                                             // crossfit, combined: partings into folds, whose mean log probabilities judge; 0: 1
-	Tune   func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error) // crossfit, combined: fine-tunes a network for a fold; nil: heads on the vectors are all
-	Told   func(done, total, kept int, where string)                       // how many steps the heads or networks of crossfit and combined have done, kept of them by an earlier audit; may be nil
-	Shared *Shared                                                         // what scorers asked before found out about the same set with the same options; nil: nothing
+	Tune   func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error) // crossfit, combined: fine-tunes a network for a fold
+	Told   func(done, total, kept int, where string)                       // progress of crossfit and combined; kept: steps done by an earlier audit
+	Shared *Shared                                                         // what earlier audits of the same set with the same options found
+}
+
+// job is one audit.
+type job struct {
+	Options
+	Auditor
 }
 
 // Result is the outcome of an audit.
@@ -88,12 +98,17 @@ type Class struct {
 	Low, High float64 // its interval of 95 %
 }
 
-// Run judges the labels of set. Rows that are not of unit length are scaled to it in a copy. Time is the scorer's, which
-// for those of package judges that are ours and for crossfit is O(n·(C+d)·d), and as much for the rest; whitened vectors are where
-// [features.Spill] has them.
+// Run judges the labels of set, with a zero [Auditor].
 func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
-	o, err := o.filled(set)
-	if err != nil {
+	return Auditor{}.Run(ctx, set, o)
+}
+
+// Run judges the labels of set. Rows that are not of unit length are scaled to it in a copy. Time is the scorer's:
+// O(n·(C+d)·d) for crossfit and for the judges that are ours; everything else takes as much again. Whitened vectors are
+// stored where [features.Spill] puts them.
+func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Result, error) {
+	o := job{options, a}
+	if err := o.fill(set); err != nil {
 		return Result{}, err
 	}
 	r := Result{Scorer: o.Scorer, labels: set.Labels}
@@ -154,34 +169,34 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 // errNoVectors says why nothing is found but suspects.
 var errNoVectors = errors.New("there are no features of the images")
 
-// filled checks the options and puts the defaults in.
-func (o Options) filled(set features.Set) (Options, error) {
+// fill checks the options and puts in the defaults.
+func (o *job) fill(set features.Set) error {
 	if len(set.Labels) != set.Len() {
-		return o, fmt.Errorf("audit: %d labels, expected one for each of %d rows", len(set.Labels), set.Len())
+		return fmt.Errorf("audit: %d labels, expected one for each of %d rows", len(set.Labels), set.Len())
 	}
 	most, n := features.Unlabelled, 0
 	for i, y := range set.Labels {
 		if y < features.Unlabelled || o.Classes > 0 && y >= o.Classes {
-			return o, fmt.Errorf("audit: row %d: label %d, expected one of %d classes, or %d for none", i, y, o.Classes, features.Unlabelled)
+			return fmt.Errorf("audit: row %d: label %d, expected one of %d classes, or %d for none", i, y, o.Classes, features.Unlabelled)
 		}
 		if most = max(most, y); y >= 0 {
 			n++
 		}
 	}
 	if n < 2 {
-		return o, fmt.Errorf("audit: %d labelled rows, expected at least 2", n)
+		return fmt.Errorf("audit: %d labelled rows, expected at least 2", n)
 	}
 	if o.Classes == 0 {
 		o.Classes = most + 1
 	}
 	if o.Rate != nil && !(*o.Rate >= 0 && *o.Rate < 1) {
-		return o, fmt.Errorf("audit: rate %v, expected a share from 0 to below 1", *o.Rate)
+		return fmt.Errorf("audit: rate %v, expected a share from 0 to below 1", *o.Rate)
 	}
 	if o.Findings != nil && o.Findings.Len() != set.Len() {
-		return o, fmt.Errorf("audit: findings in %d rows, expected the %d that are judged", o.Findings.Len(), set.Len())
+		return fmt.Errorf("audit: findings in %d rows, expected the %d that are judged", o.Findings.Len(), set.Len())
 	}
 	if g := o.Given; g != nil && !g.fits(set.Len()) {
-		return o, fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows",
+		return fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows",
 			len(g.Score), g.Name, len(g.Order), set.Len())
 	}
 	o.Scorer = Named(o.Scorer).Name
@@ -189,12 +204,12 @@ func (o Options) filled(set features.Set) (Options, error) {
 		o.Shared = &Shared{alone: true}
 	}
 	o.Copies = cmp.Or(o.Copies, findings.CopyBound)
-	return o, nil
+	return nil
 }
 
 // find estimates the noise rate and looks for odd classes, outliers and copies among z; left are the classes as the scorer
 // left them, nil if it left none. It adds to what is said of the rows of z.
-func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, said *judgement, o Options) error {
+func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, said *judgement, o job) error {
 	judged := left != nil // by these very vectors
 	if !judged {
 		if left, r.NoFindings = leaveout.New(z, o.Classes); r.NoFindings != nil {
@@ -247,7 +262,7 @@ type judgement struct {
 }
 
 // conclude lists the suspects and calls labels wrong. rows are positions in the set of what is judged.
-func (r *Result) conclude(rows []int, said judgement, o Options) {
+func (r *Result) conclude(rows []int, said judgement, o job) {
 	having := map[int]int{}
 	for _, row := range rows {
 		having[r.labels[row]]++
@@ -321,7 +336,7 @@ func (r *Result) Name(paths, classes []string) []suspects.Suspect {
 }
 
 // call says which labels are called wrong; the suspects are sorted.
-func (r *Result) call(o Options) {
+func (r *Result) call(o job) {
 	switch {
 	case o.Rate != nil:
 		r.Rate = *o.Rate

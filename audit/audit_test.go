@@ -142,7 +142,9 @@ func TestRunRefuses(t *testing.T) {
 		"rate":   func() (Result, error) { return Run(context.Background(), z, Options{Rate: &nan}) },
 		"one":    func() (Result, error) { return Run(context.Background(), z.Rows([]int{0}), Options{}) },
 		"labels": func() (Result, error) { return Run(context.Background(), features.Set{X: z.X}, Options{}) },
-		"given":  func() (Result, error) { return Run(context.Background(), z, Options{Given: &Given{Name: "x"}}) },
+		"given": func() (Result, error) {
+			return Auditor{Given: &Given{Name: "x"}}.Run(context.Background(), z, Options{})
+		},
 		"zero": func() (Result, error) {
 			return Run(context.Background(), features.Set{X: features.NewMatrix(4, 3), Labels: []int{0, 0, 1, 1}}, Options{})
 		},
@@ -219,7 +221,7 @@ func TestRunByProxies(t *testing.T) {
 		}
 	}
 	for _, scorer := range []string{"proxysim", "sub_center"} {
-		r, err := Run(t.Context(), z, Options{Scorer: scorer, Classes: 10, Proxies: p})
+		r, err := Auditor{Proxies: p}.Run(t.Context(), z, Options{Scorer: scorer, Classes: 10})
 		if err != nil {
 			t.Fatalf("%s: %v", scorer, err)
 		}

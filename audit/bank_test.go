@@ -93,7 +93,7 @@ func audited(scorer filters.Scorer, z features.Set, classes int, maxMem int64) (
 		return nil, err
 	}
 	r := Result{labels: z.Labels}
-	r.conclude(features.AllRows(z.Len()), said, Options{})
+	r.conclude(features.AllRows(z.Len()), said, job{})
 	return r.Suspects, nil
 }
 
@@ -159,7 +159,7 @@ func TestGiven(t *testing.T) {
 		suggested[s.Row] = s.SuggestedClass
 	}
 	given := &Given{Name: "elsewhere", Opinion: judges.Opinion{Score: []float64{0, 1, 7, 0, 0.5}, Order: []float64{1, 4, 7, 1, 2}}, Wrong: []bool{true, false, true, true, false}}
-	r, err := Run(context.Background(), z, Options{Scorer: "avgsim", JustRank: true, Given: given})
+	r, err := Auditor{Given: given}.Run(context.Background(), z, Options{Scorer: "avgsim", JustRank: true})
 	if err != nil || r.Scorer != "elsewhere" || r.Suggests != "avgsim" || r.Rate != 0.5 || len(r.Suspects) != 4 {
 		t.Fatalf("%v: %+v", err, r)
 	}

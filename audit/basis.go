@@ -72,7 +72,8 @@ func NewSpace(sums *leaveout.Sums) (*head.Head, *leaveout.Whole, error) {
 
 // NewBasis fits a basis to sums of all rows and a sample of them, features of unit length whose IDs are rows of the whole, rising. Of the
 // options those of the scorer count.
-func NewBasis(ctx context.Context, sums *leaveout.Sums, sample features.Set, o Options) (*Basis, error) {
+func NewBasis(ctx context.Context, sums *leaveout.Sums, sample features.Set, o Options,
+	told func(done, total, kept int, where string)) (*Basis, error) {
 	b := &Basis{Scorer: Named(o.Scorer).Name, Sample: sample.IDs, Images: sums.Count}
 	if !Named(b.Scorer).Shardable {
 		return nil, fmt.Errorf("audit: scorer %q needs all rows at once, expected one of %s", b.Scorer, strings.Join(Shardable(), ", "))
@@ -90,7 +91,7 @@ func NewBasis(ctx context.Context, sums *leaveout.Sums, sample features.Set, o O
 		return nil, err
 	}
 	if b.Scorer != judges.Centres {
-		heads := crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: o.Told, Start: white}
+		heads := crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: told, Start: white}
 		if b.Scorer == judges.Combined {
 			heads.Beside = func(ctx context.Context, rows []int) (blas32.General, error) {
 				some := sample.Rows(rows)
@@ -236,6 +237,6 @@ func (b *Basis) Conclude(ctx context.Context, labels []int, blocks []Judged, o O
 	case b.Scorer == judges.Combined:
 		r.expect(&e, said.Opinion, given, judged)
 	}
-	r.conclude(rows, said, o)
+	r.conclude(rows, said, job{Options: o})
 	return r, nil
 }

@@ -78,7 +78,7 @@ func TestFilterScoresAreCalibrated(t *testing.T) {
 		stored.Row(i)[k] += 5
 		learned.Row(i)[k] += 5
 	}
-	r, err := Run(t.Context(), learned, Options{Scorer: "vmf", Findings: stored})
+	r, err := Auditor{Findings: stored}.Run(t.Context(), learned, Options{Scorer: "vmf"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func namesOf(take func(Scorer) bool) (names []string) {
 
 // ask asks the scorer about z, unit rows, all labelled. stored holds the same rows, not whitened; start, if not nil,
 // whitens them.
-func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Options) (verdict judges.Verdict, err error) {
+func ask(ctx context.Context, z, stored features.Set, start *head.Head, o job) (verdict judges.Verdict, err error) {
 	var by networks
 	by.names = o.Names
 	defer func() { verdict.Why = by.why(verdict.Why) }()
@@ -216,7 +216,7 @@ func (n *networks) why(scorer string) string {
 }
 
 // filterScorer builds the scorer of a filter.
-func filterScorer(dim int, o Options) (filters.Scorer, error) {
+func filterScorer(dim int, o job) (filters.Scorer, error) {
 	if kind := Named(o.Scorer).Kind; kind != ByFilter && !(kind == ByProxies && o.Proxies != nil) {
 		return nil, fmt.Errorf("audit: scorer %q cannot judge a set%s, expected one of %v", o.Scorer, catalog.Ask(o.Scorer, Alone()), Alone())
 	}

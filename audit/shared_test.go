@@ -15,9 +15,10 @@ func TestSharedChangesNothing(t *testing.T) {
 	shared := new(Shared)
 	for _, scorer := range []string{"combined", "crossfit", "self-confidence", "margin", "simifeat-v", "crossfit"} {
 		var got [2]Result
+		o := Options{Scorer: scorer, Whiten: true, Seed: 3, JustRank: true, Rate: new(float64)}
 		for i, by := range []*Shared{nil, shared} {
 			var err error
-			if got[i], err = Run(context.Background(), set, Options{Scorer: scorer, Whiten: true, Seed: 3, JustRank: true, Rate: new(float64), Shared: by}); err != nil {
+			if got[i], err = (Auditor{Shared: by}).Run(context.Background(), set, o); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -34,7 +35,8 @@ func TestSharedAtOnce(t *testing.T) {
 	var jobs errgroup.Group
 	for _, scorer := range []string{"combined", "crossfit", "margin", "self-confidence", "simifeat-r"} {
 		jobs.Go(func() error {
-			_, err := Run(context.Background(), set, Options{Scorer: scorer, Whiten: true, Seed: 3, JustRank: true, Rate: new(float64), Shared: shared})
+			o := Options{Scorer: scorer, Whiten: true, Seed: 3, JustRank: true, Rate: new(float64)}
+			_, err := Auditor{Shared: shared}.Run(context.Background(), set, o)
 			return err
 		})
 	}

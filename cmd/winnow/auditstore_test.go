@@ -160,7 +160,7 @@ func TestAuditCleans(t *testing.T) {
 		t.Errorf("--relabel: %d labels changed, %d of them for the right one", changed, mended)
 	}
 	rows, stderr := audit("--drop", "--share", "0.5", "--include-eval")
-	if gone, _, eval := dropped(rows); gone != 320 || eval == 0 || !strings.Contains(stderr, "not independent") {
+	if gone, _, eval := dropped(rows); gone != 320 || eval == 0 || !strings.Contains(stderr, "depends on these scores") {
 		t.Errorf("--include-eval: %d dropped, %d not for training; %s", gone, eval, stderr)
 	}
 }
@@ -267,7 +267,7 @@ func TestAuditCleansRun(t *testing.T) {
 	for _, scorer := range []string{"vmf", "centres"} {
 		_, stderr = mustCall(t, "audit", "run", "--clean", "all.csv", "--relabel", "--include-eval", "--share", "0.4", "--scorer", scorer)
 		n := changes("all.csv")
-		if n["train"] < 20 || n["test"] == 0 || !strings.Contains(stderr, "not comparable") || !strings.Contains(stderr, fmt.Sprintf("test %d", n["test"])) {
+		if n["train"] < 20 || n["test"] == 0 || !strings.Contains(stderr, "cannot be compared") || !strings.Contains(stderr, fmt.Sprintf("test %d", n["test"])) {
 			t.Errorf("%s, with the other splits: %v; %s", scorer, n, stderr)
 		}
 	}

@@ -101,8 +101,8 @@ func refusesOthers(t *testing.T, w world, dir, known string) {
 			t.Errorf("exit %d, expected %d and …%s…\n%s", code, exit, want, stderr)
 		}
 	}
-	fails("--scorer vmf judges others", 1, "--manifest", other)
-	fails("--include-eval: what the training", 2, "--include-eval", "--clean", filepath.Join(w.dir, "c.csv"), "--drop")
+	fails("scorer vmf judges others", 1, "--manifest", other)
+	fails("--include-eval: the training of", 2, "--include-eval", "--clean", filepath.Join(w.dir, "c.csv"), "--drop")
 	path := filepath.Join(dir, folder.SamplesFile)
 	write(t, path, strings.Replace(readFile(t, path), "path,label", "path,class", 1))
 	fails(`column 2 is "class", expected "label"`, 1)
@@ -122,10 +122,10 @@ func TestAuditByTrainingMisuse(t *testing.T) {
 		return dir
 	}
 	for _, c := range []struct{ dir, scorer, want string }{
-		{out("plain", "--filter", "none", "--loss", "proxy_anchor"), "ensemble", "train with --set scores.watch=vmf"},
-		{filepath.Join(w.dir, "plain"), "small-loss", "the loss proxy_anchor, as the run sets it, is no sum of terms of single images"},
+		{out("plain", "--filter", "none", "--loss", "proxy_anchor"), "ensemble", "train with scores.watch=vmf"},
+		{filepath.Join(w.dir, "plain"), "small-loss", "the loss proxy_anchor, with the settings of the run, is no sum of terms of single images"},
 		{out("silent", "--set", "scores.record=false"), "ensemble", "scores.record is false"},
-		{out("paced", "--loss", "weighted_multi_similarity", "--filter", "none", "--set", "selfpaced.every=1 epoch"), "small-loss", "expected --scorer selfpaced"},
+		{out("paced", "--loss", "weighted_multi_similarity", "--filter", "none", "--set", "selfpaced.every=1 epoch"), "small-loss", "expected the scorer selfpaced"},
 		{out("peers", "--method", "co-teaching", "--batch", "32"), "forgetting", "the method of the run, co-teaching, judges no embedding"},
 	} {
 		if code, _, stderr := call(context.Background(), "audit", c.dir, "--scorer", c.scorer); code != 2 || !strings.Contains(stderr, c.want) {

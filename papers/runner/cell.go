@@ -100,7 +100,8 @@ func (r *reproduction) try(ctx context.Context, cell studies.Cell) (studies.Outc
 			err = errors.Join(r.measure(ctx, &o, embed, t), r.validate(ctx, &o, embed, t))
 		}
 	default:
-		err = r.judge(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true, Shared: r.shared(cell)})
+		err = r.judge(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true},
+			audit.Auditor{Shared: r.shared(cell)})
 	}
 	o.Seconds += time.Since(start).Seconds()
 	if row.Recipe == "" {
@@ -218,7 +219,6 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 	if err != nil {
 		return err
 	}
-	asked := audit.Options{Scorer: row.Judge}
 	if ranks {
 		list, err := folder.ReadSamples(dir)
 		if err != nil {
@@ -226,5 +226,5 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 		}
 		return r.judgeBySamples(ctx, o, t, z, list, row.Judge)
 	}
-	return r.judge(ctx, o, t, z, asked)
+	return r.judge(ctx, o, t, z, audit.Options{Scorer: row.Judge}, audit.Auditor{})
 }

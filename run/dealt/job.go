@@ -109,9 +109,18 @@ func (j Job[Options, Fit, Said]) inputs() map[string]string {
 	return map[string]string{"manifest": j.Rows.Manifest.Digest(), "features": j.Rows.Store.Sum}
 }
 
-// Joined returns what all rows were judged by and the judgements of the parts, in their order.
-func (j Job[Options, Fit, Said]) Joined(ctx context.Context, w *cluster.Whole, list []Part[Options, Said]) (f Fit,
-	said []Said, err error) {
+// Join returns what all rows were judged by, and the judgements of the parts, in order. open returns the job of the
+// options of the parts.
+func Join[Options, Fit, Said any](ctx context.Context, w *cluster.Whole, values iter.Seq2[Part[Options, Said], error],
+	open func(Options) (Job[Options, Fit, Said], error)) (f Fit, said []Said, err error) {
+	list, err := cluster.All(values)
+	if err != nil {
+		return f, nil, err
+	}
+	j, err := open(list[0].Options)
+	if err != nil {
+		return f, nil, err
+	}
 	if err := w.Unchanged(j.inputs()); err != nil {
 		return f, nil, err
 	}
@@ -127,13 +136,4 @@ func (j Job[Options, Fit, Said]) Joined(ctx context.Context, w *cluster.Whole, l
 		said = append(said, p.Said...)
 	}
 	return f, said, nil
-}
-
-// First returns all parts of values, and the options of the first.
-func First[Options, Said any](values iter.Seq2[Part[Options, Said], error]) (list []Part[Options, Said], o Options,
-	err error) {
-	if list, err = cluster.All(values); err == nil {
-		o = list[0].Options
-	}
-	return list, o, err
 }

@@ -86,6 +86,7 @@ func byClass(class, _ int) string { return []string{"train", "val", "test"}[clas
 type studio struct {
 	Input
 	Options
+	Host
 	told string
 	seen int
 }
@@ -93,18 +94,20 @@ type studio struct {
 func newStudio(t *testing.T, source string) *studio {
 	rt := orttest.Runtime(t)
 	s := &studio{Input: Input{Images: location.At(source), Features: filepath.Join(t.TempDir(), "suspects.features")}}
-	s.Options = Options{Options: audit.Options{Scorer: "fitted", Folds: 2, MaxMem: 1 << 30}, Note: func(f string, args ...any) { s.told += fmt.Sprintf(f, args...) + "\n" }}
-	s.Host = extraction.Host{Runtime: func() (*ort.Runtime, error) { return rt, nil }, Note: s.Note,
+	s.Options = Options{Options: audit.Options{Scorer: "fitted", Folds: 2, MaxMem: 1 << 30}}
+	s.Host = Host{Host: extraction.Host{
+		Runtime: func() (*ort.Runtime, error) { return rt, nil },
+		Note:    func(f string, args ...any) { s.told += fmt.Sprintf(f, args...) + "\n" },
 		Images: func() (func(backbone.Progress), func()) {
 			return func(p backbone.Progress) { s.seen = p.Done - p.Resumed }, func() {}
-		}}
+		}}}
 	return s
 }
 
 func (s *studio) audit(t *testing.T) *Report {
 	t.Helper()
 	s.told, s.seen = "", 0
-	a, err := Judge(t.Context(), s.Input, s.Options)
+	a, err := Judge(t.Context(), s.Input, s.Options, s.Host)
 	if err != nil {
 		t.Fatalf("%v (%s)\n%s", err, hint.Of(err), s.told)
 	}
@@ -205,7 +208,7 @@ func TestPhotosApart(t *testing.T) {
 	if err := datasets.WriteFile(manifest, d); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := Judge(t.Context(), Input{Manifest: location.At(manifest), Features: s.Features, View: "center"}, s.Options)
+	stored, err := Judge(t.Context(), Input{Manifest: location.At(manifest), Features: s.Features, View: "center"}, s.Options, s.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,16 +219,16 @@ func TestPhotosApart(t *testing.T) {
 	}
 	fresh := newStudio(t, dir)
 	fresh.FitSample = 120 // by "fitted"
-	if _, err := Judge(t.Context(), fresh.Input, fresh.Options); err == nil || !strings.Contains(err.Error(), "needs all images at once") || fresh.seen != 0 {
+	if _, err := Judge(t.Context(), fresh.Input, fresh.Options, fresh.Host); err == nil || !strings.Contains(err.Error(), "needs all images at once") || fresh.seen != 0 {
 		t.Errorf("%v, %d images looked at", err, fresh.seen)
 	}
 	fresh.Scorer, fresh.MaxMem = "", 1
-	if _, err := Judge(t.Context(), fresh.Input, fresh.Options); err == nil || fresh.seen != 0 {
+	if _, err := Judge(t.Context(), fresh.Input, fresh.Options, fresh.Host); err == nil || fresh.seen != 0 {
 		t.Errorf("memory of one byte: %v, %d images looked at", err, fresh.seen)
 	}
 }
 
-// --split narrows what is judged, and the features serve every choice of splits.
+// Splits narrow what is judged, and the features serve every choice of splits.
 func TestPhotosSplits(t *testing.T) {
 	dir, _ := drawn(t, byClass)
 	s := newStudio(t, dir)
@@ -249,7 +252,7 @@ func TestPhotosSplits(t *testing.T) {
 		t.Errorf("%d images looked at for another choice of splits: %s", s.seen, s.told)
 	}
 	s.Splits = []string{"query"}
-	if _, err := Judge(t.Context(), s.Input, s.Options); err == nil || !strings.Contains(err.Error(), "no such images, but test 48, train 48, validation 48") {
+	if _, err := Judge(t.Context(), s.Input, s.Options, s.Host); err == nil || !strings.Contains(err.Error(), "no such images, but test 48, train 48, validation 48") {
 		t.Errorf("a split that is not there: %v", err)
 	}
 }
@@ -373,11 +376,11 @@ func TestPhotosBackbones(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"glyphnet,nix":      `"nix"`,
-		"glyphnet,":         `--model: found an empty name in "glyphnet,"`,
-		"glyphnet,glyphnet": "--model: glyphnet and glyphnet are one network: name each once",
+		"glyphnet,":         `model: found an empty name in "glyphnet,"`,
+		"glyphnet,glyphnet": "model: glyphnet and glyphnet are one network: name each once",
 	} {
 		s.Model = name
-		if _, err := Judge(t.Context(), s.Input, s.Options); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := Judge(t.Context(), s.Input, s.Options, s.Host); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -402,16 +405,15 @@ func TestPhotosInterrupted(t *testing.T) {
 	dir, _ := drawn(t, flat)
 	s := newStudio(t, dir)
 	ctx, cancel := context.WithCancel(t.Context())
-	in := s.Input
-	o := s.Options
-	o.Host.Images = func() (func(backbone.Progress), func()) {
+	h := s.Host
+	h.Images = func() (func(backbone.Progress), func()) {
 		return func(p backbone.Progress) {
 			if p.Done >= 32 {
 				cancel()
 			}
 		}, func() {}
 	}
-	if _, err := Judge(ctx, in, o); !errors.Is(err, context.Canceled) {
+	if _, err := Judge(ctx, s.Input, s.Options, h); !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted: %v", err)
 	}
 	s.audit(t)
@@ -443,7 +445,7 @@ func TestPhotosRefused(t *testing.T) {
 	} {
 		c.in.Features = filepath.Join(t.TempDir(), "store")
 		host := extraction.Host{Runtime: func() (*ort.Runtime, error) { return nil, errors.New("an image was to be looked at") }}
-		_, err := Judge(t.Context(), c.in, Options{Options: audit.Options{MaxMem: c.memory}, Host: host})
+		_, err := Judge(t.Context(), c.in, Options{Options: audit.Options{MaxMem: c.memory}}, Host{Host: host})
 		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.hint) {
 			t.Errorf("%s: %v (%s), expected %q (%s)", what, err, hint.Of(err), c.want, c.hint)
 		}
@@ -464,21 +466,6 @@ func TestSummaryOfNone(t *testing.T) {
 	a.Blind = true
 	if a.WriteSummary(&out, 10); strings.Contains(out.String(), "a.jpg") {
 		t.Errorf("labels of which nothing can be said are shown:\n%s", out.String())
-	}
-}
-
-func TestReviewCommand(t *testing.T) {
-	dir := t.TempDir()
-	list := filepath.Join(dir, "a b.jsonl")
-	writeTo(t, list, []byte(`{"path":"x.png","label":"a"}`+"\n"))
-	a := Report{from: location.At(list), root: location.At("photos"), Store: "out/it's.features"}
-	want := "winnow review out/s.csv --manifest '" + list + `' --root photos --features 'out/it'\''s.features' --out out/mended.jsonl`
-	if got := a.ReviewCommand("out/s.csv"); got != want {
-		t.Errorf("%s, expected %s", got, want)
-	}
-	a = Report{from: location.At(dir), Store: "s.features"}
-	if got, want := a.ReviewCommand("s.csv"), "winnow review s.csv --manifest "+dir+" --features s.features --out mended.csv"; got != want {
-		t.Errorf("%s, expected %s", got, want)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/backbone/extraction"
 	"winnow/datasets/location"
 	"winnow/eval"
 	"winnow/features"
@@ -90,7 +91,7 @@ func judgedBy(t *testing.T, labels, name, probs string) (*Report, string, error)
 		}
 	}
 	var notes strings.Builder
-	a, err := Judge(t.Context(), in, Options{Note: func(f string, args ...any) { fmt.Fprintf(&notes, f+"\n", args...) }})
+	a, err := Judge(t.Context(), in, Options{}, noting(func(f string, args ...any) { fmt.Fprintf(&notes, f+"\n", args...) }))
 	return a, strings.ReplaceAll(notes.String(), dir+"/", ""), err
 }
 
@@ -138,17 +139,17 @@ func TestProbabilitiesRefused(t *testing.T) {
 	}
 	for _, c := range []struct{ labels, name, text, want string }{
 		{labelled, "p.npy", npy(t, predicted[:9]), "3 rows, expected 4 as in the manifest"},
-		{labelled, "p.npy", npy(t, changed(4, -2)), "row 1, from 0: column 1 is -2, expected a probability: of a model's logits take the softmax"},
+		{labelled, "p.npy", npy(t, changed(4, -2)), "row 1, from 0: column 1 is -2, expected a probability: apply softmax to logits"},
 		{labelled, "p.npy", npy(t, changed(4, .1)), "row 1, from 0: the row sums to 0.3"},
-		{labelled + "e.png,fox\n", "p.npy", npy(t, predicted), "3 columns and 4 classes in the manifest"},
-		{labelled, "p.csv", lines("cat,dog,cow\n", []int{0, 1, 2, 3}), `no column is called "eel" as labels are, found cat, dog, cow`},
-		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 2}, "a.png", "b.png", "c.png"), `no row is of "d.png"`},
-		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 1}, "a.png", "b.png"), `line 3 and line 4 are both of "b.png"`},
+		{labelled + "e.png,fox\n", "p.npy", npy(t, predicted), "3 columns for 4 classes in the manifest"},
+		{labelled, "p.csv", lines("cat,dog,cow\n", []int{0, 1, 2, 3}), `found no column for the label "eel", but cat, dog, cow`},
+		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 2}, "a.png", "b.png", "c.png"), `found no row for "d.png"`},
+		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 1}, "a.png", "b.png"), `line 3 and line 4 are both for "b.png"`},
 		{labelled, "p.csv", ".5,.5\n.5,x\n", `line 2: found "x", expected a number`},
 		{labelled, "p.csv", "", "0 rows of 0 probabilities"},
 		{labelled, "p.parquet", "PAR1", "p.parquet"},
 		{labelled, "p.pkl", "", `found the ending ".pkl", expected .npy, .csv or .parquet`},
-		{"given_label\nx\n", "p.npy", npy(t, predicted[:3]), "3 columns and 1 classes"},
+		{"given_label\nx\n", "p.npy", npy(t, predicted[:3]), "3 columns for 1 classes"},
 		{"path\nx\n", "p.npy", npy(t, predicted), "expected the columns path and label"},
 	} {
 		if _, _, err := judgedBy(t, c.labels, c.name, c.text); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -164,7 +165,7 @@ func TestProbabilitiesWithinMemory(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readTable(path, 5); err == nil || !strings.Contains(err.Error(), "--max-mem") {
+		if _, err := readTable(path, 5); err == nil || !strings.Contains(err.Error(), "memory limit") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -192,7 +193,7 @@ func TestPathsRefused(t *testing.T) {
 	}{
 		{written(t, []many{{[]string{"a", "b"}, .5, .5}}), 32 << 20, "row 0, from 0: 2 paths, expected one"},
 		{written(t, []number{{7, .5, .5}}), 32 << 20, `row 0, from 0: column "path" holds INT64, expected text`},
-		{written(t, bomb), 128 << 20, "--max-mem"},
+		{written(t, bomb), 128 << 20, "memory limit"},
 	} {
 		path := filepath.Join(t.TempDir(), "p.parquet")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
@@ -206,7 +207,7 @@ func TestPathsRefused(t *testing.T) {
 	}
 }
 
-// With features beside it a table may take all of --max-mem, not what is left for similarities, and what is judged is told
+// With features beside it a table may take all of the memory, not what is left for similarities, and what is judged is told
 // once.
 func TestProbabilitiesWithFeatures(t *testing.T) {
 	const classes = 1 << 20
@@ -238,12 +239,16 @@ func TestProbabilitiesWithFeatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := 0
-	o := Options{IncludeEval: true, Note: func(f string, _ ...any) { told += strings.Count(f, "--include-eval") }}
+	h := noting(func(f string, _ ...any) { told += strings.Count(f, "images of all splits") })
+	o := Options{IncludeEval: true}
 	o.MaxMem, o.JustRank = 140<<20, true
-	if _, err := Judge(t.Context(), in, o); err != nil || told != 1 {
+	if _, err := Judge(t.Context(), in, o, h); err != nil || told != 1 {
 		t.Errorf("%v, told %d times", err, told)
 	}
 }
+
+// noting returns a host that takes notes.
+func noting(note func(f string, args ...any)) Host { return Host{Host: extraction.Host{Note: note}} }
 
 // written writes rows as Parquet.
 func written[T any](t testing.TB, rows []T) string {
@@ -280,7 +285,7 @@ func TestProbabilitiesOfPeople(t *testing.T) {
 		for _, net := range []string{"resnet18", "swin"} {
 			labels := reference.Asset(t, "data/cifar10n-probs/"+kind+"-labels.csv")
 			probs := reference.Asset(t, "data/cifar10n-probs/"+kind+"-"+net+".npy")
-			a, err := Judge(t.Context(), Input{Manifest: location.At(labels), Probs: probs}, Options{Note: func(string, ...any) {}})
+			a, err := Judge(t.Context(), Input{Manifest: location.At(labels), Probs: probs}, Options{}, Host{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -394,7 +399,7 @@ func TestNotesMayGoNowhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if a, err := Judge(t.Context(), in, Options{}); err != nil || a.Images[0].Path != "c.png" {
+	if a, err := Judge(t.Context(), in, Options{}, Host{}); err != nil || a.Images[0].Path != "c.png" {
 		t.Errorf("%v, %v", a, err)
 	}
 }

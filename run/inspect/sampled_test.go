@@ -115,12 +115,12 @@ func files(dir string) Files {
 // onOne is what one machine makes.
 func onOne(t *testing.T, in Input, o Options) (allWritten, *Report) {
 	t.Helper()
-	a, err := Judge(t.Context(), in, o)
+	a, err := Judge(t.Context(), in, o, Host{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := files(t.TempDir())
-	if err := a.Save(t.Context(), f, o.completed()); err != nil {
+	if err := a.Save(t.Context(), f, o, func(string, ...any) {}); err != nil {
 		t.Fatal(err)
 	}
 	return readAll(t, Joined{a, f.Top}, a, f), a
@@ -148,7 +148,7 @@ func TestDealt(t *testing.T) {
 		for _, n := range []int{1, 3, 8} {
 			f := files(t.TempDir())
 			for i := range n {
-				made, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: i + 1, Of: n}, "test")
+				made, err := StorePart(t.Context(), in, o, Host{}, f, cluster.Shard{Index: i + 1, Of: n}, "test")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -156,7 +156,7 @@ func TestDealt(t *testing.T) {
 					t.Fatalf("%+v", made)
 				}
 			}
-			if again, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: n, Of: n}, "test"); err != nil ||
+			if again, err := StorePart(t.Context(), in, o, Host{}, f, cluster.Shard{Index: n, Of: n}, "test"); err != nil ||
 				!again.Complete {
 				t.Fatal(again, err)
 			}
@@ -178,7 +178,7 @@ func TestDealtRefuses(t *testing.T) {
 	o, f := sampledBy(judges.Centres), files(t.TempDir())
 	two := func(i int) cluster.Shard { return cluster.Shard{Index: i, Of: 2} }
 	make := func(o Options, i int) error {
-		_, err := StorePart(t.Context(), in, o, f, two(i), "test")
+		_, err := StorePart(t.Context(), in, o, Host{}, f, two(i), "test")
 		return err
 	}
 	refused := func(what string, err error, want string) {
@@ -241,14 +241,14 @@ func TestDealtRefuses(t *testing.T) {
 
 	none := o
 	none.FitSample = 0
-	refused("no sample", make(none, 1), "add --fit-sample N")
+	refused("no sample", make(none, 1), "expected a fit sample")
 	for _, scorer := range []string{judges.Fitted, "knn", "vmf"} {
 		other := o
 		other.Scorer = scorer
 		refused(scorer, make(other, 1), "expected one of combined, centres, crossfit")
 	}
 	other.Seed, other.Rounds = 1, 2
-	refused("seeds", make(other, 1), "--seeds")
+	refused("seeds", make(other, 1), "a single seed")
 }
 
 // killedIn names the folder in which a process of its own makes a part: TestKilledChild.
@@ -260,14 +260,13 @@ func TestKilledChild(t *testing.T) {
 	if !ok {
 		t.Skip("only run by TestKilledPart")
 	}
-	o := sampledBy(judges.Centres)
-	o.Told = func(done, total, _ int, _ string) {
+	h := Host{Told: func(done, total, _ int, _ string) {
 		if 2*done > total {
 			_ = killed.Halfway()
 		}
-	}
+	}}
 	in := Input{Manifest: location.At(dir).Join("m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
-	_, err := StorePart(t.Context(), in, o, files(dir), cluster.Shard{Index: 2, Of: 3}, "test")
+	_, err := StorePart(t.Context(), in, sampledBy(judges.Centres), h, files(dir), cluster.Shard{Index: 2, Of: 3}, "test")
 	t.Fatal("went on after its half:", err)
 }
 
@@ -279,7 +278,7 @@ func TestKilledPart(t *testing.T) {
 	want, _ := onOne(t, in, o)
 	killed.Child(t, "TestKilledChild", killedIn+"="+dir)
 	for _, i := range []int{1, 3} {
-		if _, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: i, Of: 3}, "test"); err != nil {
+		if _, err := StorePart(t.Context(), in, o, Host{}, f, cluster.Shard{Index: i, Of: 3}, "test"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -287,7 +286,7 @@ func TestKilledPart(t *testing.T) {
 	if _, err := joinAll(t.Context(), f.Out); err == nil || !strings.Contains(err.Error(), "2") {
 		t.Fatalf("without a part: %v", err)
 	}
-	if _, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: 2, Of: 3}, "test"); err != nil {
+	if _, err := StorePart(t.Context(), in, o, Host{}, f, cluster.Shard{Index: 2, Of: 3}, "test"); err != nil {
 		t.Fatal(err)
 	}
 	r, err := joinAll(t.Context(), f.Out)

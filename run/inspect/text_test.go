@@ -35,7 +35,7 @@ right: the probability that the label before it is right, by the other images
 4 images judged by centres: the 2 most suspect are called wrong
 wrong labels: about 25.0 % (95 %: 10.0 to 40.0 %, by ranks)
 
-classes with the most wrong labels, by the estimate; all: --classes FILE.csv
+classes with the most wrong labels, by the estimate
 class  images  wrong        95 %  called wrong  most often suggested there
 dög        12   50 %  25 to 75 %             2  a\nowl (1)
 
@@ -55,7 +55,7 @@ classes that look like two: 1: dög
 	}
 	many := *a
 	many.Images = make([]suspects.Suspect, findings.AllCompared+1)
-	if got := many.Oddities()[1].What; got != "images with near copies of another label (95 % of such pairs are found among so many)" || a.Oddities()[1].What != "images with near copies of another label" {
+	if got := many.Oddities()[1].What; got != "images with near copies of another label (95 % of such pairs are found in a set this large)" || a.Oddities()[1].What != "images with near copies of another label" {
 		t.Errorf("of many images %q, of few %q", got, a.Oddities()[1].What)
 	}
 	var out bytes.Buffer
@@ -83,7 +83,7 @@ scores of knn rank labels, the lowest most suspect; they are no probabilities
 	}
 	out.Reset()
 	a.Scorer = audit.Probabilities
-	if a.WriteText(&out, 1); strings.Contains(out.String(), "scores of probabilities are") || !strings.Contains(out.String(), "scores by --probs rank labels") {
+	if a.WriteText(&out, 1); strings.Contains(out.String(), "scores of probabilities are") || !strings.Contains(out.String(), "scores by given probabilities rank labels") {
 		t.Errorf("by given probabilities:\n%s", out.String())
 	}
 }

@@ -2,11 +2,11 @@ package measure
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	"winnow/datasets"
 	"winnow/features"
+	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/run/comparison"
 	"winnow/run/folder"
@@ -21,9 +21,6 @@ type Images struct {
 	Unlabelled int                               // images that take no part: what they should find is unknown
 	LeftOut    []lookup.LeftOut                  // could not be read
 }
-
-// ErrFitSplit says that the split to fit on is the one to measure on.
-var ErrFitSplit = errors.New("expected another split to fit on")
 
 // Asked finds the labelled images of a split, or where none is named those of [folder.UsualSplits]. Of what it returns Was, Train and
 // Fitted are empty.
@@ -112,7 +109,7 @@ func (i *Images) fit(r *folder.Run, split string) error {
 		split = datasets.Train
 	}
 	if i.Fitted = split; split == i.Split {
-		return fmt.Errorf("--fit: %s is the split to measure on: %w", split, ErrFitSplit)
+		return hint.Unfit("fit", "%s is the split to measure on, expected another split to fit on", split)
 	}
 	set, _, err := lookup.Stored(r.Manifest, r.Store, split)
 	if err != nil {

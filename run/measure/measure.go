@@ -34,6 +34,14 @@ type Metric struct {
 	Values eval.Values
 }
 
+// NewMetric returns a metric of the catalog; settings not given have their defaults.
+func NewMetric(name string, settings map[string]string) (m Metric, err error) {
+	if m.Entry, err = eval.Find(name); err == nil {
+		m.Values, err = m.Resolve(settings)
+	}
+	return m, err
+}
+
 // Measured is a metric's result for each row of the comparison.
 type Measured struct {
 	Settings eval.Values `json:"settings"`
@@ -105,7 +113,7 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 					result.Skipped[m.Name] = fmt.Sprintf("no image of %s has a class of %s", images.Split, images.Fitted)
 					continue
 				}
-				return hint.With(fmt.Errorf("%w: splits %s and %s", err, images.Fitted, images.Split), "fit on a split with the classes that are asked about: --fit SPLIT; or leave %s out of --metrics", m.Name)
+				return hint.With(fmt.Errorf("%w: splits %s and %s", err, images.Fitted, images.Split), "fit on a split that has classes of the measured one, or leave the metric %s out", m.Name)
 			}
 			if err != nil {
 				return err

@@ -2,7 +2,6 @@ package measure
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -82,41 +81,18 @@ func trained(t *testing.T, o Options) *folder.Run {
 	return r
 }
 
-// chosen returns metrics with the settings they have by default.
+// chosen returns metrics with their default settings.
 func chosen(t *testing.T, names string) []Metric {
 	t.Helper()
-	list, _, err := Choose(names, nil, nil, func(string) bool { return false })
-	if err != nil {
-		t.Fatal(err)
+	var list []Metric
+	for name := range strings.SplitSeq(names, ",") {
+		m, err := NewMetric(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, m)
 	}
 	return list
-}
-
-func TestChoose(t *testing.T) {
-	given := func(flag string) bool { return flag == "k" }
-	list, all, err := Choose("linear-probe, retrieval", map[string]string{"k": "1,3"}, []string{"linear-probe.iterations=7"}, given)
-	if err != nil || all || len(list) != 2 || list[0].Name != retrievalMetric || list[1].Values["iterations"] != 7 || fmt.Sprint(list[0].Values["k"]) != "[1 3]" {
-		t.Errorf("found %v, %v, %+v", err, all, list)
-	}
-	if list, all, err = Choose("all", nil, nil, given); err != nil || !all || len(list) < 4 || slices.ContainsFunc(list, func(m Metric) bool { return m.Measure == nil }) {
-		t.Errorf("all: %v, %v, %d metrics", err, all, len(list))
-	}
-	for set, want := range map[string]string{
-		"retrieval.k":           `--set: found "retrieval.k", expected METRIC.SETTING=VALUE`,
-		"k=1":                   `--set: found "k=1", expected METRIC.SETTING=VALUE`,
-		"retrieval.k=1":         "--k and --set retrieval.k=1 both give the K: expected one",
-		"clustering.clusters=3": "--set: clustering is not among the --metrics",
-		"retrieval.queries=no":  "--set: ",
-	} {
-		if _, _, err := Choose("retrieval", nil, []string{set}, given); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("--set %s: found %v, expected %s", set, err, want)
-		}
-	}
-	for name, want := range map[string]string{"noise-detection": "is measured by winnow audit", "retrieva": "retrieval"} {
-		if _, _, err := Choose(name, nil, nil, given); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("--metrics %s: found %v, expected %s", name, err, want)
-		}
-	}
 }
 
 // Only what learns classes needs a split to fit on.
@@ -156,7 +132,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	o.Fit = datasets.Test
-	if _, err := Run(t.Context(), r, o); !errors.Is(err, ErrFitSplit) {
+	if _, err := Run(t.Context(), r, o); err == nil || !strings.HasPrefix(err.Error(), "fit: test is the split to measure on") {
 		t.Errorf("fitted on the split it measures: found %v", err)
 	}
 	o.Split = datasets.Validation

@@ -61,7 +61,7 @@ func Noise(ctx context.Context, o NoiseOptions, progress func(done, total int),
 		return noiseBySample(ctx, o, progress, note)
 	}
 	if !o.Shard.Whole() {
-		return nil, hint.Misused("--shard deals an estimate by a sample: add --fit-sample N, for example 100000")
+		return nil, hint.Unfit("shard", "only an estimate by a sample can be divided: expected a fit sample, for example of 100000 images")
 	}
 	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: note})
 	if err != nil {

@@ -35,7 +35,7 @@ type answers struct {
 func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s cluster.Shard,
 	winnow string) (cluster.Result, error) {
 	if len(o.Metrics) != 1 || o.Metrics[0].Name != retrievalMetric {
-		return nil, hint.Misused("--shard deals the queries of --metrics retrieval: measure the others on one machine")
+		return nil, hint.Unfit("shard", "only the queries of the metric retrieval can be divided: measure other metrics on one machine")
 	}
 	images, err := Read(r, o)
 	if err != nil {

@@ -85,7 +85,7 @@ func printFacts(w io.Writer, m Measured) {
 			of   eval.Result
 		}{{comparison.FrozenRow, m.Frozen}, {comparison.WhitenedRow, m.Whitened}, {comparison.TrainedRow, m.Trained}} {
 			if p := row.of.(eval.Probed); !p.Converged {
-				fmt.Fprintf(w, "%s: the fit was ended after %d steps before it had converged: --set linear-probe.iterations=N allows more\n", row.name, p.Iterations)
+				fmt.Fprintf(w, "%s: the fit had not converged after %d steps: allow more, linear-probe.iterations\n", row.name, p.Iterations)
 			}
 		}
 	}

@@ -32,8 +32,6 @@ type Options struct {
 	inspect.Files
 	Page string // of images
 	JSON bool
-
-	watch func(what string) (at func(done, total int), end func()) // how far pictures are
 }
 
 // read turns the flags into options, and refuses what means nothing.

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -128,5 +129,25 @@ func TestMisuse(t *testing.T) {
 		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, expected %q", line, err, want)
 		}
+	}
+}
+
+func TestReviewCommand(t *testing.T) {
+	dir := t.TempDir()
+	list := filepath.Join(dir, "a b.jsonl")
+	if err := os.WriteFile(list, []byte(`{"path":"x.png","label":"a"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in := inspect.Input{Images: location.At(list), Root: location.At("photos")}
+	o := Options{In: in, Files: inspect.Files{Out: "out/s.csv"}}
+	want := "winnow review out/s.csv --manifest '" + list +
+		`' --root photos --features 'out/it'\''s.features' --out out/mended.jsonl`
+	if got := o.reviewCommand("out/it's.features"); got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+	o = Options{In: inspect.Input{Images: location.At(dir)}, Files: inspect.Files{Out: "s.csv"}}
+	want = "winnow review s.csv --manifest " + dir + " --features s.features --out mended.csv"
+	if got := o.reviewCommand("s.features"); got != want {
+		t.Errorf("%s, expected %s", got, want)
 	}
 }

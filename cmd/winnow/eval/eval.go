@@ -3,7 +3,6 @@ package eval
 
 import (
 	"context"
-	"errors"
 
 	"github.com/urfave/cli/v2"
 
@@ -79,9 +78,6 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return p.Result(made, o.JSON, err)
 	}
 	result, err := measure.Run(ctx, r, o.Eval)
-	if errors.Is(err, measure.ErrFitSplit) {
-		return term.AsMisuse(err)
-	}
 	if err == nil {
 		err = cluster.Save(o.Out, result)
 	}

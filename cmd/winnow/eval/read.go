@@ -25,8 +25,8 @@ func read(c *cli.Context) (o Options, err error) {
 	}
 	lonely := fmt.Sprint(c.Bool("count-lonely"))
 	flags := map[string]string{"k": c.String("k"), "queries": strconv.Itoa(c.Int("queries")), "count_lonely": lonely, "count_unseen": lonely}
-	if o.Eval.Metrics, o.Eval.Skip, err = measure.Choose(c.String("metrics"), flags, c.StringSlice("set"), c.IsSet); err != nil {
-		return o, term.AsMisuse(err)
+	if o.Eval.Metrics, o.Eval.Skip, err = choose(c.String("metrics"), flags, c.StringSlice("set"), c.IsSet); err != nil {
+		return o, err
 	}
 	if o.Dir, err = term.RunArgument(c); err != nil {
 		return o, err

@@ -4,7 +4,6 @@ package report
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -168,10 +167,8 @@ func (o Options) measure(ctx context.Context, p *term.Program, dir string, done 
 	if err := r.Measure(ctx, images, left); err != nil {
 		return nil, err
 	}
-	a, err := inspect.Judge(ctx, inspect.Input{Run: opened}, inspect.Options{Note: p.Note, Held: held + report.Held([]*report.Run{r}), Options: audit.Options{Scorer: o.Scorer, MaxMem: o.Show.MaxMem, JustRank: true}})
-	if errors.As(err, new(inspect.ScorerError)) {
-		return nil, term.AsMisuse(err)
-	}
+	a, err := inspect.Judge(ctx, inspect.Input{Run: opened}, inspect.Options{Held: held + report.Held([]*report.Run{r}),
+		Options: audit.Options{Scorer: o.Scorer, MaxMem: o.Show.MaxMem, JustRank: true}}, inspect.Host{Host: p.Host()})
 	if err != nil {
 		return nil, err
 	}
