@@ -96,9 +96,11 @@ func auroc(t testing.TB, order []float64, z features.Set, truth []int) float64 {
 }
 
 // learned is what the tests look at: evidence and weighings of one fold, the folds as they are.
-func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds []int, fold int) (*evidence, [halves]weighing) {
+func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds []int, fold int) (*evidence,
+	[halves]weighing) {
 	t.Helper()
-	e, err := learn(context.Background(), z, c, folds, fold, Options{Seed: 1, Told: func(int, int, int, string) {}, kept: new(int), Start: start})
+	e, err := learn(context.Background(), z, c, folds, fold, Options{Seed: 1, Told: func(int, int, int, string) {},
+		kept: new(int), Start: start})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +140,8 @@ func TestNoImageJudgesItself(t *testing.T) {
 			t.Errorf("image %d of the fold: its label changes its classes' probabilities:\n%s", i, diff)
 		}
 		if j := i ^ 1; j < len(e.rows) && cmp.Equal(probabilities(e, ws, j), probabilities(f, us, j)) {
-			t.Errorf("the label of image %d changes nothing for the other half of its fold: the check would see nothing", i)
+			t.Errorf("the label of image %d changes nothing for the other half of its fold: the check would see "+
+				"nothing", i)
 		}
 		moved := z.Rows(all(z.Len()))
 		for j := range z.Dim() {
@@ -231,8 +234,8 @@ func best(row []float32) int {
 	return at
 }
 
-// It finds more wrong labels than a probe out of sample and than the class centres it starts from; its probabilities add up
-// to the wrong labels there are, and its suggestions mend.
+// It finds more wrong labels than a probe out of sample and than the class centres it starts from; its
+// probabilities add up to the wrong labels there are, and its suggestions mend.
 func TestFindsWrongLabels(t *testing.T) {
 	const seeds = 2
 	for _, rate := range []float64{0.15, 0.4} {
@@ -242,7 +245,8 @@ func TestFindsWrongLabels(t *testing.T) {
 			v := judged(t, z, 32, Options{Seed: seed})
 			mine += auroc(t, v.Order, z, truth) / seeds
 			for name, mean := range map[string]*float64{"centres": &centres, judges.SelfConfidence: &probe} {
-				o, err := judges.Ask(context.Background(), whitened(t, z), 32, name, judges.Options{Rand: rand.New(rand.NewPCG(seed, 2))})
+				o, err := judges.Ask(context.Background(), whitened(t, z), 32, name,
+					judges.Options{Rand: rand.New(rand.NewPCG(seed, 2))})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -294,7 +298,8 @@ func TestWhoIsJudged(t *testing.T) {
 	v := judged(t, small, 4, Options{Seed: 1})
 	for i, y := range small.Labels {
 		alone := i >= 11
-		if math.IsInf(v.Order[i], 1) != alone || math.IsNaN(v.Order[i]) || alone && (v.Score[i] != 1 || v.Suggested[i] != y) {
+		if math.IsInf(v.Order[i], 1) != alone || math.IsNaN(v.Order[i]) || alone &&
+			(v.Score[i] != 1 || v.Suggested[i] != y) {
 			t.Errorf("row %d: order %v, score %v, suggested %d", i, v.Order[i], v.Score[i], v.Suggested[i])
 		}
 	}

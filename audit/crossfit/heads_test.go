@@ -69,7 +69,10 @@ func TestHeadsOfSample(t *testing.T) {
 			t.Errorf("row %d: %v among seven, %v among all", 100+i, a, b)
 		}
 	}
-	if _, err := h.Judge(t.Context(), all.X, all.Labels, folds, func(context.Context, []int) (x blas32.General, err error) { return x, nil }); err == nil {
+	if _, err := h.Judge(t.Context(), all.X, all.Labels, folds, func(context.Context, []int) (x blas32.General,
+		err error) {
+		return x, nil
+	}); err == nil {
 		t.Error("heads that were weighed alone judge beside something else")
 	}
 	opts.Rounds = 2
@@ -100,7 +103,8 @@ func TestHeadsHaveNotSeen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if same := cmp.Equal(h.Folds[f].Weights, weights(e.heads[1])) && cmp.Equal(h.Folds[f].Directions[1], e.kinds[1].directions); same != (h.Of[row] == f) {
+			if same := cmp.Equal(h.Folds[f].Weights, weights(e.heads[1])) &&
+				cmp.Equal(h.Folds[f].Directions[1], e.kinds[1].directions); same != (h.Of[row] == f) {
 				t.Errorf("row %d of fold %d: the head of fold %d is the same: %v", row, h.Of[row], f, same)
 			}
 		}

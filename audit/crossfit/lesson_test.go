@@ -34,7 +34,8 @@ type pupil struct {
 	blind bool
 }
 
-func (p pupil) Encoder(_ context.Context, h *head.Head, set features.Set, batch int, _ func(int) *rand.Rand) (Encoder, error) {
+func (p pupil) Encoder(_ context.Context, h *head.Head, set features.Set, batch int,
+	_ func(int) *rand.Rand) (Encoder, error) {
 	return head.NewEncoder(h, p.seen(set), batch)
 }
 
@@ -95,7 +96,8 @@ func TestLessonSum(t *testing.T) {
 			list = append(list, string(h.Sum(nil)))
 			blank := l.Blank()
 			if blank.Z.Rows != l.Judged.Len() || blank.Directions.Rows != 4 || blank.Z.Cols != blank.Directions.Cols {
-				t.Errorf("blank of %d×%d and %d×%d", blank.Z.Rows, blank.Z.Cols, blank.Directions.Rows, blank.Directions.Cols)
+				t.Errorf("blank of %d×%d and %d×%d", blank.Z.Rows, blank.Z.Cols, blank.Directions.Rows,
+					blank.Directions.Cols)
 			}
 			return blank, nil
 		}})
@@ -114,8 +116,8 @@ func TestLessonSum(t *testing.T) {
 	}
 }
 
-// The vectors of two backbones side by side are judged by heads of their own: one that sees nothing does not hide what the
-// other sees, and the same backbone twice says what it says once, with the same folds.
+// The vectors of two backbones side by side are judged by heads of their own: one that sees nothing does not hide
+// what the other sees, and the same backbone twice says what it says once, with the same folds.
 func TestParts(t *testing.T) {
 	z, truth := fine(2, 0.3)
 	noise, _ := blurred(32, 20, 0)

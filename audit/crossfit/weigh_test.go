@@ -67,7 +67,8 @@ func TestWeigh(t *testing.T) {
 		}
 		at := likelihood(rows, labels, 8, w.beta, w.rho)
 		for _, near := range [][3]float64{{1.1, 0, 1}, {0.9, 0, 1}, {1, 1, 1}, {1, 0, 1.1}, {1, 0, 0.9}} {
-			if other := likelihood(rows, labels, 8, []float64{w.beta[0] * near[0], w.beta[1] + near[1]}, w.rho*near[2]); other > at {
+			if other := likelihood(rows, labels, 8, []float64{w.beta[0] * near[0], w.beta[1] + near[1]},
+				w.rho*near[2]); other > at {
 				t.Errorf("seed %d: likelihood %v beside it at %v, found %v", seed, other, near, at)
 			}
 		}

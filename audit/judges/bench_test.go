@@ -28,7 +28,8 @@ func BenchmarkFitted(b *testing.B) {
 	}
 	b.ResetTimer()
 	for b.Loop() {
-		if _, err := Ask(context.Background(), z, classes, Fitted, Options{Rand: rand.New(rand.NewPCG(1, 2))}); err != nil {
+		if _, err := Ask(context.Background(), z, classes, Fitted,
+			Options{Rand: rand.New(rand.NewPCG(1, 2))}); err != nil {
 			b.Fatal(err)
 		}
 	}

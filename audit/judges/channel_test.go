@@ -146,7 +146,8 @@ func TestFittedFindsConfusions(t *testing.T) {
 	t.Logf("fitted %.4f, centres %.4f", fitted, plain)
 }
 
-// Of many classes the candidates are those that fit best and the given one, and their probabilities are those among all classes, to a tenth.
+// Of many classes the candidates are those that fit best and the given one, and their probabilities are those among
+// all classes, to a tenth.
 func TestFieldOfManyClasses(t *testing.T) {
 	const classes, each, dim = 300, 4, 24
 	rng := rand.New(rand.NewPCG(2, 2))

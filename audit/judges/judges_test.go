@@ -204,7 +204,8 @@ func TestNothingJudgesItself(t *testing.T) {
 			t.Errorf("an image that judges itself agrees with its label in %.3f only: the check would not see it", v)
 		}
 		if name != "spoiled" && v > 0.09 {
-			t.Errorf("%s: the given label is best for %.3f of images that have nothing to do with it, chance 0.031", name, v)
+			t.Errorf("%s: the given label is best for %.3f of images that have nothing to do with it, chance 0.031",
+				name, v)
 		}
 	}
 }
@@ -220,7 +221,8 @@ func TestWhoIsJudged(t *testing.T) {
 	}
 	v := judged(t, moved, "centres")
 	for i, row := range order {
-		if math.Abs(v.Score[i]-base.Score[row]) > 1e-3 || v.Suggested[i] != 31-base.Suggested[row] && base.SuggestedScore[row] > 0.51 {
+		if math.Abs(v.Score[i]-base.Score[row]) > 1e-3 || v.Suggested[i] != 31-base.Suggested[row] &&
+			base.SuggestedScore[row] > 0.51 {
 			t.Errorf("row %d: %v, moved %v", row, base.Score[row], v.Score[i])
 		}
 	}
@@ -230,7 +232,8 @@ func TestWhoIsJudged(t *testing.T) {
 		v := judged(t, alone, j.Name)
 		for _, i := range []int{7, 8} {
 			if !math.IsInf(v.Order[i], 1) || v.Score[i] != 1 || v.Suggested[i] != alone.Labels[i] {
-				t.Errorf("%s: row %d: order %v, score %v, suggested %v", j.Name, i, v.Order[i], v.Score[i], v.Suggested[i])
+				t.Errorf("%s: row %d: order %v, score %v, suggested %v", j.Name, i, v.Order[i], v.Score[i],
+					v.Suggested[i])
 			}
 		}
 	}
@@ -251,7 +254,8 @@ func TestConfidentAgainstLoops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{ctx: context.Background(), s: c.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))}, once: new(Shared)}
+	b := &bench{ctx: context.Background(), s: c.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))},
+		once: new(Shared)}
 	if err := b.outOfSample(func(i, _ int, row []float64) { p[i] = slices.Clone(row) }); err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +296,8 @@ func TestConfidentAgainstLoops(t *testing.T) {
 func TestMarginAgainstLoops(t *testing.T) {
 	z, _ := fine(2, 0.3)
 	own, margin, confident := judged(t, z, SelfConfidence), judged(t, z, Margin), judged(t, z, Confident)
-	b := &bench{ctx: context.Background(), s: own.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))}, once: new(Shared)}
+	b := &bench{ctx: context.Background(), s: own.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))},
+		once: new(Shared)}
 	if err := b.outOfSample(func(i, y int, p []float64) {
 		best, rival := y, math.Inf(-1)
 		for k, v := range p {
@@ -304,10 +309,12 @@ func TestMarginAgainstLoops(t *testing.T) {
 			}
 		}
 		if own.Order[i] != p[y] || own.Score[i] != p[y] || own.Suggested[i] != best {
-			t.Errorf("row %d: self-confidence %v, suggested %d, by loops %v and %d", i, own.Order[i], own.Suggested[i], p[y], best)
+			t.Errorf("row %d: self-confidence %v, suggested %d, by loops %v and %d", i, own.Order[i], own.Suggested[i],
+				p[y], best)
 		}
 		if want := (1 + p[y] - rival) / 2; margin.Order[i] != want || margin.Suggested[i] != best {
-			t.Errorf("row %d: margin %v, suggested %d, by loops %v and %d", i, margin.Order[i], margin.Suggested[i], want, best)
+			t.Errorf("row %d: margin %v, suggested %d, by loops %v and %d", i, margin.Order[i], margin.Suggested[i],
+				want, best)
 		}
 	}); err != nil {
 		t.Fatal(err)

@@ -24,8 +24,8 @@ func metricOf(t *testing.T, z features.Set, classes int) *metric {
 	return m
 }
 
-// slowly is the similarity of image i to class k with everything computed from the other images alone, their mean too; self: image i is
-// left in.
+// slowly is the similarity of image i to class k with everything computed from the other images alone, their mean
+// too; self: image i is left in.
 func slowly(m *metric, lambda float64, i, k int, twins, self bool) float64 {
 	z := m.s.Z
 	d := z.Dim()
@@ -95,7 +95,8 @@ func TestMetricAgainstLoops(t *testing.T) {
 						continue // nothing is left
 					}
 					if want := slowly(m, lambda, i, k, twins, false); math.Abs(v-want) > 1e-4 {
-						t.Errorf("λ %v, twins %v, image %d, class %d (own %d): %v, by loops %v", lambda, twins, i, k, y, v, want)
+						t.Errorf("λ %v, twins %v, image %d, class %d (own %d): %v, by loops %v", lambda, twins, i, k,
+							y, v, want)
 					}
 				}
 				spoiled = math.Max(spoiled, math.Abs(row[y]-slowly(m, lambda, i, y, twins, true)))

@@ -128,7 +128,8 @@ func drawTriples(seed uint64, n int, prior []float64, given [][]float64) [][3]in
 	return list
 }
 
-// The transition that triples were drawn by is found, and by plain sums over all C³ consensuses none near it makes them likelier.
+// The transition that triples were drawn by is found, and by plain sums over all C³ consensuses none near it makes
+// them likelier.
 func TestTransition(t *testing.T) {
 	prior := []float64{.2, .5, .3}
 	given := [][]float64{{.7, .2, .1}, {.05, .9, .05}, {.3, .1, .6}}
@@ -140,7 +141,8 @@ func TestTransition(t *testing.T) {
 	for l, row := range given {
 		for a, want := range row {
 			if math.Abs(got.given[l*3+a]-want) > .03 || math.Abs(got.prior[l]-prior[l]) > .03 {
-				t.Errorf("class %d, called %d: %.3f of %.3f, expected %.3f of %.3f", l, a, got.given[l*3+a], got.prior[l], want, prior[l])
+				t.Errorf("class %d, called %d: %.3f of %.3f, expected %.3f of %.3f", l, a, got.given[l*3+a],
+					got.prior[l], want, prior[l])
 			}
 		}
 	}

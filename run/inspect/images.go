@@ -154,7 +154,8 @@ func (in Input) extractions(ctx context.Context, d *datasets.Dataset,
 	names, said := strings.Split(all, ","), map[string]bool{}
 	for _, name := range names {
 		if name = strings.TrimSpace(name); name == "" {
-			return nil, "", hint.Unfit("model", "found an empty name in %q, expected backbones separated by commas", all)
+			return nil, "", hint.Unfit("model", "found an empty name in %q, expected backbones separated by commas",
+				all)
 		}
 		e, err := extraction.Look(name, root, d.Paths(), host)
 		if err != nil {

@@ -35,7 +35,8 @@ import (
 type Options struct {
 	audit.Options      // Scorer "": the run's; without a run the default
 	IncludeEval   bool // judge the images of all splits together
-	// FitSample, with stored features: fit to this many images and sums over all ([audit.Basis]); 0: [audit.Together] decides
+	// FitSample, with stored features: fit to this many images and sums over all ([audit.Basis]); 0:
+	// [audit.Together] decides
 	FitSample int
 	Together  bool   // judge all images together, however many they are
 	Held      int64  // bytes of MaxMem that the caller holds; MaxMem is here the limit for everything
@@ -143,7 +144,8 @@ func (in Input) check(o Options) error {
 		return hint.Unfit("scorer", "%s trains its own heads on stored features: give features and labels, and no run",
 			by.Name)
 	case !tunes && o.Tuning.Augment != "":
-		return hint.Unfit("augment", "varies the images of a fine-tuning: fine-tune all of the network, or from a stage on")
+		return hint.Unfit("augment", "varies the images of a fine-tuning: fine-tune all of the network, or from a "+
+			"stage on")
 	case in.Probs != "" && (tunes || o.Rounds > 1):
 		return hint.Unfit("probs", "probabilities are the scores: expected no fine-tuning and a single seed")
 	case o.FitSample > 0 && !by.Shardable:
@@ -153,7 +155,8 @@ func (in Input) check(o Options) error {
 		return hint.Unfit("fit-sample", "judges by heads or centres on the features of one store: expected no "+
 			"probabilities, no fine-tuning, a single seed and one store or backbone")
 	case tunes && !by.Trains:
-		return hint.Unfit("finetune", "scorer %s learns nothing out of fold, expected one of combined, crossfit", by.Name)
+		return hint.Unfit("finetune", "scorer %s learns nothing out of fold, expected one of combined, crossfit",
+			by.Name)
 	}
 	return nil
 }

@@ -36,7 +36,8 @@ const labelled = "path,label\na.png,cat\nb.png,dog\nc.png,dog\nd.png,eel\n"
 
 func npy(t testing.TB, values []float32) string {
 	var out bytes.Buffer
-	if err := features.WriteNPY(&out, blas32.General{Rows: len(values) / 3, Cols: 3, Stride: 3, Data: values}); err != nil {
+	if err := features.WriteNPY(&out, blas32.General{Rows: len(values) / 3, Cols: 3, Stride: 3,
+		Data: values}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -91,7 +92,8 @@ func judgedBy(t *testing.T, labels, name, probs string) (*Report, string, error)
 		}
 	}
 	var notes strings.Builder
-	a, err := Judge(t.Context(), in, Options{}, noting(func(f string, args ...any) { fmt.Fprintf(&notes, f+"\n", args...) }))
+	a, err := Judge(t.Context(), in, Options{},
+		noting(func(f string, args ...any) { fmt.Fprintf(&notes, f+"\n", args...) }))
 	return a, strings.ReplaceAll(notes.String(), dir+"/", ""), err
 }
 
@@ -99,14 +101,19 @@ func judgedBy(t *testing.T, labels, name, probs string) (*Report, string, error)
 func TestProbabilitiesInEveryForm(t *testing.T) {
 	numbers := "given_label,true_label\n0,0\n1,1\n1,0\n2,2\n"
 	for _, form := range []struct{ labels, name, text, told string }{
-		{labelled, "p.npy", npy(t, predicted), "p.npy: its columns are taken for the classes in alphabetical order: cat, dog, eel\n"},
-		{labelled, "p.csv", lines("", []int{0, 1, 2, 3}), "p.csv: its columns are taken for the classes in alphabetical order: cat, dog, eel\n"},
-		{labelled, "p.csv", lines("0,1,2\n", []int{0, 1, 2, 3}), "p.csv: its columns are taken for the classes in alphabetical order: cat, dog, eel\n"},
+		{labelled, "p.npy", npy(t, predicted), "p.npy: its columns are taken for the classes in alphabetical order: " +
+			"cat, dog, eel\n"},
+		{labelled, "p.csv", lines("", []int{0, 1, 2, 3}), "p.csv: its columns are taken for the classes in " +
+			"alphabetical order: cat, dog, eel\n"},
+		{labelled, "p.csv", lines("0,1,2\n", []int{0, 1, 2, 3}), "p.csv: its columns are taken for the classes in " +
+			"alphabetical order: cat, dog, eel\n"},
 		{labelled, "p.csv", lines("cat,dog,eel\n", []int{0, 1, 2, 3}), ""},
 		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{2, 0, 3, 1}, "a.png", "b.png", "c.png", "d.png"), ""},
-		{labelled, "p.csv", lines(",split,cat,dog,eel\n", []int{0, 1, 2, 3}, "0,train", "1,train", "2,train", "3,train"), ""},
+		{labelled, "p.csv", lines(",split,cat,dog,eel\n", []int{0, 1, 2, 3}, "0,train", "1,train", "2,train",
+			"3,train"), ""},
 		{labelled, "p.parquet", columns(t), ""},
-		{labelled, "p.parquet", lists(t), "p.parquet: its columns are taken for the classes in alphabetical order: cat, dog, eel\n"},
+		{labelled, "p.parquet", lists(t), "p.parquet: its columns are taken for the classes in alphabetical order: " +
+			"cat, dog, eel\n"},
 		{numbers, "p.npy", npy(t, predicted), ""},
 		{numbers, "p.csv", lines("", []int{0, 1, 2, 3}), ""},
 	} {
@@ -122,10 +129,13 @@ func TestProbabilitiesInEveryForm(t *testing.T) {
 				t.Errorf("%s: detection %v", form.name, a.Detection)
 			}
 		}
-		if diff := cmp.Diff(want, []string{e.Path, e.Given, e.Suggested}); diff != "" || !e.Dropped || a.Images[1].Dropped || a.Scorer != "probabilities" {
-			t.Errorf("%s: %s, called wrong %v and %v (-want +got):\n%s", form.name, a.Scorer, e.Dropped, a.Images[1].Dropped, diff)
+		if diff := cmp.Diff(want, []string{e.Path, e.Given, e.Suggested}); diff != "" || !e.Dropped ||
+			a.Images[1].Dropped || a.Scorer != "probabilities" {
+			t.Errorf("%s: %s, called wrong %v and %v (-want +got):\n%s", form.name, a.Scorer, e.Dropped,
+				a.Images[1].Dropped, diff)
 		}
-		if rest := strings.TrimSuffix(told, "no class statistics: there are no features of the images\n"); rest != form.told {
+		if rest := strings.TrimSuffix(told, "no class statistics: there are no features of the "+
+			"images\n"); rest != form.told {
 			t.Errorf("%s: told %q, expected %q", form.name, rest, form.told)
 		}
 	}
@@ -139,12 +149,16 @@ func TestProbabilitiesRefused(t *testing.T) {
 	}
 	for _, c := range []struct{ labels, name, text, want string }{
 		{labelled, "p.npy", npy(t, predicted[:9]), "3 rows, expected 4 as in the manifest"},
-		{labelled, "p.npy", npy(t, changed(4, -2)), "row 1, from 0: column 1 is -2, expected a probability: apply softmax to logits"},
+		{labelled, "p.npy", npy(t, changed(4, -2)), "row 1, from 0: column 1 is -2, expected a probability: apply " +
+			"softmax to logits"},
 		{labelled, "p.npy", npy(t, changed(4, .1)), "row 1, from 0: the row sums to 0.3"},
 		{labelled + "e.png,fox\n", "p.npy", npy(t, predicted), "3 columns for 4 classes in the manifest"},
-		{labelled, "p.csv", lines("cat,dog,cow\n", []int{0, 1, 2, 3}), `found no column for the label "eel", but cat, dog, cow`},
-		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 2}, "a.png", "b.png", "c.png"), `found no row for "d.png"`},
-		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 1}, "a.png", "b.png"), `line 3 and line 4 are both for "b.png"`},
+		{labelled, "p.csv", lines("cat,dog,cow\n", []int{0, 1, 2, 3}),
+			`found no column for the label "eel", but cat, dog, cow`},
+		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 2}, "a.png", "b.png", "c.png"),
+			`found no row for "d.png"`},
+		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 1}, "a.png", "b.png"),
+			`line 3 and line 4 are both for "b.png"`},
 		{labelled, "p.csv", ".5,.5\n.5,x\n", `line 2: found "x", expected a number`},
 		{labelled, "p.csv", "", "0 rows of 0 probabilities"},
 		{labelled, "p.parquet", "PAR1", "p.parquet"},
@@ -160,7 +174,8 @@ func TestProbabilitiesRefused(t *testing.T) {
 
 // A table that would not fit is refused before it is held, in every form.
 func TestProbabilitiesWithinMemory(t *testing.T) {
-	for name, text := range map[string]string{"p.npy": npy(t, predicted), "p.csv": lines("", []int{0, 1, 2, 3}), "p.parquet": columns(t)} {
+	for name, text := range map[string]string{"p.npy": npy(t, predicted), "p.csv": lines("", []int{0, 1, 2, 3}),
+		"p.parquet": columns(t)} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -207,12 +222,13 @@ func TestPathsRefused(t *testing.T) {
 	}
 }
 
-// With features beside it a table may take all of the memory, not what is left for similarities, and what is judged is told
-// once.
+// With features beside it a table may take all of the memory, not what is left for similarities, and what is judged
+// is told once.
 func TestProbabilitiesWithFeatures(t *testing.T) {
 	const classes = 1 << 20
 	dir := t.TempDir()
-	in := Input{Manifest: location.At(dir).Join("m.csv"), Probs: filepath.Join(dir, "p.npy"), Features: filepath.Join(dir, "f"), View: "center"}
+	in := Input{Manifest: location.At(dir).Join("m.csv"), Probs: filepath.Join(dir, "p.npy"),
+		Features: filepath.Join(dir, "f"), View: "center"}
 	p := features.NewMatrix(4, classes)
 	for i := range p.Rows {
 		p.Data[i*classes+i/2] = 1
@@ -221,18 +237,21 @@ func TestProbabilitiesWithFeatures(t *testing.T) {
 	if err := features.WriteNPY(&table, p); err != nil {
 		t.Fatal(err)
 	}
-	for path, text := range map[string]string{in.Manifest.Path(): "path,label\na,0\nb,0\nc,1\nd,1\n", in.Probs: table.String()} {
+	for path, text := range map[string]string{in.Manifest.Path(): "path,label\na,0\nb,0\nc,1\nd,1\n",
+		in.Probs: table.String()} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	key := features.Key{Model: strings.Repeat("a", 64), Output: "pool", Preprocessing: "{}", Views: []string{"center"}}
-	w, err := features.Create(in.Features, features.Plan{Key: key, Paths: []string{"a", "b", "c", "d"}, Dim: 2, Batch: 4, Device: "cpu", Winnow: "test"}, false)
+	w, err := features.Create(in.Features, features.Plan{Key: key, Paths: []string{"a", "b", "c", "d"}, Dim: 2,
+		Batch: 4, Device: "cpu", Winnow: "test"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if err := w.Append(blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1, 2, 2, 1, 3, 1, 1, 3}}, nil); err != nil {
+	if err := w.Append(blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1, 2, 2, 1, 3, 1, 1, 3}},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Finish(t.Context()); err != nil {
@@ -261,7 +280,8 @@ func written[T any](t testing.TB, rows []T) string {
 
 // FuzzTable reads damaged tables: a table or an error, and no more values than asked for.
 func FuzzTable(f *testing.F) {
-	for _, text := range []string{npy(f, predicted), lines("path,cat,dog,eel\n", []int{0, 1}, "a", "b"), columns(f), lists(f)} {
+	for _, text := range []string{npy(f, predicted), lines("path,cat,dog,eel\n", []int{0, 1}, "a", "b"), columns(f),
+		lists(f)} {
 		for form := range 3 {
 			f.Add(form, text)
 		}
@@ -272,14 +292,16 @@ func FuzzTable(f *testing.F) {
 			t.Fatal(err)
 		}
 		x, err := readTable(path, 1<<16)
-		if err == nil && (x.x.Rows*x.x.Cols != len(x.x.Data) || x.paths != nil && len(x.paths) != x.x.Rows || x.names != nil && len(x.names) != x.x.Cols) {
-			t.Errorf("%d rows of %d, %d values, %d paths, %d names", x.x.Rows, x.x.Cols, len(x.x.Data), len(x.paths), len(x.names))
+		if err == nil && (x.x.Rows*x.x.Cols != len(x.x.Data) || x.paths != nil && len(x.paths) != x.x.Rows ||
+			x.names != nil && len(x.names) != x.x.Cols) {
+			t.Errorf("%d rows of %d, %d values, %d paths, %d names", x.x.Rows, x.x.Cols, len(x.x.Data), len(x.paths),
+				len(x.names))
 		}
 	})
 }
 
-// On networks' predictions for people's labels the order is at least as good as the better of self-confidence and margin:
-// AUROC and average precision within .001, precision at the true number of errors within .005.
+// On networks' predictions for people's labels the order is at least as good as the better of self-confidence and
+// margin: AUROC and average precision within .001, precision at the true number of errors within .005.
 func TestProbabilitiesOfPeople(t *testing.T) {
 	for _, kind := range []string{"aggre", "worst"} {
 		for _, net := range []string{"resnet18", "swin"} {
@@ -394,7 +416,8 @@ func measured(t *testing.T, order []float64, wrong []bool) [3]float64 {
 func TestNotesMayGoNowhere(t *testing.T) {
 	dir := t.TempDir()
 	in := Input{Manifest: location.At(dir).Join("labels.csv"), Probs: filepath.Join(dir, "p.npy")}
-	for path, text := range map[string]string{in.Manifest.Path(): strings.Replace(labelled, "d.png,eel", "d.png,eel\ne.png,", 1), in.Probs: npy(t, append(predicted, .1, .2, .7))} {
+	for path, text := range map[string]string{in.Manifest.Path(): strings.Replace(labelled, "d.png,eel",
+		"d.png,eel\ne.png,", 1), in.Probs: npy(t, append(predicted, .1, .2, .7))} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

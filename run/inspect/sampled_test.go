@@ -156,7 +156,8 @@ func TestDealt(t *testing.T) {
 					t.Fatalf("%+v", made)
 				}
 			}
-			if again, err := StorePart(t.Context(), in, o, Host{}, f, cluster.Shard{Index: n, Of: n}, "test"); err != nil ||
+			if again, err := StorePart(t.Context(), in, o, Host{}, f, cluster.Shard{Index: n, Of: n},
+				"test"); err != nil ||
 				!again.Complete {
 				t.Fatal(again, err)
 			}
@@ -266,7 +267,8 @@ func TestKilledChild(t *testing.T) {
 		}
 	}}
 	in := Input{Manifest: location.At(dir).Join("m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
-	_, err := StorePart(t.Context(), in, sampledBy(judges.Centres), h, files(dir), cluster.Shard{Index: 2, Of: 3}, "test")
+	_, err := StorePart(t.Context(), in, sampledBy(judges.Centres), h, files(dir), cluster.Shard{Index: 2, Of: 3},
+		"test")
 	t.Fatal("went on after its half:", err)
 }
 

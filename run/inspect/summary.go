@@ -18,7 +18,8 @@ import (
 const sure = 0.01
 
 // blind describes a set whose features foretell no label.
-const blind = "No label can be judged: these features do not tell the classes apart better than chance (another backbone may)."
+const blind = "No label can be judged: these features do not tell the classes apart better than chance (another " +
+	"backbone may)."
 
 // Called returns the images whose labels are called wrong, most suspect first.
 func (a *Report) Called() (list []suspects.Suspect) {

@@ -30,7 +30,8 @@ func Recorded(scorer string) string {
 func byTraining(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	by := o.Scorer
 	if o.IncludeEval {
-		return nil, hint.Unfit("include-eval", "the training of %s recorded only its training images: name another scorer",
+		return nil, hint.Unfit("include-eval", "the training of %s recorded only its training images: name another "+
+			"scorer",
 			r.Dir)
 	}
 	list, err := folder.ReadSamples(r.Dir)
@@ -78,9 +79,11 @@ func noScores(r *folder.Run, by string, list []samples.Sample) error {
 	seen := slices.ContainsFunc(list, func(s samples.Sample) bool { return s.Seen > 0 })
 	switch cfg := r.Config; {
 	case !cfg.Scores.Record:
-		return hint.Unfit("scorer", "%s: the run %s recorded nothing of its samples (scores.record is false)", by, r.Dir)
+		return hint.Unfit("scorer", "%s: the run %s recorded nothing of its samples (scores.record is false)", by,
+			r.Dir)
 	case len(list) == 0:
-		return hint.Unfit("scorer", "%s: %s holds no %s: the training is not finished, or older than this scorer", by, r.Dir,
+		return hint.Unfit("scorer", "%s: %s holds no %s: the training is not finished, or older than this scorer", by,
+			r.Dir,
 			folder.SamplesFile)
 	case !seen:
 		return hint.Unfit("scorer", "%s: the training of %s ended before the last %.0f %% of its steps, which are "+
@@ -88,7 +91,8 @@ func noScores(r *folder.Run, by string, list []samples.Sample) error {
 	case by == samples.SmallLoss:
 		return hint.Unfit("scorer", "%s: %s", by, whyNoLoss(cfg))
 	case cfg.Method != config.Metric:
-		return hint.Unfit("scorer", "%s: the method of the run, %s, judges no embedding: try %s, or vmf, which judges the "+
+		return hint.Unfit("scorer", "%s: the method of the run, %s, judges no embedding: try %s, or vmf, which judges "+
+			"the "+
 			"last embedding", by, cfg.Method, samples.SmallLoss)
 	}
 	return hint.Unfit("scorer", "%s: the run's filter, %s, gives no scores that leave the image out: train with "+

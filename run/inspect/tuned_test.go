@@ -32,13 +32,14 @@ func asJSON(t *testing.T, a *Report) string {
 	return out.String()
 }
 
-// An audit that was stopped between folds goes on to the same bytes; finished folds are not learned again, and are where
-// anything that they depend on is another, or their file is damaged.
+// An audit that was stopped between folds goes on to the same bytes; finished folds are not learned again, and are
+// where anything that they depend on is another, or their file is damaged.
 func TestFinetunedFoldsAreKept(t *testing.T) {
 	photos, _ := drawn(t, flat)
 	whole := tuned(t, photos, "")
 	want := asJSON(t, whole.audit(t))
-	if !strings.Contains(whole.told, "fine-tuning glyphnet") || !strings.Contains(whole.told, "augmented by digits") || !strings.Contains(want, "fine-tuned networks in") {
+	if !strings.Contains(whole.told, "fine-tuning glyphnet") || !strings.Contains(whole.told, "augmented by digits") ||
+		!strings.Contains(want, "fine-tuned networks in") {
 		t.Fatalf("told %s", whole.told)
 	}
 	kept := filepath.Join(t.TempDir(), "kept")
@@ -82,7 +83,8 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 				cancel()
 			}
 		}
-		if _, err := Judge(ctx, s.Input, s.Options, s.Host); (c.what == "nothing") == learned || learned != (err != nil) {
+		if _, err := Judge(ctx, s.Input, s.Options, s.Host); (c.what == "nothing") == learned ||
+			learned != (err != nil) {
 			t.Errorf("%s changed: learned %v, %v", c.what, learned, err)
 		}
 		cancel()
@@ -117,7 +119,8 @@ func TestFinetuneRefused(t *testing.T) {
 		s := tuned(t, photos, "")
 		c.change(s)
 		_, err := Judge(t.Context(), s.Input, s.Options, s.Host)
-		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.advice) {
+		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(hint.Of(err), c.advice) {
 			t.Errorf("%s: found %v (%s), expected %s (%s)", name, err, hint.Of(err), c.want, c.advice)
 		}
 		if s.seen > 0 {
@@ -159,7 +162,8 @@ func TestSeveralBackbones(t *testing.T) {
 		t.Fatal(err, hint.Of(err))
 	}
 	got := paths(a, len(wrong))
-	if found := slices.DeleteFunc(slices.Clone(wrong), func(path string) bool { return !slices.Contains(got, path) }); len(found) < len(wrong)-1 {
+	if found := slices.DeleteFunc(slices.Clone(wrong),
+		func(path string) bool { return !slices.Contains(got, path) }); len(found) < len(wrong)-1 {
 		t.Errorf("most suspect: %v, expected %v", got, wrong)
 	}
 	for want, in := range map[string]Input{
@@ -171,7 +175,8 @@ func TestSeveralBackbones(t *testing.T) {
 		if strings.Contains(want, "single seed") {
 			other.Rounds = 2
 		}
-		if _, err := Judge(t.Context(), in, other, s.Host); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := Judge(t.Context(), in, other, s.Host); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("found %v, expected %s", err, want)
 		}
 	}

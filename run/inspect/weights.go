@@ -20,7 +20,8 @@ import (
 // last.
 func byWeights(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	if o.IncludeEval {
-		return nil, hint.Unfit("include-eval", "the weights of %s are for its training images: name another scorer", r.Dir)
+		return nil, hint.Unfit("include-eval", "the weights of %s are for its training images: name another scorer",
+			r.Dir)
 	}
 	if !r.Config.SelfPaced.On() {
 		return nil, hint.Unfit("scorer", "%s needs a run that weighs its samples (selfpaced.every), and %s does not",

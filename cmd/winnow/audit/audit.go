@@ -84,7 +84,8 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.Float64Flag{Name: "precision",
 				Usage: "--clean: mend as many as possible while the expected share of wrong labels among them is " +
 					"at least `P`"},
-			&cli.IntFlag{Name: "fit-sample", DefaultText: fmt.Sprintf("all, or %d of more than a million", audit.Fitted),
+			&cli.IntFlag{Name: "fit-sample", DefaultText: fmt.Sprintf("all, or %d of more than a million",
+				audit.Fitted),
 				Usage: "with photos or --features, scorers " + strings.Join(audit.Shardable(), ", ") +
 					": fit to `N` images drawn by --seed, and sums over all, so that many images need little " +
 					"memory"},
@@ -126,8 +127,8 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 }
 
 // judge audits the input, or makes a part of its audit.
-func judge(ctx context.Context, p *term.Program, o Options, h inspect.Host) (a *inspect.Report, made cluster.Made,
-	err error) {
+func judge(ctx context.Context, p *term.Program, o Options,
+	h inspect.Host) (a *inspect.Report, made cluster.Made, err error) {
 	manifest := cmp.Or(o.In.Images, o.In.Manifest)
 	if o.Run != "" {
 		o.Open.Host = p.Host()

@@ -61,7 +61,8 @@ func read(c *cli.Context) (o Options, err error) {
 		return o, err
 	}
 	if o.Audit.FitSample > 0 && compared {
-		return o, term.Misused("--copies and --neighbours compare all images with each other: leave them out, or --fit-sample")
+		return o, term.Misused("--copies and --neighbours compare all images with each other: leave them out, or " +
+			"--fit-sample")
 	}
 	if o.Audit.MaxMem, err = term.Size(c, "max-mem"); err != nil {
 		return o, err
@@ -80,7 +81,8 @@ func read(c *cli.Context) (o Options, err error) {
 	if format, err := suspects.FormatOf(o.Out); err != nil {
 		return o, term.Misused("--out: %w", err)
 	} else if o.Sheet && format != suspects.CSV {
-		return o, term.Misused("--spreadsheet: found --out %s, expected a name that ends in .csv, not .%s", o.Out, suspects.Cleanlab)
+		return o, term.Misused("--spreadsheet: found --out %s, expected a name that ends in .csv, not .%s", o.Out,
+			suspects.Cleanlab)
 	}
 	if c.IsSet("finetune") {
 		o.Audit.Tuning.Kept = strings.TrimSuffix(o.Out, filepath.Ext(o.Out)) + ".finetune"
@@ -100,17 +102,21 @@ func readGiven(c *cli.Context, flags ...string) string {
 func (o *Options) readRun(c *cli.Context) (err error) {
 	switch {
 	case readGiven(c, "fit-sample", "shard") != "":
-		return term.Misused("--fit-sample and --shard judge by stored features: give --labels FILE and --features DIR (winnow extract makes them), or images to --fit-sample")
+		return term.Misused("--fit-sample and --shard judge by stored features: give --labels FILE and --features DIR " +
+			"(winnow extract makes them), or images to --fit-sample")
 	case readGiven(c, "model", "split") != "":
 		return term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
 	case readGiven(c, "finetune", "augment", "seeds") != "":
-		return term.Misused("--finetune, --augment and --seeds are about images: name them, or --labels FILE and --features DIR, and no run")
+		return term.Misused("--finetune, --augment and --seeds are about images: name them, or --labels FILE and " +
+			"--features DIR, and no run")
 	case c.NArg() == 0:
-		return term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run folder, or --labels FILE and --features DIR or --probs FILE")
+		return term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run folder, or " +
+			"--labels FILE and --features DIR or --probs FILE")
 	case c.IsSet("probs"):
 		return term.Misused("--probs judges the labels of a manifest: give --labels FILE, and no run")
 	case o.Audit.Scorer != "" && audit.Named(o.Audit.Scorer).Trains:
-		return term.Misused("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", o.Audit.Scorer)
+		return term.Misused("--scorer: %s trains for itself and judges stored features: give --labels and --features, "+
+			"and no run", o.Audit.Scorer)
 	}
 	if o.Run, err = term.RunArgument(c); err != nil {
 		return err
@@ -138,8 +144,9 @@ func (o *Options) readStored(c *cli.Context) error {
 		return term.Misused("--scorer: --probs brings its scores: leave out one of them")
 	}
 	o.In = inspect.Input{
-		Manifest: location.At(c.String("manifest")), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs"),
-		Root: location.At(c.String("root")), Model: c.String("model"),
+		Manifest: location.At(c.String("manifest")), Features: c.String("features"), View: c.String("view"),
+		Probs: c.String("probs"),
+		Root:  location.At(c.String("root")), Model: c.String("model"),
 	}
 	if _, err := term.RunOptions(c); err != nil { // --view
 		return err
@@ -151,7 +158,8 @@ func (o *Options) readStored(c *cli.Context) error {
 func (o *Options) readImages(c *cli.Context) error {
 	images := c.Args().First()
 	if flag := readGiven(c, "manifest", "features", "probs", "view", "include-eval", "shard"); flag != "" {
-		return term.Misused("--%s does not go with %s, all images of which are looked at and judged; --labels FILE with --features DIR or --probs FILE goes by what is there", flag, images)
+		return term.Misused("--%s does not go with %s, all images of which are looked at and judged; --labels FILE "+
+			"with --features DIR or --probs FILE goes by what is there", flag, images)
 	}
 	if c.IsSet("last") {
 		return term.Misused("--last is about runs: name one, or leave it out")
@@ -159,7 +167,8 @@ func (o *Options) readImages(c *cli.Context) error {
 	o.Out = cmp.Or(o.Out, "suspects.csv")
 	beside := strings.TrimSuffix(o.Out, filepath.Ext(o.Out))
 	o.Page = beside + ".html"
-	o.In = inspect.Input{Images: location.At(images), Root: location.At(c.String("root")), Model: c.String("model"), Features: beside + ".features"}
+	o.In = inspect.Input{Images: location.At(images), Root: location.At(c.String("root")), Model: c.String("model"),
+		Features: beside + ".features"}
 	if c.IsSet("split") {
 		for name := range strings.SplitSeq(c.String("split"), ",") {
 			split, err := datasets.ParseSplit(strings.TrimSpace(name))
@@ -178,7 +187,8 @@ func (o *Options) readImages(c *cli.Context) error {
 // checkScorer refuses scorers that do not judge features.
 func (o *Options) checkScorer() error {
 	if name, all := o.Audit.Scorer, audit.Alone(); name != "" && !slices.Contains(all, audit.Named(name).Name) {
-		return term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, catalog.Ask(name, all), strings.Join(all, ", "))
+		return term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name,
+			catalog.Ask(name, all), strings.Join(all, ", "))
 	}
 	return nil
 }
@@ -215,7 +225,8 @@ func (o Options) check() error {
 // readCut reads which images are cleaned, and refuses flags that do not go together.
 func readCut(c *cli.Context) (cut audit.Cut, err error) {
 	ways := 0
-	for flag, by := range map[string]audit.By{"share": audit.Share, "below": audit.Below, "precision": audit.Precision} {
+	for flag, by := range map[string]audit.By{"share": audit.Share, "below": audit.Below,
+		"precision": audit.Precision} {
 		if c.IsSet(flag) {
 			ways++
 			cut = audit.Cut{By: by, At: c.Float64(flag)}
@@ -223,7 +234,8 @@ func readCut(c *cli.Context) (cut audit.Cut, err error) {
 	}
 	if !c.IsSet("clean") {
 		if ways > 0 || c.Bool("drop") || c.Bool("relabel") || c.Bool("include-eval") {
-			return cut, term.Misused("--drop, --relabel, --share, --below, --precision and --include-eval are about --clean FILE")
+			return cut, term.Misused("--drop, --relabel, --share, --below, --precision and --include-eval are about " +
+				"--clean FILE")
 		}
 		return cut, nil
 	}
@@ -247,7 +259,8 @@ func readCut(c *cli.Context) (cut audit.Cut, err error) {
 func (o Options) checkFiles(manifest location.Source) error {
 	if o.Run == "" {
 		if _, err := features.Open(manifest.Path()); err == nil { // it would be read as a folder of images
-			return term.Misused("--labels: %s is a feature store, expected a manifest: --features %s --labels FILE", manifest, manifest)
+			return term.Misused("--labels: %s is a feature store, expected a manifest: --features %s --labels FILE",
+				manifest, manifest)
 		}
 	}
 	if o.Clean != "" {
@@ -256,12 +269,16 @@ func (o Options) checkFiles(manifest location.Source) error {
 			return err
 		}
 		ending := strings.ToLower(filepath.Ext(o.Clean))
-		if lines := ending == ".jsonl" || ending == ".ndjson"; lines != (form == datasets.JSONL) && (lines || ending == ".csv") || form == datasets.COCO && ending != ".json" || form == datasets.LabelStudio && ending != ".csv" {
-			return term.Misused("--clean: %s is %s, whose cleaned copy ends in %s, found the ending %s", manifest, form, strings.Join(review.Endings[form], " or "), ending)
+		if lines := ending == ".jsonl" || ending == ".ndjson"; lines != (form == datasets.JSONL) &&
+			(lines || ending == ".csv") || form == datasets.COCO && ending != ".json" || form == datasets.LabelStudio &&
+			ending != ".csv" {
+			return term.Misused("--clean: %s is %s, whose cleaned copy ends in %s, found the ending %s", manifest, form,
+				strings.Join(review.Endings[form], " or "), ending)
 		}
 	}
 	var to []term.Target
-	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "classes", Path: o.Classes}, {Flag: "clean", Path: o.Clean}, {Flag: "out", Path: o.Page}} {
+	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "classes", Path: o.Classes},
+		{Flag: "clean", Path: o.Clean}, {Flag: "out", Path: o.Page}} {
 		if f.Path != "" {
 			to = append(to, f)
 		}

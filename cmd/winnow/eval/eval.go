@@ -32,11 +32,15 @@ func command(call term.Call[Options]) *cli.Command {
 		Name:      "eval",
 		Usage:     "measure a trained run, beside frozen and whitened features",
 		ArgsUsage: "RUN",
-		Description: "Searches, for every image of the split, its nearest neighbours among the others, or among the split gallery\n" +
-			"if the manifest has the splits query and gallery and no test. Prints Recall@K, P@1, R-Precision and MAP@R\n" +
+		Description: "Searches, for every image of the split, its nearest neighbours among the others, or among the " +
+			"split gallery\n" +
+			"if the manifest has the splits query and gallery and no test. Prints Recall@K, P@1, R-Precision and " +
+			"MAP@R\n" +
 			"(Musgrave et al., A Metric Learning Reality Check, 2020). Queries without a positive are left out.\n\n" +
-			"--metrics adds others (winnow metrics lists them): clustering groups the images by k-means and compares the\n" +
-			"clusters with the labels; nearest-class-mean and linear-probe learn the classes from the given labels of the\n" +
+			"--metrics adds others (winnow metrics lists them): clustering groups the images by k-means and compares " +
+			"the\n" +
+			"clusters with the labels; nearest-class-mean and linear-probe learn the classes from the given labels of " +
+			"the\n" +
 			"split --fit and classify the images.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation",
