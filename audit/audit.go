@@ -1,17 +1,17 @@
-// Package audit finds which given labels of a whole set are wrong: it scores every label, each image left out of its own
-// judgement, suggests labels that fit better, estimates how many labels are wrong, and finds images that fit no class,
-// near copies with different labels, and classes that look like one or like two.
+// Package audit finds the wrong labels of a set. It scores every label, each image left out of its own judgement,
+// suggests labels that fit better, estimates how many labels are wrong, and finds images that fit no class, near
+// copies with different labels, and classes that look like one or like two.
 //
 //	result, err := audit.Run(ctx, set, audit.Options{Whiten: true})
 //
-// [Run] asks one scorer of the catalog: a judge of whole sets (audit/judges), the scorer of a filter with the set itself
-// as its memory bank (filters), or heads trained on the spot (audit/crossfit). What a training found out about its
-// samples ranks them instead where it is given ([Given]). A [Cut] chooses from the result what to drop or relabel, and
+// [Run] uses one scorer of the catalog: a judge of whole sets (audit/judges), the scorer of a filter with the set
+// itself as its memory bank (filters), or heads that it trains (audit/crossfit). Scores from elsewhere, for example
+// from a training, can rank the labels instead ([Given]). A [Cut] chooses suspects to drop or relabel;
 // [Result.Suspects] with names ([Result.Name]) are the list on disk (audit/suspects).
 //
-// Only given labels are seen. measure.go alone knows the truth, and only after the fact. The package reads and prints
-// nothing and needs no ONNX Runtime; run/inspect opens runs and stores for it. It is imported by neither train nor
-// filters nor losses.
+// The package sees given labels only; [Result.Measure] alone compares with the truth. It reads and prints nothing
+// and needs no ONNX Runtime; run/inspect opens runs and stores for it. Neither train nor filters nor losses import
+// it.
 package audit
 
 import (
@@ -44,28 +44,33 @@ type Options struct {
 	Whiten  bool     // judge whitened vectors, for features as stored; crossfit always whitens, in combined too
 	Rate    *float64 // share of the labels to call wrong, 0 ≤ Rate < 1; nil: as estimated
 
-	Neighbours int     // knn: images that vote; simifeat-v, simifeat-r: the image itself is one of them; 0: 10
-	Folds      int     // self-confidence, margin, confident, crossfit, combined: each fold is judged by the others; 0: 5
-	Rounds     int     // crossfit, combined: divisions into folds, whose mean log probabilities judge; 0: 1
-	Copies     float64 // two images are near copies if their cosine is at least this; 0: [findings.CopyBound]
-	Seed       uint64  // of the folds and of the resampling behind the estimate's interval
-	MaxMem     int64   // bytes of similarities held at once; 0: [eval.DefaultMaxMem]
-	JustRank   bool    // find nothing but suspects; needs Rate or Given.Wrong
+	Neighbours int // knn: images that vote; simifeat-v, simifeat-r: the image itself is one of them; 0: 10
+	// Folds: self-confidence, margin, confident, crossfit, combined: each fold is judged by the others; 0: 5
+	Folds    int
+	Rounds   int     // crossfit, combined: divisions into folds, whose mean log probabilities judge; 0: 1
+	Copies   float64 // two images are near copies if their cosine is at least this; 0: [findings.CopyBound]
+	Seed     uint64  // of the folds and of the resampling behind the estimate's interval
+	MaxMem   int64   // bytes of similarities held at once; 0: [eval.DefaultMaxMem]
+	JustRank bool    // find nothing but suspects; needs Rate or Given.Wrong
 
 	Filter *filters.Config // settings of a filter's scorer; nil: the defaults
 }
 
 // Auditor is what an audit has besides a set and its settings; all of it is optional.
 type Auditor struct {
-	Given    *Given          // ranks the labels in place of the scorer, which then only suggests others
-	Proxies  *features.Param // of proxysim: the same number for each class, class after class
-	Findings features.Source // same rows as the set: noise rate, classes, outliers and copies are found in these, whitened
-	Parts    []int           // crossfit, combined: values of each backbone, if a vector joins several; each gets heads
-	Names    []string        // of these backbones, for Result.Why
+	Given   *Given          // ranks the labels in place of the scorer, which then only suggests others
+	Proxies *features.Param // of proxysim: the same number for each class, class after class
+	// Findings: same rows as the set: noise rate, classes, outliers and copies are found in these, whitened
+	Findings features.Source
+	Parts    []int    // crossfit, combined: values of each backbone, if a vector joins several; each gets heads
+	Names    []string // of these backbones, for Result.Why
 
-	Tune   func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error) // crossfit, combined: fine-tunes a network for a fold
-	Told   func(done, total, kept int, where string)                       // progress of crossfit and combined; kept: steps done by an earlier audit
-	Shared *Shared                                                         // what earlier audits of the same set with the same options found
+	// Tune fine-tunes a network for a fold of crossfit and combined.
+	Tune func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error)
+	// Told follows the steps of crossfit and combined, kept of which were done by an earlier audit.
+	Told func(done, total, kept int, where string)
+	// Shared holds results of earlier audits of the same set with the same options.
+	Shared *Shared
 }
 
 // job is one audit.
@@ -76,26 +81,27 @@ type job struct {
 
 // Result is the outcome of an audit.
 type Result struct {
-	Scorer     string
-	Why        string             // what the scorer chose for this set, and why; empty: there was nothing to choose
-	Blind      bool               // labels left out are foretold no better than by chance: none is called wrong, and nothing is known of the rate
-	Suggests   string             // the scorer of the suggested labels, where that is another
+	Scorer string
+	Why    string // what the scorer chose for this set, and why; "": it had no choice
+	// Blind: held-out labels are predicted no better than by chance: none is called wrong, no rate known
+	Blind      bool
+	Suggests   string             // the scorer of the suggested labels, if it is another
 	Rate       float64            // share of the labels that is called wrong
-	Suspects   []suspects.Suspect // all labelled rows, most suspect first, of equal ones the lower row
+	Suspects   []suspects.Suspect // all labelled rows, most suspect first; ties by row
 	Unjudged   int                // suspects alone with their label: nothing is known of them, and their score is 1
 	Noise      *noiserate.Estimate
-	Classes    []Class // that have two images or more, by their number
-	Sampled    int     // rows that was fitted to, of a result by a [Basis]; 0: all are there
-	NoFindings error   // why there is neither Noise nor Classes: there is nothing to compare with
+	Classes    []Class // with at least two images, by number
+	Sampled    int     // rows fitted to, if a [Basis] judged; else 0
+	NoFindings error   // why there is neither Noise nor Classes
 
 	labels []int // of all rows
 }
 
-// Class is what is found out about one class.
+// Class holds the findings on one class.
 type Class struct {
 	findings.Class
 	Purity    float64 // estimated share of right labels
-	Low, High float64 // its interval of 95 %
+	Low, High float64 // its 95 % interval
 }
 
 // Run judges the labels of set, with a zero [Auditor].
@@ -104,8 +110,8 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 }
 
 // Run judges the labels of set. Rows that are not of unit length are scaled to it in a copy. Time is the scorer's:
-// O(n·(C+d)·d) for crossfit and for the judges that are ours; everything else takes as much again. Whitened vectors are
-// stored where [features.Spill] puts them.
+// O(n·(C+d)·d) for crossfit and for the judges that are ours; everything else takes as much again. Whitened
+// vectors are stored where [features.Spill] puts them.
 func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Result, error) {
 	o := job{options, a}
 	if err := o.fill(set); err != nil {
@@ -130,7 +136,7 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	}
 	defer func() { free() }()
 	if !Named(o.Scorer).Trains {
-		set.X = blas32.General{} // what the caller keeps no more need not stay
+		set.X = blas32.General{} // free it if the caller does not keep it
 	}
 	var verdict judges.Verdict
 	if !judged {
@@ -148,7 +154,7 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 		return Result{}, err
 	}
 	if !o.JustRank {
-		if o.Findings != nil { // the classes as the scorer left them are those of other vectors
+		if o.Findings != nil { // the scorer's classes are of other vectors
 			found := o.Findings
 			z, left, o.Findings = features.Set{}, nil, nil
 			if err := free(); err != nil {
@@ -166,7 +172,7 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	return r, nil
 }
 
-// errNoVectors says why nothing is found but suspects.
+// errNoVectors is the reason for finding nothing but suspects.
 var errNoVectors = errors.New("there are no features of the images")
 
 // fill checks the options and puts in the defaults.
@@ -177,7 +183,8 @@ func (o *job) fill(set features.Set) error {
 	most, n := features.Unlabelled, 0
 	for i, y := range set.Labels {
 		if y < features.Unlabelled || o.Classes > 0 && y >= o.Classes {
-			return fmt.Errorf("audit: row %d: label %d, expected one of %d classes, or %d for none", i, y, o.Classes, features.Unlabelled)
+			return fmt.Errorf("audit: row %d: label %d, expected one of %d classes, or %d for none", i, y, o.Classes,
+				features.Unlabelled)
 		}
 		if most = max(most, y); y >= 0 {
 			n++
@@ -207,10 +214,10 @@ func (o *job) fill(set features.Set) error {
 	return nil
 }
 
-// find estimates the noise rate and looks for odd classes, outliers and copies among z; left are the classes as the scorer
-// left them, nil if it left none. It adds to what is said of the rows of z.
+// find estimates the noise rate and finds odd classes, outliers and copies in z. left are the classes with the
+// weights of the scorer, or nil. It adds its findings to said.
 func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, said *judgement, o job) error {
-	judged := left != nil // by these very vectors
+	judged := left != nil // in these vectors
 	if !judged {
 		if left, r.NoFindings = leaveout.New(z, o.Classes); r.NoFindings != nil {
 			return nil
@@ -220,14 +227,11 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, s
 	if err != nil {
 		return err
 	}
-	r.Noise = &e
 	classes, err := findings.Classes(ctx, left)
 	if err != nil {
 		return err
 	}
-	for _, k := range classes {
-		r.Classes = append(r.Classes, Class{Class: k, Purity: 1 - e.Classes[k.Class], Low: 1 - e.ClassHigh[k.Class], High: 1 - e.ClassLow[k.Class]})
-	}
+	r.note(&e, classes)
 	switch knows := r.Scorer == judges.Combined || r.Scorer == judges.Fitted; {
 	case r.Blind:
 		e.Rate, e.Low, e.High = 0, 0, noiserate.MostOf(len(left.Classes))
@@ -253,15 +257,24 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, s
 	return err
 }
 
-// judgement is what is found out about the labelled rows of a set, counted among themselves; lists may be nil.
+// note adds an estimate and classes to the result.
+func (r *Result) note(e *noiserate.Estimate, classes []findings.Class) {
+	r.Noise = e
+	for _, k := range classes {
+		r.Classes = append(r.Classes, Class{Class: k, Purity: 1 - e.Classes[k.Class],
+			Low: 1 - e.ClassHigh[k.Class], High: 1 - e.ClassLow[k.Class]})
+	}
+}
+
+// judgement holds the findings on the labelled rows of a set, numbered among themselves. Lists may be nil.
 type judgement struct {
 	judges.Opinion
 	forGiven, forSuggested [][]eval.Neighbour // nearest images with either label, nearest first
 	copies                 [][]eval.Neighbour // near copies with another label, nearest first
-	fit                    []float64          // NaN: not known
+	fit                    []float64          // NaN: unknown
 }
 
-// conclude lists the suspects and calls labels wrong. rows are positions in the set of what is judged.
+// conclude lists the suspects and calls labels wrong. rows are the positions of the judged rows in the set.
 func (r *Result) conclude(rows []int, said judgement, o job) {
 	having := map[int]int{}
 	for _, row := range rows {
@@ -287,7 +300,7 @@ func (r *Result) conclude(rows []int, said judgement, o job) {
 			Score: said.Score[i], SuggestedScore: &said.SuggestedScore[i], Order: said.Order[i],
 			SupportGiven: near(said.forGiven, i), SupportSuggested: near(said.forSuggested, i), Alone: having[y] < 2,
 		}
-		if s.Unjudged = s.Alone && o.Given == nil; s.Unjudged { // what is given asked no other image
+		if s.Unjudged = s.Alone && o.Given == nil; s.Unjudged { // given scores need no other image
 			r.Unjudged++
 		}
 		if certain && !s.Unjudged {
@@ -313,11 +326,11 @@ func (r *Result) conclude(rows []int, said judgement, o job) {
 	r.call(o)
 }
 
-// cosine returns a similarity with the digits that a float32 has.
+// cosine returns a similarity with the precision of a float32.
 func cosine(v float32) float64 { return math.Round(float64(v)*1e6) / 1e6 }
 
-// Name gives the suspects their paths and labels, as files need them, and returns them. paths are by row of the set,
-// classes by number.
+// Name adds paths and labels to the suspects, for files, and returns them. paths are by row of the set, classes by
+// number.
 func (r *Result) Name(paths, classes []string) []suspects.Suspect {
 	for i := range r.Suspects {
 		s := &r.Suspects[i]
@@ -335,7 +348,7 @@ func (r *Result) Name(paths, classes []string) []suspects.Suspect {
 	return r.Suspects
 }
 
-// call says which labels are called wrong; the suspects are sorted.
+// call decides which labels are called wrong. The suspects must be sorted.
 func (r *Result) call(o job) {
 	switch {
 	case o.Rate != nil:

@@ -14,8 +14,8 @@ import (
 	"winnow/features"
 )
 
-// The zero options judge vectors as they are given: every scorer of the catalog finds the wrong labels, whatever the rows'
-// lengths, and the estimate is near the share of them.
+// The zero options judge vectors as they are given: every scorer of the catalog finds the wrong labels, whatever
+// the rows' lengths, and the estimate is near the share of them.
 func TestRun(t *testing.T) {
 	z, truth := mislabelled(5, 10, 24, 20, 0.25)
 	wrong := make([]bool, z.Len())
@@ -40,11 +40,13 @@ func TestRun(t *testing.T) {
 		if err != nil || d.AUROC < 0.75 || d.Removed != int(r.Rate*float64(z.Len())) {
 			t.Errorf("%s: AUROC %v, %d called wrong, %v", scorer, d.AUROC, d.Removed, err)
 		}
-		if scorer == "" && (r.Scorer != judges.Combined || r.Why == "" || math.Abs(r.Noise.Rate-0.25) > 0.1 || len(r.Classes) != 10 || r.NoFindings != nil) {
+		if scorer == "" && (r.Scorer != judges.Combined || r.Why == "" || math.Abs(r.Noise.Rate-0.25) > 0.1 ||
+			len(r.Classes) != 10 || r.NoFindings != nil) {
 			t.Errorf("%s: %+v, %d classes", r.Scorer, r.Noise, len(r.Classes))
 		}
 	}
-	if r, err := Run(context.Background(), long, Options{Scorer: "probe"}); err != nil || r.Scorer != judges.SelfConfidence {
+	if r, err := Run(context.Background(), long, Options{Scorer: "probe"}); err != nil ||
+		r.Scorer != judges.SelfConfidence {
 		t.Errorf("by its old name the probe judges as %q, %v", r.Scorer, err)
 	}
 	if long.Row(1)[0] == z.Row(1)[0] {
@@ -79,8 +81,9 @@ func TestRunBlind(t *testing.T) {
 	}
 }
 
-// Whitened, fewer images than values are all equally far from each other, and opposite to all others together. That an image's
-// own class is one image smaller without it must not foretell its label: labels that have nothing to do with the vectors must not look right.
+// Whitened, fewer images than values are all equally far from each other, and opposite to all others together. That
+// an image's own class is one image smaller without it must not foretell its label: labels that have nothing to do
+// with the vectors must not look right.
 func TestRunBlindWhereImagesAreFew(t *testing.T) {
 	for _, scorer := range []string{judges.Fitted, judges.Combined} {
 		z, truth := mislabelled(8, 3, 20, 300, 0.2)
@@ -127,7 +130,8 @@ func TestRunUnlabelled(t *testing.T) {
 		}
 		for _, n := range s.SupportGiven {
 			if z.Labels[n.Row] != s.GivenClass {
-				t.Fatalf("row %d of label %d is supported by row %d of label %d", s.Row, s.GivenClass, n.Row, z.Labels[n.Row])
+				t.Fatalf("row %d of label %d is supported by row %d of label %d", s.Row, s.GivenClass, n.Row,
+					z.Labels[n.Row])
 			}
 		}
 	}
@@ -146,7 +150,8 @@ func TestRunRefuses(t *testing.T) {
 			return Auditor{Given: &Given{Name: "x"}}.Run(context.Background(), z, Options{})
 		},
 		"zero": func() (Result, error) {
-			return Run(context.Background(), features.Set{X: features.NewMatrix(4, 3), Labels: []int{0, 0, 1, 1}}, Options{})
+			return Run(context.Background(), features.Set{X: features.NewMatrix(4, 3), Labels: []int{0, 0, 1, 1}},
+				Options{})
 		},
 	} {
 		if _, err := run(); err == nil {
@@ -201,15 +206,18 @@ func TestName(t *testing.T) {
 		}
 		r.Name(paths, classes)
 		for i, s := range r.Suspects {
-			if s.Rank != i+1 || s.Path != paths[s.Row] || s.Given != classes[z.Labels[s.Row]] || s.Suggested != classes[s.SuggestedClass] ||
-				(s.SuggestedProbability != nil) != probable || s.Fit == nil || len(s.SupportGiven) != supporting || s.SupportGiven[0].Path != paths[s.SupportGiven[0].Row] {
+			if s.Rank != i+1 || s.Path != paths[s.Row] || s.Given != classes[z.Labels[s.Row]] ||
+				s.Suggested != classes[s.SuggestedClass] ||
+				(s.SuggestedProbability != nil) != probable || s.Fit == nil || len(s.SupportGiven) != supporting ||
+				s.SupportGiven[0].Path != paths[s.SupportGiven[0].Row] {
 				t.Fatalf("%s, place %d: %+v", scorer, i, s)
 			}
 		}
 	}
 }
 
-// A scorer that judges by proxies judges a set only where it is given some, whether it needs the set as its bank besides or not.
+// A scorer that judges by proxies judges a set only where it is given some, whether it needs the set as its bank
+// besides or not.
 func TestRunByProxies(t *testing.T) {
 	z, truth := mislabelled(5, 10, 24, 20, 0.25)
 	wrong, p := make([]bool, z.Len()), features.NewParam("proxies", 2*10, 20)
@@ -228,7 +236,8 @@ func TestRunByProxies(t *testing.T) {
 		if d, err := r.Measure(wrong); err != nil || d.AUROC < 0.9 {
 			t.Errorf("%s: AUROC %v, %v", scorer, d.AUROC, err)
 		}
-		if _, err := Run(t.Context(), z, Options{Scorer: scorer, Classes: 10}); err == nil || slices.Contains(Alone(), scorer) {
+		if _, err := Run(t.Context(), z, Options{Scorer: scorer, Classes: 10}); err == nil ||
+			slices.Contains(Alone(), scorer) {
 			t.Errorf("%s judges a set without proxies", scorer)
 		}
 	}

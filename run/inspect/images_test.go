@@ -517,12 +517,12 @@ func TestSentences(t *testing.T) {
 			"2 of 4 labels look wrong (50.0 %, between 25.0 and 75.0 %).|Expect about 2 of these 2 to be wrong (80 " +
 				"%); for 1 of them the probability is above 99 %."},
 		{Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(0.1), right}},
-			"1 of 2 labels looks wrong (50.0 %, between 25.0 and 75.0 %).|Scores of knn only rank labels: they do not " +
-				"say how many of these are wrong."},
+			"1 of 2 labels looks wrong (50.0 %, between 25.0 and 75.0 %).|Scores of knn only rank labels: they do " +
+				"not say how many of these are wrong."},
 		{Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1,
 			Images: []suspects.Suspect{right, right, right}, Detection: &eval.Detection{Samples: 3}},
-			"None of 2 labels looks wrong (0.0 %, between 0.0 and 2.0 %).|The manifest knows the true labels: none of " +
-				"3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with."},
+			"None of 2 labels looks wrong (0.0 %, between 0.0 and 2.0 %).|The manifest knows the true labels: none " +
+				"of 3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with."},
 		{Report{Scorer: "knn", Rate: 0.25, Noise: some, Images: []suspects.Suspect{right},
 			LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},
 			"0 of 1 labels are called wrong, as many as asked for; estimated are 50.0 %, between 25.0 and 75.0 " +

@@ -26,8 +26,8 @@ const (
 )
 
 // trained writes a manifest and a store, trains a head on them and opens its run with the splits that o needs. The
-// images lie in three lumps, one a class, but every tenth training image has the next class's label and each test set has an
-// image without label.
+// images lie in three lumps, one a class, but every tenth training image has the next class's label and each test
+// set has an image without label.
 func trained(t *testing.T, o Options) *folder.Run {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,7 +59,8 @@ func trained(t *testing.T, o Options) *folder.Run {
 		t.Fatal(err)
 	}
 	key := features.Key{Model: strings.Repeat("a", 64), Output: "pool", Preprocessing: "{}", Views: []string{"center"}}
-	w, err := features.Create(cfg.Data.Features, features.Plan{Key: key, Paths: paths, Dim: 8, Batch: len(paths), Device: "cpu", Winnow: "test"}, false)
+	w, err := features.Create(cfg.Data.Features, features.Plan{Key: key, Paths: paths, Dim: 8, Batch: len(paths),
+		Device: "cpu", Winnow: "test"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,8 @@ func TestSplits(t *testing.T) {
 			t.Errorf("%s: found %s, expected %s", names, got, want)
 		}
 	}
-	if got := (Options{Fit: "other", Metrics: chosen(t, "linear-probe")}).Splits(); !slices.Equal(got, []string{datasets.Test, datasets.Query, datasets.Gallery, "other"}) {
+	if got := (Options{Fit: "other", Metrics: chosen(t, "linear-probe")}).Splits(); !slices.Equal(got,
+		[]string{datasets.Test, datasets.Query, datasets.Gallery, "other"}) {
 		t.Errorf("found %v", got)
 	}
 }
@@ -114,11 +116,13 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Split != datasets.Test || got.N != tests-2 || got.Unlabelled != 1 || len(got.LeftOut) != 1 || got.LeftOut[0].Path != fmt.Sprintf("%d.png", unreadable) {
+	if got.Split != datasets.Test || got.N != tests-2 || got.Unlabelled != 1 || len(got.LeftOut) != 1 ||
+		got.LeftOut[0].Path != fmt.Sprintf("%d.png", unreadable) {
 		t.Errorf("%s: %d queries, %d unlabelled, left out %+v", got.Split, got.N, got.Unlabelled, got.LeftOut)
 	}
 	mean := got.Metrics["nearest-class-mean"]
-	if got.Frozen.PrecisionAt1 != 1 || mean.FittedOn != datasets.Train || mean.Seed != nil || mean.Frozen.(eval.Accuracy).Fitted != training {
+	if got.Frozen.PrecisionAt1 != 1 || mean.FittedOn != datasets.Train || mean.Seed != nil ||
+		mean.Frozen.(eval.Accuracy).Fitted != training {
 		t.Errorf("three lumps: frozen P@1 %v, %+v", got.Frozen.PrecisionAt1, mean)
 	}
 	var text strings.Builder
@@ -132,11 +136,13 @@ func TestRun(t *testing.T) {
 		}
 	}
 	o.Fit = datasets.Test
-	if _, err := Run(t.Context(), r, o); err == nil || !strings.HasPrefix(err.Error(), "fit: test is the split to measure on") {
+	if _, err := Run(t.Context(), r, o); err == nil ||
+		!strings.HasPrefix(err.Error(), "fit: test is the split to measure on") {
 		t.Errorf("fitted on the split it measures: found %v", err)
 	}
 	o.Split = datasets.Validation
-	if _, err := Run(t.Context(), r, o); err == nil || !strings.Contains(err.Error(), "no readable image in the split "+datasets.Validation) {
+	if _, err := Run(t.Context(), r, o); err == nil ||
+		!strings.Contains(err.Error(), "no readable image in the split "+datasets.Validation) {
 		t.Errorf("an empty split: found %v", err)
 	}
 }
@@ -148,7 +154,8 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if drawn.Of != tests-2 || drawn.Gallery != tests-2 || len(drawn.Queries) != 4 || len(drawn.Paths()) != 4*(1+3) || len(drawn.LeftOut) != 1 {
+	if drawn.Of != tests-2 || drawn.Gallery != tests-2 || len(drawn.Queries) != 4 || len(drawn.Paths()) != 4*(1+3) ||
+		len(drawn.LeftOut) != 1 {
 		t.Errorf("found %+v", drawn)
 	}
 	hits := 0
@@ -157,7 +164,8 @@ func TestExamples(t *testing.T) {
 			if near.Hit {
 				hits++
 			}
-			if near.Path == q.Path || near.Hit != (near.Label == q.Label) || i > 0 && near.Similarity > q.Nearest[i-1].Similarity {
+			if near.Path == q.Path || near.Hit != (near.Label == q.Label) || i > 0 &&
+				near.Similarity > q.Nearest[i-1].Similarity {
 				t.Errorf("%s found %+v", q.Path, q.Nearest)
 			}
 		}
@@ -170,7 +178,8 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.IsSortedFunc(worst.Queries, func(a, b Example) int { return a.Hits - b.Hits }) || worst.Queries[0].Hits == 3 {
+	if !slices.IsSortedFunc(worst.Queries, func(a, b Example) int { return a.Hits - b.Hits }) ||
+		worst.Queries[0].Hits == 3 {
 		t.Errorf("the worst have %d and %d hits", worst.Queries[0].Hits, worst.Queries[len(worst.Queries)-1].Hits)
 	}
 	if want := "the 12 worst of 60 queries of train; "; !strings.HasPrefix(worst.Summary(), want) {
@@ -193,8 +202,10 @@ func TestAskers(t *testing.T) {
 func TestNoise(t *testing.T) {
 	r := trained(t, Options{})
 	var stages [][2]int
-	o := NoiseOptions{Manifest: r.ManifestFile, Features: r.Config.Data.Features, Methods: []string{noiserate.Auto}, Seed: 1, Top: 2}
-	result, err := Noise(t.Context(), o, func(done, total int) { stages = append(stages, [2]int{done, total}) }, func(string, ...any) {})
+	o := NoiseOptions{Manifest: r.ManifestFile, Features: r.Config.Data.Features, Methods: []string{noiserate.Auto},
+		Seed: 1, Top: 2}
+	result, err := Noise(t.Context(), o, func(done, total int) { stages = append(stages, [2]int{done, total}) },
+		func(string, ...any) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +213,8 @@ func TestNoise(t *testing.T) {
 	if !slices.Equal(stages, [][2]int{{1, 2}}) {
 		t.Errorf("stages: %v", stages)
 	}
-	if report.Images != training || report.True == nil || *report.True != 0.1 || len(report.Estimates) != 1 || len(report.Classes) != 3 {
+	if report.Images != training || report.True == nil || *report.True != 0.1 || len(report.Estimates) != 1 ||
+		len(report.Classes) != 3 {
 		t.Fatalf("found %+v", report)
 	}
 	if !slices.IsSortedFunc(report.Classes, func(a, b ClassNoise) int { return cmp.Compare(b.Rate, a.Rate) }) {
@@ -210,7 +222,8 @@ func TestNoise(t *testing.T) {
 	}
 	var text strings.Builder
 	_ = report.Write(&text)
-	if !strings.Contains(text.String(), "the manifest knows: 10.0 % are wrong\n") || strings.Count(text.String(), " images)\n") != 2 {
+	if !strings.Contains(text.String(), "the manifest knows: 10.0 % are wrong\n") ||
+		strings.Count(text.String(), " images)\n") != 2 {
 		t.Errorf("found\n%s", text.String())
 	}
 }
@@ -226,13 +239,15 @@ func TestValidationWithoutTest(t *testing.T) {
 	var notes []string
 	r.Host.Note = func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	got, err := Run(t.Context(), r, Options{Metrics: chosen(t, "retrieval"), MaxMem: 256 << 20, Note: t.Logf})
-	if err != nil || got.Split != datasets.Validation || got.N != tests-2 || len(notes) != 1 || !strings.Contains(notes[0], "no test split") {
+	if err != nil || got.Split != datasets.Validation || got.N != tests-2 || len(notes) != 1 ||
+		!strings.Contains(notes[0], "no test split") {
 		t.Errorf("%v, %+v, notes %q", err, got, notes)
 	}
 	for i := range r.Manifest.Samples {
 		r.Manifest.Samples[i].Split = datasets.Train
 	}
-	if _, err := Run(t.Context(), r, Options{Metrics: chosen(t, "retrieval"), Note: t.Logf}); err == nil || !strings.Contains(err.Error(), "none of the splits test, query and validation; it has train") {
+	if _, err := Run(t.Context(), r, Options{Metrics: chosen(t, "retrieval"), Note: t.Logf}); err == nil ||
+		!strings.Contains(err.Error(), "none of the splits test, query and validation; it has train") {
 		t.Errorf("training images alone: %v", err)
 	}
 }

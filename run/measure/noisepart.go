@@ -26,7 +26,7 @@ type (
 	dealtNoise = dealt.Job[NoiseOptions, compared, noiserate.Said]
 )
 
-// compared is the fit: the classes of all images, and what similarities to them mean.
+// compared is the fit: the classes of all images, and the calibration of similarities to them.
 type compared struct {
 	Whole       *leaveout.Whole
 	Calibration noiserate.Calibration
@@ -61,14 +61,14 @@ func (o NoiseOptions) open(ctx context.Context, progress func(done, total int),
 	return j, nil
 }
 
-// report estimates from the answers of all rows.
+// report makes the estimates from the answers of all rows.
 func (j noiseJob) report(ctx context.Context, c compared, blocks []noiserate.Said) (NoiseReport, error) {
 	var said noiserate.Said
 	for _, b := range blocks {
 		said.Given, said.Ranked = append(said.Given, b.Given...), append(said.Ranked, b.Ranked...)
 	}
 	d, rows := j.Rows.Manifest, j.Rows
-	var judged []int // labels of the rows that said something
+	var judged []int // labels of the rows that were judged
 	for _, y := range rows.Labels {
 		if y >= 0 && c.Whole.Column[y] >= 0 {
 			judged = append(judged, y)

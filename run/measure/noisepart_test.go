@@ -62,7 +62,8 @@ func TestNoiseDealt(t *testing.T) {
 		t.Errorf("confident: %v", err)
 	}
 	o.Methods, o.FitSample = noiserate.Dealt(), 0
-	if _, err := Noise(t.Context(), o, nil, quiet); err == nil || !strings.Contains(err.Error(), "expected a fit sample") {
+	if _, err := Noise(t.Context(), o, nil, quiet); err == nil ||
+		!strings.Contains(err.Error(), "expected a fit sample") {
 		t.Errorf("no sample: %v", err)
 	}
 }

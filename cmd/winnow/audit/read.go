@@ -102,8 +102,8 @@ func readGiven(c *cli.Context, flags ...string) string {
 func (o *Options) readRun(c *cli.Context) (err error) {
 	switch {
 	case readGiven(c, "fit-sample", "shard") != "":
-		return term.Misused("--fit-sample and --shard judge by stored features: give --labels FILE and --features DIR " +
-			"(winnow extract makes them), or images to --fit-sample")
+		return term.Misused("--fit-sample and --shard judge by stored features: give --labels FILE and --features " +
+			"DIR (winnow extract makes them), or images to --fit-sample")
 	case readGiven(c, "model", "split") != "":
 		return term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
 	case readGiven(c, "finetune", "augment", "seeds") != "":

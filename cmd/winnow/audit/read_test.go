@@ -69,8 +69,8 @@ func TestFlagsBecomeOptions(t *testing.T) {
 			Files: inspect.Files{Clean: "c.csv", Top: 20, Cut: audit.Cut{By: audit.Precision, At: 0.9}}, Audit: precise,
 			Run: "run", JSON: true, Open: folder.Options{Last: true, Root: location.At("r"),
 				Manifest: location.At("m"), View: "center", For: "audit"}},
-		"--manifest m --features f --view mean --scorer crossfit --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours " +
-			"4 --copies 0.5 -o s.csv --classes k.csv --top 0 --clean c.csv --relabel --below -2": {
+		"--manifest m --features f --view mean --scorer crossfit --noise-rate 0 --max-mem 1MiB --folds 3 " +
+			"--neighbours 4 --copies 0.5 -o s.csv --classes k.csv --top 0 --clean c.csv --relabel --below -2": {
 			Files: inspect.Files{Out: "s.csv", Classes: "k.csv", Clean: "c.csv", Relabel: true,
 				Cut: audit.Cut{By: audit.Below, At: -2}}, Audit: few, In: inspect.Input{Manifest: location.At("m"),
 				Features: "f", View: "mean"}},
@@ -84,9 +84,11 @@ func TestFlagsBecomeOptions(t *testing.T) {
 				Root: location.At("photos"), Model: "m.onnx", Splits: []string{"test", "validation"},
 				Features: "out/s.features"}},
 		"--labels m.csv --features f --fit-sample 1000 --shard 2/3 -o " +
-			"s.csv": {Files: inspect.Files{Out: "s.csv", Top: 20}, Audit: sampled, Shard: cluster.Shard{Index: 2, Of: 3}, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
+			"s.csv": {Files: inspect.Files{Out: "s.csv", Top: 20}, Audit: sampled, Shard: cluster.Shard{Index: 2,
+			Of: 3}, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
 		"--labels m.csv --features f --fit-sample " +
-			"0": {Files: inspect.Files{Top: 20}, Audit: together, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
+			"0": {Files: inspect.Files{Top: 20}, Audit: together, In: inspect.Input{Manifest: location.At("m.csv"),
+			Features: "f", View: "center"}},
 		"run --out s.csv --spreadsheet": {Files: inspect.Files{Out: "s.csv", Sheet: true, Top: 20}, Audit: usual,
 			Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 		"run --clean c.csv --drop": {Files: inspect.Files{Top: 20, Clean: "c.csv"}, Audit: usual, Run: "run",

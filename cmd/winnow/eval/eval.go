@@ -39,9 +39,8 @@ func command(call term.Call[Options]) *cli.Command {
 			"(Musgrave et al., A Metric Learning Reality Check, 2020). Queries without a positive are left out.\n\n" +
 			"--metrics adds others (winnow metrics lists them): clustering groups the images by k-means and compares " +
 			"the\n" +
-			"clusters with the labels; nearest-class-mean and linear-probe learn the classes from the given labels of " +
-			"the\n" +
-			"split --fit and classify the images.",
+			"clusters with the labels; nearest-class-mean and linear-probe learn the classes from the given labels " +
+			"of the\nsplit --fit and classify the images.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation",
 				Usage: "the `SPLIT` to measure on"},
