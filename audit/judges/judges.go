@@ -54,13 +54,13 @@ const (
 var Catalog = []Judge{
 	{
 		Name: Combined, Title: "Centres and heads", Source: "ours", Probability: true,
-		Help: "as fitted, and by heads trained on the other folds, weighted by the likelihood of held-out labels; " +
+		Help: "as fitted, and by heads trained on the other folds, weighted by the likelihood of left-out labels; " +
 			"half a minute for 6,000 images",
 		judge: func(b *bench) error { return b.combined() },
 	},
 	{
 		Name: Fitted, Title: "Fitted centres", Source: "ours", Probability: true,
-		Help:  "as centres, with whitening and confusions between classes fitted, by the likelihood of held-out labels",
+		Help:  "as centres, with whitening and confusions between classes fitted, by the likelihood of left-out labels",
 		judge: func(b *bench) error { return b.fitted() },
 	},
 	{

@@ -155,7 +155,7 @@ func judge(ctx context.Context, p *term.Program, o Options,
 	return a, made, err
 }
 
-// give writes and prints an audit.
+// give writes and prints an audit. watch shows how many pictures are written.
 func give(ctx context.Context, p *term.Program, o Options, a *inspect.Report,
 	watch func(what string) (at func(done, total int), end func())) error {
 	if o.Cut.By == audit.Precision && !audit.Named(a.Scorer).Probability {

@@ -21,20 +21,20 @@ import (
 	"winnow/run/inspect"
 )
 
-// Options are what winnow audit is asked for.
+// Options are the options of winnow audit.
 type Options struct {
 	In    inspect.Input
-	Run   string         // folder, to be opened; "": none
+	Run   string         // folder of a run; "": none
 	Open  folder.Options // of the run
 	Audit inspect.Options
 	Shard cluster.Shard
 
 	inspect.Files
-	Page string // of images
+	Page string // HTML file for images
 	JSON bool
 }
 
-// read turns the flags into options, and refuses what means nothing.
+// read turns the flags into options.
 func read(c *cli.Context) (o Options, err error) {
 	o.Files = inspect.Files{
 		Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"),
@@ -98,7 +98,7 @@ func readGiven(c *cli.Context, flags ...string) string {
 	return ""
 }
 
-// readRun reads what is about a run.
+// readRun reads the flags of a run.
 func (o *Options) readRun(c *cli.Context) (err error) {
 	switch {
 	case readGiven(c, "fit-sample", "shard") != "":
@@ -129,9 +129,9 @@ func (o *Options) readRun(c *cli.Context) (err error) {
 	return err
 }
 
-// readStored reads what is about a manifest with stored features, probabilities or both.
+// readStored reads the flags of a manifest with stored features, probabilities or both.
 func (o *Options) readStored(c *cli.Context) error {
-	about := []string{"last", "root"} // runs
+	about := []string{"last", "root"} // flags of runs
 	if c.IsSet("finetune") {
 		about = about[:1]
 	}
@@ -154,12 +154,12 @@ func (o *Options) readStored(c *cli.Context) error {
 	return o.checkScorer()
 }
 
-// readImages reads what is about images, and where what is made of them lies: beside the suspects.
+// readImages reads the flags of images. Their features and page are written next to the suspects.
 func (o *Options) readImages(c *cli.Context) error {
 	images := c.Args().First()
 	if flag := readGiven(c, "manifest", "features", "probs", "view", "include-eval", "shard"); flag != "" {
-		return term.Misused("--%s does not go with %s, all images of which are looked at and judged; --labels FILE "+
-			"with --features DIR or --probs FILE goes by what is there", flag, images)
+		return term.Misused("--%s does not go with %s, whose images are all looked at and judged: for stored data "+
+			"give --labels FILE with --features DIR or --probs FILE", flag, images)
 	}
 	if c.IsSet("last") {
 		return term.Misused("--last is about runs: name one, or leave it out")
@@ -184,7 +184,7 @@ func (o *Options) readImages(c *cli.Context) error {
 	return o.checkScorer()
 }
 
-// checkScorer refuses scorers that do not judge features.
+// checkScorer refuses scorers that cannot judge features.
 func (o *Options) checkScorer() error {
 	if name, all := o.Audit.Scorer, audit.Alone(); name != "" && !slices.Contains(all, audit.Named(name).Name) {
 		return term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name,
@@ -193,10 +193,10 @@ func (o *Options) checkScorer() error {
 	return nil
 }
 
-// examples is how many suspects a summary shows.
+// examples is the number of suspects in a summary.
 const examples = 10
 
-// check refuses numbers that cannot be.
+// check refuses numbers out of range.
 func (o Options) check() error {
 	if s := o.Audit.Copies; !(s > 0 && s <= 1) {
 		return term.Misused("--copies: found %v, expected a cosine above 0, at most 1", s)
@@ -222,7 +222,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// readCut reads which images are cleaned, and refuses flags that do not go together.
+// readCut reads which images to clean, and refuses flags that do not go together.
 func readCut(c *cli.Context) (cut audit.Cut, err error) {
 	ways := 0
 	for flag, by := range map[string]audit.By{"share": audit.Share, "below": audit.Below,
@@ -253,12 +253,12 @@ func readCut(c *cli.Context) (cut audit.Cut, err error) {
 	return cut, nil
 }
 
-// checkFiles refuses, before anything is read for minutes, a feature store given as the manifest, a name for the mended
-// manifest that promises another form than its source has, to write two things to one file, and anything over the
-// manifest that is judged: the labels as they were would be lost.
+// checkFiles refuses, before long reading, a feature store as the manifest, a name for the mended manifest that
+// stands for another form than that of its source, two outputs to one file, and an output over the judged manifest,
+// whose labels would be lost.
 func (o Options) checkFiles(manifest location.Source) error {
 	if o.Run == "" {
-		if _, err := features.Open(manifest.Path()); err == nil { // it would be read as a folder of images
+		if _, err := features.Open(manifest.Path()); err == nil { // would be read as a folder of images
 			return term.Misused("--labels: %s is a feature store, expected a manifest: --features %s --labels FILE",
 				manifest, manifest)
 		}

@@ -1,4 +1,4 @@
-// Package report is winnow report.
+// Package report is the command winnow report.
 package report
 
 import (
@@ -23,22 +23,22 @@ import (
 	"winnow/run/measure"
 )
 
-// Command is winnow report.
+// Command returns winnow report.
 func Command() *cli.Command { return command(run) }
+
+const description = `One file to read offline or to print: the training and its course, the filter, retrieval beside
+frozen and whitened features, classes, the most suspect labels, retrieval examples, a map (t-SNE), warnings,
+and definitions of all numbers. For several runs: the settings that differ, the numbers, and the curves in
+one chart. Pictures come from --root; the page stays below 10 MB.
+
+   winnow report run --out report.html     winnow report run-a run-b --out compared.html`
 
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
-		Name:      "report",
-		Usage:     "write a page about a run: training, metrics, suspects, map; or compare several runs",
-		ArgsUsage: "RUN [RUN ...]",
-		Description: "What was trained, how it went, what the filter did, retrieval beside frozen and whitened " +
-			"features, classes, the most\n" +
-			"suspect labels, retrieval examples, a map (t-SNE), warnings, and what every number means: one file that " +
-			"needs\n" +
-			"nothing else, to read offline and to print. Of several runs it holds their settings where they differ, " +
-			"their\n" +
-			"numbers, and their curves over each other. Pictures come from --root; the page stays below 10 MB.\n\n" +
-			"   winnow report run --out report.html     winnow report run-a run-b --out compared.html",
+		Name:        "report",
+		Usage:       "write a page about a run: training, metrics, suspects, map; or compare several runs",
+		ArgsUsage:   "RUN [RUN ...]",
+		Description: description,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true,
 				Usage: "write the page to `FILE`.html"},
@@ -56,7 +56,7 @@ func command(call term.Call[Options]) *cli.Command {
 	}
 }
 
-// Options of winnow report.
+// Options are the options of winnow report.
 type Options struct {
 	Dirs   []string // of runs
 	Run    folder.Options
@@ -137,7 +137,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return fmt.Errorf("report: %s: %w", o.Out, err)
 	}
 	if done.Bytes = len(file); done.Bytes > report.Limit {
-		p.Note("the page has %.1f MB, more than %.0f: there is less on it with --max N, --no-map or --no-pictures",
+		p.Note("the page has %.1f MB, more than %.0f: --max N, --no-map or --no-pictures make it smaller",
 			float64(done.Bytes)/1e6, report.Limit/1e6)
 	}
 	if o.JSON {
@@ -151,7 +151,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	return nil
 }
 
-// measure opens a run, measures it, and audits its training labels, while so many bytes are held of other runs.
+// measure opens a run, measures it, and audits its training labels; held is the memory of other runs in bytes.
 func (o Options) measure(ctx context.Context, p *term.Program, dir string, done *result,
 	held int64) (*report.Run, error) {
 	opened, err := folder.Open(ctx, dir, o.Run)
