@@ -14,8 +14,8 @@ import (
 	"winnow/features"
 )
 
-// The zero options judge vectors as they are given: every scorer of the catalog finds the wrong labels, whatever
-// the rows' lengths, and the estimate is near the share of them.
+// With zero options, vectors are judged as given: every scorer of the catalog finds the wrong labels, whatever the
+// lengths of the rows, and the estimate is close to their share.
 func TestRun(t *testing.T) {
 	z, truth := mislabelled(5, 10, 24, 20, 0.25)
 	wrong := make([]bool, z.Len())
@@ -54,7 +54,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Labels drawn at random say nothing of the images: none is called wrong, no rate is estimated, and the ranking stays.
+// Random labels are unrelated to the images: none is called wrong, no rate is estimated, and the ranking stays.
 func TestRunBlind(t *testing.T) {
 	for _, scorer := range []string{judges.Fitted, judges.Combined} {
 		z, _ := mislabelled(7, 6, 60, 12, 0)
@@ -81,9 +81,8 @@ func TestRunBlind(t *testing.T) {
 	}
 }
 
-// Whitened, fewer images than values are all equally far from each other, and opposite to all others together. That
-// an image's own class is one image smaller without it must not foretell its label: labels that have nothing to do
-// with the vectors must not look right.
+// With fewer images than values, whitened images are all equally far from each other, and opposite to all others
+// together. An image's own class is smaller by one without it; that must not make random labels look right.
 func TestRunBlindWhereImagesAreFew(t *testing.T) {
 	for _, scorer := range []string{judges.Fitted, judges.Combined} {
 		z, truth := mislabelled(8, 3, 20, 300, 0.2)
@@ -111,7 +110,7 @@ func TestRunBlindWhereImagesAreFew(t *testing.T) {
 	}
 }
 
-// Rows without a label are not judged, and whitening uses them.
+// Rows without a label are not judged, but whitening uses them.
 func TestRunUnlabelled(t *testing.T) {
 	z, _ := mislabelled(6, 6, 20, 12, 0.2)
 	for i := 0; i < z.Len(); i += 7 {
@@ -192,7 +191,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// Suspects are named by their rows and labels; probabilities stand only where they are some.
+// Suspects are named by their rows and labels. Only scorers with probabilities give probabilities.
 func TestName(t *testing.T) {
 	z, _ := mislabelled(8, 3, 8, 10, 0.2)
 	paths, classes := make([]string, z.Len()), []string{"a", "b", "c"}
@@ -216,8 +215,8 @@ func TestName(t *testing.T) {
 	}
 }
 
-// A scorer that judges by proxies judges a set only where it is given some, whether it needs the set as its bank
-// besides or not.
+// A scorer that judges by proxies judges a set only if proxies are given, whether or not it also needs the set as its
+// bank.
 func TestRunByProxies(t *testing.T) {
 	z, truth := mislabelled(5, 10, 24, 20, 0.25)
 	wrong, p := make([]bool, z.Len()), features.NewParam("proxies", 2*10, 20)

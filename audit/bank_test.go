@@ -98,7 +98,7 @@ func audited(scorer filters.Scorer, z features.Set, classes int, maxMem int64) (
 	return r.Suspects, nil
 }
 
-// checkAudit looks at what must hold of any audit.
+// checkAudit checks what must hold for any audit.
 func checkAudit(t *testing.T, z features.Set, list []suspects.Suspect) {
 	t.Helper()
 	seen := make([]bool, z.Len())
@@ -145,7 +145,7 @@ func TestAuditSmall(t *testing.T) {
 	}
 }
 
-// Scores from elsewhere replace a scorer's, by row, and order the list; suggestions stay with their rows, and rows
+// Scores from elsewhere replace a scorer's, by row, and order the list. Suggestions stay with their rows, and rows
 // without a label are not judged.
 func TestGiven(t *testing.T) {
 	z := features.NewSet(5, 3)
@@ -176,9 +176,9 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-// A row with a wrong label is judged for its true class without speaking for the wrong one: in small classes of many
-// dimensions its own vector would hide every other class. The probabilities are those of an audit whose bank never had
-// the row, which the oracle makes a row at a time.
+// A row with a wrong label is judged for its true class without supporting the wrong one: in small classes of many
+// dimensions its own vector would hide every other class. The probabilities equal those of an audit whose bank never
+// had the row, which the oracle computes row by row.
 func TestAuditSuggestsWithoutTheRow(t *testing.T) {
 	for _, scorer := range []filters.Scorer{&filters.VMF{Kappa: filters.KappaBanerjee}, &filters.AvgSim{}} {
 		z, truth := mislabelled(3, 6, 9, 60, 0.2)

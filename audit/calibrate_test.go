@@ -10,8 +10,8 @@ import (
 	"winnow/features"
 )
 
-// Labels of which a judge that saturates says 0 are not said to be surely wrong: as many are expected to be wrong
-// as the estimate has, in the judge's order, and none that nothing is known of.
+// A judge that saturates does not make labels certainly wrong: as many are expected to be wrong as the estimate says,
+// in the judge's order, and none of unknown probability.
 func TestCalibrate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var said judges.Opinion
@@ -60,7 +60,7 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// A run's filter is calibrated by the features that its noise rate is estimated from.
+// A run's filter is calibrated by the features behind the estimate of the noise rate.
 func TestFilterScoresAreCalibrated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	const classes, each, dim = 12, 30, 64
@@ -101,8 +101,8 @@ func TestFilterScoresAreCalibrated(t *testing.T) {
 	}
 }
 
-// Where a class is mistaken for one other, the estimate of mistakes that go to all classes finds a part of them;
-// that of the judge who learns it finds most.
+// If each class is mistaken for one other, an estimate that spreads mistakes over all classes finds some of them;
+// that of a judge that learns the confusions finds most.
 func TestExpectedRateOfConfusions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	const classes, each, dim = 20, 60, 24
@@ -147,8 +147,8 @@ func TestExpectedRateOfConfusions(t *testing.T) {
 	}
 }
 
-// One label that the estimate is sure of at the front of the order, or at its end, says no more than one label can,
-// and takes nothing of what hundreds behind it say.
+// One label that the estimate is certain of, first or last in the order, counts as one label, and does not outweigh
+// hundreds behind it.
 func TestCalibrateFewBesideMany(t *testing.T) {
 	var said judges.Opinion
 	var labels []int

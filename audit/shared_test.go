@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// What scorers share changes nothing of what they say.
+// Sharing results does not change the judgements of scorers.
 func TestSharedChangesNothing(t *testing.T) {
 	set, _ := mislabelled(5, 12, 20, 32, 0.2)
 	shared := new(Shared)
@@ -28,7 +28,7 @@ func TestSharedChangesNothing(t *testing.T) {
 	}
 }
 
-// Audits that share may run at the same time.
+// Audits may share concurrently.
 func TestSharedAtOnce(t *testing.T) {
 	set, _ := mislabelled(6, 6, 12, 16, 0.2)
 	shared := new(Shared)

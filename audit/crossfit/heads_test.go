@@ -13,7 +13,7 @@ import (
 	"winnow/features"
 )
 
-// sampleOf is every other row of fine's, and the whole.
+// sampleOf returns every other row of fine's set, and the whole set.
 func sampleOf(t *testing.T) (all, sample features.Set, truth []int, opts Options) {
 	t.Helper()
 	all, truth = fine(3, 0.2)
@@ -27,7 +27,7 @@ func sampleOf(t *testing.T) (all, sample features.Set, truth []int, opts Options
 	return all, all.Rows(rows), truth, Options{Seed: 1, Start: whitening(t, all)}
 }
 
-// Heads of a sample judge the whole, read back from a file, whatever rows are judged together.
+// Heads of a sample, read back from a file, judge the whole set, whatever rows are judged together.
 func TestHeadsOfSample(t *testing.T) {
 	all, sample, truth, opts := sampleOf(t)
 	learned, err := Learn(t.Context(), sample, 32, opts)

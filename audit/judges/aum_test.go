@@ -12,7 +12,7 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// Margins, bar and suggestions in loops, in double precision, with the same draws.
+// Margins, bar and suggestions by loops in double precision, with the same draws.
 func TestAUMAgainstLoops(t *testing.T) {
 	const classes = 32
 	z, _ := fine(4, 0.3)
@@ -131,7 +131,7 @@ func TestAUMAgainstLoops(t *testing.T) {
 	}
 }
 
-// Of wrong labels most are under the bar, and of right ones most are not; what is suggested is mostly the truth.
+// Most wrong labels are below the bar, most right ones above, and most suggestions are true.
 func TestNamedJudgesCall(t *testing.T) {
 	for _, name := range []string{"simifeat-v", "simifeat-r", "aum"} {
 		z, truth := fine(7, 0.2)
@@ -165,8 +165,7 @@ func TestNamedJudgesCall(t *testing.T) {
 	}
 }
 
-// What others do with neighbours and trainings says nothing that is no number where there is little to judge by,
-// says the same again, and stops when it is told to.
+// Baselines give finite numbers with little data, are reproducible, and stop when cancelled.
 func TestNamedJudgesAtTheEdges(t *testing.T) {
 	z, _ := fine(6, 0.2)
 	two := z.Rows([]int{0, 1, 32, 33, 64})

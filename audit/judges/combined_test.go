@@ -12,7 +12,7 @@ import (
 	"winnow/features"
 )
 
-// headsOf stands in for heads: softmax over the cosines to the class centres of the other of two halves.
+// headsOf replaces heads: softmax over the cosines to the class centres of the other half.
 func headsOf(z features.Set, classes int) func(do func(row int, p []float64)) error {
 	return func(do func(row int, p []float64)) error {
 		count, column, columns := make([]int, classes), make([]int, classes), 0
@@ -60,7 +60,7 @@ func headsOf(z features.Set, classes int) func(do func(row int, p []float64)) er
 	}
 }
 
-// Heads that know nothing change nothing; those that know the truth are believed, also where most classes are no
+// Heads that know nothing change nothing. Heads that know the truth are believed, even if most classes are no
 // candidates.
 func TestCombinedWeighs(t *testing.T) {
 	for _, classes := range []int{32, 2 * mostOf} {
@@ -138,8 +138,8 @@ func TestCombinedWeighs(t *testing.T) {
 	}
 }
 
-// Images that came in twos, with one label, right or wrong, foretell each other in centres: heads that know classes
-// no better than centres do, and not these mistakes, are taken all the same.
+// Images in pairs with one label, right or wrong, predict each other in centres. Heads that know classes no better
+// than centres, but not these mistakes, are still chosen.
 func TestCombinedSparesTheNearest(t *testing.T) {
 	once, truth := fine(4, 0.25)
 	n := once.Len()

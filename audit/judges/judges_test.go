@@ -12,7 +12,7 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// fine draws classes in families of four that differ little, as kinds of birds do, and gives a share of the rows
+// fine draws classes in families of four that differ little, like species of birds, and gives a share of the rows
 // another label.
 func fine(seed uint64, rate float64) (z features.Set, truth []int) {
 	const classes, each, dim = 32, 14, 48
@@ -52,7 +52,7 @@ func judged(t testing.TB, z features.Set, name string) Verdict {
 	return v
 }
 
-// judgedByAll asks all judges of the catalog, the probe fitted once.
+// judgedByAll runs all judges of the catalog, with one fit of the probe.
 func judgedByAll(t testing.TB, z features.Set) map[string]Verdict {
 	t.Helper()
 	all, opts := map[string]Verdict{}, Options{Heads: headsOf(z, 32), Shared: new(Shared)}
@@ -80,7 +80,7 @@ func auroc(t testing.TB, v Verdict, z features.Set, truth []int) float64 {
 	return d.AUROC
 }
 
-// On classes that are hard to tell apart, the default finds more than every baseline, all in the same vectors.
+// On classes that are hard to tell apart, the default finds more than every baseline in the same vectors.
 func TestDefaultBeatsBaselines(t *testing.T) {
 	for _, rate := range []float64{0.15, 0.35} {
 		mean := map[string]float64{}
@@ -106,7 +106,7 @@ func TestDefaultBeatsBaselines(t *testing.T) {
 	}
 }
 
-// Probabilities add up to what they claim, and suggestions are right more often than the labels that they replace.
+// Probabilities are calibrated, and suggestions are right more often than the labels that they replace.
 func TestScoresAreProbabilities(t *testing.T) {
 	for seed := range uint64(2) {
 		z, truth := fine(seed, 0.3)
@@ -143,7 +143,7 @@ func TestScoresAreProbabilities(t *testing.T) {
 	}
 }
 
-// noise draws vectors that have nothing to do with their labels.
+// noise draws vectors unrelated to their labels.
 func noise(seed uint64) features.Set {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	z := features.NewSet(320, 24)
@@ -156,8 +156,8 @@ func noise(seed uint64) features.Set {
 	return z
 }
 
-// No image has a part in its own judgement: among vectors without any class the given label fits best as often as
-// chance has it.
+// No image takes part in its own judgement: with vectors without classes, the given label fits best as often as by
+// chance.
 func TestNothingJudgesItself(t *testing.T) {
 	agreement := map[string]float64{}
 	const seeds = 2
@@ -210,7 +210,8 @@ func TestNothingJudgesItself(t *testing.T) {
 	}
 }
 
-// Class names and the order of rows change nothing of centres, and no row without a partner is judged.
+// Class names and the order of rows do not change the result of centres, and a row alone with its label is not
+// judged.
 func TestWhoIsJudged(t *testing.T) {
 	z, _ := fine(1, 0.2)
 	base := judged(t, z, "centres")
@@ -245,7 +246,7 @@ func TestWhoIsJudged(t *testing.T) {
 	}
 }
 
-// Confident learning's rule in loops, over the same probabilities.
+// The rule of confident learning by loops over the same probabilities.
 func TestConfidentAgainstLoops(t *testing.T) {
 	z, _ := fine(2, 0.3)
 	v := judged(t, z, "confident")
@@ -291,8 +292,8 @@ func TestConfidentAgainstLoops(t *testing.T) {
 	}
 }
 
-// The margin in loops over the probabilities that self-confidence goes by; confident learning ranks by it. The probe is
-// found by its old name.
+// The margin by loops over the probabilities of self-confidence; confident learning ranks by it. The probe is found
+// by its former name.
 func TestMarginAgainstLoops(t *testing.T) {
 	z, _ := fine(2, 0.3)
 	own, margin, confident := judged(t, z, SelfConfidence), judged(t, z, Margin), judged(t, z, Confident)

@@ -40,8 +40,8 @@ func TestByProbabilities(t *testing.T) {
 	}
 }
 
-// Where mistakes go to all classes alike, the order is nearer to self-confidence, the best there, than the margin
-// is; where people take one class of a pair for the other, it is ahead of both.
+// If mistakes go to all classes alike, the order is closer to self-confidence, the best there, than the margin is. If
+// people confuse the two classes of a pair, it beats both.
 func TestByProbabilitiesRanks(t *testing.T) {
 	for _, kind := range []struct{ share, twins float64 }{{.05, 0}, {.3, 0}, {.1, 1}, {.4, 1}} {
 		const n, classes = 20000, 10

@@ -25,12 +25,12 @@ import (
 
 var formats = []Format{CSV, JSONL, JSON, Parquet}
 
-// forms are also those that leave columns out.
+// forms also includes the form that leaves columns out.
 var forms = append(formats[:4:4], Cleanlab)
 
 func ref(v float64) *float64 { return &v }
 
-// made is a list as an audit might write it; numbers have no more digits than CSV keeps.
+// made returns a list as an audit might write it. Numbers have no more digits than CSV keeps.
 func made(n int) []Suspect {
 	rng := rand.New(rand.NewPCG(1, 2))
 	score := func() float64 { return float64(rng.IntN(1e6)) / 1e6 }
@@ -101,7 +101,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// What a spreadsheet would compute is quoted in a file for spreadsheets, and read back as it was.
+// Texts that a spreadsheet would compute are quoted in a file for spreadsheets, and read back unchanged.
 func TestSpreadsheet(t *testing.T) {
 	dir := t.TempDir()
 	var list []Suspect
@@ -203,7 +203,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// What others write: few columns, other names, no ranks, numbers as labels.
+// Lists of other tools have few columns, other names, no ranks, and numbers as labels.
 func TestReadOthers(t *testing.T) {
 	want := []Suspect{
 		{Rank: 1, Path: "b.jpg", Given: "7", Suggested: "3", Score: 0.125},
@@ -230,8 +230,12 @@ func TestReadOthers(t *testing.T) {
 		"csv": {CSV, "path,label,suggested_label,score\na.jpg,3,3,0.5\nb.jpg,7,3,.125\nc.jpg,7,7,0.5\n"},
 		"bom": {CSV, "\ufeffScore,Path, Given_Label " +
 			",predicted_label,label\r\n0.5,a.jpg,3,3,x\r\n0.125,b.jpg,7,3,x\r\n0.5,c.jpg,7,7,x\r\n"},
-		"jsonl":   {JSONL, "\ufeff{\"path\":\"a.jpg\",\"label\":3,\"suggested_label\":\"3\",\"score\":5e-1}\n\n{\"path\":\"b.jpg\",\"label\":7,\"suggested_label\":3,\"label_score\":0.125,\"more\":[{}]}\r\n{\"path\":\"c.jpg\",\"given_label\":\"7\",\"label\":3,\"suggested_label\":7,\"score\":0.5,\"fit\":null}"},
-		"json":    {JSON, `[{"path":"a.jpg","label":"3","predicted_label":3,"score":0.5},{"path":"b.jpg","label":"7","predicted_label":3,"score":0.125},{"path":"c.jpg","label":"7","predicted_label":7,"score":0.5}]`},
+		"jsonl": {JSONL, "\ufeff{\"path\":\"a.jpg\",\"label\":3,\"suggested_label\":\"3\",\"score\":5e-1}\n\n" +
+			"{\"path\":\"b.jpg\",\"label\":7,\"suggested_label\":3,\"label_score\":0.125,\"more\":[{}]}\r\n" +
+			"{\"path\":\"c.jpg\",\"given_label\":\"7\",\"label\":3,\"suggested_label\":7,\"score\":0.5,\"fit\":null}"},
+		"json": {JSON, `[{"path":"a.jpg","label":"3","predicted_label":3,"score":0.5},` +
+			`{"path":"b.jpg","label":"7","predicted_label":3,"score":0.125},` +
+			`{"path":"c.jpg","label":"7","predicted_label":7,"score":0.5}]`},
 		"parquet": {Parquet, table.String()},
 	} {
 		got, err := read(strings.NewReader(text.text), int64(len(text.text)), text.format)
@@ -241,7 +245,7 @@ func TestReadOthers(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	// As a data frame of confident learning is written, with the paths joined to it.
+	// A data frame of confident learning, with the paths joined to it.
 	frame := ",path,is_label_issue,label_quality,given_label,predicted_label\n0,\"a, é.jpg\",True,0.03125,\"cat, " +
 		"\"\"big\"\"\",鳥\n1,b.jpg,False,0.5,鳥,鳥\n"
 	want = []Suspect{{Rank: 1, Path: "a, é.jpg", Given: `cat, "big"`, Suggested: "鳥", Score: 0.03125, Dropped: true},
@@ -250,7 +254,8 @@ func TestReadOthers(t *testing.T) {
 		!cmp.Equal(want, got, cmpopts.EquateEmpty()) {
 		t.Errorf("a data frame: %+v, %v", got, err)
 	}
-	whole := `{"scorer":"centres","classes":[{"class":"a]"},[]],"images":[{"path":"a.jpg","given_label":"a","suggested_label":"b","score":0}],"left_out":[]}`
+	whole := `{"scorer":"centres","classes":[{"class":"a]"},[]],` +
+		`"images":[{"path":"a.jpg","given_label":"a","suggested_label":"b","score":0}],"left_out":[]}`
 	if got, err := read(strings.NewReader(whole), int64(len(whole)), JSON); err != nil || len(got) != 1 ||
 		got[0].Suggested != "b" {
 		t.Errorf("a whole audit: %+v, %v", got, err)
@@ -258,7 +263,8 @@ func TestReadOthers(t *testing.T) {
 }
 
 func TestReadErrors(t *testing.T) {
-	const head = "path,given_label,suggested_label,score,rank,fit,nearest_with_given_label,nearest_with_given_label_similarity,outlier\n"
+	const head = "path,given_label,suggested_label,score,rank,fit," +
+		"nearest_with_given_label,nearest_with_given_label_similarity,outlier\n"
 	for _, c := range []struct {
 		format Format
 		text   string
@@ -295,7 +301,8 @@ func TestReadErrors(t *testing.T) {
 		{JSON, "[{\"path\":\"a\",\n", ":2: the file ends early"},
 		{JSON, "", ":1: the file ends early"},
 		{JSON, "[]", ": no image found"},
-		{JSON, "[{\"path\":\"a\",\"label\":\"x\",\"suggested_label\":\"x\",\"score\":1,\"copies_with_other_labels\":[3]}]", ":1: copies_with_other_labels: found a number, expected an object"},
+		{JSON, "[{\"path\":\"a\",\"label\":\"x\",\"suggested_label\":\"x\",\"score\":1," +
+			"\"copies_with_other_labels\":[3]}]", ":1: copies_with_other_labels: found a number, expected an object"},
 		{Parquet, "PAR1", ": is no Parquet file"},
 		{Parquet, string(written(t, CSV, made(9))), ": is no Parquet file"},
 	} {
@@ -332,7 +339,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// A file cut short or with a byte changed is refused or read, and nothing worse.
+// A file that is cut short or has a changed byte is refused or read, without a panic.
 func TestBrokenParquet(t *testing.T) {
 	whole := written(t, Parquet, made(300))
 	refused := 0
@@ -353,8 +360,8 @@ func TestBrokenParquet(t *testing.T) {
 	}
 }
 
-// A small file of the same row many times is refused before it fills the memory, and so is one of a text that is
-// too long; one long text of every row is held once.
+// A small file that repeats one row many times is refused before it fills the memory, and so is a text that is too
+// long. One long text in every row is held once.
 func TestParquetBombs(t *testing.T) {
 	type row struct {
 		Path      string  `parquet:"path,dict"`
@@ -406,8 +413,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestEach: all forms give their rows in the file's order, ranks as they are told; what yield says is returned as
-// it is.
+// TestEach: all forms pass rows in the order of the file, with its ranks, and return an error of yield unchanged.
 func TestEach(t *testing.T) {
 	list := made(500)
 	slices.Reverse(list)
@@ -457,9 +463,10 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// Of two lists that cannot be read, the same is told every time.
+// The error about two unreadable lists always names the first.
 func TestTheFirstBadListIsTold(t *testing.T) {
-	const list = `{"path":"a","given_label":"x","suggested_label":"y","score":1,"nearest_with_given_label":3,"nearest_with_suggested_label":4}`
+	const list = `{"path":"a","given_label":"x","suggested_label":"y","score":1,` +
+		`"nearest_with_given_label":3,"nearest_with_suggested_label":4}`
 	for range 50 {
 		if _, err := read(strings.NewReader(list), int64(len(list)), JSONL); err == nil ||
 			!strings.Contains(err.Error(), "nearest_with_given_label: ") {
@@ -468,7 +475,7 @@ func TestTheFirstBadListIsTold(t *testing.T) {
 	}
 }
 
-// A score is said as what it is, with no more digits than mean something.
+// A score is printed by its kind, with no more digits than are meaningful.
 func TestSaid(t *testing.T) {
 	for want, e := range map[string]Suspect{
 		"not judged": {Score: 1, GivenProbability: ref(1), Unjudged: true},
@@ -482,7 +489,7 @@ func TestSaid(t *testing.T) {
 	}
 }
 
-// A list of another tool need not tell which labels are called wrong.
+// A list of another tool may not say which labels are called wrong.
 func TestEachOfOthers(t *testing.T) {
 	for name, told := range map[string]bool{
 		"path,label,predicted_label,label_quality\na.png,x,y,0.5\n":                                     false,

@@ -40,8 +40,8 @@ const (
 	drawnImages  = 12
 )
 
-// drawn writes glyphs as a folder of class folders, below those of splits where where says so; of each of the first
-// three classes the first image lies in the folder of the next class.
+// drawn writes glyphs as a folder of class folders, in the folders of splits that where names. The first image of
+// each of the first three classes is in the folder of the next class.
 func drawn(t *testing.T, where func(class, number int) string) (dir string, misplaced []string) {
 	t.Helper()
 	d, files, err := glyphs.New(glyphs.Config{Classes: drawnClasses, Images: drawnImages, Seed: 1})
@@ -79,10 +79,10 @@ func writeTo(t *testing.T, path string, data []byte) {
 
 func flat(int, int) string { return "" }
 
-// byClass gives whole classes to splits, as the tasks of retrieval do.
+// byClass assigns whole classes to splits, as retrieval tasks do.
 func byClass(class, _ int) string { return []string{"train", "val", "test"}[class%3] }
 
-// studio audits images; it notes what is told and counts how many were looked at.
+// studio audits images, collects the notes and counts the images looked at.
 type studio struct {
 	Input
 	Options
@@ -123,8 +123,8 @@ func paths(a *Report, n int) (list []string) {
 	return list
 }
 
-// However images are given, all of them are judged and those in wrong folders are the most suspect; what was looked
-// at once is not again.
+// In every form of input all images are judged, and those in wrong folders are the most suspect. Images are looked at
+// only once.
 func TestPhotos(t *testing.T) {
 	all := drawnClasses * drawnImages
 	photos, wrong := drawn(t, flat)
@@ -189,8 +189,8 @@ func TestPhotos(t *testing.T) {
 	}
 }
 
-// Images of any split are judged apart from each other where that is asked for, as stored features of the same
-// images are; what needs all of them at once is refused before they are looked at.
+// Images of any split are judged apart on request, as the stored features of the same images are. Scorers that need
+// all images at once are refused before images are looked at.
 func TestPhotosApart(t *testing.T) {
 	dir, wrong := drawn(t, byClass)
 	s := newStudio(t, dir)
@@ -238,7 +238,7 @@ func TestPhotosApart(t *testing.T) {
 	}
 }
 
-// Splits narrow what is judged, and the features serve every choice of splits.
+// Splits select what is judged; the features serve every choice of splits.
 func TestPhotosSplits(t *testing.T) {
 	dir, _ := drawn(t, byClass)
 	s := newStudio(t, dir)
@@ -268,7 +268,7 @@ func TestPhotosSplits(t *testing.T) {
 	}
 }
 
-// A broken image is passed and named; images that came, or changed, are looked at, and no others, which is told.
+// A broken image is skipped and named. Only new and changed images are looked at, with a note.
 func TestPhotosChange(t *testing.T) {
 	dir, _ := drawn(t, flat)
 	s := newStudio(t, dir)
@@ -337,8 +337,8 @@ func TestPhotosChange(t *testing.T) {
 	}
 }
 
-// Two backbones look at the images side by side, each into a store of its own, which the next audit uses again,
-// alone or beside another.
+// Two backbones look at the images, each with its own store, which the next audit reuses, with one backbone or
+// several.
 func TestPhotosBackbones(t *testing.T) {
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
 	dir, wrong := drawn(t, flat)
@@ -420,7 +420,7 @@ func firstOf(t *testing.T, dir string) []byte {
 	return data
 }
 
-// What was looked at before an interruption stays so.
+// Images looked at before an interruption are not looked at again.
 func TestPhotosInterrupted(t *testing.T) {
 	dir, _ := drawn(t, flat)
 	s := newStudio(t, dir)
@@ -443,7 +443,7 @@ func TestPhotosInterrupted(t *testing.T) {
 	}
 }
 
-// What cannot be judged is refused in one line, before an image is read.
+// Unfit input is refused in one line, before an image is read.
 func TestPhotosRefused(t *testing.T) {
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
 	t.Setenv("WINNOW_MODEL_DIRS", "")
@@ -481,7 +481,7 @@ func TestPhotosRefused(t *testing.T) {
 	}
 }
 
-// Where no label looks wrong those that are least sure are shown.
+// If no label looks wrong, the least certain are shown.
 func TestSummaryOfNone(t *testing.T) {
 	a := Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Images: []suspects.Suspect{
 		{Path: "a.jpg", Given: "cat", Suggested: "cat", Score: 0.74}, {Path: "alone.jpg", Given: "owl",
@@ -501,7 +501,8 @@ func TestSummaryOfNone(t *testing.T) {
 	}
 }
 
-// What is said follows what is known: of no suspects nothing is sure, and of scores that only rank nothing is expected.
+// Sentences claim only what is known: no suspects are called certain without probabilities, and ranks give no
+// expectation.
 func TestSentences(t *testing.T) {
 	suspect := func(score float64) suspects.Suspect {
 		return suspects.Suspect{Given: "cat", Suggested: "dog", Score: score, Dropped: true}

@@ -9,8 +9,8 @@ import (
 	"winnow/internal/hint"
 )
 
-// What an audit may take is all of it: what is left for similarities falls with what else is held, and too little
-// is refused with how much would do.
+// MaxMem covers a whole audit: the memory left for similarities shrinks with everything else held, and too little is
+// refused with the amount needed.
 func TestSimilarities(t *testing.T) {
 	const gib = 1 << 30
 	left, err := use(300_000, 128, 128, 1000, "fitted").Similarities(gib)

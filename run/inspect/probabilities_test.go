@@ -24,7 +24,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// predicted is what a model said of four images; the third is labelled dog and looks like a cat.
+// predicted holds a model's probabilities for four images; the third is labelled dog and looks like a cat.
 var predicted = []float32{
 	.8, .1, .1,
 	.1, .8, .1,
@@ -43,7 +43,7 @@ func npy(t testing.TB, values []float32) string {
 	return out.String()
 }
 
-// lines writes the probabilities as CSV, rows in the order given, with what stands before each.
+// lines writes the probabilities as CSV, rows in the given order, each with its prefix.
 func lines(head string, order []int, before ...string) string {
 	text := head
 	for _, i := range order {
@@ -81,7 +81,7 @@ func lists(t testing.TB) string {
 	return written(t, rows)
 }
 
-// judgedBy audits files by their contents.
+// judgedBy audits files with these contents.
 func judgedBy(t *testing.T, labels, name, probs string) (*Report, string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -172,7 +172,7 @@ func TestProbabilitiesRefused(t *testing.T) {
 	}
 }
 
-// A table that would not fit is refused before it is held, in every form.
+// In every form, a table that does not fit is refused before it is held.
 func TestProbabilitiesWithinMemory(t *testing.T) {
 	for name, text := range map[string]string{"p.npy": npy(t, predicted), "p.csv": lines("", []int{0, 1, 2, 3}),
 		"p.parquet": columns(t)} {
@@ -186,7 +186,7 @@ func TestProbabilitiesWithinMemory(t *testing.T) {
 	}
 }
 
-// A column of paths holds one text a row, however few bytes of the file they take.
+// A column of paths holds one text a row, however few bytes it takes in the file.
 func TestPathsRefused(t *testing.T) {
 	type many struct {
 		Path []string `parquet:"path,list"`
@@ -222,8 +222,8 @@ func TestPathsRefused(t *testing.T) {
 	}
 }
 
-// With features beside it a table may take all of the memory, not what is left for similarities, and what is judged
-// is told once.
+// With features beside it, a table may take all of the memory, not only what is left for similarities, and the note
+// about the splits is given once.
 func TestProbabilitiesWithFeatures(t *testing.T) {
 	const classes = 1 << 20
 	dir := t.TempDir()
@@ -278,7 +278,7 @@ func written[T any](t testing.TB, rows []T) string {
 	return out.String()
 }
 
-// FuzzTable reads damaged tables: a table or an error, and no more values than asked for.
+// FuzzTable reads damaged tables: it expects a table or an error, and no more values than allowed.
 func FuzzTable(f *testing.F) {
 	for _, text := range []string{npy(f, predicted), lines("path,cat,dog,eel\n", []int{0, 1}, "a", "b"), columns(f),
 		lists(f)} {
@@ -300,7 +300,7 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// On networks' predictions for people's labels the order is at least as good as the better of self-confidence and
+// On predictions of networks for labels by people, the order is at least as good as the better of self-confidence and
 // margin: AUROC and average precision within .001, precision at the true number of errors within .005.
 func TestProbabilitiesOfPeople(t *testing.T) {
 	for _, kind := range []string{"aggre", "worst"} {
@@ -343,7 +343,7 @@ func TestProbabilitiesOfPeople(t *testing.T) {
 	}
 }
 
-// againstRivals returns log p_y less the logarithm of the rivals' norm.
+// againstRivals returns log p_y minus the logarithm of the norm of the rivals.
 func againstRivals(p []float32, y int, norm float64) float64 {
 	var sum, most float64
 	for k, v := range p {
@@ -358,7 +358,7 @@ func againstRivals(p []float32, y int, norm float64) float64 {
 	return math.Log(max(float64(p[y]), 1e-7)) - math.Log(max(most, 1e-7))
 }
 
-// truths reads what was given and whether it is wrong.
+// truths reads the given labels and whether they are wrong.
 func truths(t *testing.T, path string) (given []int, wrong []bool) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -412,7 +412,7 @@ func measured(t *testing.T, order []float64, wrong []bool) [3]float64 {
 	return [3]float64{d.AUROC, d.AP, d.Precision}
 }
 
-// A program without notes to show gives no function for them.
+// A program without notes passes no function for them.
 func TestNotesMayGoNowhere(t *testing.T) {
 	dir := t.TempDir()
 	in := Input{Manifest: location.At(dir).Join("labels.csv"), Probs: filepath.Join(dir, "p.npy")}

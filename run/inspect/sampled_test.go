@@ -28,8 +28,8 @@ const (
 	torn                           = 40 // row that could not be read
 )
 
-// madeStore writes a manifest and a store of lumps, one a class; every ninth label is of the next class, every 50th
-// row has none.
+// madeStore writes a manifest and a store with one cluster for each class. Every ninth label is that of the next
+// class; every 50th row has none.
 func madeStore(t testing.TB, dir string) Input {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 1))
@@ -77,13 +77,13 @@ func sampledBy(scorer string) Options {
 	return Options{Options: audit.Options{Scorer: scorer, Seed: 1, Folds: 3}, FitSample: 200}
 }
 
-// joinAll joins what is there of an output.
+// joinAll joins the parts of an output.
 func joinAll(ctx context.Context, out string) (cluster.Result, error) {
 	return cluster.Join(ctx, out, []cluster.Joiner{Job}, cluster.JoinOptions{Progress: func(int, int) {},
 		Note: func(string, ...any) {}})
 }
 
-// allWritten is what an audit prints and its files.
+// allWritten holds the printed text and the files of an audit.
 type allWritten struct{ Said, Suspects, Classes, Clean, JSON string }
 
 func readAll(t *testing.T, r cluster.Result, a *Report, f Files) (w allWritten) {
@@ -106,13 +106,13 @@ func readAll(t *testing.T, r cluster.Result, a *Report, f Files) (w allWritten) 
 	return w
 }
 
-// files are those of an audit in a folder.
+// files returns the files of an audit in a folder.
 func files(dir string) Files {
 	return Files{Out: filepath.Join(dir, "s.csv"), Classes: filepath.Join(dir, "k.csv"),
 		Clean: filepath.Join(dir, "c.csv"), Relabel: true, Top: 7}
 }
 
-// onOne is what one machine makes.
+// onOne audits on one machine.
 func onOne(t *testing.T, in Input, o Options) (allWritten, *Report) {
 	t.Helper()
 	a, err := Judge(t.Context(), in, o, Host{})
@@ -126,8 +126,8 @@ func onOne(t *testing.T, in Input, o Options) (allWritten, *Report) {
 	return readAll(t, Joined{a, f.Top}, a, f), a
 }
 
-// An audit that was dealt is that of one machine, to the byte: what is printed, the list, the classes, the mended
-// manifest and JSON. And it finds what is wrong.
+// An audit in parts equals that of one machine, to the byte: the printed text, the list, the classes, the mended
+// manifest and JSON. And it finds the wrong labels.
 func TestDealt(t *testing.T) {
 	in := madeStore(t, t.TempDir())
 	for _, scorer := range audit.Shardable() {
@@ -172,8 +172,8 @@ func TestDealt(t *testing.T) {
 	}
 }
 
-// Another sample, seed or scorer is another job; a part that is missing or torn is named, and what cannot be dealt is
-// refused.
+// Another sample, seed or scorer is another job. A missing or damaged part is named, and audits that cannot be
+// divided are refused.
 func TestDealtRefuses(t *testing.T) {
 	in := madeStore(t, t.TempDir())
 	o, f := sampledBy(judges.Centres), files(t.TempDir())
@@ -252,10 +252,10 @@ func TestDealtRefuses(t *testing.T) {
 	refused("seeds", make(other, 1), "a single seed")
 }
 
-// killedIn names the folder in which a process of its own makes a part: TestKilledChild.
+// killedIn names the folder in which a separate process makes a part: TestKilledChild.
 const killedIn = "WINNOW_TEST_KILLED_AUDIT"
 
-// TestKilledChild is not a test: in the middle of its part it says so, and waits to be killed.
+// TestKilledChild is not a test: it reports the middle of its part, and waits to be killed.
 func TestKilledChild(t *testing.T) {
 	dir, ok := os.LookupEnv(killedIn)
 	if !ok {
@@ -272,8 +272,8 @@ func TestKilledChild(t *testing.T) {
 	t.Fatal("went on after its half:", err)
 }
 
-// A process that is killed while it fits for all, or in the middle of its part, leaves neither: others go on, the
-// join names the part, and the audit is that of one machine when it was made again.
+// A process that is killed during the fit for all, or in the middle of its part, leaves neither. Others continue, the
+// join names the missing part, and once it is made the audit equals that of one machine.
 func TestKilledPart(t *testing.T) {
 	dir := t.TempDir()
 	in, o, f := madeStore(t, dir), sampledBy(judges.Centres), files(dir)
@@ -300,8 +300,8 @@ func TestKilledPart(t *testing.T) {
 	}
 }
 
-// TestApart: more than a million images, or a billion images × classes, are judged apart unless something asks for
-// all together.
+// TestApart: more than a million images, or a billion images × classes, are judged apart unless a setting needs them
+// together.
 func TestApart(t *testing.T) {
 	for _, c := range []struct {
 		name               string

@@ -48,7 +48,7 @@ images with near copies of another label: 1: a.jpg (dög) and x.jpg (cat)
 classes that look the same as another: 1: dög as cat
 classes that look like two: 1: dög
 `
-	// each of two copies of one another has the other: two images, one pair
+	// two copies name each other: two images, one pair
 	copied := *a
 	twins := &copied
 	twins.Images = append(slices.Clone(a.Images), suspects.Suspect{Rank: 5, Path: "x.jpg", Given: "cat",

@@ -14,14 +14,14 @@ import (
 	"winnow/internal/hint"
 )
 
-// tuned is a studio whose images are judged by glyphnet, its last stage fine-tuned for each fold.
+// tuned returns a studio that judges images by glyphnet with its last stage fine-tuned for each fold.
 func tuned(t *testing.T, photos, kept string) *studio {
 	s := newStudio(t, photos)
 	s.Scorer, s.Tuning = "crossfit", Tuning{Weights: "stage3", Kept: kept}
 	return s
 }
 
-// asJSON is an audit as its JSON has it, but for the place of the features.
+// asJSON returns an audit as JSON, without the folder of its features.
 func asJSON(t *testing.T, a *Report) string {
 	t.Helper()
 	a.Store = ""
@@ -32,8 +32,8 @@ func asJSON(t *testing.T, a *Report) string {
 	return out.String()
 }
 
-// An audit that was stopped between folds goes on to the same bytes; finished folds are not learned again, and are
-// where anything that they depend on is another, or their file is damaged.
+// An audit that was stopped between folds continues to the same bytes. Finished folds are not learned again unless
+// something that they depend on has changed or their file is damaged.
 func TestFinetunedFoldsAreKept(t *testing.T) {
 	photos, _ := drawn(t, flat)
 	whole := tuned(t, photos, "")
@@ -91,7 +91,7 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 	}
 }
 
-// resize cuts a file, or with 0 changes its first byte.
+// resize shortens a file, or with 0 changes its first byte.
 func resize(t *testing.T, file string, by int) {
 	t.Helper()
 	data, err := os.ReadFile(file)

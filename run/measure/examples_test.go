@@ -10,7 +10,7 @@ import (
 	"winnow/run/comparison"
 )
 
-// line is so many images of each of some classes, in turn, on a half circle: neighbours lie beside each other.
+// line returns images of some classes, in turn, on a half circle: neighbours are next to each other.
 func line(classes, images int) (*datasets.Dataset, features.Set) {
 	d, z := &datasets.Dataset{}, features.NewSet(classes*images, 2)
 	for k := range classes {
@@ -28,8 +28,8 @@ func line(classes, images int) (*datasets.Dataset, features.Set) {
 	return d, z
 }
 
-// Of evenly spaced classes the first image that has another to find asks; where there are fewer classes than
-// queries each has one.
+// The queries are the first images, with another to find, of evenly spaced classes; with fewer classes than queries,
+// one of each class.
 func TestSpread(t *testing.T) {
 	d, z := line(10, 3)
 	z.Labels[0], z.Labels[10], z.Labels[20] = 0, 1, 1 // class 0 has one image: nothing to find
@@ -51,7 +51,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// All ask where all are asked for, and none finds itself.
+// With ChooseAll every image is a query, and none finds itself.
 func TestChooseAll(t *testing.T) {
 	d, z := line(2, 10)
 	e, err := ExamplesAmong(t.Context(), d, datasets.Test, comparison.Asked[features.Set]{Query: z},

@@ -26,8 +26,8 @@ const (
 )
 
 // trained writes a manifest and a store, trains a head on them and opens its run with the splits that o needs. The
-// images lie in three lumps, one a class, but every tenth training image has the next class's label and each test
-// set has an image without label.
+// images form three clusters, one for each class, but every tenth training image has the label of the next class and
+// each test set has an image without a label.
 func trained(t *testing.T, o Options) *folder.Run {
 	t.Helper()
 	dir := t.TempDir()
@@ -96,7 +96,7 @@ func chosen(t *testing.T, names string) []Metric {
 	return list
 }
 
-// Only what learns classes needs a split to fit on.
+// Only metrics that learn classes need a split to fit on.
 func TestSplits(t *testing.T) {
 	for names, want := range map[string]string{"retrieval": "[test]", "retrieval,linear-probe": "[test train]"} {
 		if got := fmt.Sprint(Options{Split: datasets.Test, Metrics: chosen(t, names)}.Splits()); got != want {
@@ -187,7 +187,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// A query needs somebody to find: another image of its label, or one in the gallery.
+// A query needs a match: another image with its label, or one in the gallery.
 func TestAskers(t *testing.T) {
 	of := comparison.Asked[features.Set]{Query: features.Set{Labels: []int{0, 1, 0, 2}}}
 	if rows := Askers(of); !slices.Equal(rows, []int{0, 2}) {
@@ -228,7 +228,7 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// Where a manifest has no test split and no queries, what is looked at without a name is its validation split.
+// If a manifest has no test split and no queries, the default is its validation split.
 func TestValidationWithoutTest(t *testing.T) {
 	r := trained(t, Options{})
 	for i := range r.Manifest.Samples {

@@ -8,8 +8,8 @@ import (
 	"winnow/internal/hint"
 )
 
-// --max-mem is for all that a command holds: what is left for similarities falls with what else is held, metrics
-// that copy vectors and those fitted take more, and too little is refused with how much would do.
+// MaxMem covers a whole command: the memory left for similarities shrinks with everything else held; metrics that
+// copy vectors or fit take more; too little is refused with the amount needed.
 func TestMemory(t *testing.T) {
 	o := Options{Metrics: chosen(t, "retrieval,linear-probe"), MaxMem: 130 << 20, Note: t.Logf}
 	r := trained(t, o)

@@ -15,7 +15,7 @@ import (
 	"winnow/internal/text"
 )
 
-// An estimate that was dealt says, to the last digit, what one machine says, whatever the number of parts.
+// An estimate in parts equals that of one machine, to the last digit, for every number of parts.
 func TestNoiseDealt(t *testing.T) {
 	r := trained(t, Options{})
 	quiet := func(string, ...any) {}

@@ -17,7 +17,7 @@ import (
 	"winnow/run/inspect"
 )
 
-// hereIsARun makes a run folder called run in a new working folder, and a folder of photos.
+// hereIsARun makes a run folder named run in a new working folder, and a folder of photos.
 func hereIsARun(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())

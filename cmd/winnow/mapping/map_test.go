@@ -44,7 +44,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	}
 }
 
-// Features are looked at of the splits that are drawn; of all where all are.
+// Only the features of the drawn splits are needed; all if all are drawn.
 func TestSplitsToLookAt(t *testing.T) {
 	if got := splitsToLookAt("train,all"); got != nil {
 		t.Errorf("of all splits: %v", got)
