@@ -44,14 +44,13 @@ type Options struct {
 	Whiten  bool     // judge whitened vectors, for features as stored; crossfit always whitens, in combined too
 	Rate    *float64 // share of the labels to call wrong, 0 ≤ Rate < 1; nil: as estimated
 
-	Neighbours int // knn: images that vote; simifeat-v, simifeat-r: the image itself is one of them; 0: 10
-	// Folds: self-confidence, margin, confident, crossfit, combined: each fold is judged by the others; 0: 5
-	Folds    int
-	Rounds   int     // crossfit, combined: divisions into folds, whose mean log probabilities judge; 0: 1
-	Copies   float64 // two images are near copies if their cosine is at least this; 0: [findings.CopyBound]
-	Seed     uint64  // of the folds and of the resampling behind the estimate's interval
-	MaxMem   int64   // bytes of similarities held at once; 0: [eval.DefaultMaxMem]
-	JustRank bool    // find nothing but suspects; needs Rate or Given.Wrong
+	Neighbours int     // knn: images that vote; simifeat-v, simifeat-r: the image itself is one of them; 0: 10
+	Folds      int     // of the judges by a probe, crossfit and combined: each is judged by the others; 0: 5
+	Rounds     int     // crossfit, combined: divisions into folds, whose mean log probabilities judge; 0: 1
+	Copies     float64 // two images are near copies if their cosine is at least this; 0: [findings.CopyBound]
+	Seed       uint64  // of the folds and of the resampling behind the estimate's interval
+	MaxMem     int64   // bytes of similarities held at once; 0: [eval.DefaultMaxMem]
+	JustRank   bool    // find nothing but suspects; needs Rate or Given.Wrong
 
 	Filter *filters.Config // settings of a filter's scorer; nil: the defaults
 }
@@ -60,7 +59,7 @@ type Options struct {
 type Auditor struct {
 	Given   *Given          // ranks the labels in place of the scorer, which then only suggests others
 	Proxies *features.Param // of proxysim: the same number for each class, class after class
-	// Findings: same rows as the set: noise rate, classes, outliers and copies are found in these, whitened
+	// Findings has the same rows as the set. Noise rate, classes, outliers and copies are found in it, whitened.
 	Findings features.Source
 	Parts    []int    // crossfit, combined: values of each backbone, if a vector joins several; each gets heads
 	Names    []string // of these backbones, for Result.Why
@@ -81,10 +80,9 @@ type job struct {
 
 // Result is the outcome of an audit.
 type Result struct {
-	Scorer string
-	Why    string // what the scorer chose for this set, and why; "": it had no choice
-	// Blind: held-out labels are predicted no better than by chance: none is called wrong, no rate known
-	Blind      bool
+	Scorer     string
+	Why        string             // what the scorer chose for this set, and why; "": it had no choice
+	Blind      bool               // held-out labels are predicted no better than by chance: none is called wrong
 	Suggests   string             // the scorer of the suggested labels, if it is another
 	Rate       float64            // share of the labels that is called wrong
 	Suspects   []suspects.Suspect // all labelled rows, most suspect first; ties by row

@@ -110,7 +110,7 @@ func NewBasis(ctx context.Context, sums *leaveout.Sums, sample features.Set, o O
 
 // look finds the classes as the sample shows them.
 func (b *Basis) look(ctx context.Context, white *head.Head, sample features.Set) error {
-	said, err := b.Judge(ctx, sample.X, sample.Labels, sample.IDs)
+	said, err := b.Judge(ctx, sample)
 	if err != nil {
 		return err
 	}
@@ -136,11 +136,11 @@ func narrowed(to []float32, row []float64) {
 	}
 }
 
-// Judge judges rows of the whole set by their features, of unit length, labels, and positions.
-func (b *Basis) Judge(ctx context.Context, x blas32.General, labels, rows []int) (Judged, error) {
-	n := x.Rows
-	j := Judged{judges.Undecided(labels), unsaid(n), noiserate.Said{Given: unsaid(n), Ranked: unsaid(n)}}
-	s := b.Whole.Compare(x, labels)
+// Judge judges rows of the whole set: features of unit length whose IDs are their positions.
+func (b *Basis) Judge(ctx context.Context, set features.Set) (Judged, error) {
+	n := set.Len()
+	j := Judged{judges.Undecided(set.Labels), unsaid(n), noiserate.Said{Given: unsaid(n), Ranked: unsaid(n)}}
+	s := b.Whole.Compare(set.X, set.Labels)
 	var beside blas32.General
 	if b.Heads != nil && b.Scorer == judges.Combined {
 		beside = features.NewMatrix(n, len(s.Classes))
@@ -167,7 +167,7 @@ func (b *Basis) Judge(ctx context.Context, x blas32.General, labels, rows []int)
 		return j, err
 	}
 	folds := make([]int, n)
-	for i, row := range rows {
+	for i, row := range set.IDs {
 		if at, ok := slices.BinarySearch(b.Sample, row); ok {
 			folds[i] = b.Heads.Of[at]
 		} else {
@@ -180,7 +180,7 @@ func (b *Basis) Judge(ctx context.Context, x blas32.General, labels, rows []int)
 			return features.Set{X: beside}.Rows(rows).X, nil
 		}
 	}
-	j.Opinion, err = b.Heads.Judge(ctx, x, labels, folds, by)
+	j.Opinion, err = b.Heads.Judge(ctx, set.X, set.Labels, folds, by)
 	return j, err
 }
 

@@ -152,7 +152,7 @@ func (d *Data) audited(ctx context.Context, o audit.Options, at func(done, total
 			return audit.NewBasis(ctx, sums, sample, audit.Options{Scorer: o.Scorer, Seed: o.Seed}, nil)
 		},
 		Judge: func(ctx context.Context, b *audit.Basis, block features.Set) (audit.Judged, error) {
-			return b.Judge(ctx, block.X, block.Labels, block.IDs)
+			return b.Judge(ctx, block)
 		},
 		Progress: func(done, total int) {
 			if done <= last {

@@ -182,9 +182,9 @@ func Part(column []int, columns, folds int, rng *rand.Rand) []int {
 // label, is not judged: Score 1, Order +Inf, Suggested its own.
 type Verdict struct {
 	Opinion               // the lowest Order is most suspect; scores are probabilities, or as the judge's help says
-	Classes *leaveout.Set // the classes as the judge left them
-	Why     string        // what the judge chose, and why; empty: there was nothing to choose
-	// Blind: fitted and combined: held-out labels are predicted no better than by chance, so scores mean nothing
+	Classes *leaveout.Set // the classes, weighted by the judge
+	Why     string        // what the judge chose, and why; "": it had no choice
+	// Blind says, for fitted and combined, that held-out labels are predicted no better than by chance.
 	Blind bool
 }
 

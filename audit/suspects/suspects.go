@@ -54,32 +54,32 @@ type Suspect struct {
 	Rank  int    `json:"rank" parquet:"rank"`
 	Path  string `json:"path" parquet:"path"`
 	Given string `json:"given_label" parquet:"given_label,dict"`
-	// Suggested: the given label if none fits better
+	// Suggested is the given label if none fits better.
 	Suggested string `json:"suggested_label" parquet:"suggested_label,dict"`
-	// Score: of the given label; higher: cleaner
+	// Score of the given label: higher if it looks more right.
 	Score float64 `json:"score" parquet:"score"`
-	// SuggestedScore: nil: not known
+	// SuggestedScore is nil if unknown.
 	SuggestedScore *float64 `json:"suggested_score" parquet:"suggested_score,optional"`
-	// SuggestedProbability: nil: the score is none
+	// SuggestedProbability is nil if the scorer gives no probabilities.
 	SuggestedProbability *float64 `json:"suggested_probability" parquet:"suggested_probability,optional"`
-	// Dropped: called wrong
+	// Dropped says that the label is called wrong.
 	Dropped          bool   `json:"dropped" parquet:"dropped"`
 	True             string `json:"true_label,omitempty" parquet:"true_label,optional,dict"`
 	SupportGiven     []Near `json:"nearest_with_given_label" parquet:"nearest_with_given_label,list"`
 	SupportSuggested []Near `json:"nearest_with_suggested_label" parquet:"nearest_with_suggested_label,list"`
-	// Fit: to the class that it fits best, in deviations; nil: not known
+	// Fit to the class that the image fits best, in deviations; nil if unknown.
 	Fit     *float64 `json:"fit" parquet:"fit,optional"`
 	Outlier bool     `json:"outlier" parquet:"outlier"` // fits no class
 	Copies  []Copy   `json:"copies_with_other_labels" parquet:"copies_with_other_labels,list"`
-	// GivenProbability: nil: Score is no probability
+	// GivenProbability is nil if Score is no probability.
 	GivenProbability *float64 `json:"given_probability" parquet:"given_probability,optional"`
-	// Unjudged: alone in its class: Score says nothing
+	// Unjudged says that the image is alone in its class, so that Score means nothing.
 	Unjudged bool `json:"unjudged" parquet:"unjudged"`
 
 	Row            int `json:"-" parquet:"-"` // in the judged set
 	GivenClass     int `json:"-" parquet:"-"`
 	SuggestedClass int `json:"-" parquet:"-"`
-	// Order: as Score, without ties where a probability rounds to 0 or 1 (its log odds)
+	// Order is Score, or its log odds, which do not tie if a probability rounds to 0 or 1.
 	Order float64 `json:"-" parquet:"-"`
 	Alone bool    `json:"-" parquet:"-"` // no other image has its label
 }

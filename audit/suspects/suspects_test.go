@@ -228,8 +228,8 @@ func TestReadOthers(t *testing.T) {
 		text   string
 	}{
 		"csv": {CSV, "path,label,suggested_label,score\na.jpg,3,3,0.5\nb.jpg,7,3,.125\nc.jpg,7,7,0.5\n"},
-		"bom": {CSV, "\ufeffScore,Path, Given_Label " +
-			",predicted_label,label\r\n0.5,a.jpg,3,3,x\r\n0.125,b.jpg,7,3,x\r\n0.5,c.jpg,7,7,x\r\n"},
+		"bom": {CSV, "\ufeffScore,Path, Given_Label ,predicted_label,label\r\n" +
+			"0.5,a.jpg,3,3,x\r\n0.125,b.jpg,7,3,x\r\n0.5,c.jpg,7,7,x\r\n"},
 		"jsonl": {JSONL, "\ufeff{\"path\":\"a.jpg\",\"label\":3,\"suggested_label\":\"3\",\"score\":5e-1}\n\n" +
 			"{\"path\":\"b.jpg\",\"label\":7,\"suggested_label\":3,\"label_score\":0.125,\"more\":[{}]}\r\n" +
 			"{\"path\":\"c.jpg\",\"given_label\":\"7\",\"label\":3,\"suggested_label\":7,\"score\":0.5,\"fit\":null}"},

@@ -526,7 +526,7 @@ func TestSentences(t *testing.T) {
 				"of 3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with."},
 		{Report{Scorer: "knn", Rate: 0.25, Noise: some, Images: []suspects.Suspect{right},
 			LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},
-			"0 of 1 labels are called wrong, as many as asked for; estimated are 50.0 %, between 25.0 and 75.0 " +
+			"0 of 1 labels are called wrong, as many as asked for; the estimate is 50.0 %, between 25.0 and 75.0 " +
 				"%.|Left out: 2 images could not be read; the first is a\\nb: broken."},
 		{Report{Scorer: "fitted", Images: []suspects.Suspect{right}}, "0 of 1 labels are called wrong; how many are " +
 			"wrong is not known."},

@@ -73,18 +73,18 @@ func begin(o Options, h Host) auditing {
 // Report is an audit with names, as written.
 type Report struct {
 	Scorer string `json:"scorer"`
-	// Blind: features foretell no label better than chance: none is judged
+	// Blind says that features predict labels no better than chance, so that none is judged.
 	Blind    bool    `json:"blind,omitempty"`
 	Why      string  `json:"scorer_chose,omitempty"` // what the scorer chose for this set, and why
 	Suggests string  `json:"suggested_by,omitempty"` // the scorer of the suggested labels, if it is another
 	Rate     float64 `json:"rate"`
 	Backbone string  `json:"backbone,omitempty"` // file of the fine-tuned network that made the features
-	// Model: backbone that the audit itself looked at the images with
+	// Model is the backbone that the audit itself looked at the images with.
 	Model string `json:"model,omitempty"`
 	Store string `json:"store,omitempty"` // the features that it made
 	// Sampled images were fitted to; then neither copies nor nearest images are found
 	Sampled int `json:"fit_sample,omitempty"`
-	// View: center or mean, if the store has several views of each image
+	// View is center or mean, if the store has several views of each image.
 	View      string             `json:"view,omitempty"`
 	Detection *eval.Detection    `json:"detection"` // null if the true labels are unknown
 	Images    []suspects.Suspect `json:"images"`
@@ -121,9 +121,9 @@ type Input struct {
 	Run *folder.Run
 	// Images to look at: a manifest, a folder with a folder for each class, its .zip file, or shards
 	Images location.Source
-	// Manifest: a file or folder judged by Features, Probs or both; with Probs alone it need not name its images
+	// Manifest is a file or folder judged by Features, Probs or both. With Probs alone it need not name its images.
 	Manifest location.Source
-	// Features: stores, separated by commas; for Images, the folder where the features are kept for the next audit
+	// Features are stores, separated by commas; for Images, the folder that keeps the features for the next audit.
 	Features string
 	View     string // of stores with several
 	Probs    string // a file of class probabilities
@@ -265,9 +265,6 @@ func (o auditing) stored(ctx context.Context, d *datasets.Dataset, stores ...*fe
 	if err != nil {
 		return nil, err
 	}
-	if data.Unlabelled > 0 {
-		o.Note("%d images have no label and are not judged", data.Unlabelled)
-	}
 	if audit.Named(o.Scorer).Kind == audit.ByFilter {
 		if err := checkPairs(data.Train.Labels, len(data.Classes)); err != nil {
 			return nil, err
@@ -378,6 +375,9 @@ func (j *judged) reportOn(ctx context.Context, z features.Set, note func(string,
 // name fills in the result: ids are the positions in d of its rows, classes the names of its labels.
 func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, classes []string,
 	note func(string, ...any)) error {
+	if n := len(ids) - len(result.Suspects); n > 0 {
+		note("%d images have no label and are not judged", n)
+	}
 	a.result, a.ids, a.Sampled = result, ids, result.Sampled
 	a.Scorer, a.Why, a.Blind, a.Suggests = result.Scorer, result.Why, result.Blind, result.Suggests
 	a.Rate, a.Unjudged = result.Rate, result.Unjudged

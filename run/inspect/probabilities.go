@@ -49,17 +49,12 @@ func byProbabilities(ctx context.Context, in Input, whole, d *datasets.Dataset, 
 		set.X = blas32.General{Rows: len(set.IDs)}
 	}
 	set.Labels = make([]int, len(set.IDs))
-	unlabelled := 0
 	for i, id := range set.IDs {
 		if y := d.Samples[id].Label; y != datasets.Unlabelled {
 			set.Labels[i] = column[y]
 		} else {
 			set.Labels[i] = features.Unlabelled
-			unlabelled++
 		}
-	}
-	if unlabelled > 0 {
-		o.Note("%d images have no label and are not judged", unlabelled)
 	}
 	p, err := table.rows(whole, set.IDs)
 	if err != nil {

@@ -62,7 +62,7 @@ func openApart(in Input, whole, d *datasets.Dataset, o auditing) (*apart, error)
 			return audit.NewBasis(ctx, sums, sample, o.Options.Options, o.Host.Told)
 		},
 		Judge: func(ctx context.Context, b *audit.Basis, block features.Set) (audit.Judged, error) {
-			return b.Judge(ctx, block.X, block.Labels, block.IDs)
+			return b.Judge(ctx, block)
 		},
 		Progress: func(done, total int) {
 			if o.Host.Told != nil {
@@ -108,9 +108,6 @@ func (a *apart) report(ctx context.Context, b *audit.Basis, judged []audit.Judge
 	result, err := b.Conclude(ctx, rows.Labels, judged, a.auditing.Options.Options)
 	if err != nil {
 		return nil, err
-	}
-	if n := len(rows.Labels) - len(result.Suspects); n > 0 {
-		a.Note("%d images have no label and are not judged", n)
 	}
 	r := &Report{LeftOut: rows.LeftOut, from: a.in.Manifest, source: a.whole}
 	if rows.Store.Views() > 1 {

@@ -67,7 +67,7 @@ func (a *Report) headline(called int) string {
 	case asked && a.Noise == nil:
 		return fmt.Sprintf("%d of %d labels are called wrong; how many are wrong is not known.", called, judged)
 	case asked:
-		return fmt.Sprintf("%d of %d labels are called wrong, as many as asked for; estimated are %s.", called, judged,
+		return fmt.Sprintf("%d of %d labels are called wrong, as many as asked for; the estimate is %s.", called, judged,
 			interval)
 	case a.Blind:
 		return blind

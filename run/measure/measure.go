@@ -60,7 +60,7 @@ type Result struct {
 	Whitened  *eval.Retrieval `json:"whitened,omitempty"`
 	FineTuned bool            `json:"finetuned,omitempty"`
 	Backbone  string          `json:"backbone,omitempty"` // file of the fine-tuned network
-	// View: center or mean, if the store has several views of each image
+	// View is center or mean, if the store has several views of each image.
 	View       string              `json:"view,omitempty"`
 	Verdict    string              `json:"verdict,omitempty"`
 	Unlabelled int                 `json:"unlabelled"` // images that take no part, since their matches are unknown
