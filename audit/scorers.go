@@ -215,8 +215,7 @@ func (n *networks) why(scorer string) string {
 	}
 	folds := float64(n.folds)
 	said := fmt.Sprintf("fine-tuned networks in %d of %d folds (cross-validated label likelihood: with networks "+
-		"%.3f, with heads alone %.3f)",
-		n.taken, n.folds, math.Exp(n.with/folds), math.Exp(n.without/folds))
+		"%.3f, with heads alone %.3f)", n.taken, n.folds, math.Exp(n.with/folds), math.Exp(n.without/folds))
 	if scorer != "" {
 		said = scorer + "; " + said
 	}

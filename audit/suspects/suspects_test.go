@@ -108,9 +108,8 @@ func TestSpreadsheet(t *testing.T) {
 	for i, s := range []string{"=HYPERLINK(\"x\")", "+1", "-1", "@a", "'", "'=1", "''a", " =1", "\t-1", "＝1", "a=1",
 		"7", "- 鳥"} {
 		list = append(list, Suspect{Rank: i + 1, Path: s + ".jpg", Given: s, Suggested: s, True: s, Score: -0.5,
-			SuggestedScore: ref(-1),
-			SupportGiven:   []Near{{Path: s, Similarity: -0.25}, {Path: "=2", Similarity: 1}},
-			Copies:         []Copy{{Path: s, Label: s, Similarity: -0.5}}})
+			SuggestedScore: ref(-1), SupportGiven: []Near{{Path: s, Similarity: -0.25}, {Path: "=2", Similarity: 1}},
+			Copies: []Copy{{Path: s, Label: s, Similarity: -0.5}}})
 	}
 	file := filepath.Join(dir, "x.csv")
 	if err := WriteSpreadsheet(file, list); err != nil {

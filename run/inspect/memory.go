@@ -33,8 +33,7 @@ func use(images, stored, judged, classes int, scorer string) budget.Use {
 		judging += fitting
 	}
 	return budget.Use{What: fmt.Sprintf("audit: %d images of %d values", images, judged),
-		Beside: vectors + n*(budget.Named+budget.Told),
-		Other:  judging, Row: 4 * n}
+		Beside: vectors + n*(budget.Named+budget.Told), Other: judging, Row: 4 * n}
 }
 
 // choose takes the default judge if it fits into memory, else the default of those that train nothing.

@@ -141,8 +141,7 @@ func filterFor(cfg config.Run, rate float64, o auditing) (filters.Config, error)
 		f.Scorer = o.Scorer
 		if entry, err = filters.Find(f.Scorer); err == nil && entry.NeedsProxy {
 			return f, hint.Unfit("scorer", "%s judges by the proxies of a run with the filter %s, which this run does "+
-				"not "+
-				"have: expected one of %s", f.Scorer, f.Scorer, strings.Join(Scorers(), ", "))
+				"not have: expected one of %s", f.Scorer, f.Scorer, strings.Join(Scorers(), ", "))
 		} else if err != nil || !entry.ByBankAlone() {
 			return f, hint.Unfit("scorer", "%q cannot audit%s, expected one of %s", f.Scorer,
 				catalog.Ask(f.Scorer, Scorers()), strings.Join(Scorers(), ", "))

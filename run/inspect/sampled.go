@@ -123,8 +123,7 @@ func StorePart(ctx context.Context, in Input, options Options, h Host, f Files, 
 	o := begin(options, h)
 	if o.FitSample == 0 {
 		return made, hint.Unfit("shard", "only an audit by a sample can be divided: expected a fit sample, for "+
-			"example "+
-			"of 100000 images, which heads are trained on")
+			"example of 100000 images, which heads are trained on")
 	}
 	if err := in.check(o.Options); err != nil {
 		return made, err

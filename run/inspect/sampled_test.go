@@ -157,8 +157,7 @@ func TestDealt(t *testing.T) {
 				}
 			}
 			if again, err := StorePart(t.Context(), in, o, Host{}, f, cluster.Shard{Index: n, Of: n},
-				"test"); err != nil ||
-				!again.Complete {
+				"test"); err != nil || !again.Complete {
 				t.Fatal(again, err)
 			}
 			r, err := joinAll(t.Context(), f.Out)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"winnow/audit"
 	"winnow/audit/suspects"
@@ -40,8 +39,7 @@ func (a *Report) Sentences() []string {
 	}
 	if d := a.Detection; d != nil && d.Wrong > 0 {
 		list = append(list, fmt.Sprintf("The manifest knows the true labels: %d of %d are wrong (precision %.1f %%, "+
-			"recall %.1f %%, AUROC %.4f, AP %.4f).",
-			d.Wrong, d.Samples, 100*d.Precision, 100*d.Recall, d.AUROC, d.AP))
+			"recall %.1f %%, AUROC %.4f, AP %.4f).", d.Wrong, d.Samples, 100*d.Precision, 100*d.Recall, d.AUROC, d.AP))
 	} else if d != nil {
 		list = append(list, fmt.Sprintf("The manifest knows the true labels: none of %d is wrong.", d.Samples))
 	}
@@ -67,8 +65,8 @@ func (a *Report) headline(called int) string {
 	case asked && a.Noise == nil:
 		return fmt.Sprintf("%d of %d labels are called wrong; how many are wrong is not known.", called, judged)
 	case asked:
-		return fmt.Sprintf("%d of %d labels are called wrong, as many as asked for; the estimate is %s.", called, judged,
-			interval)
+		return fmt.Sprintf("%d of %d labels are called wrong, as many as asked for; the estimate is %s.", called,
+			judged, interval)
 	case a.Blind:
 		return blind
 	case called == 0:
@@ -133,8 +131,7 @@ func (a *Report) Worst() (list []Worst) {
 		list = append(list, Worst{class, images[class], s.called, s.label, s.times})
 	}
 	slices.SortFunc(list, func(x, y Worst) int {
-		return cmp.Or(cmp.Compare(y.Called, x.Called), cmp.Compare(x.Images, y.Images), strings.Compare(x.Class,
-			y.Class))
+		return cmp.Or(cmp.Compare(y.Called, x.Called), cmp.Compare(x.Images, y.Images), cmp.Compare(x.Class, y.Class))
 	})
 	return list
 }
@@ -157,8 +154,8 @@ func (a *Report) Confusions() (list []Confusion) {
 		list = append(list, Confusion{pair[0], pair[1], n})
 	}
 	slices.SortFunc(list, func(x, y Confusion) int {
-		return cmp.Or(cmp.Compare(y.Times, x.Times), strings.Compare(x.Given, y.Given), strings.Compare(x.Suggested,
-			y.Suggested))
+		return cmp.Or(cmp.Compare(y.Times, x.Times), cmp.Compare(x.Given, y.Given),
+			cmp.Compare(x.Suggested, y.Suggested))
 	})
 	return list
 }
@@ -192,10 +189,13 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 		title, list = "least certain, not called wrong", text.First(a.judged(), min(top, fewest))
 	}
 	if len(list) > 0 {
-		rows := [][]string{{title, "given", "suggested", a.ScoreName()}}
+		rows, certain := [][]string{{title, "given", "suggested", "score"}}, audit.Named(a.Scorer).Probability
+		if certain {
+			rows[0][3] = "given is right"
+		}
 		for _, e := range list {
 			// –: none fits better
-			row := []string{e.Path, text.Shortened(e.Given, nameWidth), "–", a.ScoreText(e.Score)}
+			row := []string{e.Path, text.Shortened(e.Given, nameWidth), "–", scoreText(e.Score, certain)}
 			if e.Suggested != e.Given {
 				row[2] = text.Shortened(e.Suggested, nameWidth)
 			}
@@ -214,19 +214,6 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 	if a.Why != "" {
 		fmt.Fprintf(w, "\njudged by %s: %s\n", a.Scorer, a.Why)
 	}
-}
-
-// ScoreName names the score of a given label.
-func (a *Report) ScoreName() string {
-	if audit.Named(a.Scorer).Probability {
-		return "given is right"
-	}
-	return "score"
-}
-
-// ScoreText returns a score as text, a probability in percent, with no more digits than are meaningful.
-func (a *Report) ScoreText(score float64) string {
-	return scoreText(score, audit.Named(a.Scorer).Probability)
 }
 
 // Source returns the folder, the .zip file or the manifest that was judged.

@@ -64,8 +64,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 		fmt.Fprintf(w, "the manifest knows: %d of %d labels are wrong; AUROC %.4f, AP %.4f\n", d.Wrong, d.Samples,
 			d.AUROC, d.AP)
 		fmt.Fprintf(w, "precision %.1f %% of the labels called wrong, recall %.1f %% of the wrong labels, F1 %.3f; "+
-			"%.1f %% of the labels kept are right\n",
-			100*d.Precision, 100*d.Recall, d.F1, 100*d.FilterAccuracy)
+			"%.1f %% of the labels kept are right\n", 100*d.Precision, 100*d.Recall, d.F1, 100*d.FilterAccuracy)
 		fmt.Fprintf(w, "recall among the most suspect 1 %%: %.1f %%, 5 %%: %.1f %%, as many as are wrong: %.1f %%\n",
 			100*d.Found1, 100*d.Found5, 100*d.FoundAll)
 	}

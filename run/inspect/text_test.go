@@ -22,8 +22,7 @@ func TestPrintAudit(t *testing.T) {
 			{Rank: 1, Path: "lon\nb.jpg", Given: "dög", Suggested: "cat", Score: 0.0001, SuggestedScore: &sure,
 				Dropped: true, Outlier: true},
 			{Rank: 2, Path: "a.jpg", Given: "dög", Suggested: "a\nowl", Score: 0.25, SuggestedScore: &half,
-				Dropped: true,
-				Copies:  []suspects.Copy{{Path: "x.jpg", Label: "cat", Similarity: 0.99}}},
+				Dropped: true, Copies: []suspects.Copy{{Path: "x.jpg", Label: "cat", Similarity: 0.99}}},
 			{Rank: 3, Path: "c.jpg", Given: "cat", Suggested: "cat", Score: 0.5, SuggestedScore: &half},
 			{Rank: 4, Path: "d.jpg", Given: "cat", Suggested: "cat", Score: 1, SuggestedScore: &sure},
 		}, Classes: []Class{

@@ -31,8 +31,7 @@ func byTraining(ctx context.Context, r *folder.Run, o auditing) (*Report, error)
 	by := o.Scorer
 	if o.IncludeEval {
 		return nil, hint.Unfit("include-eval", "the training of %s recorded only its training images: name another "+
-			"scorer",
-			r.Dir)
+			"scorer", r.Dir)
 	}
 	list, err := folder.ReadSamples(r.Dir)
 	if err != nil {
@@ -83,8 +82,7 @@ func noScores(r *folder.Run, by string, list []samples.Sample) error {
 			r.Dir)
 	case len(list) == 0:
 		return hint.Unfit("scorer", "%s: %s holds no %s: the training is not finished, or older than this scorer", by,
-			r.Dir,
-			folder.SamplesFile)
+			r.Dir, folder.SamplesFile)
 	case !seen:
 		return hint.Unfit("scorer", "%s: the training of %s ended before the last %.0f %% of its steps, which are "+
 			"averaged: train shorter, or set scores.window", by, r.Dir, 100*cfg.Scores.Window)
@@ -92,8 +90,7 @@ func noScores(r *folder.Run, by string, list []samples.Sample) error {
 		return hint.Unfit("scorer", "%s: %s", by, whyNoLoss(cfg))
 	case cfg.Method != config.Metric:
 		return hint.Unfit("scorer", "%s: the method of the run, %s, judges no embedding: try %s, or vmf, which judges "+
-			"the "+
-			"last embedding", by, cfg.Method, samples.SmallLoss)
+			"the last embedding", by, cfg.Method, samples.SmallLoss)
 	}
 	return hint.Unfit("scorer", "%s: the run's filter, %s, gives no scores that leave the image out: train with "+
 		"scores.watch=vmf, which drops nothing", by, r.Config.Filter.Scorer)

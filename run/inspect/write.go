@@ -28,7 +28,8 @@ type Files struct {
 // Save writes the files.
 func (a *Report) Save(ctx context.Context, f Files, o Options, note func(format string, args ...any)) error {
 	if f.Classes != "" {
-		if err := a.WriteClasses(f.Classes, f.Sheet); err != nil {
+		err := atomicfile.Write(f.Classes, func(w io.Writer) error { return a.writeClasses(w, f.Sheet) })
+		if err != nil {
 			return fmt.Errorf("audit: %s: %w", f.Classes, err)
 		}
 	}
@@ -107,16 +108,12 @@ func (a *Report) WriteJSON(w io.Writer) error {
 	return out.Flush()
 }
 
-// WriteClasses writes a table of the classes to a CSV file; sheet makes it safe for spreadsheets.
-func (a *Report) WriteClasses(path string, sheet bool) error {
+// writeClasses writes a table of the classes as CSV; sheet makes it safe for spreadsheets.
+func (a *Report) writeClasses(w io.Writer, sheet bool) error {
 	name := func(s string) string { return s }
 	if sheet {
 		name = suspects.Cell
 	}
-	return atomicfile.Write(path, func(w io.Writer) error { return a.writeClasses(w, name) })
-}
-
-func (a *Report) writeClasses(w io.Writer, name func(string) string) error {
 	out := csv.NewWriter(w)
 	header := []string{"class", "images", "kappa", "purity", "purity_low", "purity_high", "most_like", "likeness",
 		"looks_like_the_same", "sides_alike", "looks_like_two"}

@@ -182,8 +182,7 @@ func (o Options) measure(ctx context.Context, p *term.Program, dir string, done 
 		return nil, err
 	}
 	r.Judge(report.Judged{Scorer: a.Scorer, Suggests: a.Suggests, Rate: a.Rate, Images: a.Images,
-		Detection: a.Detection,
-		Weights:   a.Scorer == audit.SelfPaced, Record: inspect.Recorded(a.Scorer)})
+		Detection: a.Detection, Weights: a.Scorer == audit.SelfPaced, Record: inspect.Recorded(a.Scorer)})
 	done.Split, done.Runs = found.Split, append(done.Runs, r.Measured())
 	return r, nil
 }
