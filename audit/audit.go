@@ -9,9 +9,8 @@
 // from a training, can rank the labels instead ([Given]). A [Cut] chooses suspects to drop or relabel;
 // [Result.Suspects] with names ([Result.Name]) are the list on disk (audit/suspects).
 //
-// The package sees given labels only; [Result.Measure] alone compares with the truth. It reads and prints nothing
-// and needs no ONNX Runtime; run/inspect opens runs and stores for it. Neither train nor filters nor losses import
-// it.
+// The package sees given labels only; [Result.Measure] alone compares with the truth. It reads and prints nothing and
+// needs no ONNX Runtime; run/inspect opens runs and stores for it. Neither train nor filters nor losses import it.
 package audit
 
 import (

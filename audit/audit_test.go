@@ -215,8 +215,8 @@ func TestName(t *testing.T) {
 	}
 }
 
-// A scorer that judges by proxies judges a set only if proxies are given, whether or not it also needs the set as its
-// bank.
+// A scorer that judges by proxies judges a set only if proxies are given, whether or not it also needs
+// the set as its bank.
 func TestRunByProxies(t *testing.T) {
 	z, truth := mislabelled(5, 10, 24, 20, 0.25)
 	wrong, p := make([]bool, z.Len()), features.NewParam("proxies", 2*10, 20)

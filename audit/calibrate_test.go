@@ -147,8 +147,8 @@ func TestExpectedRateOfConfusions(t *testing.T) {
 	}
 }
 
-// One label that the estimate is certain of, first or last in the order, counts as one label, and does not outweigh
-// hundreds behind it.
+// One label that the estimate is certain of, first or last in the order, counts as one label, and does
+// not outweigh hundreds behind it.
 func TestCalibrateFewBesideMany(t *testing.T) {
 	var said judges.Opinion
 	var labels []int

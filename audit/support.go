@@ -13,9 +13,8 @@ const (
 	askedAtOnce  = 1 << 13 // images that they are compared with at a time
 )
 
-// support finds the nearest images with the given and with the suggested label; the latter are nil if both labels
-// are the same. It compares at most mostCompared images of each label, so that time is O(n·mostCompared·d) at
-// most.
+// support finds the nearest images with the given and with the suggested label; the latter are nil if both labels are
+// the same. It compares at most mostCompared images of each label, so that time is O(n·mostCompared·d) at most.
 func support(ctx context.Context, z features.Set, suggested []int,
 	maxMem int64) (forGiven, forSuggested [][]eval.Neighbour, err error) {
 	members, others := make(map[int][]int), make(map[int][]int)

@@ -7,9 +7,9 @@ import (
 	"winnow/head"
 )
 
-// judgedVectors returns the labelled rows of set on the unit sphere. With whiten it whitens them by all rows, and
-// returns the head that does so, which shared may have. The vectors are valid until free, which is never nil, is
-// called.
+// judgedVectors returns the labelled rows of set on the unit sphere. With whiten it whitens them by all
+// rows, and returns the head that does so, which shared may have. The vectors are valid until free, which is
+// never nil, is called.
 func judgedVectors(ctx context.Context, set features.Source, whiten bool,
 	shared *Shared) (z features.Set, by *head.Head, free func() error, err error) {
 	free = func() error { return nil }

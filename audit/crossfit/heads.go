@@ -36,12 +36,12 @@ type Fold struct {
 	Directions []blas32.General // of the classes, before and after the training
 }
 
-// askedOfSample is the number of similarities that the weighing is fitted to. One weighing serves all rows, so that
-// folds can be compared.
+// askedOfSample is the number of similarities that the weighing is fitted to. One weighing serves all
+// rows, so that folds can be compared.
 const askedOfSample = 1 << 23
 
-// Learn trains heads on a sample of a larger set, features of unit length: for each fold a head on the other folds,
-// from opts.Start.
+// Learn trains heads on a sample of a larger set, features of unit length: for each fold a head on the
+// other folds, from opts.Start.
 func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*Heads, error) {
 	opts.Folds = cmp.Or(opts.Folds, 5)
 	opts.kept = new(int)
@@ -127,8 +127,8 @@ func (h *Heads) Blind() bool { return h.Gain < judges.LeastGain(len(h.Classes)) 
 // FoldOf returns the fold of a row of the whole set that is not in the sample.
 func (h *Heads) FoldOf(row int) int { return row % len(h.Folds) }
 
-// Judge judges rows of the whole set by their features, of unit length, labels, and folds. beside is Options.Beside
-// for these rows.
+// Judge judges rows of the whole set by their features, of unit length, labels, and folds. beside is
+// Options.Beside for these rows.
 func (h *Heads) Judge(ctx context.Context, x blas32.General, labels, folds []int,
 	beside Beside) (judges.Opinion, error) {
 	v := judges.Undecided(labels)

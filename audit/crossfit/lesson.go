@@ -18,8 +18,8 @@ import (
 // Lesson holds the images that a network is fine-tuned on for a fold, and those that it then judges. The network
 // starts from the head that was trained on their stored features.
 type Lesson struct {
-	// Learned and Judged are stored features. Labels of Learned number the judged classes; those that look wrong are
-	// [features.Unlabelled].
+	// Learned and Judged are stored features. Labels of Learned number the judged classes; those that
+	// look wrong are [features.Unlabelled].
 	Learned, Judged features.Set
 	Head            *head.Head
 

@@ -18,11 +18,10 @@ import (
 //
 //	f_i = max_k (s_ik - median_k)
 //
-// over the classes k, standardised by the median of all f and their spread σ, 1.4826 times the median distance of
-// those below. median_k is the median similarity of the class's members, the images whose largest share is in it,
-// to its direction; a class without members has the median of all members. Among many classes one is near by
-// chance, so an image is compared with what others reach. Below [Outlying] it fits no class. Entries are numbered
-// as in the set.
+// over the classes k, standardised by the median of all f and their spread σ, 1.4826 times the median distance of those
+// below. median_k is the median similarity of the class's members, the images whose largest share is in it, to its
+// direction; a class without members has the median of all members. Among many classes one is near by chance, so an
+// image is compared with what others reach. Below [Outlying] it fits no class. Entries are numbered as in the set.
 func Fit(ctx context.Context, s *leaveout.Set) ([]float64, error) {
 	_, fit, err := NewReach(ctx, s)
 	return fit, err

@@ -88,8 +88,8 @@ func likeness(s *leaveout.Set, sides [2][]int) float64 {
 	return math.Max(across/math.Sqrt(within[0]*within[1]), 0)
 }
 
-// line returns the direction from one group of the members to the other, scaled so that they are 1 apart, and the
-// position of their middle.
+// line returns the direction from one group of the members to the other, scaled so that they are 1
+// apart, and the position of their middle.
 func line(s *leaveout.Set, members []int) (line []float64, middle float64, ok bool) {
 	along := longestAxis(s, members)
 	cut, ok := detectors.TwoMeans(along)

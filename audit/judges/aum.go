@@ -29,11 +29,10 @@ const (
 // where z^t are the logits of image i in epoch t just before the head learns from it. A label that similar images
 // contradict is learned late. Unlike other judges, this one learns from the very label that it judges.
 //
-// A share 1/(C+1) of the images, drawn at random, gets the label of one made-up class, always wrong; 99 % of them
-// stay below the bar. The head learns twice, with different images in the made-up class, so that every image is
-// judged. Margins and bars are means over the trainings in which the image kept its label. The score is
-// 1/(1+exp(bar - AUM)). Below 1/2 the label is called wrong, and the class with the largest mean logit is
-// suggested.
+// A share 1/(C+1) of the images, drawn at random, gets the label of one made-up class, always wrong; 99 % of them stay
+// below the bar. The head learns twice, with different images in the made-up class, so that every image is judged.
+// Margins and bars are means over the trainings in which the image kept its label. The score is 1/(1+exp(bar - AUM)).
+// Below 1/2 the label is called wrong, and the class with the largest mean logit is suggested.
 //
 // Differs from the paper: the network is a linear head with zero initial weights on fixed vectors. Time
 // O(T·n·C·d), memory 4·C·d values and 24 bytes an image. Source: Pleiss, Zhang, Elenberg & Weinberger,
@@ -151,13 +150,13 @@ func (b *bench) learn(labels []int, total linear) ([]float64, error) {
 	return margins, nil
 }
 
-// add adds a multiple of l to to.
-func add(to, l linear, by float32) {
+// add adds a multiple of l to dst.
+func add(dst, l linear, by float32) {
 	for j, v := range l.weight.Data {
-		to.weight.Data[j] += by * v
+		dst.weight.Data[j] += by * v
 	}
 	for j, v := range l.bias {
-		to.bias[j] += by * v
+		dst.bias[j] += by * v
 	}
 }
 

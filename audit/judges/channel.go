@@ -154,8 +154,8 @@ func (c *channel) count(s slots, n, of []float64) {
 	}
 }
 
-// share fills r with P(k|x_i) P(y_i|k) for the candidates k of image i. It returns the sums over all other classes
-// and over all classes.
+// share fills r with P(k|x_i) P(y_i|k) for the candidates k of image i. It returns the sums over all
+// other classes and over all classes.
 func (c channel) share(l *learner, i int, r []float64) (rest, total float64) {
 	f := l.f
 	other := c.rho / float64(f.classes-1)

@@ -94,9 +94,8 @@ func uphill(likelihood func(try int) float64) int {
 	return best
 }
 
-// alike is the log likelihood that heads must add, in nats a label, to replace centres, which withstand more
-// mistakes. Without it heads judge alone on CIFAR-10 labelled by people, where both together find more (AP 0.942,
-// 0.945).
+// alike is the log likelihood that heads must add, in nats a label, to replace centres, which withstand more mistakes.
+// Without it heads judge alone on CIFAR-10 labelled by people, where both together find more (AP 0.942, 0.945).
 const alike = 0.01
 
 // tie is the least gain in log likelihood, in nats a label, above the rounding of heads that know nothing.

@@ -26,11 +26,11 @@ const (
 // most of the C² numbers of T would depend on no image; then every class has the same share ρ of wrong labels,
 // spread evenly over the others.
 //
-// Differs from the paper: p and T maximise the likelihood of the triples, by expectation maximisation, instead of
-// minimising squared differences from the counts. Triples contain the counts of singles and pairs, no table of C³
-// counts is needed, and there is no learning rate. Time O(n·C) a step; memory O(n + C²). Source: Zhu, Song & Liu,
-// "Clusterability as an Alternative to Anchor Points When Learning with Noisy Labels", ICML 2021 (HOC), equations 5
-// to 7.
+// Differs from the paper: p and T maximise the likelihood of the triples, by expectation maximisation,
+// instead of minimising squared differences from the counts. Triples contain the counts of singles and pairs,
+// no table of C³ counts is needed, and there is no learning rate. Time O(n·C) a step; memory O(n + C²).
+// Source: Zhu, Song & Liu, "Clusterability as an Alternative to Anchor Points When Learning with Noisy
+// Labels", ICML 2021 (HOC), equations 5 to 7.
 func (b *bench) wrongShares(near [][]eval.Neighbour) ([]float64, error) {
 	column := b.columns()
 	var triples [][3]int

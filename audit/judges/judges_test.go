@@ -210,8 +210,7 @@ func TestNothingJudgesItself(t *testing.T) {
 	}
 }
 
-// Class names and the order of rows do not change the result of centres, and a row alone with its label is not
-// judged.
+// Class names and the order of rows do not change the result of centres, and a row alone with its label is not judged.
 func TestWhoIsJudged(t *testing.T) {
 	z, _ := fine(1, 0.2)
 	base := judged(t, z, "centres")
@@ -292,8 +291,8 @@ func TestConfidentAgainstLoops(t *testing.T) {
 	}
 }
 
-// The margin by loops over the probabilities of self-confidence; confident learning ranks by it. The probe is found
-// by its former name.
+// The margin by loops over the probabilities of self-confidence; confident learning ranks by it. The
+// probe is found by its former name.
 func TestMarginAgainstLoops(t *testing.T) {
 	z, _ := fine(2, 0.3)
 	own, margin, confident := judged(t, z, SelfConfidence), judged(t, z, Margin), judged(t, z, Confident)

@@ -28,9 +28,8 @@ import (
 // from each other, and an image is the more opposite to a class the larger the class is. Its own class has lost one
 // image: with classes of equal size, random labels were predicted almost perfectly.
 //
-// Leaving out needs no second inverse (Sherman & Morrison 1950). With S = Σ φ and B_k = Σ_{y_j=k} φ_j of all
-// images, f_k = φ_i·M·B_k, h = φ_i·M·φ_i, s = φ_i·M·S, q_k = B_k·M·B_k, g_k = S·M·B_k and G =
-// S·M·S,
+// Leaving out needs no second inverse (Sherman & Morrison 1950). With S = Σ φ and B_k = Σ_{y_j=k} φ_j of all images,
+// f_k = φ_i·M·B_k, h = φ_i·M·φ_i, s = φ_i·M·S, q_k = B_k·M·B_k, g_k = S·M·B_k and G = S·M·S,
 //
 //	⟨φ, B_k⟩ = f_k/(1-h),   ⟨φ, B_y-φ⟩ = (f_y-h)/(1-h),   ⟨φ, φ⟩ = h/(1-h),   ⟨φ, S-φ⟩ = (s-h)/(1-h)
 //	|B_k|² = q_k + f_k²/(1-h),   |B_y-φ|² = q_y - 2f_y + h + (f_y-h)²/(1-h)

@@ -6,9 +6,9 @@ import (
 	"winnow/eval"
 )
 
-// Shared holds what several judges of one set need and the first of them computes: folds, probabilities of the
-// probe, nearest images. Other vectors, labels or options need another Shared. The zero value is ready; judges may
-// use it concurrently.
+// Shared holds what several judges of one set need and the first of them computes: folds, probabilities of
+// the probe, nearest images. Other vectors, labels or options need another Shared. The zero value is
+// ready; judges may use it concurrently.
 type Shared struct {
 	folds  found[[]int]
 	probed found[[]float32] // probabilities of the probe out of sample, n×columns

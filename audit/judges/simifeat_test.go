@@ -128,8 +128,8 @@ func drawTriples(seed uint64, n int, prior []float64, given [][]float64) [][3]in
 	return list
 }
 
-// The fit recovers the transition of the triples, and by plain sums over all C³ consensuses no transition close to it
-// makes them likelier.
+// The fit recovers the transition of the triples, and by plain sums over all C³ consensuses no
+// transition close to it makes them likelier.
 func TestTransition(t *testing.T) {
 	prior := []float64{.2, .5, .3}
 	given := [][]float64{{.7, .2, .1}, {.05, .9, .05}, {.3, .1, .6}}

@@ -18,8 +18,8 @@ const (
 	group = 1 << 16 // rows of a group
 )
 
-// Limits to the memory that rows and texts of a file may take. A text that the file holds once and repeats counts each
-// time.
+// Limits to the memory that rows and texts of a file may take. A text that the file holds once and
+// repeats counts each time.
 const (
 	leastRoom   = 16 << 20 // bytes for any file
 	roomPerByte = 1000     // further bytes for each byte of the file

@@ -182,10 +182,9 @@ func Read(path string) (list []Suspect, err error) {
 	return list, err
 }
 
-// Each passes the rows of a list to yield one by one, in the order of the file. Rank is 0 if the file has no ranks.
-// An error of yield ends the reading and is returned unchanged. Texts of a row may be parts of a longer one: a
-// caller that keeps a few of many should clone them. calls reports whether the list says which labels are called
-// wrong.
+// Each passes the rows of a list to yield one by one, in the order of the file. Rank is 0 if the file has no ranks. An
+// error of yield ends the reading and is returned unchanged. Texts of a row may be parts of a longer one: a caller that
+// keeps a few of many should clone them. calls reports whether the list says which labels are called wrong.
 func Each(path string, yield func(Suspect) error) (calls bool, err error) {
 	into := &rows{give: yield}
 	err = opened(path, func(src io.ReaderAt, size int64, format Format) error {

@@ -35,8 +35,8 @@ func (b *Blocks) block() int {
 	return max(leastOfBlock, min(mostOfBlock, b.Len()>>10, entries/max(b.Classes, 1)))
 }
 
-// Each passes the rows from first, where a block begins, to before end, block by block. IDs are the rows; do keeps no
-// block.
+// Each passes the rows from first, where a block begins, to before end, block by block. IDs are the
+// rows; do keeps no block.
 func (b *Blocks) Each(ctx context.Context, first, end int, do func(features.Set) error) error {
 	var scratch []float32
 	var set features.Set

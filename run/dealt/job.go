@@ -12,9 +12,9 @@ import (
 	"winnow/internal/hint"
 )
 
-// Job judges rows apart from each other, by a Fit that one machine makes from sums of all rows and a sample of them.
-// Parts keep the Options for the join; parts whose options differ as JSON are not joined. Said is the judgement of a
-// block of rows.
+// Job judges rows apart from each other, by a Fit that one machine makes from sums of all rows and a
+// sample of them. Parts keep the Options for the join; parts whose options differ as JSON are not
+// joined. Said is the judgement of a block of rows.
 type Job[Options, Fit, Said any] struct {
 	Options Options
 	Rows    *Rows

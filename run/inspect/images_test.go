@@ -123,8 +123,8 @@ func paths(a *Report, n int) (list []string) {
 	return list
 }
 
-// In every form of input all images are judged, and those in wrong folders are the most suspect. Images are looked at
-// only once.
+// In every form of input all images are judged, and those in wrong folders are the most suspect. Images
+// are looked at only once.
 func TestPhotos(t *testing.T) {
 	all := drawnClasses * drawnImages
 	photos, wrong := drawn(t, flat)
@@ -337,8 +337,7 @@ func TestPhotosChange(t *testing.T) {
 	}
 }
 
-// Two backbones look at the images, each with its own store, which the next audit reuses, with one backbone or
-// several.
+// Two backbones look at the images, each with its own store, which the next audit reuses, with one backbone or several.
 func TestPhotosBackbones(t *testing.T) {
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
 	dir, wrong := drawn(t, flat)

@@ -236,8 +236,8 @@ func (o Options) apart(n, classes, stores int) bool {
 		audit.Named(o.Scorer).Shardable && !audit.Together(n, classes)
 }
 
-// sampled reports whether n images of some classes are judged apart from each other: on request, or if they are too
-// many.
+// sampled reports whether n images of some classes are judged apart from each other: on request, or if
+// they are too many.
 func (o *auditing) sampled(n, classes, stores int) bool {
 	if o.FitSample == 0 && o.apart(n, classes, stores) {
 		o.FitSample = audit.Fitted

@@ -72,8 +72,8 @@ func openApart(in Input, whole, d *datasets.Dataset, o auditing) (*apart, error)
 	}, in, whole}, nil
 }
 
-// withinApart refuses an audit of images, of wide features, that does not fit into memory; kept is the number of images
-// whose judgements are held.
+// withinApart refuses an audit of images, of wide features, that does not fit into memory; kept is the
+// number of images whose judgements are held.
 func (o Options) withinApart(images, wide, classes, kept int) error {
 	dim, judged := int64(wide), int64(min(wide, head.Widest))
 	u := budget.Use{What: fmt.Sprintf("audit: %d images of %d values in %d classes", images, dim, classes),

@@ -299,8 +299,8 @@ func TestKilledPart(t *testing.T) {
 	}
 }
 
-// TestApart: more than a million images, or a billion images × classes, are judged apart unless a setting needs them
-// together.
+// TestApart: more than a million images, or a billion images × classes, are judged apart unless a
+// setting needs them together.
 func TestApart(t *testing.T) {
 	for _, c := range []struct {
 		name               string

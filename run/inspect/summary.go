@@ -160,8 +160,8 @@ func (a *Report) Confusions() (list []Confusion) {
 	return list
 }
 
-// WriteSummary writes how many labels look wrong and how certain that is, in which classes, and the top most suspect
-// images as examples.
+// WriteSummary writes how many labels look wrong and how certain that is, in which classes, and the top
+// most suspect images as examples.
 func (a *Report) WriteSummary(w io.Writer, top int) {
 	for _, s := range a.Sentences() {
 		fmt.Fprintln(w, s)

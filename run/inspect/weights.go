@@ -15,9 +15,9 @@ import (
 	"winnow/train"
 )
 
-// byWeights judges a run's labels by its final weights. Labels of weight 0 are called wrong unless a rate is asked for.
-// Losses rank equal weights and vmf suggests labels, both in the embedding that the weights belong to: the training's
-// last.
+// byWeights judges a run's labels by its final weights. Labels of weight 0 are called wrong unless a
+// rate is asked for. Losses rank equal weights and vmf suggests labels, both in the embedding that the
+// weights belong to: the training's last.
 func byWeights(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	if o.IncludeEval {
 		return nil, hint.Unfit("include-eval", "the weights of %s are for its training images: name another scorer",

@@ -69,8 +69,8 @@ type Found struct {
 	Hit        bool    `json:"hit"` // has the query's label
 }
 
-// FindExamples embeds the images of a split, by default test, or query with gallery, and finds the nearest images
-// of some of them.
+// FindExamples embeds the images of a split, by default test, or query with gallery, and finds the
+// nearest images of some of them.
 func FindExamples(ctx context.Context, r *folder.Run, split string, o ExampleOptions) (Examples, error) {
 	images, err := Asked(r, split)
 	if err != nil {

@@ -28,8 +28,8 @@ func line(classes, images int) (*datasets.Dataset, features.Set) {
 	return d, z
 }
 
-// The queries are the first images, with another to find, of evenly spaced classes; with fewer classes than queries,
-// one of each class.
+// The queries are the first images, with another to find, of evenly spaced classes; with fewer classes
+// than queries, one of each class.
 func TestSpread(t *testing.T) {
 	d, z := line(10, 3)
 	z.Labels[0], z.Labels[10], z.Labels[20] = 0, 1, 1 // class 0 has one image: nothing to find

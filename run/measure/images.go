@@ -126,8 +126,8 @@ func (i *Images) fit(r *folder.Run, split string) error {
 	return nil
 }
 
-// as returns from another store the labelled images of a split, of the gallery if there is one, and of the split to
-// fit on if one is named.
+// as returns from another store the labelled images of a split, of the gallery if there is one, and of
+// the split to fit on if one is named.
 func as(d *datasets.Dataset, store *features.Store, split string, gallery bool,
 	fit string) (out comparison.Asked[features.Stored], err error) {
 	labelled := func(split string) *features.Stored {

@@ -34,9 +34,9 @@ func held(r *folder.Run, of comparison.Asked[features.Stored], width int) budget
 	}
 }
 
-// Similarities returns the memory left for similarities, of the memory of a whole command that embeds the images in
-// every way in turn and measures them by metrics. Metrics other than retrieval copy vectors. beside is what else
-// the command holds.
+// Similarities returns the memory left for similarities, of the memory of a whole command that embeds
+// the images in every way in turn and measures them by metrics. Metrics other than retrieval copy
+// vectors. beside is what else the command holds.
 func (i Images) Similarities(r *folder.Run, metrics []Metric, memory, beside int64) (int64, error) {
 	stored := i.Train.Dim()
 	width := max(stored, r.Head.Config().Out)

@@ -36,8 +36,8 @@ type ClassNoise struct {
 	Rate   float64 `json:"rate"`
 }
 
-// NoiseOptions say how to estimate the wrong labels of the train split. Parts whose options differ as JSON are not
-// joined.
+// NoiseOptions say how to estimate the wrong labels of the train split. Parts whose options differ as
+// JSON are not joined.
 type NoiseOptions struct {
 	Manifest  location.Source `json:"-"` // file or folder
 	Named     string          `json:"-"` // Manifest as the user wrote it

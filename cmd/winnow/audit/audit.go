@@ -87,8 +87,8 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "fit-sample", DefaultText: fmt.Sprintf("all, or %d of more than a million",
 				audit.Fitted),
 				Usage: "with photos or --features, scorers " + strings.Join(audit.Shardable(), ", ") +
-				": fit to `N` images drawn by --seed, and sums over all, so that many images need little " +
-				"memory"},
+					": fit to `N` images drawn by --seed, and sums over all, so that many images need little " +
+					"memory"},
 			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "include-eval", Usage: "--clean: also judge and mend validation and test images"},
 		}, term.Renamed(term.DataFlags, "manifest", "labels")...),

@@ -253,9 +253,9 @@ func readCut(c *cli.Context) (cut audit.Cut, err error) {
 	return cut, nil
 }
 
-// checkFiles refuses, before long reading, a feature store as the manifest, a name for the mended manifest that
-// stands for another form than that of its source, two outputs to one file, and an output over the judged manifest,
-// whose labels would be lost.
+// checkFiles refuses, before long reading, a feature store as the manifest, a name for the mended manifest
+// that stands for another form than that of its source, two outputs to one file, and an output over the
+// judged manifest, whose labels would be lost.
 func (o Options) checkFiles(manifest location.Source) error {
 	if o.Run == "" {
 		if _, err := features.Open(manifest.Path()); err == nil { // would be read as a folder of images
