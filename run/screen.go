@@ -101,13 +101,10 @@ func (s *Screenings) screen(ctx context.Context, cfg *config.Run, data *Data, be
 // judge asks the judge which labels are wrong.
 func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total int)) (*screening, error) {
 	o := audit.Options{Scorer: cfg.Screen, Classes: len(d.Classes), Whiten: true, Seed: cfg.Seed}
-	if at != nil {
-		o.Told = func(done, total, _ int, _ string) { at(done, total) }
-	}
 	if rate := cfg.Filter.Rate.Share; !cfg.Filter.Rate.Auto {
 		o.Rate = &rate
 	}
-	result, err := d.audited(ctx, o, audit.Together(d.Train.Len()-d.Unlabelled, o.Classes))
+	result, err := d.audited(ctx, o, at, audit.Together(d.Train.Len()-d.Unlabelled, o.Classes))
 	if err != nil {
 		return nil, fmt.Errorf("train: screen: %w", err)
 	}
@@ -135,15 +132,19 @@ func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total in
 }
 
 // audited judges the training images: all together or, if they are too many, block by block.
-func (d *Data) audited(ctx context.Context, o audit.Options, together bool) (audit.Result, error) {
+func (d *Data) audited(ctx context.Context, o audit.Options, at func(done, total int), together bool) (audit.Result,
+	error) {
+	if at == nil {
+		at = func(int, int) {}
+	}
 	if set := d.Train; together || !audit.Named(o.Scorer).Shardable {
 		set.Labels = append([]int(nil), set.Labels...)
 		white, err := d.judged(ctx)
 		if err != nil {
 			return audit.Result{}, err
 		}
-		o.Shared = audit.Whitened(white)
-		return audit.Run(ctx, set, o)
+		told := func(done, total, _ int, _ string) { at(done, total) }
+		return audit.Auditor{Told: told, Shared: audit.Whitened(white)}.Run(ctx, set, o)
 	}
 	before, last := 0, 0 // rows of a first pass, and of this one so far
 	job := dealt.Job[struct{}, *audit.Basis, audit.Judged]{
@@ -152,18 +153,17 @@ func (d *Data) audited(ctx context.Context, o audit.Options, together bool) (aud
 		}}},
 		Drawn: audit.Fitted, Seed: o.Seed,
 		Fit: func(ctx context.Context, sums *leaveout.Sums, sample features.Set) (*audit.Basis, error) {
-			return audit.NewBasis(ctx, sums, sample, audit.Options{Scorer: o.Scorer, Seed: o.Seed})
+			return audit.NewBasis(ctx, sums, sample, audit.Options{Scorer: o.Scorer, Seed: o.Seed}, nil)
 		},
 		Judge: func(ctx context.Context, b *audit.Basis, block features.Set) (audit.Judged, error) {
-			return b.Judge(ctx, block.X, block.Labels, block.IDs)
+			return b.Judge(ctx, block)
 		},
 		Progress: func(done, total int) {
 			if done <= last {
 				before = total
 			}
-			if last = done; o.Told != nil {
-				o.Told(before+done, 2*total, 0, "images")
-			}
+			last = done
+			at(before+done, 2*total)
 		},
 	}
 	b, said, err := job.Run(ctx)

@@ -197,8 +197,7 @@ func TestScreenApart(t *testing.T) {
 	stored := append([]float32(nil), data.Train.X.Data...)
 	o := audit.Options{Classes: len(data.Classes), Whiten: true}
 	last, said := 0, 0
-	o.Told = func(done, total, _ int, _ string) { last, said = done, total }
-	result, err := data.audited(t.Context(), o, false)
+	result, err := data.audited(t.Context(), o, func(done, total int) { last, said = done, total }, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,12 +222,12 @@ func TestScreenApart(t *testing.T) {
 		t.Error("the vectors were changed")
 	}
 	data.Train.X.Data[5] = float32(math.NaN())
-	if _, err := data.audited(t.Context(), o, false); err == nil {
+	if _, err := data.audited(t.Context(), o, nil, false); err == nil {
 		t.Error("a vector that is no number was judged")
 	}
 	o.Scorer = "fitted" // judges all together alone
 	data.Train.X.Data[5] = 0
-	if result, err := data.audited(t.Context(), o, false); err != nil || result.Sampled != 0 {
+	if result, err := data.audited(t.Context(), o, nil, false); err != nil || result.Sampled != 0 {
 		t.Errorf("%v, fitted to %d", err, result.Sampled)
 	}
 }

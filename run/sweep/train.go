@@ -95,11 +95,11 @@ func (s *Sweep) stepped(n, early int) {
 
 // test measures a run on the test images.
 func (s *Sweep) test(ctx context.Context, dir string) (*float64, error) {
-	metrics, _, err := measure.Choose("retrieval", nil, nil, func(string) bool { return false })
+	retrieval, err := measure.NewMetric("retrieval", nil)
 	if err != nil {
 		return nil, err
 	}
-	asked := measure.Options{Metrics: metrics}
+	asked := measure.Options{Metrics: []measure.Metric{retrieval}}
 	quiet := s.Host
 	quiet.Note = func(string, ...any) {}
 	r, err := folder.Open(ctx, dir, folder.Options{Host: quiet, Splits: asked.Splits(), For: "sweep"})
