@@ -135,7 +135,7 @@ func TestEvalDealt(t *testing.T) {
 		t.Errorf("another manifest: exit code %d: %s", code, errs)
 	}
 	if code, _, errs := call(t.Context(), "eval", "run", "--metrics", "all", "--out", "x.json", "--shard",
-		"1/3"); code != 2 || !strings.Contains(errs, "measure the others on one machine") {
+		"1/3"); code != 2 || !strings.Contains(errs, "measure other metrics on one machine") {
 		t.Errorf("other metrics: exit code %d: %s", code, errs)
 	}
 	if code, _, errs := call(t.Context(), "eval", "run", "--out", "no/x.json"); code != 1 ||

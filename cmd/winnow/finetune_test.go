@@ -60,7 +60,7 @@ func TestFinetune(t *testing.T) {
 	settings := []string{"--augment", "digits", "--set", "finetune.start=4 steps", "--set", "backbone_solver.name=sgd", "--set", "backbone_solver.momentum=0.9", "--set", "backbone_solver.lr=0.01", "--backbone-lr", "0.01"}
 	_, stderr := mustCall(t, tuneArgs("whole", "all", settings...)...)
 	for _, want := range []string{"making the features of the backbone before training, into whole/features", "fine-tuning glyphnet: 384704 of its 384704 weights (100 %), in 10 tensors, batch normalization frozen",
-		"the backbone rests for the first 4 of 12 steps", "the head begins again, whitened by", "untrained head: validation P@1"} {
+		"the backbone rests for the first 4 of 12 steps", "the head starts again, whitened by", "untrained head: validation P@1"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("standard error lacks %q:\n%s", want, stderr)
 		}
@@ -411,7 +411,7 @@ func TestFinetuneMisuse(t *testing.T) {
 		{tuneArgs("run", "layer9"), 1, "or one of the stages stage1, stage2, stage3\nwinnow: winnow models show glyphnet says how large the stages are"},
 		{tuneArgs("run", "all", "--root", "nowhere"), 1, "name their folder with --root"},
 		{tuneArgs("run", "all", "--root", "empty"), 1, "none of the first 64 images can be read"},
-		{tuneArgs("run", "all", "--root", "empty", "--features", "frozen"), 1, "fine-tuning looks at the images, which were looked for below empty: name their folder with --root"},
+		{tuneArgs("run", "all", "--root", "empty", "--features", "frozen"), 1, "fine-tuning reads the images, which were expected below empty: name their folder with --root"},
 		{tuneArgs("run", "all", "--features", "frozen", "--model", "other.onnx"), 1, "features frozen: made with the model of sha256"},
 		{tuneArgs("run", "all", "--model", "nothing"), 1, "no such file: see winnow models list\n"},
 		{tuneArgs("run", "all", "--features", "frozen", "--set", "finetune.start=12 steps"), 1, "the backbone would rest for 12 steps and the run has 12"},

@@ -138,7 +138,7 @@ func TestAuditByProxies(t *testing.T) {
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --scorer proxysim --json")), &asked); err != nil || asked.Scorer != "proxysim" || asked.Images[7].Score != a.Images[7].Score {
 		t.Errorf("asked for, the proxies judge otherwise: %s, %v", asked.Scorer, err)
 	}
-	if code, _, stderr := call(context.Background(), "audit", "run", "--scorer", "proxysim"); code != 2 || !strings.Contains(stderr, "was trained with --filter proxysim, and this one was not") {
+	if code, _, stderr := call(context.Background(), "audit", "run", "--scorer", "proxysim"); code != 2 || !strings.Contains(stderr, "with the filter proxysim, which this run does not have") {
 		t.Errorf("a run without proxies: %d: %s", code, stderr)
 	}
 	if err := os.Remove("soft/" + train.CheckpointFile); err != nil {

@@ -205,7 +205,7 @@ func TestRecipePrecedence(t *testing.T) {
 		t.Errorf("found bank %d, dim %d, rate %v, filter %s, lr %v", c.Bank.Size, c.Head.Out, c.Filter.Rate, c.Filter.Scorer, c.Solver.LR)
 	}
 	for line, want := range map[string]string{
-		"train --recipe prism --config x.yaml":                        "--recipe and --config are both",
+		"train --recipe prism --config x.yaml":                        "recipe and config are both",
 		"train --recipe prism/vmf":                                    "there are prism/mcl-vmf,",
 		"train --recipe prism/co-teaching --loss triplet":             "losses: found 1, expected none: co-teaching has its own loss",
 		"train --recipe prism --set nix=1":                            "unknown key nix",

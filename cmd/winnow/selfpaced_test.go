@@ -117,7 +117,7 @@ func auditsPaced(t *testing.T, w world, dir string, rows [][]string) {
 		t.Errorf("%s, %s", v.Scorer, v.Suggests)
 	}
 	write(t, filepath.Join(w.dir, "other.csv"), strings.Replace(readFile(t, known), ",class03,train", ",class04,train", 1))
-	if code, _, stderr := call(context.Background(), "audit", dir, "--manifest", filepath.Join(w.dir, "other.csv")); code != 1 || !strings.Contains(stderr, `found "c0`) || !strings.Contains(stderr, "--scorer vmf judges others") {
+	if code, _, stderr := call(context.Background(), "audit", dir, "--manifest", filepath.Join(w.dir, "other.csv")); code != 1 || !strings.Contains(stderr, `found "c0`) || !strings.Contains(stderr, "scorer vmf judges others") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 	if err := os.Remove(filepath.Join(dir, folder.WeightsFile)); err != nil {
@@ -136,8 +136,8 @@ func TestSelfPacedMisuse(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	for want, args := range map[string][]string{
-		"no loss of the run weighs its samples":        w.args(plain, "--set", "selfpaced.every=1 epoch"),
-		"--scorer: selfpaced is about runs that weigh": {"audit", plain, "--scorer", "selfpaced"},
+		"no loss of the run weighs its samples":       w.args(plain, "--set", "selfpaced.every=1 epoch"),
+		"--scorer: selfpaced needs a run that weighs": {"audit", plain, "--scorer", "selfpaced"},
 	} {
 		if code, _, stderr := call(context.Background(), args...); code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("exit %d, expected 2 and …%s…\n%s", code, want, stderr)

@@ -104,7 +104,7 @@ func TestTrainOnUnlabelledImages(t *testing.T) {
 		t.Error("images without a label changed nothing")
 	}
 	code, _, stderr := call(context.Background(), w.args(filepath.Join(w.dir, "runs", "no"), "--loss", "triplet", "--set", "sampler.unlabelled=16")...)
-	if want := "sampler.unlabelled: found 16, and no loss of the run learns from images without a label: expected 0, or the loss adapted_triplet"; code == 0 || !strings.Contains(stderr, want) {
+	if want := "sampler.unlabelled: found 16, but no loss of the run learns from images without a label: expected 0, or the loss adapted_triplet"; code == 0 || !strings.Contains(stderr, want) {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }

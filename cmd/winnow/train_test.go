@@ -256,7 +256,7 @@ func TestTrainCommand(t *testing.T) {
 		whole := readFile(t, path)
 		write(t, path, whole[:len(whole)/2])
 		code, _, stderr := call(context.Background(), "train", "--resume", "--out", out)
-		if code != 1 || !strings.Contains(stderr, "checksum differs") || !strings.Contains(stderr, "begin again with --overwrite") {
+		if code != 1 || !strings.Contains(stderr, "checksum differs") || !strings.Contains(stderr, "start again with --overwrite") {
 			t.Errorf("exit %d\n%s", code, stderr)
 		}
 		write(t, path, whole)

@@ -106,8 +106,8 @@ func (r *reproduction) try(ctx context.Context, cell studies.Cell) (studies.Outc
 			err = errors.Join(r.measure(ctx, &o, embed, t), r.validate(ctx, &o, embed, t))
 		}
 	default:
-		asked := audit.Options{Scorer: row.Judge, Whiten: true, Shared: r.shared(cell)}
-		err = r.judge(ctx, &o, t, t.data.Train, asked)
+		err = r.judge(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true},
+			audit.Auditor{Shared: r.shared(cell)})
 	}
 	o.Seconds += time.Since(start).Seconds()
 	if row.Recipe == "" {
@@ -232,5 +232,5 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 		}
 		return r.judgeBySamples(ctx, o, t, z, list, row.Judge)
 	}
-	return r.judge(ctx, o, t, z, audit.Options{Scorer: row.Judge})
+	return r.judge(ctx, o, t, z, audit.Options{Scorer: row.Judge}, audit.Auditor{})
 }

@@ -41,8 +41,8 @@ var judgements = []string{
 }
 
 // judge scores the training labels and compares the scores with the truth. Images alone with their label are left out.
-func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training, z features.Set,
-	asked audit.Options) error {
+func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training, z features.Set, asked audit.Options,
+	by audit.Auditor) error {
 	d := t.labels.data
 	truth := func(row int) (given, true int) { s := d.Samples[z.IDs[row]]; return s.Label, s.True }
 	wrong, n := make([]bool, z.Len()), 0
@@ -58,7 +58,7 @@ func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training
 	if f := filters.Default(); audit.Named(asked.Scorer).Kind == audit.ByFilter {
 		f.Scorer, asked.Filter = asked.Scorer, &f
 	}
-	result, err := audit.Run(ctx, z, asked)
+	result, err := by.Run(ctx, z, asked)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training
 	o.Measures[auroc], o.Measures["ap"], o.Measures["found"] = found.AUROC, found.AP, found.Precision
 	o.Measures["mended"] = mended / max(float64(n), 1)
 	o.Measures["found-1"], o.Measures["found-5"] = found.Found1, found.Found5
-	if asked.Given == nil && audit.Named(asked.Scorer).Probability {
+	if by.Given == nil && audit.Named(asked.Scorer).Probability {
 		reliability(o.Measures, result.Suspects, wrong)
 	}
 	return nil
@@ -105,7 +105,7 @@ func (r *reproduction) judgeBySamples(ctx context.Context, o *studies.Outcome, t
 			given.Score, given.Order = append(given.Score, scores[i]), append(given.Order, orders[i])
 		}
 	}
-	return r.judge(ctx, o, t, z.Rows(rows), audit.Options{Scorer: filters.Default().Scorer, Given: given})
+	return r.judge(ctx, o, t, z.Rows(rows), audit.Options{Scorer: filters.Default().Scorer}, audit.Auditor{Given: given})
 }
 
 // reliability compares probabilities with the true labels.
