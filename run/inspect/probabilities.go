@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -25,7 +26,7 @@ func byProbabilities(ctx context.Context, in Input, whole, d *datasets.Dataset, 
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", in.Probs, err)
 	}
-	column, names, told, err := table.classes(whole.Classes)
+	column, names, told, err := table.given(whole)
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", in.Probs, err)
 	}
@@ -76,30 +77,64 @@ type table struct {
 	at    func(row int) string
 }
 
-// classes returns the column of each of the manifest's classes, and a name for every column. The file's header
-// names the columns. Without a header, labels that are numbers count columns from 0; other labels are taken in
-// alphabetical order, and told says so.
-func (t *table) classes(labels []string) (column []int, names []string, told string, err error) {
-	if t.names != nil {
-		missing := ""
-		for _, label := range labels {
-			k := slices.Index(t.names, label)
-			if k < 0 {
-				missing = label
-				break
-			}
-			column = append(column, k)
+// given returns the column of each class of a manifest, -1 for classes that are only true labels: "none of these", for
+// example, is no column.
+func (t *table) given(d *datasets.Dataset) (column []int, names []string, told string, err error) {
+	used := make([]bool, len(d.Classes))
+	for i := range d.Samples {
+		if y := d.Samples[i].Label; y != datasets.Unlabelled {
+			used[y] = true
 		}
-		if missing == "" {
-			return column, t.names, "", nil
-		}
-		if !slices.ContainsFunc(labels, func(l string) bool { return slices.Contains(t.names, l) }) {
-			t.names = nil // p0, p1, …: names of columns, not of classes
-			return t.classes(labels)
-		}
-		return nil, nil, "", fmt.Errorf("found no column for the label %q, but %s", missing, listed(t.names))
 	}
-	column = nil
+	var labels []string
+	for k, name := range d.Classes {
+		if used[k] {
+			labels = append(labels, name)
+		}
+	}
+	if labels == nil {
+		return nil, nil, "", errors.New("no image of the manifest has a label, expected labels to judge")
+	}
+	of, names, told, err := t.classes(labels)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	column = make([]int, len(used))
+	for k := range used {
+		column[k] = -1
+		if used[k] {
+			column[k], of = of[0], of[1:]
+		}
+	}
+	return column, names, told, nil
+}
+
+// classes returns the column of each label, and a name for every column. The file's header names the columns: by the
+// labels, or by these in another case or with the same words around each, which told says. Without a header, or with
+// one that counts the columns, labels that are numbers count columns from 0; other labels are taken in their order,
+// and told says so.
+func (t *table) classes(labels []string) (column []int, names []string, told string, err error) {
+	if column := places(t.names, labels); column != nil {
+		return column, t.names, "", nil
+	}
+	if t.names != nil && !numbered(t.names) {
+		for _, plain := range []func([]string) []string{folded, core} {
+			have, want := plain(t.names), plain(labels)
+			if column := places(have, want); column != nil {
+				names := slices.Clone(t.names)
+				for i, k := range column {
+					if names[k] != labels[i] && told == "" {
+						told = fmt.Sprintf("its column %q is taken for the label %q, and the others likewise", names[k], labels[i])
+					}
+					names[k] = labels[i]
+				}
+				return column, names, told, nil
+			}
+		}
+		have := core(t.names)
+		missing := slices.IndexFunc(core(labels), func(l string) bool { return !slices.Contains(have, l) })
+		return nil, nil, "", fmt.Errorf("found no column for the label %q, but %s", labels[max(missing, 0)], listed(t.names))
+	}
 	for _, label := range labels {
 		k, err := strconv.Atoi(label)
 		if err != nil || k < 0 || k >= t.x.Cols || strconv.Itoa(k) != label {
@@ -114,15 +149,93 @@ func (t *table) classes(labels []string) (column []int, names []string, told str
 		return column, names, "", nil
 	}
 	if len(labels) != t.x.Cols {
-		return nil, nil, "", fmt.Errorf("found %d columns for %d classes in the manifest, expected one each, or a "+
+		return nil, nil, "", fmt.Errorf("found %d columns for %d labels in the manifest, expected one each, or a "+
 			"header that names them", t.x.Cols, len(labels))
 	}
-	names = slices.Sorted(slices.Values(labels))
 	column = make([]int, len(labels))
-	for i, label := range labels {
-		column[i], _ = slices.BinarySearch(names, label)
+	for i := range column {
+		column[i] = i // labels are in order: numbers by size, others by the alphabet
 	}
-	return column, names, "its columns are taken for the classes in alphabetical order: " + listed(names), nil
+	order := "alphabetical order"
+	if _, err := strconv.Atoi(labels[0]); err == nil {
+		order = "the order of their numbers"
+	}
+	return column, slices.Clone(labels), "its columns are taken for the classes in " + order + ": " + listed(labels), nil
+}
+
+// numbered reports whether the names of columns only count them: p0, p1, … or class_1, class_2, …
+func numbered(names []string) bool {
+	before, first := "", 0
+	for i, name := range names {
+		digits := strings.TrimLeftFunc(name, func(r rune) bool { return r < '0' || r > '9' })
+		n, err := strconv.Atoi(digits)
+		if i == 0 {
+			before, first = strings.TrimSuffix(name, digits), n
+		}
+		if err != nil || strings.TrimSuffix(name, digits) != before || n != first+i || first > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// places returns the place of each of some words in a list, or nil if one is missing or there twice.
+func places(list, words []string) (at []int) {
+	for _, w := range words {
+		k := slices.Index(list, w)
+		if k < 0 || slices.Contains(list[k+1:], w) || slices.Contains(at, k) {
+			return nil
+		}
+		at = append(at, k)
+	}
+	return at
+}
+
+// folded returns words in lower case, without spaces around them.
+func folded(words []string) (list []string) {
+	for _, w := range words {
+		list = append(list, strings.ToLower(strings.TrimSpace(w)))
+	}
+	return list
+}
+
+// core returns folded words without what all of them have before a separator at the beginning, and after one at the end:
+// tench and horn of prob_tench and prob_horn.
+func core(words []string) []string {
+	list := folded(words)
+	cut := func(length func(a, b string) int, separated func(w string, n int) int, rest func(w string, n int) string) {
+		n := len(list[0])
+		for _, w := range list[1:] {
+			n = min(n, length(list[0], w))
+		}
+		if n = separated(list[0], n); n > 0 {
+			for i, w := range list {
+				list[i] = rest(w, n)
+			}
+		}
+	}
+	const separators = "_ .-:/"
+	cut(func(a, b string) int {
+		n := 0
+		for n < min(len(a), len(b)) && a[n] == b[n] {
+			n++
+		}
+		return n
+	}, func(w string, n int) int { return strings.LastIndexAny(w[:n], separators) + 1 },
+		func(w string, n int) string { return w[n:] })
+	cut(func(a, b string) int {
+		n := 0
+		for n < min(len(a), len(b)) && a[len(a)-1-n] == b[len(b)-1-n] {
+			n++
+		}
+		return n
+	}, func(w string, n int) int {
+		if k := strings.IndexAny(w[len(w)-n:], separators); k >= 0 {
+			return n - k
+		}
+		return 0
+	}, func(w string, n int) string { return w[:len(w)-n] })
+	return list
 }
 
 // rows returns the probabilities of the manifest's images at these positions.

@@ -100,6 +100,7 @@ func judgedBy(t *testing.T, labels, name, probs string) (*Report, string, error)
 // Every form of the same table finds the same suspect.
 func TestProbabilitiesInEveryForm(t *testing.T) {
 	numbers := "given_label,true_label\n0,0\n1,1\n1,0\n2,2\n"
+	nothing := strings.Replace(numbers, "1,0", "1,none of these", 1)
 	for _, form := range []struct{ labels, name, text, told string }{
 		{labelled, "p.npy", npy(t, predicted), "p.npy: its columns are taken for the classes in alphabetical order: " +
 			"cat, dog, eel\n"},
@@ -108,6 +109,16 @@ func TestProbabilitiesInEveryForm(t *testing.T) {
 		{labelled, "p.csv", lines("0,1,2\n", []int{0, 1, 2, 3}), "p.csv: its columns are taken for the classes in " +
 			"alphabetical order: cat, dog, eel\n"},
 		{labelled, "p.csv", lines("cat,dog,eel\n", []int{0, 1, 2, 3}), ""},
+		{labelled, "p.csv", lines("Cat,DOG,eel\n", []int{0, 1, 2, 3}), "p.csv: its column \"Cat\" is taken for the label " +
+			"\"cat\", and the others likewise\n"},
+		{labelled, "p.csv", lines("prob_cat,prob_dog,prob_eel\n", []int{0, 1, 2, 3}), "p.csv: its column \"prob_cat\" is " +
+			"taken for the label \"cat\", and the others likewise\n"},
+		{labelled, "p.csv", lines("cat score,dog score,eel score\n", []int{0, 1, 2, 3}), "p.csv: its column \"cat score\" " +
+			"is taken for the label \"cat\", and the others likewise\n"},
+		{labelled, "p.csv", lines("class_1,class_2,class_3\n", []int{0, 1, 2, 3}), "p.csv: its columns are taken for the " +
+			"classes in alphabetical order: cat, dog, eel\n"},
+		{strings.NewReplacer("cat", "9", "dog", "10", "eel", "11").Replace(labelled), "p.npy", npy(t, predicted), "p.npy: its " +
+			"columns are taken for the classes in the order of their numbers: 9, 10, 11\n"},
 		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{2, 0, 3, 1}, "a.png", "b.png", "c.png", "d.png"), ""},
 		{labelled, "p.csv", lines(",split,cat,dog,eel\n", []int{0, 1, 2, 3}, "0,train", "1,train", "2,train",
 			"3,train"), ""},
@@ -116,6 +127,7 @@ func TestProbabilitiesInEveryForm(t *testing.T) {
 			"cat, dog, eel\n"},
 		{numbers, "p.npy", npy(t, predicted), ""},
 		{numbers, "p.csv", lines("", []int{0, 1, 2, 3}), ""},
+		{nothing, "p.npy", npy(t, predicted), ""},
 	} {
 		a, told, err := judgedBy(t, form.labels, form.name, form.text)
 		if err != nil {
@@ -123,7 +135,10 @@ func TestProbabilitiesInEveryForm(t *testing.T) {
 			continue
 		}
 		e, want := a.Images[0], []string{"c.png", "dog", "cat"}
-		if form.labels == numbers {
+		if strings.Contains(form.told, "numbers") {
+			want = []string{"c.png", "10", "9"}
+		}
+		if form.labels == numbers || form.labels == nothing {
 			want = []string{"2", "1", "0"}
 			if a.Detection == nil || a.Detection.AUROC != 1 {
 				t.Errorf("%s: detection %v", form.name, a.Detection)
@@ -152,9 +167,10 @@ func TestProbabilitiesRefused(t *testing.T) {
 		{labelled, "p.npy", npy(t, changed(4, -2)), "row 1, from 0: column 1 is -2, expected a probability: apply " +
 			"softmax to logits"},
 		{labelled, "p.npy", npy(t, changed(4, .1)), "row 1, from 0: the row sums to 0.3"},
-		{labelled + "e.png,fox\n", "p.npy", npy(t, predicted), "3 columns for 4 classes in the manifest"},
+		{labelled + "e.png,fox\n", "p.npy", npy(t, predicted), "3 columns for 4 labels in the manifest"},
 		{labelled, "p.csv", lines("cat,dog,cow\n", []int{0, 1, 2, 3}),
 			`found no column for the label "eel", but cat, dog, cow`},
+		{labelled, "p.csv", lines("a,b,c\n", []int{0, 1, 2, 3}), `found no column for the label "cat", but a, b, c`},
 		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 2}, "a.png", "b.png", "c.png"),
 			`found no row for "d.png"`},
 		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 1}, "a.png", "b.png"),
@@ -163,7 +179,7 @@ func TestProbabilitiesRefused(t *testing.T) {
 		{labelled, "p.csv", "", "0 rows of 0 probabilities"},
 		{labelled, "p.parquet", "PAR1", "p.parquet"},
 		{labelled, "p.pkl", "", `found the ending ".pkl", expected .npy, .csv or .parquet`},
-		{"given_label\nx\n", "p.npy", npy(t, predicted[:3]), "3 columns for 1 classes"},
+		{"given_label\nx\n", "p.npy", npy(t, predicted[:3]), "3 columns for 1 labels"},
 		{"path\nx\n", "p.npy", npy(t, predicted), "expected the columns path and label"},
 	} {
 		if _, _, err := judgedBy(t, c.labels, c.name, c.text); err == nil || !strings.Contains(err.Error(), c.want) {
