@@ -94,13 +94,13 @@ func TestExportToQdrantRefuses(t *testing.T) {
 	to := []string{"--to", f.URL(), "--collection", "photos"}
 	and := func(args ...string) []string { return append(append([]string{}, to...), args...) }
 	s.refused(t, 2, "--collection belongs to --to URL, which is missing", "--collection", "x", "--npy", "x.npy")
-	s.refused(t, 2, "--to: found an address of no kind known here, expected http(s)://HOST:6334 (Qdrant) or postgres://USER@HOST/DATABASE (pgvector)", "--to", "localhost:6334")
+	s.refused(t, 2, "--to: found an address of an unknown kind, expected http(s)://HOST:6334 (Qdrant) or postgres://USER@HOST/DATABASE (pgvector)", "--to", "localhost:6334")
 	s.refused(t, 2, `--payload: found "breed", expected columns of the manifest: label, split`, and("--payload", "label,breed")...)
 	s.refused(t, 2, "--batch: found 0, expected 1 point or more", and("--batch", "0")...)
 	s.refused(t, 1, "--key-file: open ", and("--key-file", filepath.Join(s.dir, "none"))...)
 	f.Key = "right"
 	t.Setenv("WINNOW_QDRANT_API_KEY", "hidden secret")
-	s.refused(t, 1, "holds something else than printable ASCII", to...)
+	s.refused(t, 1, "is not one word of printable ASCII", to...)
 	t.Setenv("WINNOW_QDRANT_API_KEY", "secret")
 	s.refused(t, 1, "Must provide an API key or an Authorization bearer token (Unauthenticated)\n", to...)
 	s.refused(t, 1, "put the server's key into "+"WINNOW_QDRANT_API_KEY", to...)

@@ -73,7 +73,7 @@ func TestExportWithoutImages(t *testing.T) {
 	if text, _ = s.call(t, "export", s.run, "--onnx", path, "--root", moved, "--manifest", some); !strings.Contains(text, "on 1 images") {
 		t.Error(text)
 	}
-	s.refused(t, 1, "the store has a readable one for none of the manifest's", "--onnx", path, "--root", moved, "--manifest", none)
+	s.refused(t, 1, "the store has no readable image of the manifest", "--onnx", path, "--root", moved, "--manifest", none)
 	// Images that are not those of the features.
 	files, err := filepath.Glob(filepath.Join(moved, "*.png"))
 	if err != nil || len(files) != 60 {

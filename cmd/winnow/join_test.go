@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/backbone/extraction"
-	"winnow/cluster"
+	"winnow/datasets/location"
 )
 
 // winnow runs a command in this process.
@@ -58,13 +58,13 @@ func TestExtractShardsAndJoin(t *testing.T) {
 	// A part alone is no store of the manifest.
 	write(t, a.manifest+".train.csv", "path,label,split\nc0/000.jpg,0,train\nc1/011.jpg,1,train\n")
 	_, errs, code := winnow(t, "train", "--manifest", a.manifest+".train.csv", "--features",
-		cluster.Path(a.out, 1, 3), "--out", filepath.Join(a.dir, "run"))
+		part(a.out, 1, 3), "--out", filepath.Join(a.dir, "run"))
 	if code != 1 || !strings.Contains(errs, "is shard 1/3, without 1 of the 2 train images") ||
 		!strings.Contains(errs, "winnow join "+a.out+"\n") {
 		t.Errorf("training on a shard: exit code %d: %s", code, errs)
 	}
 
-	second := cluster.Path(a.out, 2, 3)
+	second := part(a.out, 2, 3)
 	for name, spoil := range map[string]struct {
 		do   func() error
 		want string
@@ -102,7 +102,7 @@ func TestExtractShardsAndJoin(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil || code != 0 {
 		t.Fatalf("exit code %d, %v: %s", code, err, errs)
 	}
-	if want := (extraction.Joined{Store: a.out, Shards: 3, Rows: 13, Dim: 7, Device: "cpu", Bad: 2}); got != want {
+	if want := (extraction.Joined{Store: location.At(a.out), Shards: 3, Rows: 13, Dim: 7, Device: "cpu", Bad: 2}); got != want {
 		t.Errorf("found %+v, expected %+v", got, want)
 	}
 	if diff := cmp.Diff(want, a.files(t)); diff != "" {
@@ -155,14 +155,14 @@ func TestShardsOfViews(t *testing.T) {
 	}
 	shard("joined", "2/2", flags...)
 	shard("joined", "1/2", flags...)
-	one, two := cluster.Path(a.out, 1, 2), cluster.Path(a.out, 2, 2)
+	one, two := part(a.out, 1, 2), part(a.out, 2, 2)
 	for name, flags := range map[string][]string{
 		"dtype": flags[:2], "views": flags[2:4], `"views"`: slices.Concat(flags[:4],
 			[]string{"--seed", "8"}), "batch": slices.Concat(flags, []string{"--batch", "2"}),
 	} {
 		other := "other " + strings.Trim(name, `"`) + fmt.Sprint(len(name))
 		shard(other, "2/2", flags...)
-		if err := os.CopyFS(cluster.Path(a.out, 1, 2), os.DirFS(one)); err != nil {
+		if err := os.CopyFS(part(a.out, 1, 2), os.DirFS(one)); err != nil {
 			t.Fatal(err)
 		}
 		_, errs, code := winnow(t, "join", a.out)

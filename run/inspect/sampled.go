@@ -196,7 +196,7 @@ func StorePart(ctx context.Context, in Input, o Options, f Files, s cluster.Shar
 	if err := a.within(0); err != nil {
 		return cluster.Made{}, err
 	}
-	return a.job.Part(ctx, Job, f.Out, s)
+	return a.job.Part(ctx, Job, location.At(f.Out), s)
 }
 
 // Joined is an audit joined from parts.
@@ -233,6 +233,6 @@ func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[part, error],
 	if err != nil {
 		return nil, err
 	}
-	a.Files.Out = w.Out
+	a.Files.Out = w.Out.Path()
 	return Joined{r, a.Files.Top}, r.Save(ctx, a.Files, a.opts)
 }
