@@ -265,7 +265,7 @@ func TestExtractRefuses(t *testing.T) {
 		`--batch: found "many", expected a number of`:  {2, []string{"--batch", "many"}},
 		"--workers: found -1, expected at least 0":     {2, []string{"--workers", "-1"}},
 		"--max-pixels: found 0, expected at least 1":   {2, []string{"--max-pixels", "0"}},
-		`"more" is too much`:                           {2, []string{"more"}},
+		`unexpected argument "more"`:                   {2, []string{"more"}},
 		"none of the first 7 images can be read":       {1, []string{"--root", a.dir}},
 		"is --root the folder":                         {1, []string{"--root", a.dir}},
 		"root: " + a.manifest + ": is a file":          {1, []string{"--root", a.manifest}},
