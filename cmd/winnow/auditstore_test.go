@@ -52,26 +52,31 @@ func TestAuditStore(t *testing.T) {
 	manifest, _ := w.withTruth(t)
 	classes, list := filepath.Join(w.dir, "classes.csv"), filepath.Join(w.dir, "suspects.csv")
 	for _, scorer := range audit.Alone() {
-		code, stdout, stderr := call(context.Background(), "audit", "--manifest", manifest, "--features", w.store, "--scorer", scorer, "--json", "--classes", classes, "--out", list)
+		code, stdout, stderr := call(context.Background(), "audit", "--manifest", manifest, "--features", w.store,
+			"--scorer", scorer, "--json", "--classes", classes, "--out", list)
 		var a inspect.Report
 		if err := json.Unmarshal([]byte(stdout), &a); code != 0 || err != nil {
 			t.Fatalf("%s: %d: %v\n%s", scorer, code, err, stderr)
 		}
-		if a.Scorer != scorer || len(a.Images) != 320 || a.Detection == nil || a.Detection.AUROC < 0.6 || a.Noise == nil || a.Rate != a.Noise.Rate {
+		if a.Scorer != scorer || len(a.Images) != 320 || a.Detection == nil || a.Detection.AUROC < 0.6 ||
+			a.Noise == nil || a.Rate != a.Noise.Rate {
 			t.Errorf("%s: %d images, %+v, noise %+v", scorer, len(a.Images), a.Detection, a.Noise)
 		}
 		if scorer == judges.Default && a.Detection.AUROC < 0.85 {
 			t.Errorf("the default has an AUROC of %v", a.Detection.AUROC)
 		}
 		rows := table(t, classes)
-		if len(rows) != 21 || len(a.Classes) != 20 || rows[1][0] != "class00" || a.Classes[3].Low > a.Classes[3].Purity || a.Classes[3].High < a.Classes[3].Purity {
+		if len(rows) != 21 || len(a.Classes) != 20 || rows[1][0] != "class00" ||
+			a.Classes[3].Low > a.Classes[3].Purity || a.Classes[3].High < a.Classes[3].Purity {
 			t.Errorf("%s: %d rows of classes, the first %v; %+v", scorer, len(rows), rows[1], a.Classes[3])
 		}
 		read, err := suspects.Read(list)
-		if err != nil || len(read) != 320 || read[0].Path != a.Images[0].Path || len(read[0].SupportGiven) != 3 || a.Images[0].Fit == nil {
+		if err != nil || len(read) != 320 || read[0].Path != a.Images[0].Path || len(read[0].SupportGiven) != 3 ||
+			a.Images[0].Fit == nil {
 			t.Errorf("%s: %v, %+v", scorer, err, text.First(read, 1))
 		}
-		if told := a.Images[0].SuggestedProbability != nil; told != audit.Named(scorer).Probability || told != (read[0].SuggestedProbability != nil) {
+		if told := a.Images[0].SuggestedProbability != nil; told != audit.Named(scorer).Probability ||
+			told != (read[0].SuggestedProbability != nil) {
 			t.Errorf("%s: a probability is told: %v", scorer, told)
 		}
 	}
@@ -111,7 +116,8 @@ func TestAuditCleans(t *testing.T) {
 	w := newWorld(t, 2, 0.3)
 	manifest, out := noted(t, w.manifest), filepath.Join(w.dir, "clean.csv")
 	audit := func(args ...string) (rows [][]string, stderr string) {
-		code, _, stderr := call(context.Background(), append([]string{"audit", "--manifest", manifest, "--features", w.store, "--clean", out}, args...)...)
+		code, _, stderr := call(context.Background(), append([]string{"audit", "--manifest", manifest, "--features",
+			w.store, "--clean", out}, args...)...)
 		if code != 0 {
 			t.Fatal(stderr)
 		}
@@ -133,8 +139,10 @@ func TestAuditCleans(t *testing.T) {
 		return gone, wrong, eval
 	}
 	rows, _ := audit("--drop", "--share", "0.25")
-	if gone, wrong, eval := dropped(rows); gone != 80 || wrong < 60 || eval != 0 || !slices.Equal(rows[0], was[0]) || len(rows) != len(was)-80 {
-		t.Errorf("--share 0.25: %d dropped, %d of them wrong, %d not for training; header %v", gone, wrong, eval, rows[0])
+	if gone, wrong, eval := dropped(rows); gone != 80 || wrong < 60 || eval != 0 || !slices.Equal(rows[0], was[0]) ||
+		len(rows) != len(was)-80 {
+		t.Errorf("--share 0.25: %d dropped, %d of them wrong, %d not for training; header %v", gone, wrong, eval,
+			rows[0])
 	}
 	rows, _ = audit("--drop", "--precision", "0.9")
 	if gone, wrong, eval := dropped(rows); gone < 30 || float64(wrong) < 0.75*float64(gone) || eval != 0 {
@@ -147,7 +155,8 @@ func TestAuditCleans(t *testing.T) {
 	rows, _ = audit("--relabel")
 	changed, mended := 0, 0
 	for i, r := range rows[1:] {
-		if before := was[i+1]; r[0] != before[0] || r[2] != before[2] || r[3] != before[3] || r[2] != "train" && r[1] != before[1] {
+		if before := was[i+1]; r[0] != before[0] || r[2] != before[2] || r[3] != before[3] || r[2] != "train" &&
+			r[1] != before[1] {
 			t.Fatalf("%v became %v", before, r)
 		} else if r[1] != before[1] {
 			changed++
@@ -175,13 +184,15 @@ func TestAuditStoreMisused(t *testing.T) {
 		"--manifest m.csv --features f --clean c.csv --drop --share 2":             "expected 0 to 1",
 		"--manifest m.csv --features f --clean c.csv --drop --share 0.1 --below 0": "expected one of",
 	} {
-		if code, _, stderr := call(context.Background(), append([]string{"audit"}, strings.Fields(args)...)...); code != 2 || !strings.Contains(stderr, want) {
+		if code, _, stderr := call(context.Background(), append([]string{"audit"},
+			strings.Fields(args)...)...); code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s", args, code, stderr)
 		}
 	}
 	needRuntime(t)
 	w := newWorld(t, 1, 0.2)
-	code, _, stderr := call(context.Background(), "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", "knn", "--clean", filepath.Join(w.dir, "c.csv"), "--drop", "--precision", "0.9")
+	code, _, stderr := call(context.Background(), "audit", "--manifest", w.manifest, "--features", w.store, "--scorer",
+		"knn", "--clean", filepath.Join(w.dir, "c.csv"), "--drop", "--precision", "0.9")
 	if code != 2 || !strings.Contains(stderr, "no probabilities") || !strings.Contains(stderr, "--scorer combined") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
@@ -221,7 +232,8 @@ func TestAuditBadInput(t *testing.T) {
 		{"one", filepath.Join(w.dir, "nowhere"), "centres", "nowhere: no feature store"},
 	} {
 		out := filepath.Join(w.dir, "out.csv")
-		code, stdout, stderr := call(context.Background(), "audit", "--labels", filepath.Join(w.dir, c.list), "--features", c.store, "--scorer", c.scorer, "--out", out)
+		code, stdout, stderr := call(context.Background(), "audit", "--labels", filepath.Join(w.dir, c.list),
+			"--features", c.store, "--scorer", c.scorer, "--out", out)
 		said := strings.Split(strings.TrimSpace(stderr), "\n")
 		if code != 1 || stdout != "" || !strings.Contains(said[0], c.want) || len(said) > 2 { // a second is the hint
 			t.Errorf("%s, %s: exit %d: %q, expected %q", c.list, c.scorer, code, stderr, c.want)
@@ -230,15 +242,18 @@ func TestAuditBadInput(t *testing.T) {
 			t.Errorf("%s: a list was written", c.list)
 		}
 	}
-	write(t, filepath.Join(w.dir, "lonely"), strings.ReplaceAll(readFile(t, w.manifest), "c00/00.jpg,class00", "c00/00.jpg,nobody"))
+	write(t, filepath.Join(w.dir, "lonely"), strings.ReplaceAll(readFile(t, w.manifest), "c00/00.jpg,class00",
+		"c00/00.jpg,nobody"))
 	for _, scorer := range []string{"centres", "vmf"} {
-		_, stdout, stderr := call(context.Background(), "audit", "--labels", filepath.Join(w.dir, "lonely"), "--features", w.store, "--scorer", scorer, "--json")
+		_, stdout, stderr := call(context.Background(), "audit", "--labels", filepath.Join(w.dir, "lonely"),
+			"--features", w.store, "--scorer", scorer, "--json")
 		var a inspect.Report
 		if err := json.Unmarshal([]byte(stdout), &a); err != nil {
 			t.Fatal(err, stderr)
 		}
 		at := slices.IndexFunc(a.Images, func(e suspects.Suspect) bool { return e.Path == "c00/00.jpg" })
-		if e := a.Images[at]; a.Unjudged != 1 || e.Suggested != "nobody" || e.Score != 1 || e.SuggestedProbability != nil || e.Dropped {
+		if e := a.Images[at]; a.Unjudged != 1 || e.Suggested != "nobody" || e.Score != 1 ||
+			e.SuggestedProbability != nil || e.Dropped {
 			t.Errorf("%s: an image alone in its class: %d, %+v", scorer, a.Unjudged, e)
 		}
 	}
@@ -265,14 +280,18 @@ func TestAuditCleansRun(t *testing.T) {
 		t.Errorf("labels changed: %v; %s", n, stderr)
 	}
 	for _, scorer := range []string{"vmf", "centres"} {
-		_, stderr = mustCall(t, "audit", "run", "--clean", "all.csv", "--relabel", "--include-eval", "--share", "0.4", "--scorer", scorer)
+		_, stderr = mustCall(t, "audit", "run", "--clean", "all.csv", "--relabel", "--include-eval", "--share", "0.4",
+			"--scorer", scorer)
 		n := changes("all.csv")
-		if n["train"] < 20 || n["test"] == 0 || !strings.Contains(stderr, "not comparable") || !strings.Contains(stderr, fmt.Sprintf("test %d", n["test"])) {
+		if n["train"] < 20 || n["test"] == 0 || !strings.Contains(stderr, "not comparable") || !strings.Contains(stderr,
+			fmt.Sprintf("test %d", n["test"])) {
 			t.Errorf("%s, with the other splits: %v; %s", scorer, n, stderr)
 		}
 	}
 	var run, store inspect.Report
-	for args, to := range map[string]*inspect.Report{"audit run --json": &run, "audit run --scorer centres --json": &run, "audit --labels noisy.csv --features features --scorer centres --json": &store} {
+	for args, to := range map[string]*inspect.Report{"audit run --json": &run,
+		"audit run --scorer centres --json": &run, "audit --labels noisy.csv --features features --scorer " +
+			"centres --json": &store} {
 		if err := json.Unmarshal([]byte(mustRun(t, "winnow "+args)), to); err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +299,8 @@ func TestAuditCleansRun(t *testing.T) {
 	if diff := cmp.Diff(store.Noise, run.Noise); diff != "" || store.Noise.Rate < 0.2 {
 		t.Errorf("the noise rate by a run's audit is not that of the stored features (-store +run):\n%s", diff)
 	}
-	mustCall(t, "train", "--manifest", "clean.csv", "--root", "drawn", "--features", "features", "--noise-rate", "0.1", "--epochs", "1", "--out", "again")
+	mustCall(t, "train", "--manifest", "clean.csv", "--root", "drawn", "--features", "features", "--noise-rate", "0.1",
+		"--epochs", "1", "--out", "again")
 
 	// What was screened before a training counts in the share that its audit calls wrong, and stands on its page.
 	mustCall(t, "train", "--manifest", "noisy.csv", "--features", "features", "--epochs", "3", "--out", "screened")
@@ -290,7 +310,8 @@ func TestAuditCleansRun(t *testing.T) {
 		t.Fatalf("%v, %+v; labels changed: %v", err, facts.Screening, n)
 	}
 	mustCall(t, "report", "screened", "--root", "drawn", "--no-map", "--no-pictures", "--out", "screened.html")
-	if page := readFile(t, "screened.html"); !strings.Contains(page, facts.Screening.String()) || strings.Contains(page, "of the labels are wrong, and") {
+	if page := readFile(t, "screened.html"); !strings.Contains(page, facts.Screening.String()) || strings.Contains(page,
+		"of the labels are wrong, and") {
 		t.Errorf("the page does not say that %s", facts.Screening)
 	}
 }

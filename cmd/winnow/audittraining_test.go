@@ -55,7 +55,8 @@ func TestAuditByTraining(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
 	known := w.knownManifest(t)
-	settings := []string{"--noise-rate", "0.3", "--loss", "norm_softmax", "--set", "filter.warm_up=2 epochs", "--set", "filter.avgsim=1 epoch", "--set", "checkpoint=15 steps"}
+	settings := []string{"--noise-rate", "0.3", "--loss", "norm_softmax", "--set", "filter.warm_up=2 epochs", "--set",
+		"filter.avgsim=1 epoch", "--set", "checkpoint=15 steps"}
 	whole, cut := filepath.Join(w.dir, "whole"), filepath.Join(w.dir, "cut")
 	mustCall(t, w.args(whole, settings...)...)
 	cutAgain(t, w.args(cut, append(settings, "--resume")...))
@@ -68,9 +69,11 @@ func TestAuditByTraining(t *testing.T) {
 	if err != nil || len(list) != 320 {
 		t.Fatal(len(list), err)
 	}
-	for by, least := range map[string]float64{samples.SmallLoss: 0.75, samples.Ensemble: 0.85, samples.Forgetting: 0.8} {
+	for by, least := range map[string]float64{samples.SmallLoss: 0.75, samples.Ensemble: 0.85,
+		samples.Forgetting: 0.8} {
 		clean := filepath.Join(w.dir, by+".csv")
-		stdout, _ := mustCall(t, "audit", whole, "--json", "--manifest", known, "--scorer", by, "--clean", clean, "--drop")
+		stdout, _ := mustCall(t, "audit", whole, "--json", "--manifest", known, "--scorer", by, "--clean", clean,
+			"--drop")
 		var a inspect.Report
 		if err := json.Unmarshal([]byte(stdout), &a); err != nil {
 			t.Fatal(err)
@@ -83,7 +86,8 @@ func TestAuditByTraining(t *testing.T) {
 				t.Fatalf("%s: place %d: score %v follows %v", by, i, e.Score, a.Images[i-1].Score)
 			}
 		}
-		if dropped := strings.Count(readFile(t, known), "\n") - strings.Count(readFile(t, clean), "\n"); dropped != a.Detection.Removed || a.Detection.Precision < 0.6 {
+		if dropped := strings.Count(readFile(t, known), "\n") - strings.Count(readFile(t, clean),
+			"\n"); dropped != a.Detection.Removed || a.Detection.Precision < 0.6 {
 			t.Errorf("%s: %d rows dropped, %+v", by, dropped, a.Detection)
 		}
 	}
@@ -97,7 +101,8 @@ func refusesOthers(t *testing.T, w world, dir, known string) {
 	write(t, other, strings.Replace(readFile(t, known), ",class03,train", ",class04,train", 1))
 	fails := func(want string, exit int, args ...string) {
 		t.Helper()
-		if code, _, stderr := call(context.Background(), append([]string{"audit", dir, "--scorer", "ensemble"}, args...)...); code != exit || !strings.Contains(stderr, want) {
+		if code, _, stderr := call(context.Background(), append([]string{"audit", dir, "--scorer", "ensemble"},
+			args...)...); code != exit || !strings.Contains(stderr, want) {
 			t.Errorf("exit %d, expected %d and …%s…\n%s", code, exit, want, stderr)
 		}
 	}
@@ -123,17 +128,22 @@ func TestAuditByTrainingMisuse(t *testing.T) {
 	}
 	for _, c := range []struct{ dir, scorer, want string }{
 		{out("plain", "--filter", "none", "--loss", "proxy_anchor"), "ensemble", "train with --set scores.watch=vmf"},
-		{filepath.Join(w.dir, "plain"), "small-loss", "the loss proxy_anchor, as the run sets it, is no sum of terms of single images"},
+		{filepath.Join(w.dir, "plain"), "small-loss", "the loss proxy_anchor, as the run sets it, is no sum of terms " +
+			"of single images"},
 		{out("silent", "--set", "scores.record=false"), "ensemble", "scores.record is false"},
-		{out("paced", "--loss", "weighted_multi_similarity", "--filter", "none", "--set", "selfpaced.every=1 epoch"), "small-loss", "expected --scorer selfpaced"},
-		{out("peers", "--method", "co-teaching", "--batch", "32"), "forgetting", "the method of the run, co-teaching, judges no embedding"},
+		{out("paced", "--loss", "weighted_multi_similarity", "--filter", "none", "--set", "selfpaced.every=1 epoch"),
+			"small-loss", "expected --scorer selfpaced"},
+		{out("peers", "--method", "co-teaching", "--batch", "32"), "forgetting",
+			"the method of the run, co-teaching, judges no embedding"},
 	} {
-		if code, _, stderr := call(context.Background(), "audit", c.dir, "--scorer", c.scorer); code != 2 || !strings.Contains(stderr, c.want) {
+		if code, _, stderr := call(context.Background(), "audit", c.dir, "--scorer", c.scorer); code != 2 ||
+			!strings.Contains(stderr, c.want) {
 			t.Errorf("exit %d, expected 2 and …%s…\n%s", code, c.want, stderr)
 		}
 	}
 	mustCall(t, "audit", filepath.Join(w.dir, "peers"), "--scorer", "small-loss")
-	watched := out("watched", "--filter", "none", "--set", "scores.watch=avgsim", "--set", "bank.size=0", "--loss", "proxy_anchor")
+	watched := out("watched", "--filter", "none", "--set", "scores.watch=avgsim", "--set", "bank.size=0", "--loss",
+		"proxy_anchor")
 	stdout, _ := mustCall(t, "audit", watched, "--scorer", "ensemble", "--json", "--manifest", w.knownManifest(t))
 	var a inspect.Report
 	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Detection.AUROC < 0.8 {
@@ -142,9 +152,12 @@ func TestAuditByTrainingMisuse(t *testing.T) {
 	for want, args := range map[string][]string{
 		"the filter vmf gives the scores already": w.args(filepath.Join(w.dir, "no"), "--set", "scores.watch=vmf"),
 		"scores.window: found 0":                  w.args(filepath.Join(w.dir, "no"), "--set", "scores.window=0"),
-		"scores.record is false":                  w.args(filepath.Join(w.dir, "no"), "--set", "scores.record=false", "--set", "scores.window=0.3"),
-		"trains logits":                           w.args(filepath.Join(w.dir, "no"), "--method", "co-teaching", "--batch", "32", "--set", "scores.watch=vmf"),
-		`scores.watch: found "proxysim"`:          w.args(filepath.Join(w.dir, "no"), "--filter", "none", "--set", "scores.watch=proxysim"),
+		"scores.record is false": w.args(filepath.Join(w.dir, "no"), "--set", "scores.record=false",
+			"--set", "scores.window=0.3"),
+		"trains logits": w.args(filepath.Join(w.dir, "no"), "--method", "co-teaching",
+			"--batch", "32", "--set", "scores.watch=vmf"),
+		`scores.watch: found "proxysim"`: w.args(filepath.Join(w.dir, "no"), "--filter", "none", "--set",
+			"scores.watch=proxysim"),
 	} {
 		if code, _, stderr := call(context.Background(), args...); code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("exit %d, expected 2 and …%s…\n%s", code, want, stderr)
@@ -165,17 +178,20 @@ func TestAuditByTrainingFinetuned(t *testing.T) {
 	}
 	var a inspect.Report
 	stdout, _ := mustCall(t, "audit", "whole", "--scorer", "small-loss", "--json")
-	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Backbone != filepath.Join("whole", folder.LastBackboneFile) || len(a.LeftOut) == 0 || len(a.Images)+len(a.LeftOut) != 72 {
+	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Backbone != filepath.Join("whole",
+		folder.LastBackboneFile) || len(a.LeftOut) == 0 || len(a.Images)+len(a.LeftOut) != 72 {
 		t.Errorf("%v: %s, %d images, %d left out", err, a.Backbone, len(a.Images), len(a.LeftOut))
 	}
 	mustCall(t, "report", "whole", "--scorer", "small-loss", "--out", "r.html", "--no-map")
 	page := readFile(t, "r.html")
-	for _, want := range []string{"Scores of the given labels, by small-loss", "Here by small-loss: minus the loss of the image alone"} {
+	for _, want := range []string{"Scores of the given labels, by small-loss", "Here by small-loss: minus the loss " +
+		"of the image alone"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page holds no %q", want)
 		}
 	}
-	if code, _, stderr := call(context.Background(), "report", "whole", "--scorer", "centres", "--out", "r.html"); code != 2 || !strings.Contains(stderr, "--scorer: found") {
+	if code, _, stderr := call(context.Background(), "report", "whole", "--scorer", "centres", "--out",
+		"r.html"); code != 2 || !strings.Contains(stderr, "--scorer: found") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }

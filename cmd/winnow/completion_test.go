@@ -17,12 +17,13 @@ import (
 
 // completions are what some command lines, of which the last word is being typed, may become. "…": there are more.
 var completions = map[string]string{
-	"winnow tr":                                        "train",
-	"winnow data ":                                     "import check corrupt topline join glyphs",
-	"winnow data im":                                   "import",
-	"winnow --threads 2 -q ex":                         "extract export",
-	"winnow train --fil":                               "--filter",
-	"winnow train --filter ":                           "vmf avgsim proxysim sub_center batch_positive memory_positive knn none",
+	"winnow tr":                "train",
+	"winnow data ":             "import check corrupt topline join glyphs",
+	"winnow data im":           "import",
+	"winnow --threads 2 -q ex": "extract export",
+	"winnow train --fil":       "--filter",
+	"winnow train --filter ": "vmf avgsim proxysim sub_center batch_positive " +
+		"memory_positive knn none",
 	"winnow train --filter=me":                         "--filter=memory_positive",
 	"winnow train --loss contrastive:":                 "contrastive:bank",
 	"winnow train --loss=contrastive:b":                "--loss=contrastive:bank",
@@ -118,7 +119,8 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%q: found %q, expected %q", line, got, want)
 		}
 	}
-	if code, _, errs := call(t.Context(), "completion", "tcsh"); code != 2 || !strings.Contains(errs, "bash, zsh, fish") {
+	if code, _, errs := call(t.Context(), "completion", "tcsh"); code != 2 || !strings.Contains(errs,
+		"bash, zsh, fish") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }
@@ -135,7 +137,8 @@ func TestCompletionScripts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(t, filepath.Join(dir, "bin", "winnow"), fmt.Sprintf("#!/bin/sh\nWINNOW_TEST_PROGRAM=yes exec %q \"$@\"\n", self))
+	write(t, filepath.Join(dir, "bin", "winnow"), fmt.Sprintf("#!/bin/sh\nWINNOW_TEST_PROGRAM=yes exec %q \"$@\"\n",
+		self))
 	if err := os.Chmod(filepath.Join(dir, "bin", "winnow"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +148,10 @@ func TestCompletionScripts(t *testing.T) {
 	t.Setenv("WINNOW_MODELS", filepath.Join(dir, "models.json"))
 	t.Setenv("HOME", dir)
 	t.Setenv("TERM", "dumb")
-	lines := []string{"winnow tr", "winnow data ", "winnow train --filter=me", "winnow train --filter ", "winnow train --loss contrastive:", "winnow train --loss=contrastive:b",
-		"winnow eval run --metrics retrieval,noi", "winnow train --manifest some", "winnow eval --manifest=some", "winnow train --features sto", "winnow train --dim 5"}
+	lines := []string{"winnow tr", "winnow data ", "winnow train --filter=me", "winnow train --filter ",
+		"winnow train --loss contrastive:", "winnow train --loss=contrastive:b",
+		"winnow eval run --metrics retrieval,noi", "winnow train --manifest some", "winnow eval --manifest=some",
+		"winnow train --features sto", "winnow train --dim 5"}
 	for _, sh := range []string{"bash", "zsh", "fish"} {
 		t.Run(sh, func(t *testing.T) {
 			path, err := exec.LookPath(sh)
@@ -215,8 +220,8 @@ for each in "${COMPREPLY[@]}"; do echo "${whole%"$last"}$each"; done`
 	return found
 }
 
-// zshTyping types into a zsh on a terminal of its own, in which a key completes and writes the line into a file: the first
-// candidate where there are several.
+// zshTyping types into a zsh on a terminal of its own, in which a key completes and writes the line into a file: the
+// first candidate where there are several.
 const zshTyping = `zmodload zsh/zpty
 zpty inner "zsh -f -i"
 zpty -w inner 'PS1= PROMPT2= ; setopt no_beep menu_complete; autoload -Uz compinit; compinit -u -d $PWD/dump; source ./script.zsh

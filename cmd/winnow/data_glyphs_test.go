@@ -94,7 +94,8 @@ func TestImportGlyphs(t *testing.T) {
 	}
 	dir := t.TempDir()
 	list := filepath.Join(dir, "list.csv")
-	out, errs, code := winnow(t, "data", "import", "--preset", "glyphs", "--root", filepath.Join(dir, "b"), "--out", list)
+	out, errs, code := winnow(t, "data", "import", "--preset", "glyphs", "--root", filepath.Join(dir, "b"), "--out",
+		list)
 	if code != 0 || !strings.Contains(out, "240 classes in "+filepath.Join(dir, "b")+", listed in "+list) {
 		t.Fatalf("exit code %d: %s%s", code, out, errs)
 	}
@@ -117,15 +118,19 @@ func TestImportGlyphs(t *testing.T) {
 			t.Errorf("%s differs, %v", path, err)
 		}
 	}
-	if _, errs, code := winnow(t, "data", "import", "--preset", "glyphs", "--root", filepath.Join(dir, "b"), "--out", list); code != 1 || !strings.Contains(errs, "data import: ") || !strings.Contains(errs, "expected an empty or new folder") {
+	if _, errs, code := winnow(t, "data", "import", "--preset", "glyphs", "--root", filepath.Join(dir, "b"), "--out",
+		list); code != 1 || !strings.Contains(errs, "data import: ") || !strings.Contains(errs,
+		"expected an empty or new folder") {
 		t.Errorf("into a full folder: exit code %d: %s", code, errs)
 	}
 }
 
 func TestImportGlyphsMisuse(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "new", "list.csv")
-	for _, more := range [][]string{{"--protocol", "half"}, {"--given", "x.csv"}, {"--validation", "0.1"}, {"--split", "train=1"}, {"source"}} {
-		if _, errs, code := winnow(t, append([]string{"data", "import", "--preset", "glyphs", "--out", list}, more...)...); code != 2 {
+	for _, more := range [][]string{{"--protocol", "half"}, {"--given", "x.csv"}, {"--validation", "0.1"},
+		{"--split", "train=1"}, {"source"}} {
+		if _, errs, code := winnow(t, append([]string{"data", "import", "--preset", "glyphs", "--out", list},
+			more...)...); code != 2 {
 			t.Errorf("%q: exit code %d: %s", more, code, errs)
 		}
 	}
@@ -133,7 +138,8 @@ func TestImportGlyphsMisuse(t *testing.T) {
 
 func TestDataGlyphsMisuse(t *testing.T) {
 	dir := t.TempDir()
-	for _, args := range [][]string{{}, {"--out", dir, "more"}, {"--out", dir, "--classes", "7"}, {"--out", dir, "--images", "1"}, {"--out", dir, "--wrong"}} {
+	for _, args := range [][]string{{}, {"--out", dir, "more"}, {"--out", dir, "--classes", "7"},
+		{"--out", dir, "--images", "1"}, {"--out", dir, "--wrong"}} {
 		var misuse term.UsageError
 		if _, err := runGlyphs(t, args...); !errors.As(err, &misuse) {
 			t.Errorf("%q: error %v is not misuse", args, err)

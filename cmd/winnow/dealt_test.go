@@ -99,8 +99,8 @@ func TestEmbedDealt(t *testing.T) {
 	}
 }
 
-// An evaluation whose queries several machines share gives the numbers of one, also with a gallery, and with a sample of
-// the queries.
+// An evaluation whose queries several machines share gives the numbers of one, also with a gallery, and with a sample
+// of the queries.
 func TestEvalDealt(t *testing.T) {
 	drawnRun(t)
 	gallery := readFile(t, "noisy.csv")

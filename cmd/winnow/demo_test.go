@@ -18,7 +18,8 @@ func TestDemoRunsAreRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("LENGTH", "10 steps")
 	t.Setenv("START", "2 steps")
-	demo := "winnow -q demo --classes 24 --images 8 --set length=$LENGTH --set finetune.start=$START --set validation.every=$START --set filter.scorer=avgsim --out demo"
+	demo := "winnow -q demo --classes 24 --images 8 --set length=$LENGTH --set finetune.start=$START --set " +
+		"validation.every=$START --set filter.scorer=avgsim --out demo"
 	mustRun(t, strings.NewReplacer("24", "12", "images 8", "images 6").Replace(demo))
 	mustRun(t, "winnow -q eval --last demo/prism") // makes the network's features in the run's folder
 	mustRun(t, demo)
@@ -41,7 +42,8 @@ func TestDemoRunsAreRuns(t *testing.T) {
 			if err != nil || !bytes.Contains(config, []byte("scorer: "+scorer+"\n")) {
 				t.Errorf("%s: not trained with the scorer %s: %v\n%s", dir, scorer, err, config)
 			}
-			if r, err := folder.ReadResult(dir); err != nil || r.Steps != 10 || r.Validation == nil || r.Verdict == "" || r.Seconds <= 0 {
+			if r, err := folder.ReadResult(dir); err != nil || r.Steps != 10 || r.Validation == nil ||
+				r.Verdict == "" || r.Seconds <= 0 {
 				t.Errorf("%s: what came of it: %v, %+v", dir, err, r)
 			}
 			if events, _ := filepath.Glob(filepath.Join(dir, "events.*")); len(events) != 1 {
@@ -79,7 +81,8 @@ func TestDemoRefuses(t *testing.T) {
 		"data.root=x":           "the demo decides this itself",
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := execute(t.Context(), []string{"winnow", "demo", "--set", setting}, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), want) {
+		if code := execute(t.Context(), []string{"winnow", "demo", "--set", setting}, &stdout, &stderr); code != 2 ||
+			!strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: exit code %d, %q", setting, code, stderr.String())
 		}
 	}

@@ -84,9 +84,11 @@ func TestEmbedIsExport(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit float64
 		by    []string
-	}{"run": {1e-6, []string{s.run}}, "onnx": {1e-5, []string{"--model", at("run.onnx")}}, "named run": {1e-6, []string{"--model", s.run}}} {
+	}{"run": {1e-6, []string{s.run}}, "onnx": {1e-5, []string{"--model", at("run.onnx")}},
+		"named run": {1e-6, []string{"--model", s.run}}} {
 		out := at("got.npy")
-		text, stderr := s.call(t, append(append([]string{"embed"}, c.by...), s.manifest, "--root", s.images, "--out", out, "--batch", "7")...)
+		text, stderr := s.call(t, append(append([]string{"embed"}, c.by...), s.manifest, "--root", s.images, "--out",
+			out, "--batch", "7")...)
 		got := readNPY(t, out)
 		if d := largestDifference(want, got); !(d <= c.limit) {
 			t.Errorf("%s: vectors differ by %v", name, d)
@@ -94,22 +96,26 @@ func TestEmbedIsExport(t *testing.T) {
 		if diff := cmp.Diff(ids, readCSVFile(t, at("got.ids.csv"))); diff != "" {
 			t.Errorf("%s: ids (-export +embed):\n%s", name, diff)
 		}
-		if !strings.Contains(text, "59 images × 6 values") || !strings.Contains(stderr, "1 unreadable images are left out:\n  39.png: not an image") {
+		if !strings.Contains(text, "59 images × 6 values") || !strings.Contains(stderr,
+			"1 unreadable images are left out:\n  39.png: not an image") {
 			t.Errorf("%s:\n%s%s", name, text, stderr)
 		}
 	}
 	// Every form holds the same rows.
 	var rows []vectorfile.Row
 	for i, id := range ids[1:] {
-		rows = append(rows, vectorfile.Row{Path: id[1], Label: id[2], Split: id[3], Embedding: readNPY(t, at("got.npy")).Data[i*6 : i*6+6]})
+		rows = append(rows, vectorfile.Row{Path: id[1], Label: id[2], Split: id[3],
+			Embedding: readNPY(t, at("got.npy")).Data[i*6 : i*6+6]})
 	}
 	for _, form := range []string{"csv", "parquet", "jsonl", "npz", "safetensors", "fvecs", "tsv"} {
-		text, _ := s.call(t, "embed", "--model", s.run, s.manifest, "--root", s.images, "--out", at("got."+form), "--batch", "7", "--json")
+		text, _ := s.call(t, "embed", "--model", s.run, s.manifest, "--root", s.images, "--out", at("got."+form),
+			"--batch", "7", "--json")
 		var result embedding.Written
 		if err := json.Unmarshal([]byte(text), &result); err != nil {
 			t.Fatal(err)
 		}
-		if result.Rows != 59 || result.Dim != 6 || len(result.LeftOut) != 1 || result.LeftOut[0].Path != "39.png" || !strings.HasPrefix(result.LeftOut[0].Reason, "not an image") {
+		if result.Rows != 59 || result.Dim != 6 || len(result.LeftOut) != 1 || result.LeftOut[0].Path != "39.png" ||
+			!strings.HasPrefix(result.LeftOut[0].Reason, "not an image") {
 			t.Errorf("%+v", result)
 		}
 	}
@@ -176,7 +182,9 @@ func TestEmbedTakesImagesFromAnywhere(t *testing.T) {
 	for _, l := range jsonLines(t, text) {
 		order = append(order, l.Path+" "+l.Error)
 	}
-	if len(order) != 4 || order[0] != "07.png " || order[1] != "none.png file does not exist" && !strings.HasPrefix(order[1], "none.png no such file") || !strings.HasPrefix(order[2], "39.png not an image") || order[3] != "03.png " {
+	if len(order) != 4 || order[0] != "07.png " || order[1] != "none.png file does not exist" &&
+		!strings.HasPrefix(order[1], "none.png no such file") || !strings.HasPrefix(order[2], "39.png not an image") ||
+		order[3] != "03.png " {
 		t.Errorf("%q", order)
 	}
 	file := filepath.Join(s.images, "08.png")
@@ -193,7 +201,8 @@ func TestEmbedBackbone(t *testing.T) {
 	at := func(name string) string { return filepath.Join(s.dir, name) }
 	s.call(t, "embed", "--model", "tiny", s.manifest, "--root", s.images, "--out", at("raw.npy"))
 	s.call(t, "embed", "--model", "tiny", s.manifest, "--root", s.images, "--out", at("unit.npy"), "--l2")
-	raw, unit, stored := readNPY(t, at("raw.npy")), readNPY(t, at("unit.npy")), readNPY(t, filepath.Join(s.store, "features.npy"))
+	raw, unit, stored := readNPY(t, at("raw.npy")), readNPY(t, at("unit.npy")), readNPY(t, filepath.Join(s.store,
+		"features.npy"))
 	copy(stored.Data[20*8:], stored.Data[21*8:]) // the unreadable one
 	stored.Rows--
 	if d := largestDifference(stored, raw); !(d <= 1e-5) {
@@ -229,10 +238,12 @@ func TestEmbedRefuses(t *testing.T) {
 		{2, "found neither", nil},
 		{2, "and no images", []string{s.run}},
 		{2, "name a file to write with --out", []string{s.run, s.images}},
-		{2, "does not end in .npy, .npz, .safetensors, .fvecs, .csv, .tsv, .parquet, .jsonl", []string{s.run, s.images, "--out", here("x.txt")}},
+		{2, "does not end in .npy, .npz, .safetensors, .fvecs, .csv, .tsv, .parquet, .jsonl", []string{s.run, s.images,
+			"--out", here("x.txt")}},
 		{2, "--batch: found 0", []string{s.run, s.images, "--json", "--batch", "0"}},
 		{2, "--workers: found -1", []string{s.run, s.images, "--json", "--workers", "-1"}},
-		{2, "--backbone names the backbone of a run folder", []string{"--model", s.model, s.images, "--json", "--backbone", s.model}},
+		{2, "--backbone names the backbone of a run folder", []string{"--model", s.model, s.images, "--json",
+			"--backbone", s.model}},
 		{1, "no model has this name", []string{here("none"), s.images, "--json"}},
 		{1, "holds no config.yaml", []string{here("empty"), s.images, "--json"}},
 		{1, "no image in this folder", []string{s.run, here("empty"), "--json"}},

@@ -78,7 +78,8 @@ func TestExportRefusesSpoiledModels(t *testing.T) {
 func (s studio) checkSpoiled(t *testing.T, spoil func(*graph.Model)) error {
 	t.Helper()
 	quiet := func(string, ...any) {}
-	r, err := folder.Open(t.Context(), s.run, folder.Options{View: backbone.CenterName, Host: extraction.Host{Note: quiet}})
+	r, err := folder.Open(t.Context(), s.run, folder.Options{View: backbone.CenterName,
+		Host: extraction.Host{Note: quiet}})
 	if err != nil {
 		return err
 	}

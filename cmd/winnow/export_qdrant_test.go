@@ -27,7 +27,8 @@ func TestExportToQdrant(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := result.Database
-	if q == nil || q.Rows != 59 || q.Sent != 59 || q.Points != 59 || q.Compared != 59 || !q.Created || len(q.LeftOut) != 1 || q.URL != f.URL() || result.Vectors.Rows != 59 {
+	if q == nil || q.Rows != 59 || q.Sent != 59 || q.Points != 59 || q.Compared != 59 || !q.Created ||
+		len(q.LeftOut) != 1 || q.URL != f.URL() || result.Vectors.Rows != 59 {
 		t.Errorf("%s", stdout)
 	}
 	if !strings.Contains(stderr, "1 unreadable images are left out, the first is 39.png") {
@@ -59,7 +60,8 @@ func TestExportToQdrant(t *testing.T) {
 		t.Errorf("fields %v, %d points", c.Fields, len(c.Points))
 	}
 	text, _ := s.call(t, "export", s.run, "--to", f.URL(), "--collection", "photos")
-	if !strings.Contains(text, "photos at "+f.URL()+": 59 points of 6 values, 0 sent, 59 there already, 1 unreadable images left out\n") {
+	if !strings.Contains(text, "photos at "+f.URL()+": 59 points of 6 values, 0 sent, 59 there already, 1 unreadable "+
+		"images left out\n") {
 		t.Errorf("again:\n%s", text)
 	}
 	// Other payload is other content; the split chooses; the folder's name is the collection's.
@@ -80,11 +82,13 @@ func TestExportIndexToQdrant(t *testing.T) {
 	}
 	// The same images of the same head: the run's export finds them there, but for the split and last bits.
 	text, _ = s.call(t, "export", s.run, "--to", f.URL(), "--collection", "photos.index")
-	if p := f.Collections["photos.index"].Points[qdrant.ID("03.png")]; len(f.Collections["photos.index"].Points) != 59 || p.Payload["split"].GetStringValue() == "" {
+	if p := f.Collections["photos.index"].Points[qdrant.ID("03.png")]; len(
+		f.Collections["photos.index"].Points) != 59 || p.Payload["split"].GetStringValue() == "" {
 		t.Errorf("run over index:\n%s%v", text, p)
 	}
 	s.call(t, "export", s.store, "--to", f.URL(), "--collection", "raw")
-	if c := f.Collections["raw"]; len(c.Points) != 59 || c.Config.GetParams().GetVectorsConfig().GetParams().GetSize() != 8 {
+	if c := f.Collections["raw"]; len(c.Points) != 59 ||
+		c.Config.GetParams().GetVectorsConfig().GetParams().GetSize() != 8 {
 		t.Errorf("a store's points: %d", len(c.Points))
 	}
 }
@@ -94,8 +98,10 @@ func TestExportToQdrantRefuses(t *testing.T) {
 	to := []string{"--to", f.URL(), "--collection", "photos"}
 	and := func(args ...string) []string { return append(append([]string{}, to...), args...) }
 	s.refused(t, 2, "--collection belongs to --to URL, which is missing", "--collection", "x", "--npy", "x.npy")
-	s.refused(t, 2, "--to: found an address of an unknown kind, expected http(s)://HOST:6334 (Qdrant) or postgres://USER@HOST/DATABASE (pgvector)", "--to", "localhost:6334")
-	s.refused(t, 2, `--payload: found "breed", expected columns of the manifest: label, split`, and("--payload", "label,breed")...)
+	s.refused(t, 2, "--to: found an address of an unknown kind, expected http(s)://HOST:6334 (Qdrant) or "+
+		"postgres://USER@HOST/DATABASE (pgvector)", "--to", "localhost:6334")
+	s.refused(t, 2, `--payload: found "breed", expected columns of the manifest: label, split`,
+		and("--payload", "label,breed")...)
 	s.refused(t, 2, "--batch: found 0, expected 1 point or more", and("--batch", "0")...)
 	s.refused(t, 1, "--key-file: open ", and("--key-file", filepath.Join(s.dir, "none"))...)
 	f.Key = "right"
@@ -110,10 +116,12 @@ func TestExportToQdrantRefuses(t *testing.T) {
 	f.Key = ""
 	// The features of the same images are another model's.
 	code, _, stderr := call(t.Context(), append([]string{"export", s.store}, to...)...)
-	if code != 1 || !strings.Contains(stderr, `collection "photos": found vectors of 6 values, expected 8`) || !strings.Contains(stderr, "replace this one with --recreate") {
+	if code != 1 || !strings.Contains(stderr, `collection "photos": found vectors of 6 values, expected 8`) ||
+		!strings.Contains(stderr, "replace this one with --recreate") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
-	code, _, stderr = call(t.Context(), append([]string{"export", s.store, "--npy", filepath.Join(s.dir, "x.npy")}, to...)...)
+	code, _, stderr = call(t.Context(), append([]string{"export", s.store, "--npy", filepath.Join(s.dir, "x.npy")},
+		to...)...)
 	if code != 2 || !strings.Contains(stderr, "of an index or a feature store only --to is written") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}

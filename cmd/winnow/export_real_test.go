@@ -27,10 +27,12 @@ func TestExportRealBackbones(t *testing.T) {
 			t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
 			t.Setenv("WINNOW_MODEL_DIRS", filepath.Dir(reference.Asset(t, "models/"+name+".onnx")))
 			dir := t.TempDir()
-			s := studio{dir: dir, images: filepath.Join(dir, "images"), manifest: filepath.Join(dir, "list.csv"), store: filepath.Join(dir, "store"), run: filepath.Join(dir, "run")}
+			s := studio{dir: dir, images: filepath.Join(dir, "images"), manifest: filepath.Join(dir, "list.csv"),
+				store: filepath.Join(dir, "store"), run: filepath.Join(dir, "run")}
 			s.unpack(t, &photos.Reader, 2)
 			s.call(t, "extract", "--manifest", s.manifest, "--root", s.images, "--model", name, "--out", s.store)
-			s.call(t, "train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", s.run, "--dim", "16", "--batch", "5x2", "--steps", "5", "--screen", "none")
+			s.call(t, "train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", s.run,
+				"--dim", "16", "--batch", "5x2", "--steps", "5", "--screen", "none")
 			npy, onnx := filepath.Join(dir, "e.npy"), filepath.Join(dir, "e.onnx")
 			stdout, _ := s.call(t, "export", s.run, "--npy", npy, "--onnx", onnx, "--json", "--check", "12")
 			var result exportResult
@@ -38,8 +40,10 @@ func TestExportRealBackbones(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := result.Model.Check
-			t.Logf("%s: joined and own differ by %.2g, own and stored by %.2g", result.Model.Input, c.Largest, *c.Stored)
-			if c.Images != 12 || c.Pixels != embedding.OnImages || !(c.Largest <= 1e-5) || !(*c.Stored <= 1e-5) || readNPY(t, npy).Rows != 20 {
+			t.Logf("%s: joined and own differ by %.2g, own and stored by %.2g", result.Model.Input, c.Largest,
+				*c.Stored)
+			if c.Images != 12 || c.Pixels != embedding.OnImages || !(c.Largest <= 1e-5) || !(*c.Stored <= 1e-5) ||
+				readNPY(t, npy).Rows != 20 {
 				t.Errorf("result %+v", result.Model)
 			}
 		})

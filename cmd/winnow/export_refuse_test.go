@@ -17,7 +17,8 @@ import (
 
 func TestExportFindsItsModel(t *testing.T) {
 	s := newStudio(t)
-	path, moved, other := filepath.Join(s.dir, "e.onnx"), filepath.Join(s.dir, "moved.onnx"), filepath.Join(s.dir, "other.onnx")
+	path, moved, other := filepath.Join(s.dir, "e.onnx"), filepath.Join(s.dir, "moved.onnx"), filepath.Join(s.dir,
+		"other.onnx")
 	store, err := features.Open(s.store)
 	if err != nil || store.ModelFile != s.model {
 		t.Fatalf("%v: the store says the model is %q, expected %q", err, store.ModelFile, s.model)
@@ -25,7 +26,8 @@ func TestExportFindsItsModel(t *testing.T) {
 	if err := os.Rename(s.model, moved); err != nil {
 		t.Fatal(err)
 	}
-	s.refused(t, 1, "no model file with this sha256 is known here\nwinnow: name the file with --model FILE, or record it: winnow models add FILE", "--onnx", path)
+	s.refused(t, 1, "no model file with this sha256 is known here\nwinnow: name the file with --model FILE, or "+
+		"record it: winnow models add FILE", "--onnx", path)
 	s.call(t, "export", s.run, "--onnx", path, "--model", moved)
 	write(t, other, string(tinyNetwork())+"\x00")
 	m, err := graph.Read(tinyNetwork())
@@ -34,7 +36,8 @@ func TestExportFindsItsModel(t *testing.T) {
 	}
 	m.Producer = "somebody else"
 	write(t, other, string(m.Marshal()))
-	s.refused(t, 1, "found sha256 "+models.Sum(m.Marshal())+", expected "+models.Sum(tinyNetwork()), "--onnx", path, "--model", other)
+	s.refused(t, 1, "found sha256 "+models.Sum(m.Marshal())+", expected "+models.Sum(tinyNetwork()), "--onnx", path,
+		"--model", other)
 	s.refused(t, 1, "no model has this name and there is no such file", "--onnx", path, "--model", "nowhere.onnx")
 	write(t, s.model, string(m.Marshal())) // what the store points at is another model by now
 	s.refused(t, 1, "no model file with this sha256 is known here", "--onnx", path)
@@ -59,7 +62,8 @@ func TestExportWithoutImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, stderr := s.call(t, "export", s.run, "--onnx", path, "--check", "20")
-	if !strings.Contains(text, "on 20 pictures of random pixels, as no image could be read (give --root)") || !strings.Contains(stderr, "checking on random pixels") {
+	if !strings.Contains(text, "on 20 pictures of random pixels, as no image could be read (give --root)") ||
+		!strings.Contains(stderr, "checking on random pixels") {
 		t.Errorf("%s%s", text, stderr)
 	}
 	text, _ = s.call(t, "export", s.run, "--onnx", path, "--root", moved, "--check", "1000")
@@ -70,10 +74,12 @@ func TestExportWithoutImages(t *testing.T) {
 	some, none := filepath.Join(s.dir, "some.csv"), filepath.Join(s.dir, "none.csv")
 	write(t, some, "path,label,split\nnew.png,a,test\n00.png,a,train\n")
 	write(t, none, "path,label,split\nnew.png,a,test\n")
-	if text, _ = s.call(t, "export", s.run, "--onnx", path, "--root", moved, "--manifest", some); !strings.Contains(text, "on 1 images") {
+	if text, _ = s.call(t, "export", s.run, "--onnx", path, "--root", moved, "--manifest",
+		some); !strings.Contains(text, "on 1 images") {
 		t.Error(text)
 	}
-	s.refused(t, 1, "the store has no readable image of the manifest", "--onnx", path, "--root", moved, "--manifest", none)
+	s.refused(t, 1, "the store has no readable image of the manifest", "--onnx", path, "--root", moved, "--manifest",
+		none)
 	// Images that are not those of the features.
 	files, err := filepath.Glob(filepath.Join(moved, "*.png"))
 	if err != nil || len(files) != 60 {
@@ -93,12 +99,15 @@ func TestExportWithoutImages(t *testing.T) {
 func TestExportMisuse(t *testing.T) {
 	s := newStudio(t)
 	here := func(name string) string { return filepath.Join(s.dir, name) }
-	s.refused(t, 2, "name at least one of --npy, --npz, --safetensors, --fvecs, --csv, --tsv, --parquet, --onnx FILE, --to URL")
+	s.refused(t, 2, "name at least one of --npy, --npz, --safetensors, --fvecs, --csv, --tsv, --parquet, --onnx "+
+		"FILE, --to URL")
 	s.refused(t, 2, "--check: found 0", "--onnx", here("e.onnx"), "--check", "0")
 	s.refused(t, 2, "--npy and --csv both write", "--npy", here("a"), "--csv", here("./a"))
 	s.refused(t, 2, "both write", "--npy", here("a.npy"), "--csv", here("a.ids.csv"))
-	s.refused(t, 2, "--fvecs and --csv both write", "--npy", here("b.npy"), "--fvecs", here("a.fvecs"), "--csv", here("a.ids.csv"))
-	s.refused(t, 2, "--safetensors and --tsv both write", "--safetensors", here("a.safetensors"), "--tsv", here("a.ids.csv"))
+	s.refused(t, 2, "--fvecs and --csv both write", "--npy", here("b.npy"), "--fvecs", here("a.fvecs"), "--csv",
+		here("a.ids.csv"))
+	s.refused(t, 2, "--safetensors and --tsv both write", "--safetensors", here("a.safetensors"), "--tsv",
+		here("a.ids.csv"))
 	s.refused(t, 2, "winnow export takes one run folder, found 2 arguments", "more", "--csv", here("a"))
 	s.refused(t, 1, "there is no folder "+here("none"), "--csv", here("none/a.csv"))
 	s.refused(t, 1, "is a folder, expected a file", "--csv", s.images)

@@ -27,11 +27,14 @@ func newStudio(t testing.TB, more ...string) studio {
 	needRuntime(t)
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
 	dir := t.TempDir()
-	s := studio{dir, filepath.Join(dir, "images"), filepath.Join(dir, "list.csv"), filepath.Join(dir, "tiny.onnx"), filepath.Join(dir, "store"), filepath.Join(dir, "run")}
+	s := studio{dir, filepath.Join(dir, "images"), filepath.Join(dir, "list.csv"), filepath.Join(dir, "tiny.onnx"),
+		filepath.Join(dir, "store"), filepath.Join(dir, "run")}
 	write(t, s.model, string(tinyNetwork()))
 	s.paint(t)
-	s.call(t, "extract", "--manifest", s.manifest, "--root", s.images, "--model", s.model, "--out", s.store, "--preset", "unit", "--resize", "18", "--crop", "16", "--batch", "8")
-	s.call(t, append([]string{"train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", s.run, "--dim", "6", "--batch", "4x4", "--epochs", "3", "--screen", "none"}, more...)...)
+	s.call(t, "extract", "--manifest", s.manifest, "--root", s.images, "--model", s.model, "--out", s.store, "--preset",
+		"unit", "--resize", "18", "--crop", "16", "--batch", "8")
+	s.call(t, append([]string{"train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out",
+		s.run, "--dim", "6", "--batch", "4x4", "--epochs", "3", "--screen", "none"}, more...)...)
 	return s
 }
 
@@ -66,7 +69,8 @@ func tinyNetwork() []byte {
 	}
 	b := graph.NewBuilder("tiny", 13)
 	x := b.Input("image", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(16), graph.Fixed(16)})
-	x = b.Node("Conv", []string{x, b.Constant(graph.NewTensor("conv", draw(8*3*3*3), 8, 3, 3, 3)), b.Constant(graph.NewTensor("shift", draw(8), 8))})
+	x = b.Node("Conv", []string{x, b.Constant(graph.NewTensor("conv", draw(8*3*3*3), 8, 3, 3, 3)),
+		b.Constant(graph.NewTensor("shift", draw(8), 8))})
 	x = b.Node("Relu", []string{x})
 	x = b.Node("GlobalAveragePool", []string{x})
 	x = b.NodeTo("embedding", "Flatten", []string{x}, graph.Int("axis", 1)) // the name that an export would like

@@ -122,8 +122,10 @@ func TestExport(t *testing.T) {
 			s := newStudio(t, "--hidden", hidden)
 			out := t.TempDir()
 			at := func(name string) string { return filepath.Join(out, name) }
-			stdout, stderr := s.call(t, "export", s.run, "--npy", at("e.npy"), "--csv", at("e.csv"), "--parquet", at("e.parquet"), "--onnx", at("e.onnx"), "--json",
-				"--npz", at("e.npz"), "--safetensors", at("e.safetensors"), "--fvecs", at("e.fvecs"), "--tsv", at("e.tsv"))
+			stdout, stderr := s.call(t, "export", s.run, "--npy", at("e.npy"), "--csv", at("e.csv"), "--parquet",
+				at("e.parquet"), "--onnx", at("e.onnx"), "--json",
+				"--npz", at("e.npz"), "--safetensors", at("e.safetensors"), "--fvecs", at("e.fvecs"), "--tsv", at(
+					"e.tsv"))
 			var result exportResult
 			if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 				t.Fatal(err)
@@ -138,7 +140,8 @@ func TestExport(t *testing.T) {
 			if readFile(t, at("e.onnx")) != first {
 				t.Error("the same export gave another file")
 			}
-			if !strings.Contains(text, "agrees with winnow's own on 16 images: largest difference") || strings.Contains(text, "embeddings  ") {
+			if !strings.Contains(text, "agrees with winnow's own on 16 images: largest difference") ||
+				strings.Contains(text, "embeddings  ") {
 				t.Errorf("output:\n%s", text)
 			}
 		})
@@ -148,12 +151,14 @@ func TestExport(t *testing.T) {
 // checkVectors reads the forms back and holds them against a slow head on the stored features.
 func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVectors) {
 	t.Helper()
-	if diff := cmp.Diff([]string{base + ".npy", base + ".ids.csv", base + ".npz", base + ".safetensors", base + ".fvecs",
+	if diff := cmp.Diff([]string{base + ".npy", base + ".ids.csv", base + ".npz", base + ".safetensors", base +
+		".fvecs",
 		base + ".csv", base + ".tsv", base + ".metadata.tsv", base + ".parquet"}, result.Files); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	x := readNPY(t, base+".npy")
-	if x.Rows != 59 || x.Cols != 6 || result.Rows != 59 || result.Dim != 6 || len(result.LeftOut) != 1 || result.LeftOut[0].Path != "39.png" {
+	if x.Rows != 59 || x.Cols != 6 || result.Rows != 59 || result.Dim != 6 || len(result.LeftOut) != 1 ||
+		result.LeftOut[0].Path != "39.png" {
 		t.Fatalf("%d×%d, result %+v", x.Rows, x.Cols, result)
 	}
 	d, err := datasets.ReadFile(s.manifest, datasets.ReadOptions{})
@@ -242,16 +247,19 @@ func (s studio) checkONNX(t *testing.T, base string, result embedding.Model) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]string{"author": "test", "winnow.version": term.Version(), "winnow.head_sha256": models.Sum(head),
+	for key, want := range map[string]string{"author": "test", "winnow.version": term.Version(),
+		"winnow.head_sha256":     models.Sum(head),
 		"winnow.backbone_sha256": models.Sum(tinyNetwork()), "winnow.backbone_feature": "embedding"} {
 		if about[key] != want {
 			t.Errorf("metadata: %s is %q, expected %q", key, about[key], want)
 		}
 	}
-	if m.Opset() != 13 || result.Opset != 13 || result.Output != "embedding_2" || result.SHA256 != models.Sum(data) || result.Bytes != len(data) || result.Dim != 6 {
+	if m.Opset() != 13 || result.Opset != 13 || result.Output != "embedding_2" || result.SHA256 != models.Sum(data) ||
+		result.Bytes != len(data) || result.Dim != 6 {
 		t.Errorf("opset %d, result %+v", m.Opset(), result)
 	}
-	if c := result.Check; c.Images != 16 || c.Pixels != embedding.OnImages || !(c.Largest <= 1e-5) || c.Stored == nil || *c.Stored > 1e-4 {
+	if c := result.Check; c.Images != 16 || c.Pixels != embedding.OnImages || !(c.Largest <= 1e-5) || c.Stored == nil ||
+		*c.Stored > 1e-4 {
 		t.Errorf("check: %+v", c)
 	}
 	p, err := backbone.ParsePreprocessing(about["winnow.preprocessing"])
@@ -283,7 +291,8 @@ func (s studio) checkONNX(t *testing.T, base string, result embedding.Model) {
 			t.Fatal(err)
 		}
 		want := x.Data[at*x.Cols : (at+n)*x.Cols]
-		if diff := cmp.Diff(want, out[0].F32, cmpopts.EquateApprox(0, 1e-5)); diff != "" || !slices.Equal(out[0].Shape, []int64{int64(n), 6}) {
+		if diff := cmp.Diff(want, out[0].F32, cmpopts.EquateApprox(0, 1e-5)); diff != "" || !slices.Equal(out[0].Shape,
+			[]int64{int64(n), 6}) {
 			t.Errorf("rows from %d: shape %v (-want +got):\n%s", at, out[0].Shape, diff)
 		}
 		at += n
@@ -305,10 +314,12 @@ func TestExportSplits(t *testing.T) {
 			}
 		}
 	}
-	s.refused(t, 1, `--split: the manifest has no images in "validation"; it has train, test`, "--npy", path, "--split", "validation")
+	s.refused(t, 1, `--split: the manifest has no images in "validation"; it has train, test`, "--npy", path, "--split",
+		"validation")
 	only := filepath.Join(s.dir, "only.csv")
 	write(t, only, "path,label,split\n39.png,a,train\n")
-	s.refused(t, 1, `none of the 1 images of split all could be read, the first is "39.png": not an image`, "--npy", path, "--manifest", only)
+	s.refused(t, 1, `none of the 1 images of split all could be read, the first is "39.png": not an image`, "--npy",
+		path, "--manifest", only)
 	write(t, only, "path,label,split\nnew.png,a,train\n")
 	s.refused(t, 1, `1 of the 1 images are not in the store, the first is "new.png"`, "--npy", path, "--manifest", only)
 }

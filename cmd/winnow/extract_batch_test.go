@@ -12,8 +12,8 @@ import (
 	"winnow/features"
 )
 
-// TestBatchAuto: whatever the batch, the features are the same to rounding; auto says what it took, and goes on with a store
-// as it was begun.
+// TestBatchAuto: whatever the batch, the features are the same to rounding; auto says what it took, and goes on with
+// a store as it was begun.
 func TestBatchAuto(t *testing.T) {
 	a := newAlbum(t, 40)
 	var stores [][]float32
@@ -62,7 +62,8 @@ func TestBatchAutoGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.out = filepath.Join(a.dir, "begun")
-	w, err := features.Create(a.out, features.Plan{Key: done.Key, Paths: done.Paths, Dim: done.Dim, Batch: 2, Device: done.Device, Winnow: done.Winnow}, false)
+	w, err := features.Create(a.out, features.Plan{Key: done.Key, Paths: done.Paths, Dim: done.Dim, Batch: 2,
+		Device: done.Device, Winnow: done.Winnow}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,8 @@ import (
 func smallNet(t testing.TB, path string, tilt float32) []byte {
 	t.Helper()
 	b := graph.NewBuilder("small", 13)
-	in := b.Input("images", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(16), graph.Fixed(16)})
+	in := b.Input("images", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(16),
+		graph.Fixed(16)})
 	weights := make([]float32, 7*3*9)
 	for i := range weights {
 		weights[i] = float32(i%11)/10 - 0.5 + tilt
@@ -51,7 +52,8 @@ type album struct{ dir, root, manifest, model, out string }
 func newAlbum(t testing.TB, n int) album {
 	t.Helper()
 	dir := t.TempDir()
-	a := album{dir, filepath.Join(dir, "images"), filepath.Join(dir, "list.csv"), filepath.Join(dir, "small.onnx"), filepath.Join(dir, "store")}
+	a := album{dir, filepath.Join(dir, "images"), filepath.Join(dir, "list.csv"), filepath.Join(dir, "small.onnx"),
+		filepath.Join(dir, "store")}
 	list := "path,label\n"
 	for i := range n {
 		path := fmt.Sprintf("c%d/%03d.jpg", i%2, i)
@@ -95,7 +97,8 @@ func newAlbum(t testing.TB, n int) album {
 // extract runs the command.
 func (a album) extract(t testing.TB, ctx context.Context, more ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	args := append([]string{"winnow", "--ort-lib", orttest.Runtime(t).Library(), "extract", "--manifest", a.manifest, "--root", a.root,
+	args := append([]string{"winnow", "--ort-lib", orttest.Runtime(t).Library(), "extract", "--manifest", a.manifest,
+		"--root", a.root,
 		"--model", a.model, "--out", a.out, "--preset", "imagenet", "--resize", "18", "--crop", "16", "--batch", "4"}, more...)
 	var out, errs bytes.Buffer
 	code = execute(ctx, args, &out, &errs)
@@ -129,7 +132,8 @@ func TestExtractCommand(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Rows != 13 || got.Dim != 7 || got.Output != "pool" || got.Complete || got.Resumed != 0 || len(got.Bad) != 2 ||
+	if got.Rows != 13 || got.Dim != 7 || got.Output != "pool" || got.Complete || got.Resumed != 0 ||
+		len(got.Bad) != 2 ||
 		got.Bad[0].Path != "c0/002.jpg" || got.Bad[1].Row != 5 || !strings.HasPrefix(got.Bad[1].Reason, "jpeg: ") {
 		t.Errorf("result %+v", got)
 	}
@@ -145,10 +149,12 @@ func TestExtractCommand(t *testing.T) {
 	before := a.files(t)
 
 	out, errs, code = a.extract(t, t.Context())
-	if code != 0 || !strings.Contains(out, "nothing to do") || !strings.Contains(out, "they were not tried again: --overwrite") {
+	if code != 0 || !strings.Contains(out, "nothing to do") || !strings.Contains(out,
+		"they were not tried again: --overwrite") {
 		t.Errorf("again: exit code %d: %s%s", code, out, errs)
 	}
-	if _, errs, code = a.extract(t, t.Context(), "--strict"); code != 1 || !strings.Contains(errs, "c0/002.jpg: not an image") {
+	if _, errs, code = a.extract(t, t.Context(), "--strict"); code != 1 || !strings.Contains(errs,
+		"c0/002.jpg: not an image") {
 		t.Errorf("--strict on a store with unreadable images: exit code %d: %s", code, errs)
 	}
 	other := filepath.Join(a.dir, "other.onnx")
@@ -292,7 +298,8 @@ func TestExtractDamaged(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	want := a.files(t)
-	for name, text := range map[string]string{"store.json": "{", "features.npy": want["features.npy"][:200], "paths.txt": "c0/000.jpg\n", "progress.json": `{"version": 1, "rows": 9}`} {
+	for name, text := range map[string]string{"store.json": "{", "features.npy": want["features.npy"][:200],
+		"paths.txt": "c0/000.jpg\n", "progress.json": `{"version": 1, "rows": 9}`} {
 		if name == "progress.json" {
 			if err := os.Remove(filepath.Join(a.out, "store.json")); err != nil {
 				t.Fatal(err)
@@ -303,7 +310,8 @@ func TestExtractDamaged(t *testing.T) {
 		}
 		before := readFile(t, a.out, name)
 		_, errs, code := a.extract(t, t.Context())
-		if code != 1 || !strings.Contains(errs, name+": ") || !strings.HasSuffix(errs, "winnow: --overwrite replaces it\n") {
+		if code != 1 || !strings.Contains(errs, name+": ") || !strings.HasSuffix(errs,
+			"winnow: --overwrite replaces it\n") {
 			t.Errorf("%s: exit code %d: %s, want 1 and the way out", name, code, errs)
 		}
 		if diff := cmp.Diff(before, readFile(t, a.out, name)); diff != "" {
@@ -336,10 +344,12 @@ func TestExtractDecoder(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	fast := a.files(t)
-	if !strings.Contains(fast["store.json"], `"decoder": "fast 1"`) || !strings.Contains(fast["store.json"], `\"decoder\":\"fast\"`) {
+	if !strings.Contains(fast["store.json"], `"decoder": "fast 1"`) || !strings.Contains(fast["store.json"],
+		`\"decoder\":\"fast\"`) {
 		t.Errorf("the store does not say how its pictures were read: %s", fast["store.json"])
 	}
-	if _, errs, code := a.extract(t, t.Context()); code != 1 || !strings.Contains(errs, `made with decoder "fast 1", asked for decoder "exact 2"`) || !strings.Contains(errs, "--overwrite") {
+	if _, errs, code := a.extract(t, t.Context()); code != 1 || !strings.Contains(errs,
+		`made with decoder "fast 1", asked for decoder "exact 2"`) || !strings.Contains(errs, "--overwrite") {
 		t.Errorf("exact after fast: exit code %d: %s", code, errs)
 	}
 	if _, errs, code := a.extract(t, t.Context(), "--decoder", "exact", "--overwrite"); code != 0 {
@@ -359,10 +369,12 @@ func TestExtractDecoder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(a.out, "store.json"), []byte(old), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, code := a.extract(t, t.Context()); code != 1 || !strings.Contains(errs, "made with a decoder of an earlier winnow") || !strings.Contains(errs, "--overwrite") {
+	if _, errs, code := a.extract(t, t.Context()); code != 1 || !strings.Contains(errs,
+		"made with a decoder of an earlier winnow") || !strings.Contains(errs, "--overwrite") {
 		t.Errorf("an old store: exit code %d: %s", code, errs)
 	}
-	if _, errs, code := a.extract(t, t.Context(), "--decoder", "quick"); code != 2 || !strings.Contains(errs, `--decoder: found "quick", expected exact or fast`) {
+	if _, errs, code := a.extract(t, t.Context(), "--decoder", "quick"); code != 2 || !strings.Contains(errs,
+		`--decoder: found "quick", expected exact or fast`) {
 		t.Errorf("another decoder: exit code %d: %s", code, errs)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"testing/fstest"
 )
 
-// fixture is files that several tests begin with, made by the first of them and copied for the others. Tests that use one
-// change the working folder, so none runs beside another.
+// fixture is files that several tests begin with, made by the first of them and copied for the others. Tests that use
+// one change the working folder, so none runs beside another.
 type fixture struct{ files fstest.MapFS }
 
 // here puts the files into a new working folder; build makes them in it.

@@ -20,7 +20,8 @@ import (
 func everyCommand(t *testing.T) map[string][]cli.Flag {
 	t.Helper()
 	app := term.NewApp(commands(), io.Discard, io.Discard)
-	all := map[string][]cli.Flag{"winnow": append(slices.Clone(app.Flags), &cli.BoolFlag{Name: "help"}, &cli.BoolFlag{Name: "version"})}
+	all := map[string][]cli.Flag{"winnow": append(slices.Clone(app.Flags), &cli.BoolFlag{Name: "help"},
+		&cli.BoolFlag{Name: "version"})}
 	var walk func(path string, list []*cli.Command)
 	walk = func(path string, list []*cli.Command) {
 		for _, c := range list {
@@ -43,7 +44,8 @@ func TestHelp(t *testing.T) {
 		t.Fatal(code, stderr)
 	}
 	for _, c := range term.NewApp(commands(), io.Discard, io.Discard).Commands {
-		if c.Category == "" || !strings.Contains(text, "\n   "+c.Category+":\n") || !strings.Contains(text, "\n     "+c.Name+" ") {
+		if c.Category == "" || !strings.Contains(text, "\n   "+c.Category+":\n") || !strings.Contains(text, "\n     "+
+			c.Name+" ") {
 			t.Errorf("%s, under %q, is not in the list", c.Name, c.Category)
 		}
 	}
@@ -81,7 +83,8 @@ func TestHelpShortAndLong(t *testing.T) {
 			if len(f.Names()[0]) == 1 {
 				name = name[1:]
 			}
-			if n := strings.Count(strings.NewReplacer("\n", " \n", ",", " ").Replace("\n"+options), " "+name+" "); n == 0 {
+			if n := strings.Count(strings.NewReplacer("\n", " \n", ",", " ").Replace("\n"+options), " "+name+
+				" "); n == 0 {
 				t.Errorf("%s --help --long: %s is not there", path, name)
 			}
 		}
@@ -157,7 +160,8 @@ func TestManual(t *testing.T) {
 	if err != nil {
 		t.Skip("groff is not there: manual pages were NOT read by it")
 	}
-	command := exec.CommandContext(t.Context(), groff, append([]string{"-man", "-Tutf8", "-Kutf8", "-ww", "-rLL=200n"}, files...)...)
+	command := exec.CommandContext(t.Context(), groff, append([]string{"-man", "-Tutf8", "-Kutf8", "-ww", "-rLL=200n"},
+		files...)...)
 	var warnings strings.Builder
 	command.Stderr = &warnings
 	out, err := command.Output()

@@ -102,7 +102,8 @@ func TestExtractShardsAndJoin(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil || code != 0 {
 		t.Fatalf("exit code %d, %v: %s", code, err, errs)
 	}
-	if want := (extraction.Joined{Store: location.At(a.out), Shards: 3, Rows: 13, Dim: 7, Device: "cpu", Bad: 2}); got != want {
+	if want := (extraction.Joined{Store: location.At(a.out), Shards: 3, Rows: 13, Dim: 7, Device: "cpu",
+		Bad: 2}); got != want {
 		t.Errorf("found %+v, expected %+v", got, want)
 	}
 	if diff := cmp.Diff(want, a.files(t)); diff != "" {

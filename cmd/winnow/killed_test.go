@@ -73,8 +73,8 @@ func killedAt(t *testing.T, args []string, after time.Duration) bool {
 	return at != nil
 }
 
-// signalledAt starts winnow, sends it a signal after a while, and returns how that ended it and what it said: nil where it
-// was done before.
+// signalledAt starts winnow, sends it a signal after a while, and returns how that ended it and what it said: nil
+// where it was done before.
 func signalledAt(t *testing.T, args []string, by os.Signal, after time.Duration) (*exec.ExitError, string) {
 	t.Helper()
 	c, stderr := command(args)
@@ -96,8 +96,8 @@ func signalledAt(t *testing.T, args []string, by os.Signal, after time.Duration)
 	}
 }
 
-// Commands that only read end by a signal in their middle and write nothing more. TestInterrupted looks at all commands, within
-// this process.
+// Commands that only read end by a signal in their middle and write nothing more. TestInterrupted looks at all
+// commands, within this process.
 func TestInterruptedProgram(t *testing.T) {
 	t.Chdir(t.TempDir())
 	finish(t, []string{"data", "glyphs", "--out", "glyphs", "--classes", "12", "--images", "2"})
@@ -130,7 +130,8 @@ func TestInterruptedProgram(t *testing.T) {
 		for signal, code := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143} {
 			exit, stderr := signalledAt(t, args, signal, whole/2)
 			if exit == nil || exit.ExitCode() != code || stderr != "winnow: interrupted\n" {
-				t.Errorf("%v after %v of %v: %v, expected exit status %d:\n%s", args[:2], whole/2, whole, exit, code, stderr)
+				t.Errorf("%v after %v of %v: %v, expected exit status %d:\n%s", args[:2], whole/2, whole, exit, code,
+					stderr)
 			}
 			if left, _ := filepath.Glob("*left*"); left != nil {
 				t.Errorf("%v: %v is left", args[:2], left)
@@ -139,8 +140,8 @@ func TestInterruptedProgram(t *testing.T) {
 	}
 }
 
-// TestKilled kills commands at random points, starts them again as their help says, and compares what they leave, bit by
-// bit, with that of a run that was left alone. winnow review is killed by TestReviewKilled.
+// TestKilled kills commands at random points, starts them again as their help says, and compares what they leave, bit
+// by bit, with that of a run that was left alone. winnow review is killed by TestReviewKilled.
 func TestKilled(t *testing.T) {
 	orttest.Runtime(t)
 	const kills = 10
@@ -148,7 +149,8 @@ func TestKilled(t *testing.T) {
 	t.Chdir(here)
 	finish(t, []string{"data", "glyphs", "--out", "glyphs", "--classes", "30", "--images", "30"})
 	finish(t, []string{"extract", "--manifest", "glyphs", "--model", "glyphnet", "--out", "features"})
-	trained := []string{"head.winnow", "last.winnow", "metrics.jsonl", "diagnostics.jsonl", "samples.csv", "result.json"}
+	trained := []string{"head.winnow", "last.winnow", "metrics.jsonl", "diagnostics.jsonl", "samples.csv",
+		"result.json"}
 	small := []string{"--batch", "8x4", "--dim", "32", "--noise-rate", "0.3", "--manifest", "glyphs/manifest.csv"}
 	for _, victim := range []struct {
 		name  string
@@ -156,11 +158,15 @@ func TestKilled(t *testing.T) {
 		flag  string // with which a start after a kill goes on
 		files []string
 	}{
-		{"extract", []string{"extract", "--manifest", "glyphs", "--model", "glyphnet", "--batch", "4"}, "", []string{"features.npy", "paths.txt", "store.json"}},
-		{"train", append([]string{"train", "--features", "features", "--epochs", "4", "--set", "checkpoint=5 steps"}, small...), "--resume", trained},
-		{"fine-tune", append([]string{"train", "--root", "glyphs", "--model", "glyphnet", "--finetune", "all", "--steps", "9", "--set", "checkpoint=2 steps"}, small...), "--resume",
+		{"extract", []string{"extract", "--manifest", "glyphs", "--model", "glyphnet", "--batch", "4"}, "",
+			[]string{"features.npy", "paths.txt", "store.json"}},
+		{"train", append([]string{"train", "--features", "features", "--epochs", "4", "--set", "checkpoint=5 steps"},
+			small...), "--resume", trained},
+		{"fine-tune", append([]string{"train", "--root", "glyphs", "--model", "glyphnet", "--finetune", "all",
+			"--steps", "9", "--set", "checkpoint=2 steps"}, small...), "--resume",
 			append([]string{"backbone.onnx", "last.onnx"}, trained...)},
-		{"index", []string{"index", "glyphs", "--model", "glyphnet", "--batch", "4"}, "--add", []string{"vectors.bin", "paths.txt", "index.json"}},
+		{"index", []string{"index", "glyphs", "--model", "glyphnet", "--batch", "4"}, "--add", []string{"vectors.bin",
+			"paths.txt", "index.json"}},
 	} {
 		t.Run(victim.name, func(t *testing.T) {
 			calm := victim.name + "-calm"
@@ -184,7 +190,8 @@ func TestKilled(t *testing.T) {
 				hit++
 				goOn(t, args, victim.flag)
 				if diff := cmp.Diff(want, left(t, out, victim.files)); diff != "" {
-					t.Fatalf("kill %d: what the killed one left in the end differs (-calm +killed):\n%.2000s", kill, diff)
+					t.Fatalf("kill %d: what the killed one left in the end differs (-calm +killed):\n%.2000s", kill,
+						diff)
 				}
 				if forgotten, _ := filepath.Glob(filepath.Join(out, ".*.tmp-*")); forgotten != nil {
 					t.Errorf("kill %d: %v is left", kill, forgotten)

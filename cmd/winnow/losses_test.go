@@ -29,14 +29,16 @@ func TestLossesCommand(t *testing.T) {
 		}
 	}
 	var list []catalogs.Loss
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow losses --json")), &list); err != nil || len(list) != len(losses.Catalog) {
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow losses --json")), &list); err != nil ||
+		len(list) != len(losses.Catalog) {
 		t.Errorf("%d entries as JSON (%v), expected %d", len(list), err, len(losses.Catalog))
 	}
 	if mustRun(t, "winnow losses Soft-Triple") != mustRun(t, "winnow losses soft_triple") {
 		t.Error("hyphens and capitals make another loss")
 	}
 	var stdout, stderr bytes.Buffer
-	if code := execute(context.Background(), []string{"winnow", "losses", "nonsense"}, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), `loss "nonsense" is unknown: known are contrastive`) {
+	if code := execute(context.Background(), []string{"winnow", "losses", "nonsense"}, &stdout, &stderr); code != 2 ||
+		!strings.Contains(stderr.String(), `loss "nonsense" is unknown: known are contrastive`) {
 		t.Errorf("exit code %d, %s", code, stderr.String())
 	}
 }

@@ -31,7 +31,8 @@ func drawnRun(t *testing.T) {
 			"winnow data glyphs --out drawn --classes 24 --images 20",
 			"winnow data corrupt drawn/manifest.csv --noise-rate 0.33 --out noisy.csv",
 			"winnow extract --manifest noisy.csv --root drawn --model glyphnet --out features",
-			"winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --screen none --epochs 10 --out run",
+			"winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --screen none " +
+				"--epochs 10 --out run",
 		} {
 			mustRun(t, line)
 		}
@@ -55,7 +56,8 @@ func TestEvalAndAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if blocked.MAPAtR != result.MAPAtR || blocked.PrecisionAt1 != result.PrecisionAt1 {
-		t.Errorf("with little memory P@1 %v and MAP@R %v, expected %v and %v", blocked.PrecisionAt1, blocked.MAPAtR, result.PrecisionAt1, result.MAPAtR)
+		t.Errorf("with little memory P@1 %v and MAP@R %v, expected %v and %v", blocked.PrecisionAt1, blocked.MAPAtR,
+			result.PrecisionAt1, result.MAPAtR)
 	}
 	var a inspect.Report
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit run --json --out suspects.csv")), &a); err != nil {
@@ -81,7 +83,8 @@ func TestEvalAndAudit(t *testing.T) {
 // A run filtered by ProxySim is audited by its own proxies: the scores are those of the formula.
 func TestAuditByProxies(t *testing.T) {
 	drawnRun(t)
-	mustRun(t, "winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --screen none --epochs 5 --loss soft_triple --set losses.0.settings.centers=2 --filter proxysim --out soft")
+	mustRun(t, "winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --screen none "+
+		"--epochs 5 --loss soft_triple --set losses.0.settings.centers=2 --filter proxysim --out soft")
 	var a inspect.Report
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --json")), &a); err != nil {
 		t.Fatal(err)
@@ -110,7 +113,8 @@ func TestAuditByProxies(t *testing.T) {
 		sum, own := 0.0, 0.0
 		for k := range data.Classes {
 			best := math.Inf(-1)
-			for _, row := range [][]float32{features.Row(params[0].Matrix(), 2*k), features.Row(params[0].Matrix(), 2*k+1)} {
+			for _, row := range [][]float32{features.Row(params[0].Matrix(), 2*k), features.Row(params[0].Matrix(), 2*k+
+				1)} {
 				var dot, norm float64
 				for j, v := range row {
 					dot += float64(v) * float64(features.Row(z, i)[j])
@@ -128,23 +132,28 @@ func TestAuditByProxies(t *testing.T) {
 	for i, image := range a.Images[1:] { // ranked by the proxies' P; the scores are calibrated
 		before := a.Images[i]
 		if want[image.Path] < want[before.Path]-1e-5 || image.Score < before.Score {
-			t.Errorf("%s, score %v, stands after %s, %v; the proxies say %v and %v", image.Path, image.Score, before.Path, before.Score, want[image.Path], want[before.Path])
+			t.Errorf("%s, score %v, stands after %s, %v; the proxies say %v and %v", image.Path, image.Score,
+				before.Path, before.Score, want[image.Path], want[before.Path])
 		}
 	}
-	if page := mustRun(t, "winnow audit soft --top 1"); !strings.Contains(page, "by the run's proxies, which have learnt from this image too") {
+	if page := mustRun(t, "winnow audit soft --top 1"); !strings.Contains(page, "by the run's proxies, which have "+
+		"learnt from this image too") {
 		t.Errorf("nothing says what the proxies know:\n%s", page)
 	}
 	var asked inspect.Report
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --scorer proxysim --json")), &asked); err != nil || asked.Scorer != "proxysim" || asked.Images[7].Score != a.Images[7].Score {
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --scorer proxysim --json")), &asked); err != nil ||
+		asked.Scorer != "proxysim" || asked.Images[7].Score != a.Images[7].Score {
 		t.Errorf("asked for, the proxies judge otherwise: %s, %v", asked.Scorer, err)
 	}
-	if code, _, stderr := call(context.Background(), "audit", "run", "--scorer", "proxysim"); code != 2 || !strings.Contains(stderr, "was trained with --filter proxysim, and this one was not") {
+	if code, _, stderr := call(context.Background(), "audit", "run", "--scorer", "proxysim"); code != 2 ||
+		!strings.Contains(stderr, "was trained with --filter proxysim, and this one was not") {
 		t.Errorf("a run without proxies: %d: %s", code, stderr)
 	}
 	if err := os.Remove("soft/" + train.CheckpointFile); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := call(context.Background(), "audit", "soft", "--scorer", "proxysim"); code != 1 || !strings.Contains(stderr, "the proxies of soft cannot be used") {
+	if code, _, stderr := call(context.Background(), "audit", "soft", "--scorer", "proxysim"); code != 1 ||
+		!strings.Contains(stderr, "the proxies of soft cannot be used") {
 		t.Errorf("asked for proxies that are gone: %d: %s", code, stderr)
 	}
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --json")), &a); err != nil || a.Scorer != "vmf" {
@@ -163,7 +172,8 @@ func TestEvalQueryGallery(t *testing.T) {
 	for i, line := range lines {
 		if strings.Contains(line, ",test,") {
 			at++
-			lines[i] = strings.Replace(line, ",test,", map[bool]string{true: ",query,", false: ",gallery,"}[at%4 == 0], 1)
+			lines[i] = strings.Replace(line, ",test,", map[bool]string{true: ",query,", false: ",gallery,"}[at%4 == 0],
+				1)
 		}
 	}
 	if err := os.WriteFile("parted.csv", []byte(strings.Join(lines, "\n")), 0o644); err != nil {
@@ -219,11 +229,12 @@ func TestEvalMisuse(t *testing.T) {
 		code int
 		text string
 	}{
-		"winnow eval":                       {2, "takes one run folder"},
-		"winnow eval run --k 0":             {2, `--k: "0" is not a number of neighbours`},
-		"winnow eval run --max-mem lots":    {2, "is not a size"},
-		"winnow eval run --max-mem 8B":      {1, "--max-mem allows 8"},
-		"winnow eval run --split gallery":   {1, "no readable image in the split gallery; it has train, validation, test"},
+		"winnow eval":                    {2, "takes one run folder"},
+		"winnow eval run --k 0":          {2, `--k: "0" is not a number of neighbours`},
+		"winnow eval run --max-mem lots": {2, "is not a size"},
+		"winnow eval run --max-mem 8B":   {1, "--max-mem allows 8"},
+		"winnow eval run --split gallery": {1, "no readable image in the split gallery; it has train, " +
+			"validation, test"},
 		"winnow eval drawn":                 {1, "expected a folder that winnow train wrote"},
 		"winnow audit run --scorer vfm":     {2, `"vfm" cannot audit (did you mean "vmf"?), expected one of combined`},
 		"winnow audit run --out list.xls":   {2, "ends in none of .csv"},
@@ -240,7 +251,8 @@ func TestEvalMisuse(t *testing.T) {
 func TestDemoSmall(t *testing.T) {
 	orttest.Runtime(t)
 	dir := filepath.Join(t.TempDir(), "demo")
-	args := []string{"winnow", "-q", "demo", "--classes", "24", "--images", "16", "--seed", "3", "--set", "length=2 epochs", "--out", dir}
+	args := []string{"winnow", "-q", "demo", "--classes", "24", "--images", "16", "--seed", "3", "--set",
+		"length=2 epochs", "--out", dir}
 	var stdout, stderr bytes.Buffer
 	if code := execute(context.Background(), args, &stdout, &stderr); code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr.String())
@@ -253,7 +265,8 @@ func TestDemoSmall(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"seed", "noise_rate", "frozen", "whitened", "topline", "unfiltered", "prism", "detection", "seconds"} {
+	for _, key := range []string{"seed", "noise_rate", "frozen", "whitened", "topline", "unfiltered", "prism",
+		"detection", "seconds"} {
 		if got[key] == nil {
 			t.Errorf("result.json has no %q", key)
 		}
@@ -262,7 +275,8 @@ func TestDemoSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"PRISM vMF-Sim", "data:image/png;base64,", "<svg", "The most suspect labels", "Retrieval examples"} {
+	for _, want := range []string{"PRISM vMF-Sim", "data:image/png;base64,", "<svg", "The most suspect labels",
+		"Retrieval examples"} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("report.html holds no %q", want)
 		}

@@ -18,7 +18,8 @@ func TestModelsNew(t *testing.T) {
 	t.Setenv("WINNOW_MODEL_DIRS", "")
 	out, errs, code := modelsRun(t, "new", "digits", "--arch", "lenet")
 	made := filepath.Join(dir, "registry", "digits.onnx")
-	if code != 0 || errs != "" || !strings.HasPrefix(out, "made digits: "+made+", 635320 parameters drawn with seed 1, feature features of 500 numbers, resize to 28×28") {
+	if code != 0 || errs != "" || !strings.HasPrefix(out, "made digits: "+made+", 635320 parameters drawn with seed "+
+		"1, feature features of 500 numbers, resize to 28×28") {
 		t.Fatalf("code %d, %q, %q", code, out, errs)
 	}
 	out, errs, code = modelsRun(t, "show", "digits", "--json")
@@ -26,18 +27,21 @@ func TestModelsNew(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &report); err != nil || code != 0 || errs != "" {
 		t.Fatalf("show: code %d, %v, %q", code, err, errs)
 	}
-	if !report.Found || report.Feature == nil || report.Feature.Dim != 500 || report.Preprocessing.Scale != 1./256 || len(report.Problems) > 0 {
+	if !report.Found || report.Feature == nil || report.Feature.Dim != 500 || report.Preprocessing.Scale != 1./256 ||
+		len(report.Problems) > 0 {
 		t.Errorf("show: found %+v", report)
 	}
 
 	// A description of the user's own: one that the program prints, changed.
 	text, _, code := modelsRun(t, "architectures", "cifar_resnet8")
 	own := filepath.Join(dir, "own.yaml")
-	if err := os.WriteFile(own, []byte(strings.ReplaceAll(text, "out: 64", "out: 48")), 0o644); err != nil || code != 0 {
+	if err := os.WriteFile(own, []byte(strings.ReplaceAll(text, "out: 64", "out: 48")), 0o644); err != nil ||
+		code != 0 {
 		t.Fatal(code, err)
 	}
 	for _, again := range []string{"a", "b"} {
-		if _, errs, code = modelsRun(t, "new", again, "--arch", own, "--seed", "7", "--out", filepath.Join(dir, again)); code != 0 {
+		if _, errs, code = modelsRun(t, "new", again, "--arch", own, "--seed", "7", "--out",
+			filepath.Join(dir, again)); code != 0 {
 			t.Fatal(errs)
 		}
 	}
@@ -61,7 +65,8 @@ func TestModelsNew(t *testing.T) {
 	if _, errs, code = modelsRun(t, "remove", "digits"); code != 0 {
 		t.Fatal(errs)
 	}
-	if _, errs, code = modelsRun(t, "new", "digits", "--arch", "lenet", "--seed", "2"); code != 1 || !strings.Contains(errs, "exists with sha256") {
+	if _, errs, code = modelsRun(t, "new", "digits", "--arch", "lenet", "--seed", "2"); code != 1 ||
+		!strings.Contains(errs, "exists with sha256") {
 		t.Errorf("code %d, %q, expected that the other file is kept", code, errs)
 	}
 	if _, errs, code = modelsRun(t, "new", "digits", "--arch", "lenet"); code != 0 {
@@ -78,7 +83,8 @@ func TestModelsArchitectures(t *testing.T) {
 	}
 	out, _, code = modelsRun(t, "architectures", "--json")
 	var list []architecture.Listed
-	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list) != 6 || list[0].Dim != 64 || list[0].Parameters == 0 {
+	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list) != 6 || list[0].Dim != 64 ||
+		list[0].Parameters == 0 {
 		t.Errorf("code %d, %v, found %+v", code, err, list)
 	}
 }

@@ -48,11 +48,13 @@ func TestModels(t *testing.T) {
 	file := modelsFile(t, dir, "tiny")
 
 	out, errs, code := modelsRun(t, "add", file, "--name", "mine", "--preset", "caffe", "--mean", "1,2,3")
-	if code != 0 || errs != "" || !strings.HasPrefix(out, "added mine: "+file+", feature tiny_pooled of 4 numbers, resize the shorter side to 18") {
+	if code != 0 || errs != "" || !strings.HasPrefix(out, "added mine: "+file+", feature tiny_pooled of 4 numbers, "+
+		"resize the shorter side to 18") {
 		t.Fatalf("add: code %d, %q, %q", code, out, errs)
 	}
 	out, _, code = modelsRun(t, "list")
-	if code != 0 || !strings.Contains(out, "\nmine ") || !strings.Contains(out, "BGR 16×16") || !strings.Contains(out, "\nresnet50 ") {
+	if code != 0 || !strings.Contains(out, "\nmine ") || !strings.Contains(out, "BGR 16×16") || !strings.Contains(out,
+		"\nresnet50 ") {
 		t.Errorf("list: code %d\n%s", code, out)
 	}
 	out, _, code = modelsRun(t, "list", "--json")
@@ -73,7 +75,8 @@ func TestModels(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &report); err != nil || code != 0 || errs != "" {
 			t.Fatalf("show --json: code %d, %v, %q", code, err, errs)
 		}
-		if report.Name != "mine" || report.Feature == nil || report.Feature.Dim != 4 || report.Preprocessing.Mean != [3]float32{1, 2, 3} || report.Structure.Parameters != 120 {
+		if report.Name != "mine" || report.Feature == nil || report.Feature.Dim != 4 ||
+			report.Preprocessing.Mean != [3]float32{1, 2, 3} || report.Structure.Parameters != 120 {
 			t.Errorf("show --json: found %+v", report)
 		}
 	}
@@ -82,7 +85,8 @@ func TestModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, _, code = modelsRun(t, "show", "--output", "Conv", "mine")
-	for _, want := range []string{"feature     Conv, 4 numbers", "input       image float32 [N,3,16,16]", "mean [1 2 3]", "sha256      " + models.Sum(data)} {
+	for _, want := range []string{"feature     Conv, 4 numbers", "input       image float32 [N,3,16,16]",
+		"mean [1 2 3]", "sha256      " + models.Sum(data)} {
 		if code != 0 || !strings.Contains(out, "\n"+want) && !strings.Contains(out, ", "+want) {
 			t.Errorf("show: code %d, no %q in\n%s", code, want, out)
 		}
@@ -90,7 +94,8 @@ func TestModels(t *testing.T) {
 	if out, _, code = modelsRun(t, "remove", "mine"); code != 0 || !strings.HasPrefix(out, "removed mine from ") {
 		t.Errorf("remove: code %d, %q", code, out)
 	}
-	if out, errs, code = modelsRun(t, "show", file); code != 0 || !strings.Contains(errs, "ImageNet's is assumed") || !strings.Contains(out, "\nfeature ") {
+	if out, errs, code = modelsRun(t, "show", file); code != 0 || !strings.Contains(errs, "ImageNet's is assumed") ||
+		!strings.Contains(out, "\nfeature ") {
 		t.Errorf("show of an unknown file: code %d, %q\n%s", code, errs, out)
 	}
 }
@@ -134,13 +139,15 @@ func TestModelsWrong(t *testing.T) {
 		{[]string{"add", half, "--name", "half"}, 1, "half.onnx: cut short"},
 		{[]string{"show", half}, 1, "half.onnx: cut short"},
 		{[]string{"add", text, "--name", "text"}, 1, "text.onnx: "},
-		{[]string{"add", file, "--name", "two", "--preset", "imagine"}, 1, `preset "imagine" is unknown (did you mean "imagenet"?): known are`},
+		{[]string{"add", file, "--name", "two", "--preset", "imagine"}, 1,
+			`preset "imagine" is unknown (did you mean "imagenet"?): known are`},
 		{[]string{"add", file, "--name", "two", "--preset", "imagenet", "--output", "nothing"}, 1, `tensor "nothing"`},
 		{[]string{"show", "nothing"}, 1, "no such file"},
 		{[]string{"remove", "resnet50"}, 1, "winnow's own"},
 	} {
 		out, errs, code := modelsRun(t, c.args...)
-		if code != c.code || !strings.Contains(errs, c.want) || c.args[0] != "frobnicate" && c.code == 1 && (out != "" || strings.Count(errs, "\n") != 1) {
+		if code != c.code || !strings.Contains(errs, c.want) || c.args[0] != "frobnicate" && c.code == 1 &&
+			(out != "" || strings.Count(errs, "\n") != 1) {
 			t.Errorf("%q: code %d, %q, %q, expected %d and %q", c.args, code, out, errs, c.code, c.want)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 
 // TestTheory: the table and the JSON say the same, and misuse is one line and exit code 2.
 func TestTheory(t *testing.T) {
-	args := []string{"papers", "theory", "--noise-rate", "0.3", "--classes", "10", "--each", "5", "--eta", "1.5, 2", "--gamma", "1"}
+	args := []string{"papers", "theory", "--noise-rate", "0.3", "--classes", "10", "--each", "5", "--eta", "1.5, 2",
+		"--gamma", "1"}
 	code, text, errs := call(t.Context(), args...)
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs)
@@ -31,7 +32,8 @@ func TestTheory(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &s); code != 0 || err != nil {
 		t.Fatalf("exit code %d: %s%v", code, errs, err)
 	}
-	if math.Abs(s.Pairs.Corrected.Positive-0.5) > 1e-12 || len(s.Triplet) != 2 || s.OneToOne == nil || s.Marginal[0].NoisyPerClean != nil {
+	if math.Abs(s.Pairs.Corrected.Positive-0.5) > 1e-12 || len(s.Triplet) != 2 || s.OneToOne == nil ||
+		s.Marginal[0].NoisyPerClean != nil {
 		t.Errorf("found %s", text)
 	}
 	code, text, errs = call(t.Context(), "papers", "theory", "--pair-rate", "0.5", "--classes", "10", "--json")

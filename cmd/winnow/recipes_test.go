@@ -38,7 +38,8 @@ func TestRecipes(t *testing.T) {
 		if c.Finetune.Weights = config.AllWeights; c.Method == config.Metric && c.Validate() != nil {
 			t.Errorf("%s does not take --finetune all: %v", r.Name, c.Validate())
 		}
-		if _, err := parseRecipe(strings.Replace(r.Text, "\nsolver:", "\nsolvr:", 1)); err == nil || !strings.Contains(err.Error(), "unknown key solvr") {
+		if _, err := parseRecipe(strings.Replace(r.Text, "\nsolver:", "\nsolvr:", 1)); err == nil ||
+			!strings.Contains(err.Error(), "unknown key solvr") {
 			t.Errorf("%s: a key that is none was read: %v", r.Name, err)
 		}
 		code, text, stderr := call(context.Background(), "recipes", "show", r.Name)
@@ -52,7 +53,8 @@ func TestRecipes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again, err := parseRecipe(text); err != nil || !cmp.Equal(config.Flatten(again), config.Flatten(c)) {
-			t.Errorf("%s resolved is not the recipe (%v): %s", r.Name, err, cmp.Diff(config.Flatten(c), config.Flatten(again)))
+			t.Errorf("%s resolved is not the recipe (%v): %s", r.Name, err, cmp.Diff(config.Flatten(c),
+				config.Flatten(again)))
 		}
 	}
 }
@@ -117,18 +119,21 @@ func TestRecipesTrain(t *testing.T) {
 		if c.Sampler.Unlabelled > 0 {
 			manifest = half
 		}
-		args := []string{"train", "--recipe", r.Name, "--manifest", manifest, "--root", w.dir, "--features", w.store, "--out", out, "--dim", "24", "--steps", "2", "--json"}
+		args := []string{"train", "--recipe", r.Name, "--manifest", manifest, "--root", w.dir, "--features", w.store,
+			"--out", out, "--dim", "24", "--steps", "2", "--json"}
 		if c.Finetune.On() {
 			args = append(args, "--finetune", "none")
 		}
 		code, stdout, stderr := call(context.Background(), args...)
 		var result folder.Result
-		if err := json.Unmarshal([]byte(stdout), &result); code != 0 || err != nil || result.Steps != 2 || result.Validation == nil {
+		if err := json.Unmarshal([]byte(stdout), &result); code != 0 || err != nil || result.Steps != 2 ||
+			result.Validation == nil {
 			t.Errorf("%s: code %d, %v\n%s", r.Name, code, err, stderr)
 			continue
 		}
 		var facts folder.Facts
-		if err := json.Unmarshal([]byte(readFile(t, out, folder.FactsFile)), &facts); err != nil || facts.Recipe != r.Name || facts.RecipeSHA256 != r.SHA256() {
+		if err := json.Unmarshal([]byte(readFile(t, out, folder.FactsFile)), &facts); err != nil ||
+			facts.Recipe != r.Name || facts.RecipeSHA256 != r.SHA256() {
 			t.Errorf("%s: run.json says %q, %s (%v)", r.Name, facts.Recipe, facts.RecipeSHA256, err)
 		}
 	}
@@ -185,29 +190,35 @@ func TestRecipesList(t *testing.T) {
 	}
 	code, stdout, _ = call(context.Background(), "recipes", "list")
 	for _, r := range list {
-		if code != 0 || !strings.Contains(stdout, "\n"+r.Name+" ") || !strings.Contains(stdout, r.Title) || !strings.Contains(stdout, r.Source) {
+		if code != 0 || !strings.Contains(stdout, "\n"+r.Name+" ") || !strings.Contains(stdout, r.Title) ||
+			!strings.Contains(stdout, r.Source) {
 			t.Errorf("%s does not stand in the list, code %d", r.Name, code)
 		}
 	}
-	if code, stdout, _ = call(context.Background(), "recipes", "list", "prism"); code != 0 || strings.Contains(stdout, "adapted_triplet") || !strings.Contains(stdout, "prism/mcl-vmf *") {
+	if code, stdout, _ = call(context.Background(), "recipes", "list", "prism"); code != 0 || strings.Contains(stdout,
+		"adapted_triplet") || !strings.Contains(stdout, "prism/mcl-vmf *") {
 		t.Errorf("recipes list prism: code %d\n%s", code, stdout)
 	}
 }
 
 // Settings follow each other: defaults, recipe, --set, flags. A recipe leaves no place for --config.
 func TestRecipePrecedence(t *testing.T) {
-	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--recipe", "prism", "--set", "bank.size=77", "--set", "head.out=33", "--dim", "22", "--noise-rate", "0.25")
+	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--recipe", "prism", "--set",
+		"bank.size=77", "--set", "head.out=33", "--dim", "22", "--noise-rate", "0.25")
 	c, err := parseRecipe(stdout)
 	if code != 0 || err != nil {
 		t.Fatalf("code %d, %v, %s", code, err, stderr)
 	}
-	if c.Bank.Size != 77 || c.Head.Out != 22 || c.Filter.Rate.Share != 0.25 || c.Filter.Scorer != "vmf" || c.Sampler.Classes != 16 || c.Solver.LR.Value != 3e-4 || c.LogEvery != 1 {
-		t.Errorf("found bank %d, dim %d, rate %v, filter %s, lr %v", c.Bank.Size, c.Head.Out, c.Filter.Rate, c.Filter.Scorer, c.Solver.LR)
+	if c.Bank.Size != 77 || c.Head.Out != 22 || c.Filter.Rate.Share != 0.25 || c.Filter.Scorer != "vmf" ||
+		c.Sampler.Classes != 16 || c.Solver.LR.Value != 3e-4 || c.LogEvery != 1 {
+		t.Errorf("found bank %d, dim %d, rate %v, filter %s, lr %v", c.Bank.Size, c.Head.Out, c.Filter.Rate,
+			c.Filter.Scorer, c.Solver.LR)
 	}
 	for line, want := range map[string]string{
-		"train --recipe prism --config x.yaml":                        "--recipe and --config are both",
-		"train --recipe prism/vmf":                                    "there are prism/mcl-vmf,",
-		"train --recipe prism/co-teaching --loss triplet":             "losses: found 1, expected none: co-teaching has its own loss",
+		"train --recipe prism --config x.yaml": "--recipe and --config are both",
+		"train --recipe prism/vmf":             "there are prism/mcl-vmf,",
+		"train --recipe prism/co-teaching --loss triplet": "losses: found 1, expected none: co-teaching " +
+			"has its own loss",
 		"train --recipe prism --set nix=1":                            "unknown key nix",
 		"recipes show":                                                "expected one name",
 		"recipes show prism bspml":                                    "expected one name",
@@ -220,14 +231,15 @@ func TestRecipePrecedence(t *testing.T) {
 		"train --recipe prism --defaults --set losses.7.weight=2":     "has 2 entries",
 		"train --recipe prism --manifest m.csv --features f --loss x": `"x"`,
 	} {
-		if code, stdout, stderr := call(context.Background(), strings.Fields(line)...); code != 2 || stdout != "" || !strings.Contains(stderr, want) {
+		if code, stdout, stderr := call(context.Background(), strings.Fields(line)...); code != 2 || stdout != "" ||
+			!strings.Contains(stderr, want) {
 			t.Errorf("%s: code %d, %q; expected 2 and %q", line, code, stderr, want)
 		}
 	}
 }
 
-// TestRecipeDigits runs a few steps of the recipe for MNIST, from files as MNIST's to a trained network: with the recipe's
-// settings, from the network that was drawn to another, which eval measures.
+// TestRecipeDigits runs a few steps of the recipe for MNIST, from files as MNIST's to a trained network: with the
+// recipe's settings, from the network that was drawn to another, which eval measures.
 func TestRecipeDigits(t *testing.T) {
 	library := orttest.Runtime(t).Library()
 	dir := t.TempDir()
@@ -241,13 +253,15 @@ func TestRecipeDigits(t *testing.T) {
 	}
 	run("data", "import", "--preset", "mnist", "--root", dir, "--out", at("digits.csv"))
 	run("models", "new", "digits", "--arch", "lenet", "--out", at("digits.onnx"))
-	run("train", "--recipe", "adapted_triplet/mnist", "--manifest", at("digits.csv"), "--root", dir, "--model", "digits", "--batch", "3x8",
+	run("train", "--recipe", "adapted_triplet/mnist", "--manifest", at("digits.csv"), "--root", dir, "--model",
+		"digits", "--batch", "3x8",
 		"--steps", "6", "--screen", "none", "--out", at("run"))
 	cfg, err := config.Load(filepath.Join(at("run"), folder.ConfigFile), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := cfg.Losses[0]; len(cfg.Losses) != 1 || l.Name != "triplet" || l.Settings["select"] != "semihard" || cfg.Head.Out != 64 || cfg.Bank.Size != 0 ||
+	if l := cfg.Losses[0]; len(cfg.Losses) != 1 || l.Name != "triplet" || l.Settings["select"] != "semihard" ||
+		cfg.Head.Out != 64 || cfg.Bank.Size != 0 ||
 		cfg.Filter.Scorer != config.NoFilter || cfg.BackboneSolver.LR.Value != 1e-3 || cfg.Finetune.Weights != "all" {
 		t.Errorf("the run's settings are not the recipe's: %+v", cfg)
 	}
@@ -255,7 +269,8 @@ func TestRecipeDigits(t *testing.T) {
 		t.Error("the network is the one that was drawn")
 	}
 	var result folder.Result
-	if err := json.Unmarshal([]byte(readFile(t, at("run"), folder.ResultFile)), &result); err != nil || result.Steps != 6 {
+	if err := json.Unmarshal([]byte(readFile(t, at("run"), folder.ResultFile)), &result); err != nil ||
+		result.Steps != 6 {
 		t.Errorf("%v: the run says %+v, expected 6 steps", err, result)
 	}
 	if p := precisionOf(t, []byte(run("eval", at("run"), "--json"))); !(p > 0 && p <= 1) {

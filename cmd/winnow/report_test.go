@@ -40,8 +40,10 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := result.Runs[0]
-	if got.Trained.MAPAtR != evaluated.MAPAtR || got.Frozen.PrecisionAt1 != evaluated.Frozen.PrecisionAt1 || got.Whitened.RPrecision != evaluated.Whitened.RPrecision ||
-		got.Detection.AUROC != judged.Detection.AUROC || len(got.Classes) != 8 || result.Split != "test" || result.Bytes != len(page) {
+	if got.Trained.MAPAtR != evaluated.MAPAtR || got.Frozen.PrecisionAt1 != evaluated.Frozen.PrecisionAt1 ||
+		got.Whitened.RPrecision != evaluated.Whitened.RPrecision ||
+		got.Detection.AUROC != judged.Detection.AUROC || len(got.Classes) != 8 || result.Split != "test" ||
+		result.Bytes != len(page) {
 		t.Errorf("%+v, expected what eval and audit measure: %+v, %+v", got, evaluated, judged.Detection)
 	}
 	for _, r := range []float64{got.Frozen.PrecisionAt1, got.Whitened.PrecisionAt1, got.Trained.PrecisionAt1} {
@@ -54,19 +56,24 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := trained.Validation.Trained
-	row := fmt.Sprintf(`<th scope="row">trained</th><td>%.1f</td><td>%.1f</td><td>%.1f</td><td>%d</td>`, 100*v.PrecisionAt1, 100*v.RPrecision, 100*v.MAPAtR, v.N)
+	row := fmt.Sprintf(`<th scope="row">trained</th><td>%.1f</td><td>%.1f</td><td>%.1f</td><td>%d</td>`,
+		100*v.PrecisionAt1, 100*v.RPrecision, 100*v.MAPAtR, v.N)
 	first := judged.Images[0]
 	for _, want := range []string{
-		row, "classes never seen in training: test", "On test, the trained head is ", `<th scope="row">length</th><td>10 epochs</td><td>20 epochs</td>`, `<th scope="row">filter.rate</th><td>0.33</td>`,
+		row, "classes never seen in training: test", "On test, the trained head is ",
+		`<th scope="row">length</th><td>10 epochs</td><td>20 epochs</td>`,
+		`<th scope="row">filter.rate</th><td>0.33</td>`,
 		"data:image/png", "concentration κ", "P_clean by avgsim", "look to the filter, to step 7 ", "P_clean by vmf", "look to the filter, to step 70 ", "Training loss and its terms", "Learning rates", "Score below which labels are dropped",
-		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC), `id="map"`, "noisy.csv", `alt="image given as ` + names.Readable(first.Given) + `"`, "Musgrave",
+		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC), `id="map"`, "noisy.csv", `alt="image given as ` +
+			names.Readable(first.Given) + `"`, "Musgrave",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page holds no %q", want)
 		}
 	}
 	text := regexp.MustCompile(`<header.*</header>|data:image/(jpeg|png);base64,[\w+/=&#;]*`).ReplaceAllString(page, "")
-	for _, no := range []string{"losses.0.settings", "ZgotmplZ", "NaN", "http://", "https://", `<th scope="row">U+`, "<span>U+", `<b>U+`, `alt=""`} {
+	for _, no := range []string{"losses.0.settings", "ZgotmplZ", "NaN", "http://", "https://", `<th scope="row">U+`,
+		"<span>U+", `<b>U+`, `alt=""`} {
 		if strings.Contains(text, no) {
 			t.Errorf("the page holds %q", no)
 		}
@@ -92,35 +99,43 @@ func TestReport(t *testing.T) {
 func reportWithout(t *testing.T) {
 	mustRun(t, "winnow -q report run --out bare.html --no-pictures --no-map --split validation --root nowhere")
 	page := readFile(t, "bare.html")
-	if strings.Contains(page, "data:image/jpeg") || strings.Contains(page, "data:image/png") || strings.Contains(page, `id="map"`) || !strings.Contains(page, "validation") || strings.Contains(page, "<script") {
+	if strings.Contains(page, "data:image/jpeg") || strings.Contains(page, "data:image/png") || strings.Contains(page,
+		`id="map"`) || !strings.Contains(page, "validation") || strings.Contains(page, "<script") {
 		t.Error("there are pictures, a map or a script")
 	}
-	if _, stderr, code := winnow(t, "report", "run", "--out", "x.html", "--root", "nowhere"); code != 1 || !strings.Contains(stderr, "--no-pictures") {
+	if _, stderr, code := winnow(t, "report", "run", "--out", "x.html", "--root", "nowhere"); code != 1 ||
+		!strings.Contains(stderr, "--no-pictures") {
 		t.Errorf("without images: exit code %d, %s", code, stderr)
 	}
 	mustRun(t, "winnow -q report run --out some.html --no-pictures --max 40")
-	if page := readFile(t, "some.html"); !strings.Contains(page, "40 of 160 images of test by t-SNE") || strings.Count(page, `<circle class="p `) != 40 {
+	if page := readFile(t, "some.html"); !strings.Contains(page, "40 of 160 images of test by t-SNE") ||
+		strings.Count(page, `<circle class="p `) != 40 {
 		t.Error("the map has not the 40 images asked for")
 	}
 }
 
 // Several runs stand beside each other: what differs, their numbers, their curves; features that are the same once.
 func reportOfSeveral(t *testing.T) {
-	mustRun(t, "winnow -q train --manifest noisy.csv --root drawn --features features --filter none --screen none --epochs 5 --out plain")
+	mustRun(t, "winnow -q train --manifest noisy.csv --root drawn --features features --filter none --screen none "+
+		"--epochs 5 --out plain")
 	var result reportResult
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q report run plain --out both.html --json")), &result); err != nil {
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q report run plain --out both.html --json")),
+		&result); err != nil {
 		t.Fatal(err)
 	}
 	page := readFile(t, "both.html")
 	for _, want := range []string{
-		"2 runs compared", `<th scope="row">filter.scorer</th><td>vmf</td><td>none</td>`, `<th scope="row">length</th><td>10 epochs</td><td>5 epochs</td>`,
-		`<th scope="col">run</th><th scope="col">plain</th>`, `<th scope="row">steps</th><td>70</td><td>35</td>`, "Training loss (smoothed)", ">plain</text>",
+		"2 runs compared", `<th scope="row">filter.scorer</th><td>vmf</td><td>none</td>`,
+		`<th scope="row">length</th><td>10 epochs</td><td>5 epochs</td>`,
+		`<th scope="col">run</th><th scope="col">plain</th>`, `<th scope="row">steps</th><td>70</td><td>35</td>`,
+		"Training loss (smoothed)", ">plain</text>",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page holds no %q", want)
 		}
 	}
-	if n := strings.Count(page, `<th scope="row">frozen`); n != 1 || len(result.Runs) != 2 || strings.Contains(page, `<th scope="row">seed</th>`) {
+	if n := strings.Count(page, `<th scope="row">frozen`); n != 1 || len(result.Runs) != 2 || strings.Contains(page,
+		`<th scope="row">seed</th>`) {
 		t.Errorf("%d rows of frozen features of %d runs; or a setting that is the same", n, len(result.Runs))
 	}
 	for _, r := range result.Runs {
@@ -147,10 +162,12 @@ func reportWarnings(t *testing.T) {
 			t.Errorf("a warning of %q without reason", no)
 		}
 	}
-	put(folder.FactsFile, strings.Replace(facts, `"left_out": []`, `"left_out": [{"path":"gone.png","reason":"is no picture"}]`, 1))
+	put(folder.FactsFile, strings.Replace(facts, `"left_out": []`,
+		`"left_out": [{"path":"gone.png","reason":"is no picture"}]`, 1))
 	put(folder.ResultFile, regexp.MustCompile(`"idle_steps": \d+`).ReplaceAllString(result, `"idle_steps": 60`))
 	mustRun(t, line)
-	for _, want := range []string{"In 60 of 70 steps no loss", "Images that could not be read and are left out: 1. The first is gone.png: is no picture"} {
+	for _, want := range []string{"In 60 of 70 steps no loss", "Images that could not be read and are left out: 1. " +
+		"The first is gone.png: is no picture"} {
 		if !strings.Contains(readFile(t, "w.html"), want) {
 			t.Errorf("no warning %q", want)
 		}
@@ -159,7 +176,8 @@ func reportWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustRun(t, line)
-	if page := readFile(t, "w.html"); strings.Contains(page, "is not finished") || !strings.Contains(page, "was not saved: there is no result.json") {
+	if page := readFile(t, "w.html"); strings.Contains(page, "is not finished") || !strings.Contains(page,
+		"was not saved: there is no result.json") {
 		t.Error("of a training that came to its end the page does not say just that its result is missing")
 	}
 	put(folder.FactsFile, strings.Replace(facts, `"steps": 70`, `"steps": 140`, 1))
@@ -188,7 +206,8 @@ func reportMisuse(t *testing.T) {
 		if !strings.Contains("found none --out missing does not end in .html named twice at least 5 --max-mem", want) {
 			code = 1
 		}
-		if stdout, stderr, got := winnow(t, append([]string{"-q"}, strings.Fields(line)...)...); got != code || !strings.Contains(stderr, want) || stdout != "" {
+		if stdout, stderr, got := winnow(t, append([]string{"-q"}, strings.Fields(line)...)...); got != code ||
+			!strings.Contains(stderr, want) || stdout != "" {
 			t.Errorf("%s: exit code %d, %q; expected %d and %q", line, got, stderr, code, want)
 		}
 	}

@@ -47,7 +47,8 @@ type reviewed struct {
 func newReviewed(t testing.TB, args ...string) (r *reviewed, serves bool) {
 	t.Helper()
 	r = &reviewed{t: t, cmd: exec.Command(os.Args[0], "-test.run=^TestReviewChild$"), stderr: &bytes.Buffer{}}
-	r.cmd.Env = append(os.Environ(), "WINNOW_TEST_REVIEW="+strings.Join(append([]string{"winnow", "review"}, args...), "\x1f"))
+	r.cmd.Env = append(os.Environ(), "WINNOW_TEST_REVIEW="+strings.Join(append([]string{"winnow", "review"}, args...),
+		"\x1f"))
 	r.cmd.Stderr = r.stderr
 	out, err := r.cmd.StdoutPipe()
 	if err != nil {
@@ -116,7 +117,8 @@ func suspectAlbum(t testing.TB, n int) (manifest, audit string) {
 	for i := range n {
 		path := fmt.Sprintf("%04d.png", i)
 		text += path + ",cat\n"
-		list = append(list, suspects.Suspect{Rank: i + 1, Path: path, Given: "cat", Suggested: "dog", Score: float64(i), Dropped: true})
+		list = append(list, suspects.Suspect{Rank: i + 1, Path: path, Given: "cat", Suggested: "dog", Score: float64(i),
+			Dropped: true})
 	}
 	write(t, manifest, text+"last.png,dog\n")
 	write(t, filepath.Join(dir, "0000.png"), "no picture")
@@ -159,7 +161,8 @@ func TestReviewKilled(t *testing.T) {
 					if id >= n {
 						return
 					}
-					body := fmt.Sprintf(`{"tab":"tab %d","decisions":[{"id":%d,"action":"drop","version":0}]}`, stream, id)
+					body := fmt.Sprintf(`{"tab":"tab %d","decisions":[{"id":%d,"action":"drop","version":0}]}`, stream,
+						id)
 					status, err := r.ask("POST", "/api/decide", "application/json", []byte(body), nil)
 					if err != nil {
 						return // it is dead
@@ -230,14 +233,17 @@ func TestReviewTwice(t *testing.T) {
 	if serves || second.cmd.ProcessState.ExitCode() != 1 {
 		t.Fatalf("the second one: served %v, exit code %d", serves, second.cmd.ProcessState.ExitCode())
 	}
-	if text := second.stderr.String(); !strings.Contains(text, "m.decisions.db: another winnow review has it open") || strings.Count(text, "\n") != 1 {
+	if text := second.stderr.String(); !strings.Contains(text, "m.decisions.db: another winnow review has it open") ||
+		strings.Count(text, "\n") != 1 {
 		t.Errorf("the second one says %q", text)
 	}
-	r.must("POST", "/api/decide", "application/json", []byte(`{"tab":"t","decisions":[{"id":0,"action":"drop","version":0},{"id":1,"action":"relabel","label":"dog","version":0}]}`), nil)
+	r.must("POST", "/api/decide", "application/json",
+		[]byte(`{"tab":"t","decisions":[{"id":0,"action":"drop","version":0},{"id":1,"action":"relabel","label":"dog","version":0}]}`), nil)
 	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if code := r.end(); code != 0 || !strings.Contains(r.stderr.String(), "2 of 5 images decided: 0 kept, 1 dropped, 1 relabelled, kept in") {
+	if code := r.end(); code != 0 || !strings.Contains(r.stderr.String(), "2 of 5 images decided: 0 kept, 1 dropped, "+
+		"1 relabelled, kept in") {
 		t.Errorf("exit code %d, %s", code, r.stderr)
 	}
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(manifest), "m.decisions*"))
@@ -246,10 +252,12 @@ func TestReviewTwice(t *testing.T) {
 	}
 	mended := filepath.Join(filepath.Dir(manifest), "mended.csv")
 	code, stdout, stderr := call(t.Context(), "review", "--manifest", manifest, "--export", "--out", mended)
-	if code != 0 || !strings.Contains(stdout, "5 rows; 1 images dropped, 1 relabelled, 0 kept as they were, 4 undecided") {
+	if code != 0 || !strings.Contains(stdout,
+		"5 rows; 1 images dropped, 1 relabelled, 0 kept as they were, 4 undecided") {
 		t.Errorf("%d: %s%s", code, stdout, stderr)
 	}
-	if got, want := readFile(t, mended), "path,label\n0001.png,dog\n0002.png,cat\n0003.png,cat\n0004.png,cat\nlast.png,dog\n"; got != want {
+	if got, want := readFile(t,
+		mended), "path,label\n0001.png,dog\n0002.png,cat\n0003.png,cat\n0004.png,cat\nlast.png,dog\n"; got != want {
 		t.Errorf("got %q, expected %q", got, want)
 	}
 }
@@ -272,7 +280,8 @@ func TestReviewStudio(t *testing.T) {
 	if err := os.Symlink(outside, linked); err != nil {
 		t.Fatal(err)
 	}
-	r, serves := newReviewed(t, "--manifest", s.manifest, "--audit", audit, "--root", s.images, "--features", s.store, "--model", s.model, "--out", mended)
+	r, serves := newReviewed(t, "--manifest", s.manifest, "--audit", audit, "--root", s.images, "--features", s.store,
+		"--model", s.model, "--out", mended)
 	if !serves {
 		t.Fatal(r.stderr)
 	}
@@ -305,7 +314,8 @@ func TestReviewStudio(t *testing.T) {
 			t.Errorf("an image finds itself: %+v", found)
 		}
 	}
-	if status, err := r.ask("POST", "/api/search", "image/png", []byte("\x89PNG\r\n\x1a\nnot one"), nil); err != nil || status != 400 {
+	if status, err := r.ask("POST", "/api/search", "image/png", []byte("\x89PNG\r\n\x1a\nnot one"), nil); err != nil ||
+		status != 400 {
 		t.Errorf("a broken image: %d, %v", status, err)
 	}
 	for path, want := range map[string]int{"/thumb/0": 200, "/image/0": 200, "/thumb/1": 404, "/image/1": 404} {
@@ -334,7 +344,8 @@ func TestReviewStudio(t *testing.T) {
 		t.Errorf("%d rows, expected one fewer than %d", len(after.Samples), len(d.Samples))
 	}
 	for _, sample := range after.Samples {
-		if sample.Path == rows.Rows[0].Path || sample.Path == rows.Rows[1].Path && after.Classes[sample.Label] != label {
+		if sample.Path == rows.Rows[0].Path || sample.Path == rows.Rows[1].Path &&
+			after.Classes[sample.Label] != label {
 			t.Errorf("%+v is in the mended manifest", sample)
 		}
 	}
@@ -355,10 +366,12 @@ func TestReviewStudio(t *testing.T) {
 	}
 	first := found.Pictures[1]
 	again.must("GET", "/api/similar?key=0&n=1", "", nil, &found)
-	if d := found.Pictures[0].Similarity - first.Similarity; found.Pictures[0].Path != first.Path || d > 1e-4 || d < -1e-4 {
+	if d := found.Pictures[0].Similarity - first.Similarity; found.Pictures[0].Path != first.Path || d > 1e-4 ||
+		d < -1e-4 {
 		t.Errorf("by its key it finds %+v, expected %+v", found.Pictures[0], first)
 	}
-	s.call(t, "train", "--manifest", mended, "--root", s.images, "--features", s.store, "--out", filepath.Join(s.dir, "again"), "--dim", "6", "--batch", "4x4", "--epochs", "1", "--screen", "none")
+	s.call(t, "train", "--manifest", mended, "--root", s.images, "--features", s.store, "--out",
+		filepath.Join(s.dir, "again"), "--dim", "6", "--batch", "4x4", "--epochs", "1", "--screen", "none")
 }
 
 // TestReviewRefuses: one line for what cannot be, and 2 for misuse.
@@ -369,9 +382,10 @@ func TestReviewRefuses(t *testing.T) {
 		code int
 		text string
 	}{
-		"":                                                 {2, "winnow review: --manifest missing"},
-		"--manifest M":                                     {2, "the suspects are missing"},
-		"--manifest M --audit A extra":                     {2, `takes one argument, the suspects, which --audit names too: found ["extra"]`},
+		"":             {2, "winnow review: --manifest missing"},
+		"--manifest M": {2, "the suspects are missing"},
+		"--manifest M --audit A extra": {2,
+			`takes one argument, the suspects, which --audit names too: found ["extra"]`},
 		"--manifest M --export":                            {2, "name the file to write with --out"},
 		"--manifest M --audit A --json":                    {2, "--json goes with --export"},
 		"--manifest M --audit A --model x":                 {2, "--model goes with --features, without --run"},
@@ -393,12 +407,14 @@ func TestReviewRefuses(t *testing.T) {
 	} {
 		args := []string{"review"}
 		for _, word := range strings.Fields(line) {
-			args = append(args, map[string]string{"M": manifest, "A": audit, "E": t.TempDir()}[word]+map[bool]string{true: word}[word != "M" && word != "A" && word != "E"])
+			args = append(args, map[string]string{"M": manifest, "A": audit, "E": t.TempDir()}[word]+
+				map[bool]string{true: word}[word != "M" && word != "A" && word != "E"])
 		}
 		if strings.HasSuffix(line, "/out.csv") {
 			_ = os.Remove(filepath.Join(dir, "m.decisions.db"))
 		}
-		if code, stdout, stderr := call(t.Context(), args...); code != want.code || !strings.Contains(stderr, want.text) || stdout != "" {
+		if code, stdout, stderr := call(t.Context(), args...); code != want.code || !strings.Contains(stderr,
+			want.text) || stdout != "" {
 			t.Errorf("%s: exit code %d %q %q, expected %d %q", line, code, stdout, stderr, want.code, want.text)
 		}
 	}

@@ -76,7 +76,8 @@ func archiveOf(t *testing.T, library string) string {
 		t.Fatal(err)
 	}
 	w := tar.NewWriter(z)
-	err = w.WriteHeader(&tar.Header{Name: "package/bin/napi-v6/os/arch/" + ortlib.FileNames(runtime.GOOS)[0], Mode: 0o644, Size: int64(len(data))})
+	err = w.WriteHeader(&tar.Header{Name: "package/bin/napi-v6/os/arch/" + ortlib.FileNames(runtime.GOOS)[0],
+		Mode: 0o644, Size: int64(len(data))})
 	if err == nil {
 		_, err = w.Write(data)
 	}
@@ -93,7 +94,8 @@ func TestRuntimeInstallAndShow(t *testing.T) {
 	cache := t.TempDir()
 	_, stderr, code := winnowAlone(t, cache, nil, "runtime", "show")
 	inSystem := code == 0 // a machine may have the library among its own
-	if !inSystem && (!strings.Contains(stderr, "found no ") || !strings.Contains(stderr, cache) || !strings.HasSuffix(stderr, "winnow: run: winnow runtime install\n")) {
+	if !inSystem && (!strings.Contains(stderr, "found no ") || !strings.Contains(stderr, cache) ||
+		!strings.HasSuffix(stderr, "winnow: run: winnow runtime install\n")) {
 		t.Errorf("nothing there: code %d, %s", code, stderr)
 	}
 	archive := archiveOf(t, library)
@@ -107,22 +109,27 @@ func TestRuntimeInstallAndShow(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &facts); err != nil || code != 0 {
 		t.Fatalf("show: code %d, %v, %s", code, err, stderr)
 	}
-	if facts.Path != path || facts.Source != ortlib.Cache || !strings.HasPrefix(facts.Version, "1.") || len(facts.Providers) == 0 {
+	if facts.Path != path || facts.Source != ortlib.Cache || !strings.HasPrefix(facts.Version, "1.") ||
+		len(facts.Providers) == 0 {
 		t.Errorf("show: found %+v", facts)
 	}
-	if _, stderr, code = winnowAlone(t, cache, nil, "runtime", "install", "--from", "/nowhere"); code != 0 || !strings.Contains(stderr, "already installed") {
+	if _, stderr, code = winnowAlone(t, cache, nil, "runtime", "install", "--from", "/nowhere"); code != 0 ||
+		!strings.Contains(stderr, "already installed") {
 		t.Errorf("again: code %d, %s", code, stderr)
 	}
 	if err := os.Truncate(path, 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, code = winnowAlone(t, cache, nil, "runtime", "show"); code != 1 || !strings.Contains(stderr, "cut short") && runtime.GOOS == "linux" {
+	if _, stderr, code = winnowAlone(t, cache, nil, "runtime", "show"); code != 1 || !strings.Contains(stderr,
+		"cut short") && runtime.GOOS == "linux" {
 		t.Errorf("damaged: code %d, %s", code, stderr)
 	}
-	if _, stderr, code = winnowAlone(t, cache, nil, "-q", "runtime", "install", "--from", filepath.Dir(library)); code != 0 || stderr != "" {
+	if _, stderr, code = winnowAlone(t, cache, nil, "-q", "runtime", "install", "--from",
+		filepath.Dir(library)); code != 0 || stderr != "" {
 		t.Errorf("mend: code %d, %s", code, stderr)
 	}
-	if stdout, stderr, code = winnowAlone(t, cache, nil, "runtime", "show"); code != 0 || !strings.Contains(stdout, path) || !strings.Contains(stdout, "cache folder") {
+	if stdout, stderr, code = winnowAlone(t, cache, nil, "runtime", "show"); code != 0 || !strings.Contains(stdout,
+		path) || !strings.Contains(stdout, "cache folder") {
 		t.Errorf("mended: code %d, %s%s", code, stdout, stderr)
 	}
 	for _, how := range []struct {
@@ -157,7 +164,8 @@ func TestRuntimeMisuse(t *testing.T) {
 		{[]string{"doctor", "--threads", "-2"}, 2, "--threads: found -2"},
 		{[]string{"--gpu-memory", "much", "doctor"}, 2, `--gpu-memory: "much" is not a size`},
 		{[]string{"--gpu-memory", "4", "doctor"}, 2, "found 4 bytes, expected at least"},
-		{[]string{"doctor", "--cudnn-search", "best"}, 2, `--cudnn-search: found "best", expected heuristic, exhaustive or default`},
+		{[]string{"doctor", "--cudnn-search", "best"}, 2,
+			`--cudnn-search: found "best", expected heuristic, exhaustive or default`},
 		{[]string{"doctor", "now"}, 2, `winnow doctor: found the argument "now", expected none`},
 		{[]string{"runtime", "show", "all"}, 2, `winnow runtime show: found the argument "all", expected none`},
 	} {
@@ -172,21 +180,25 @@ func TestRuntimeMisuse(t *testing.T) {
 func TestGPUFlags(t *testing.T) {
 	lib := realLibrary(t)
 	for _, flag := range [][]string{{"--tf32"}, {"--gpu-memory", "1GiB"}, {"--cudnn-search", "exhaustive"}} {
-		stderr, code := withRuntime(t, append([]string{"--ort-lib", lib}, flag...), func(*cli.Context, *ort.Runtime) error { return nil })
+		stderr, code := withRuntime(t, append([]string{"--ort-lib", lib}, flag...),
+			func(*cli.Context, *ort.Runtime) error { return nil })
 		if code != 2 {
 			t.Errorf("%v on the cpu: code %d, %s", flag, code, stderr)
 		}
-		stderr, code = withRuntime(t, append([]string{"--ort-lib", lib, "--device", "auto"}, flag...), func(*cli.Context, *ort.Runtime) error { return nil })
+		stderr, code = withRuntime(t, append([]string{"--ort-lib", lib, "--device", "auto"}, flag...),
+			func(*cli.Context, *ort.Runtime) error { return nil })
 		if code != 0 {
 			t.Errorf("%v on any device: code %d, %s", flag, code, stderr)
 		}
 	}
 	for want, flags := range map[string][]string{
-		"memory without limit, TF32 off, cuDNN search heuristic":                nil,
-		"at most 1.5 GiB of memory a network, TF32 on, cuDNN search exhaustive": {"--gpu-memory", "1.5GiB", "--tf32", "--cudnn-search", "exhaustive"},
+		"memory without limit, TF32 off, cuDNN search heuristic": nil,
+		"at most 1.5 GiB of memory a network, TF32 on, cuDNN search exhaustive": {"--gpu-memory", "1.5GiB", "--tf32",
+			"--cudnn-search", "exhaustive"},
 	} {
 		var out, errs bytes.Buffer
-		code := execute(t.Context(), append([]string{"winnow", "--ort-lib", lib, "doctor", "--json"}, flags...), &out, &errs)
+		code := execute(t.Context(), append([]string{"winnow", "--ort-lib", lib, "doctor", "--json"}, flags...), &out,
+			&errs)
 		var d diagnosis.Diagnosis
 		if err := json.Unmarshal(out.Bytes(), &d); err != nil || code != 0 {
 			t.Fatalf("code %d, %v: %s", code, err, errs.String())
@@ -206,9 +218,11 @@ func TestGPUFlags(t *testing.T) {
 // TestDoctorOnDevices: the doctor looks at every GPU that is asked for, and at the first where none is.
 func TestDoctorOnDevices(t *testing.T) {
 	lib := realLibrary(t)
-	for devices, want := range map[string]string{"cpu": "cuda", "cuda:1": "cuda", "cpu,cpu": "cuda", "cuda:0,1": "cuda:0 cuda:1", "cuda:2,cuda:0,3": "cuda:2 cuda:0 cuda:3"} {
+	for devices, want := range map[string]string{"cpu": "cuda", "cuda:1": "cuda", "cpu,cpu": "cuda",
+		"cuda:0,1": "cuda:0 cuda:1", "cuda:2,cuda:0,3": "cuda:2 cuda:0 cuda:3"} {
 		var out, errs bytes.Buffer
-		code := execute(t.Context(), []string{"winnow", "--ort-lib", lib, "--device", devices, "doctor", "--json"}, &out, &errs)
+		code := execute(t.Context(), []string{"winnow", "--ort-lib", lib, "--device", devices, "doctor", "--json"},
+			&out, &errs)
 		var d diagnosis.Diagnosis
 		if err := json.Unmarshal(out.Bytes(), &d); err != nil || code != 0 {
 			t.Fatalf("%s: code %d, %v: %s", devices, code, err, errs.String())
@@ -276,12 +290,13 @@ func TestOpenRuntime(t *testing.T) {
 	if len(missing) == 0 {
 		t.Skip("this machine has everything CUDA needs")
 	}
-	stderr, code = withRuntime(t, []string{"--ort-lib", library, "--device", "auto"}, func(_ *cli.Context, rt *ort.Runtime) error {
-		if rt.Device().CUDA {
-			t.Error("auto runs on a device that is not there")
-		}
-		return nil
-	})
+	stderr, code = withRuntime(t, []string{"--ort-lib", library, "--device", "auto"},
+		func(_ *cli.Context, rt *ort.Runtime) error {
+			if rt.Device().CUDA {
+				t.Error("auto runs on a device that is not there")
+			}
+			return nil
+		})
 	if code != 0 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, missing[0].Name) {
 		t.Errorf("auto: code %d, %q", code, stderr)
 	}
@@ -302,7 +317,8 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("%s: nothing is said to mend it: %+v", c.Name, c)
 		}
 	}
-	if !d.OK || d.Runtime == nil || d.Runtime.Path != library || d.Cores < 1 || d.Threads < 1 || !checks["cpu"].OK || !checks["cache folder"].OK {
+	if !d.OK || d.Runtime == nil || d.Runtime.Path != library || d.Cores < 1 || d.Threads < 1 || !checks["cpu"].OK ||
+		!checks["cache folder"].OK {
 		t.Errorf("found %s", stdout)
 	}
 	for _, m := range orttest.Runtime(t).MissingCUDA() {
@@ -325,7 +341,8 @@ func TestDoctorWithout(t *testing.T) {
 	}
 	env := []string{"WINNOW_ORT_LIB=/nowhere/lib.so", "PATH="}
 	stdout, stderr, code := winnowAlone(t, filepath.Join(t.TempDir(), "new"), env, "doctor")
-	for _, want := range []string{"MISSING  onnx runtime", "/nowhere/lib.so", "winnow runtime install", "--from ARCHIVE", "the main job cannot run"} {
+	for _, want := range []string{"MISSING  onnx runtime", "/nowhere/lib.so", "winnow runtime install",
+		"--from ARCHIVE", "the main job cannot run"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("found %s, expected %q", stdout, want)
 		}

@@ -96,12 +96,14 @@ func TestIndexInStepsIsThatOfOne(t *testing.T) {
 		whole, steps := at("whole-"+dtype), at("steps-"+dtype)
 		by := []string{"--root", s.images, "--dtype", dtype, "--model", s.run}
 		text, stderr := s.call(t, append([]string{"index", s.manifest, "--out", whole}, by...)...)
-		if !strings.Contains(text, "59 images × 6 values; 59 added, 0 there already") || !strings.Contains(stderr, "39.png: not an image") {
+		if !strings.Contains(text, "59 images × 6 values; 59 added, 0 there already") || !strings.Contains(stderr,
+			"39.png: not an image") {
 			t.Errorf("%s%s", text, stderr)
 		}
 		s.call(t, append([]string{"index", some, "--out", steps}, by...)...)
 		s.call(t, "index", more, "--out", steps, "--root", s.images, "--add")
-		text, _ = s.call(t, "index", s.manifest, "--out", steps, "--root", s.images, "--add", "--model", s.run, "--json")
+		text, _ = s.call(t, "index", s.manifest, "--out", steps, "--root", s.images, "--add", "--model", s.run,
+			"--json")
 		var r embedding.Indexed
 		if err := json.Unmarshal([]byte(text), &r); err != nil {
 			t.Fatal(err)
@@ -113,7 +115,8 @@ func TestIndexInStepsIsThatOfOne(t *testing.T) {
 		if diff := cmp.Diff(before, indexFiles(t, steps)); diff != "" {
 			t.Errorf("%s (-one +steps):\n%.600s", dtype, diff)
 		}
-		_, stderr = s.call(t, "index", s.manifest, "--out", whole, "--root", s.images, "--add") // only the unreadable one is new
+		// only the unreadable one is new
+		_, stderr = s.call(t, "index", s.manifest, "--out", whole, "--root", s.images, "--add")
 		if diff := cmp.Diff(before, indexFiles(t, whole)); diff != "" || !strings.Contains(stderr, "39.png") {
 			t.Errorf("%s (-before +after):\n%.600s", stderr, diff)
 		}
@@ -162,7 +165,8 @@ func TestSearch(t *testing.T) {
 	vector := features.Row(x, own)
 	r := s.search(t, "--index", dir, "--k", "9", "--manifest", list, "07.png")
 	check("path", r.Queries[0], vector, own)
-	if hit := r.Queries[0].Nearest[0]; r.Rows != 60 || hit.Path != "copy.png" || hit.Label != "twin" || r.Queries[0].Label == "" {
+	if hit := r.Queries[0].Nearest[0]; r.Rows != 60 || hit.Path != "copy.png" || hit.Label != "twin" ||
+		r.Queries[0].Label == "" {
 		t.Errorf("%+v", r)
 	}
 	image, bad := filepath.Join(s.images, "07.png"), filepath.Join(s.images, "39.png")
@@ -178,11 +182,13 @@ func TestSearch(t *testing.T) {
 		check(q.Query, q, features.Row(x, i), -1)
 	}
 	check("copy", r.Queries[61], vector, slices.Index(paths, "copy.png"))
-	if hit := r.Queries[0].Nearest; hit[0].Path != "07.png" || hit[1].Path != "copy.png" || hit[0].Similarity != hit[1].Similarity {
+	if hit := r.Queries[0].Nearest; hit[0].Path != "07.png" || hit[1].Path != "copy.png" ||
+		hit[0].Similarity != hit[1].Similarity {
 		t.Errorf("copies do not tie by row: %+v", hit[:2])
 	}
 	text, _ := s.call(t, "search", "--index", dir, "--k", "2", "--manifest", list, image)
-	if lines := strings.Split(text, "\n"); len(lines) != 4 || lines[0] != filepath.ToSlash(image) || !strings.HasPrefix(lines[1], "   1  1.0000  07.png    red, ") {
+	if lines := strings.Split(text, "\n"); len(lines) != 4 || lines[0] != filepath.ToSlash(image) ||
+		!strings.HasPrefix(lines[1], "   1  1.0000  07.png    red, ") {
 		t.Errorf("%q", text)
 	}
 	// A feature store is looked in as it is, through the network that made it.
@@ -207,7 +213,8 @@ func TestIndexAndSearchRefuse(t *testing.T) {
 	s := newStudio(t)
 	dir, other, none := filepath.Join(s.dir, "index"), filepath.Join(s.dir, "other"), filepath.Join(s.dir, "none")
 	s.call(t, "index", s.manifest, "--root", s.images, "--model", s.run, "--out", dir)
-	s.call(t, "train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", other, "--dim", "6", "--batch", "4x4", "--epochs", "1", "--seed", "9", "--screen", "none")
+	s.call(t, "train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", other, "--dim",
+		"6", "--batch", "4x4", "--epochs", "1", "--seed", "9", "--screen", "none")
 	image := filepath.Join(s.images, "00.png")
 	before := indexFiles(t, dir)
 	wide, zero := filepath.Join(s.dir, "wide.npy"), filepath.Join(s.dir, "zero.npy")
@@ -222,8 +229,10 @@ func TestIndexAndSearchRefuse(t *testing.T) {
 		{2, "found no images", []string{"index", "--out", none, "--model", s.run}},
 		{2, "--out missing", []string{"index", s.images, "--model", s.run}},
 		{2, `--dtype: found "int8"`, []string{"index", s.images, "--model", s.run, "--out", none, "--dtype", "int8"}},
-		{2, "keeps the numbers it was made with", []string{"index", s.images, "--out", dir, "--add", "--dtype", "float16"}},
-		{1, "there is an index already\nwinnow: --add puts", []string{"index", s.images, "--model", s.run, "--out", dir}},
+		{2, "keeps the numbers it was made with", []string{"index", s.images, "--out", dir, "--add", "--dtype",
+			"float16"}},
+		{1, "there is an index already\nwinnow: --add adds", []string{"index", s.images, "--model", s.run, "--out",
+			dir}},
 		{1, "no index: no index.json in it", []string{"index", s.images, "--out", none, "--add"}},
 		{1, "made with head ", []string{"index", s.images, "--model", other, "--out", dir, "--add"}},
 		{1, "made with head ", []string{"search", "--index", dir, "--model", other, image}},
@@ -248,11 +257,14 @@ func TestIndexAndSearchRefuse(t *testing.T) {
 	if err := os.CopyFS(old, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(old, "index.json"), strings.Replace(before["index.json"], `"decoder": "exact `, `"decoder": "exact 0.`, 1))
-	if _, stderr := s.call(t, "search", "--index", old, image); !strings.Contains(stderr, "another version of the decoder") {
+	write(t, filepath.Join(old, "index.json"), strings.Replace(before["index.json"], `"decoder": "exact `,
+		`"decoder": "exact 0.`, 1))
+	if _, stderr := s.call(t, "search", "--index", old, image); !strings.Contains(stderr,
+		"another version of the decoder") {
 		t.Error(stderr)
 	}
-	if code, _, stderr := call(context.Background(), "index", image, "--out", old, "--add"); code != 1 || !strings.Contains(stderr, `made with decoder "exact 0.`) {
+	if code, _, stderr := call(context.Background(), "index", image, "--out", old, "--add"); code != 1 ||
+		!strings.Contains(stderr, `made with decoder "exact 0.`) {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 	// Who made the index is found where it was; moved, it is named.

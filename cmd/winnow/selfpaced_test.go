@@ -20,7 +20,8 @@ import (
 
 // pacedArgs are those of a short self-paced training of the world.
 func (w world) pacedArgs(out string, more ...string) []string {
-	return append(w.args(out, "--loss", "weighted_multi_similarity", "--filter", "none", "--set", "bank.size=0", "--lr", "3e-4", "--epochs", "6",
+	return append(w.args(out, "--loss", "weighted_multi_similarity", "--filter", "none", "--set", "bank.size=0", "--lr",
+		"3e-4", "--epochs", "6",
 		"--set", "selfpaced.every=1 epoch", "--set", "selfpaced.lambda_max=3.5", "--set", "selfpaced.mu=3.5"), more...)
 }
 
@@ -65,7 +66,8 @@ func TestSelfPacedRun(t *testing.T) {
 			t.Fatalf("exit %d, %v\n%s", code, err, watch)
 		}
 	}
-	for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, folder.WeightsFile, train.MetricsFile, train.CheckpointFile, folder.ConfigFile} {
+	for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, folder.WeightsFile, train.MetricsFile,
+		train.CheckpointFile, folder.ConfigFile} {
 		if readFile(t, whole, name) != readFile(t, cut, name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -85,7 +87,8 @@ func auditsPaced(t *testing.T, w world, dir string, rows [][]string) {
 	known := filepath.Join(w.dir, "known.csv")
 	write(t, known, strings.Join(lines, "\n")+"\n")
 	audited := func(args ...string) (a inspect.Report) {
-		code, stdout, stderr := call(context.Background(), append([]string{"audit", dir, "--json", "--manifest", known}, args...)...)
+		code, stdout, stderr := call(context.Background(), append([]string{"audit", dir, "--json", "--manifest", known},
+			args...)...)
 		if code != 0 {
 			t.Fatal(stderr)
 		}
@@ -102,28 +105,36 @@ func auditsPaced(t *testing.T, w world, dir string, rows [][]string) {
 			zeros++
 		}
 	}
-	if a.Scorer != "selfpaced" || a.Suggests != "vmf" || len(a.Images) != 320 || a.Detection.Removed != zeros || a.Rate != float64(zeros)/320 || a.Detection.AUROC < 0.75 {
-		t.Errorf("%s, %s, %d images, rate %v, %d zeros, %+v", a.Scorer, a.Suggests, len(a.Images), a.Rate, zeros, a.Detection)
+	if a.Scorer != "selfpaced" || a.Suggests != "vmf" || len(a.Images) != 320 || a.Detection.Removed != zeros ||
+		a.Rate != float64(zeros)/320 || a.Detection.AUROC < 0.75 {
+		t.Errorf("%s, %s, %d images, rate %v, %d zeros, %+v", a.Scorer, a.Suggests, len(a.Images), a.Rate, zeros,
+			a.Detection)
 	}
 	for i, e := range a.Images {
-		if strconv.FormatFloat(e.Score, 'g', -1, 64) != weight[e.Path] || e.Dropped != (e.Score == 0) || i > 0 && e.Score < a.Images[i-1].Score {
+		if strconv.FormatFloat(e.Score, 'g', -1, 64) != weight[e.Path] || e.Dropped != (e.Score == 0) || i > 0 &&
+			e.Score < a.Images[i-1].Score {
 			t.Fatalf("place %d: %+v, weight %s", i, e, weight[e.Path])
 		}
 	}
-	if b := audited("--scorer", "selfpaced", "--noise-rate", "0.25"); b.Detection.Removed != 80 || b.Rate != 0.25 || b.Detection.AUROC != a.Detection.AUROC {
+	if b := audited("--scorer", "selfpaced", "--noise-rate", "0.25"); b.Detection.Removed != 80 || b.Rate != 0.25 ||
+		b.Detection.AUROC != a.Detection.AUROC {
 		t.Errorf("%+v", b.Detection)
 	}
 	if v := audited("--scorer", "vmf"); v.Scorer != "vmf" || v.Suggests != "" {
 		t.Errorf("%s, %s", v.Scorer, v.Suggests)
 	}
-	write(t, filepath.Join(w.dir, "other.csv"), strings.Replace(readFile(t, known), ",class03,train", ",class04,train", 1))
-	if code, _, stderr := call(context.Background(), "audit", dir, "--manifest", filepath.Join(w.dir, "other.csv")); code != 1 || !strings.Contains(stderr, `found "c0`) || !strings.Contains(stderr, "--scorer vmf judges others") {
+	write(t, filepath.Join(w.dir, "other.csv"), strings.Replace(readFile(t, known), ",class03,train", ",class04,train",
+		1))
+	if code, _, stderr := call(context.Background(), "audit", dir, "--manifest",
+		filepath.Join(w.dir, "other.csv")); code != 1 || !strings.Contains(stderr, `found "c0`) ||
+		!strings.Contains(stderr, "--scorer vmf judges others") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 	if err := os.Remove(filepath.Join(dir, folder.WeightsFile)); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := call(context.Background(), "audit", dir); code != 1 || !strings.Contains(stderr, "holds no weights.csv: the training is not finished") {
+	if code, _, stderr := call(context.Background(), "audit", dir); code != 1 || !strings.Contains(stderr,
+		"holds no weights.csv: the training is not finished") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }
@@ -132,7 +143,8 @@ func TestSelfPacedMisuse(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
 	plain := filepath.Join(w.dir, "plain")
-	if code, _, stderr := call(context.Background(), w.args(plain, "--epochs", "1", "--loss", "contrastive", "--filter", "none")...); code != 0 {
+	if code, _, stderr := call(context.Background(), w.args(plain, "--epochs", "1", "--loss", "contrastive", "--filter",
+		"none")...); code != 0 {
 		t.Fatal(stderr)
 	}
 	for want, args := range map[string][]string{
@@ -147,8 +159,10 @@ func TestSelfPacedMisuse(t *testing.T) {
 
 // A round reads as a person expects.
 func TestDescribeRound(t *testing.T) {
-	got := progress.DescribeRound(train.Weighing{Epoch: 3, Step: 12, Round: selfpaced.Round{Number: 2, Lambda: 3, Mean: 0.8125, Deviation: 0.25, Before: -1.5, Objective: -2, Excluded: 4, Full: 7}}, 20)
-	if want := "epoch 3 (step 12): weights, round 2: λ 3, mean weight of a class 0.812 ± 0.250; of 20 samples 4 at 0, 7 at 1; objective -1.5 → -2"; got != want {
+	got := progress.DescribeRound(train.Weighing{Epoch: 3, Step: 12, Round: selfpaced.Round{Number: 2, Lambda: 3,
+		Mean: 0.8125, Deviation: 0.25, Before: -1.5, Objective: -2, Excluded: 4, Full: 7}}, 20)
+	if want := "epoch 3 (step 12): weights, round 2: λ 3, mean weight of a class 0.812 ± 0.250; of 20 samples 4 at " +
+		"0, 7 at 1; objective -1.5 → -2"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
@@ -157,8 +171,10 @@ func TestDescribeRound(t *testing.T) {
 // those of the last network.
 func TestSelfPacedFinetune(t *testing.T) {
 	atelier(t)
-	settings := []string{"--loss", "weighted_multi_similarity", "--filter", "none", "--set", "selfpaced.every=5 steps", "--set", "finetune.batch_norm=train",
-		"--set", "finetune.chunk=9", "--set", "selfpaced.lambda_max=3", "--set", "selfpaced.visits=100", "--backbone-lr", "0.01"}
+	settings := []string{"--loss", "weighted_multi_similarity", "--filter", "none", "--set", "selfpaced.every=5 steps",
+		"--set", "finetune.batch_norm=train",
+		"--set", "finetune.chunk=9", "--set", "selfpaced.lambda_max=3", "--set", "selfpaced.visits=100",
+		"--backbone-lr", "0.01"}
 	_, stderr := mustCall(t, tuneArgs("whole", "all", settings...)...)
 	if n := strings.Count(stderr, "weights, round"); n != 3 { // after 5, 10 and 12 steps
 		t.Errorf("%d rounds\n%s", n, stderr)
@@ -166,7 +182,8 @@ func TestSelfPacedFinetune(t *testing.T) {
 	for i := 0; ; i++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		watch := &cancelAfter{n: 2, cancel: cancel}
-		code := execute(ctx, append([]string{"winnow"}, tuneArgs("cut", "all", append(settings, "--resume")...)...), new(bytes.Buffer), watch)
+		code := execute(ctx, append([]string{"winnow"}, tuneArgs("cut", "all", append(settings, "--resume")...)...),
+			new(bytes.Buffer), watch)
 		cancel()
 		if code == 0 {
 			break
@@ -175,7 +192,8 @@ func TestSelfPacedFinetune(t *testing.T) {
 			t.Fatalf("exit %d\n%s", code, watch)
 		}
 	}
-	for _, name := range []string{folder.LastHeadFile, folder.LastBackboneFile, folder.WeightsFile, train.MetricsFile, train.CheckpointFile} {
+	for _, name := range []string{folder.LastHeadFile, folder.LastBackboneFile, folder.WeightsFile, train.MetricsFile,
+		train.CheckpointFile} {
 		if readFile(t, "whole", name) != readFile(t, "cut", name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -186,7 +204,8 @@ func TestSelfPacedFinetune(t *testing.T) {
 	}
 	var a inspect.Report
 	stdout, _ := mustCall(t, "audit", "whole", "--json")
-	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Scorer != "selfpaced" || a.Backbone != filepath.Join("whole", folder.LastBackboneFile) || a.Detection == nil {
+	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Scorer != "selfpaced" ||
+		a.Backbone != filepath.Join("whole", folder.LastBackboneFile) || a.Detection == nil {
 		t.Errorf("%v: %s, %s", err, a.Scorer, a.Backbone)
 	}
 }

@@ -19,9 +19,9 @@ import (
 	"winnow/internal/testing/tarfile"
 )
 
-// TestObjectStore: manifest and images in a bucket, as files, in a .zip file and in shards, make the same store as those of this
-// machine, to the byte and under the same key; other commands look at them there, too. Without the server a command says so in a line
-// and keeps no image for unreadable, and nothing is written there.
+// TestObjectStore: manifest and images in a bucket, as files, in a .zip file and in shards, make the same store as
+// those of this machine, to the byte and under the same key; other commands look at them there, too. Without the
+// server a command says so in a line and keeps no image for unreadable, and nothing is written there.
 func TestObjectStore(t *testing.T) {
 	a := newAlbum(t, 13)
 	if out, errs, code := a.extract(t, t.Context()); code != 0 {
@@ -53,7 +53,8 @@ func TestObjectStore(t *testing.T) {
 		return fmt.Sprintf("%s %+v", found.Sum, found.Key)
 	}
 	want := store(a.out)
-	for _, root := range []string{"s3://birds/photos", "s3://birds/photos.zip", "s3://birds/photos/?endpoint=" + s.URL, "file://" + a.root} {
+	for _, root := range []string{"s3://birds/photos", "s3://birds/photos.zip", "s3://birds/photos/?endpoint=" + s.URL,
+		"file://" + a.root} {
 		there := a
 		there.manifest, there.root, there.out = "s3://birds/list.csv", root, filepath.Join(t.TempDir(), "store")
 		out, errs, code := there.extract(t, t.Context())
@@ -64,7 +65,8 @@ func TestObjectStore(t *testing.T) {
 			t.Errorf("%s: a store of %s, expected %s", root, found, want)
 		}
 		there.out = a.out // what was made of this machine's images serves
-		if out, errs, code := there.extract(t, t.Context()); code != 0 || !strings.Contains(out, "it was complete: nothing to do") {
+		if out, errs, code := there.extract(t, t.Context()); code != 0 || !strings.Contains(out,
+			"it was complete: nothing to do") {
 			t.Errorf("%s: %s%s", root, out, errs)
 		}
 	}
@@ -79,15 +81,18 @@ func TestObjectStore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			files = append(files, fmt.Sprintf("%d%d.jpg", i, k), string(data), fmt.Sprintf("%d%d.cls", i, k), fmt.Sprint(k%2))
+			files = append(files, fmt.Sprintf("%d%d.jpg", i, k), string(data), fmt.Sprintf("%d%d.cls", i, k),
+				fmt.Sprint(k%2))
 		}
-		if err := os.WriteFile(filepath.Join(shards, fmt.Sprintf("s-%d.tar", i)), tarfile.Of(t, files...), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(shards, fmt.Sprintf("s-%d.tar", i)), tarfile.Of(t, files...),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.PutFolder(t, "tars/", shards)
 	here := a
-	here.manifest, here.root, here.out = filepath.Join(shards, "s-{0..2}.tar"), shards, filepath.Join(t.TempDir(), "store")
+	here.manifest, here.root, here.out = filepath.Join(shards, "s-{0..2}.tar"), shards, filepath.Join(t.TempDir(),
+		"store")
 	if out, errs, code := here.extract(t, t.Context()); code != 0 {
 		t.Fatalf("%s%s", out, errs)
 	}
@@ -116,7 +121,9 @@ func TestObjectStore(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s%s", c.line, code, out, errs)
 		}
 	}
-	if _, errs, code := winnow(t, "extract", "--manifest", "s3://birds/list.csv", "--model", a.model, "--out", "s3://birds/store"); code != 2 || !strings.Contains(errs, "--out: found s3://birds/store, expected a path on this machine") {
+	if _, errs, code := winnow(t, "extract", "--manifest", "s3://birds/list.csv", "--model", a.model, "--out",
+		"s3://birds/store"); code != 2 || !strings.Contains(errs, "--out: found s3://birds/store, expected a path on "+
+		"this machine") {
 		t.Errorf("an --out in a bucket: exit code %d: %s", code, errs)
 	}
 
@@ -135,11 +142,13 @@ func TestObjectStore(t *testing.T) {
 		}
 	}
 	there := a
-	there.manifest, there.root, there.out = "s3://birds/list.csv", "s3://birds/photos", filepath.Join(t.TempDir(), "store")
+	there.manifest, there.root, there.out = "s3://birds/list.csv", "s3://birds/photos", filepath.Join(t.TempDir(),
+		"store")
 	for _, times := range []int{0, 7} {
 		s.Set(refusing(times))
 		_, errs, code := there.extract(t, t.Context(), "--workers", "1")
-		if code != 1 || !strings.Contains(errs, "access denied (ExpiredCredentials)") || strings.Count(errs, "access denied") != 1 {
+		if code != 1 || !strings.Contains(errs, "access denied (ExpiredCredentials)") ||
+			strings.Count(errs, "access denied") != 1 {
 			t.Errorf("refused after %d images: exit code %d: %s", times, code, errs)
 		}
 	}
@@ -153,15 +162,16 @@ func TestObjectStore(t *testing.T) {
 		"s3://birds/tars/s-{0..3}.tar":  "1 of 4 files are not there, the first s3://birds/tars/s-3.tar",
 		"s3://birds/list.csv?color=red": `found the option "color"`,
 	} {
-		if _, errs, code := winnow(t, "data", "check", address); code != 1 || !strings.Contains(errs, want) || strings.Count(strings.TrimSpace(errs), "\n") > 0 {
+		if _, errs, code := winnow(t, "data", "check", address); code != 1 || !strings.Contains(errs, want) ||
+			strings.Count(strings.TrimSpace(errs), "\n") > 0 {
 			t.Errorf("%s: exit code %d: %s", address, code, errs)
 		}
 	}
 }
 
-// TestPartsInObjectStore: machines that share nothing but a bucket put their parts there, and the join makes the store of one machine of
-// them, there and here, to the byte. A part of which the last file is not there is not there: the same command puts it, and computes
-// nothing again.
+// TestPartsInObjectStore: machines that share nothing but a bucket put their parts there, and the join makes the
+// store of one machine of them, there and here, to the byte. A part of which the last file is not there is not there:
+// the same command puts it, and computes nothing again.
 func TestPartsInObjectStore(t *testing.T) {
 	a := newAlbum(t, 23)
 	if _, errs, code := a.extract(t, t.Context()); code != 0 {
@@ -175,10 +185,12 @@ func TestPartsInObjectStore(t *testing.T) {
 	scratch := t.TempDir()
 	t.Setenv("TMPDIR", scratch)
 	server := "?endpoint=" + s.URL // of this test, while others may have been asked before
-	a.manifest, a.root, a.out = "s3://birds/list.csv"+server, "s3://birds/photos"+server, "s3://birds/runs/features"+server
+	a.manifest, a.root, a.out = "s3://birds/list.csv"+server, "s3://birds/photos"+server, "s3://birds/runs/features"+
+		server
 	part := func(shard string, code int, told string, more ...string) {
 		t.Helper()
-		if out, errs, got := a.extract(t, t.Context(), append(more, "--shard", shard)...); got != code || !strings.Contains(out+errs, told) {
+		if out, errs, got := a.extract(t, t.Context(), append(more, "--shard", shard)...); got != code ||
+			!strings.Contains(out+errs, told) {
 			t.Errorf("shard %s: exit code %d: %s%s, expected %d and %q", shard, got, out, errs, code, told)
 		}
 	}
@@ -218,13 +230,15 @@ func TestPartsInObjectStore(t *testing.T) {
 		return true
 	}
 	s.Set(stopped)
-	part("2/3", 1, "part.json: access denied (AccessDenied) with those of AWS_ACCESS_KEY_ID: expected credentials that may write to the bucket")
+	part("2/3", 1, "part.json: access denied (AccessDenied) with those of AWS_ACCESS_KEY_ID: expected credentials "+
+		"that may write to the bucket")
 	left(1)
 	s.Set(nil)
 	winnow(1, "2 of 3 parts of winnow extract are there", "cluster", "status", a.out)
 	winnow(1, "  2  begun", "cluster", "status", a.out)
 	winnow(1, "1 of 3 parts cannot be joined: begun: 2", "join", a.out)
-	s.Set(func(_ http.ResponseWriter, r *http.Request) bool { return strings.Contains(r.URL.Path, "photos/c") }) // no image is asked for
+	// no image is asked for
+	s.Set(func(_ http.ResponseWriter, r *http.Request) bool { return strings.Contains(r.URL.Path, "photos/c") })
 	part("2/3", 0, "")
 	left(0)
 	s.Set(nil)
@@ -264,7 +278,8 @@ func TestPartsInObjectStore(t *testing.T) {
 		t.Errorf("joined here (-one +parts):\n%s", diff)
 	}
 	a.out = "s3://birds/runs/other"
-	if _, errs, code := a.extract(t, t.Context()); code != 2 || !strings.Contains(errs, "with --shard (1/1: all in one part)") {
+	if _, errs, code := a.extract(t, t.Context()); code != 2 || !strings.Contains(errs,
+		"with --shard (1/1: all in one part)") {
 		t.Errorf("without --shard: exit code %d: %s", code, errs)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestTerminal: escape sequences of labels, paths and errors are printed as text by whatever command; JSON and files keep
-// them.
+// TestTerminal: escape sequences of labels, paths and errors are printed as text by whatever command; JSON and files
+// keep them.
 func TestTerminal(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -42,7 +42,8 @@ func TestTerminal(t *testing.T) {
 			var report struct {
 				Unreadable []struct{ Path string }
 			}
-			if err := json.Unmarshal(out.Bytes(), &report); err != nil || len(report.Unreadable) != 2 || report.Unreadable[0].Path != "a"+evil+".jpg" {
+			if err := json.Unmarshal(out.Bytes(), &report); err != nil || len(report.Unreadable) != 2 ||
+				report.Unreadable[0].Path != "a"+evil+".jpg" {
 				t.Errorf("%q: %v: found %q", args, err, out.String())
 			}
 			out.Reset()
@@ -62,7 +63,8 @@ func TestOneLine(t *testing.T) {
 	for i := range 2 {
 		name := fmt.Sprintf("%c\n.gif", 'a'+i)
 		text += fmt.Sprintf("\"%s\",\"%s %d\"\n", name, label, i)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name),
+			[]byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,7 +91,8 @@ func TestStrictCheck(t *testing.T) {
 	}
 	for flag, want := range map[string]int{"--strict": 1, "--strict=false": 0} {
 		var out, errs bytes.Buffer
-		if code := execute(t.Context(), []string{"winnow", "data", "check", flag, manifest}, &out, &errs); code != want || !strings.Contains(out.String(), "unreadable: 1\n") {
+		if code := execute(t.Context(), []string{"winnow", "data", "check", flag, manifest}, &out,
+			&errs); code != want || !strings.Contains(out.String(), "unreadable: 1\n") {
 			t.Errorf("%s: exit code %d: %s%s", flag, code, out.String(), errs.String())
 		}
 	}

@@ -27,7 +27,8 @@ func TestTrainWithEveryLoss(t *testing.T) {
 			t.Run(term, func(t *testing.T) {
 				out := filepath.Join(w.dir, "runs", strings.ReplaceAll(term, ":", "-"))
 				args := w.args(out)
-				args = append(args[:len(args)-2], "--steps", "12", "--loss", term, "--filter", "none", "--set", "validation.every=12 steps")
+				args = append(args[:len(args)-2], "--steps", "12", "--loss", term, "--filter", "none", "--set",
+					"validation.every=12 steps")
 				code, _, stderr := call(context.Background(), args...)
 				if code != 0 {
 					t.Fatalf("exit %d\n%s", code, stderr)
@@ -68,11 +69,14 @@ func TestTrainWithEveryLoss(t *testing.T) {
 
 // Losses add up, each with its weight.
 func TestTrainAddsLossesUp(t *testing.T) {
-	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--loss", "Soft-Triple:0.5", "--loss", "contrastive:bank:2")
-	if code != 0 || !strings.Contains(stdout, "name: soft_triple") || !strings.Contains(stdout, "weight: 0.5") || !strings.Contains(stdout, "weight: 2") {
+	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--loss", "Soft-Triple:0.5", "--loss",
+		"contrastive:bank:2")
+	if code != 0 || !strings.Contains(stdout, "name: soft_triple") || !strings.Contains(stdout, "weight: 0.5") ||
+		!strings.Contains(stdout, "weight: 2") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	if code, _, stderr := call(context.Background(), "train", "--defaults", "--loss", "triplet:heavy"); code == 0 || !strings.Contains(stderr, `found "heavy" behind the name`) {
+	if code, _, stderr := call(context.Background(), "train", "--defaults", "--loss", "triplet:heavy"); code == 0 ||
+		!strings.Contains(stderr, `found "heavy" behind the name`) {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }
@@ -103,8 +107,10 @@ func TestTrainOnUnlabelledImages(t *testing.T) {
 	if run("without") == run("with", "--set", "sampler.unlabelled=16") {
 		t.Error("images without a label changed nothing")
 	}
-	code, _, stderr := call(context.Background(), w.args(filepath.Join(w.dir, "runs", "no"), "--loss", "triplet", "--set", "sampler.unlabelled=16")...)
-	if want := "sampler.unlabelled: found 16, and no loss of the run learns from images without a label: expected 0, or the loss adapted_triplet"; code == 0 || !strings.Contains(stderr, want) {
+	code, _, stderr := call(context.Background(), w.args(filepath.Join(w.dir, "runs", "no"), "--loss", "triplet",
+		"--set", "sampler.unlabelled=16")...)
+	if want := "sampler.unlabelled: found 16, and no loss of the run learns from images without a label: expected 0, " +
+		"or the loss adapted_triplet"; code == 0 || !strings.Contains(stderr, want) {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }
@@ -112,13 +118,16 @@ func TestTrainOnUnlabelledImages(t *testing.T) {
 // Settings of a loss that contradict each other are misuse, found before anything is read; and a run whose batches
 // give no loss anything to learn from says so.
 func TestTrainWhereNothingIsLearnt(t *testing.T) {
-	code, _, stderr := call(context.Background(), "train", "--loss", "triplet", "--set", "losses.0.settings.select=easy")
-	if want := "losses.0.settings: losses: triplet: select: found easy with gap 0.2"; code != 2 || !strings.Contains(stderr, want) {
+	code, _, stderr := call(context.Background(), "train", "--loss", "triplet", "--set",
+		"losses.0.settings.select=easy")
+	if want := "losses.0.settings: losses: triplet: select: found easy with gap 0.2"; code != 2 ||
+		!strings.Contains(stderr, want) {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 	needRuntime(t)
 	w := newWorld(t, 3, 0)
-	for batch, want := range map[string]string{"4x1": "in 4 of 4 steps no loss had anything to learn from", "900x2": ""} {
+	for batch, want := range map[string]string{"4x1": "in 4 of 4 steps no loss had anything to learn from",
+		"900x2": ""} {
 		out := filepath.Join(w.dir, "runs", batch)
 		args := w.args(out)
 		args = append(args[:len(args)-2], "--loss", "triplet", "--filter", "none", "--batch", batch, "--steps", "4")
@@ -126,14 +135,16 @@ func TestTrainWhereNothingIsLearnt(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("exit %d\n%s", code, stderr)
 		}
-		if strings.Contains(stdout, "no loss had anything to learn from") != (want != "") || !strings.Contains(stdout, want) {
+		if strings.Contains(stdout, "no loss had anything to learn from") != (want != "") || !strings.Contains(stdout,
+			want) {
 			t.Errorf("--batch %s:\n%s", batch, stdout)
 		}
 		if tells := strings.Contains(stderr, "900 are asked for, and there are no more"); tells != (batch == "900x2") {
 			t.Errorf("--batch %s:\n%s", batch, stderr)
 		}
 		var result folder.Result
-		if err := json.Unmarshal([]byte(readFile(t, out, folder.ResultFile)), &result); err != nil || (result.Idle == 4) != (want != "") {
+		if err := json.Unmarshal([]byte(readFile(t, out, folder.ResultFile)), &result); err != nil ||
+			(result.Idle == 4) != (want != "") {
 			t.Errorf("--batch %s: %d idle steps in %s (%v)", batch, result.Idle, folder.ResultFile, err)
 		}
 	}

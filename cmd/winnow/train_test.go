@@ -90,7 +90,8 @@ func newWorld(t testing.TB, seed uint64, corrupt float64) world {
 func (w world) makeStore(t testing.TB, paths []string, rows []float32, bad []features.Bad) {
 	t.Helper()
 	key := features.Key{Model: strings.Repeat("a", 64), Output: "pool", Preprocessing: "{}", Views: []string{"center"}}
-	writer, err := features.Create(w.store, features.Plan{Key: key, Paths: paths, Dim: worldDim, Batch: len(paths), Device: "cpu", Winnow: "test"}, true)
+	writer, err := features.Create(w.store, features.Plan{Key: key, Paths: paths, Dim: worldDim, Batch: len(paths),
+		Device: "cpu", Winnow: "test"}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,8 @@ func TestTrainDryRun(t *testing.T) {
 	w := newWorld(t, 1, 0.3)
 	args := append(w.args(""), "--dry-run") // --out "" is none
 	code, printed, stderr := call(context.Background(), args...)
-	if code != 0 || !strings.HasPrefix(printed, "# 320 images of 20 classes, 320 with a label; 88 steps, 11 an epoch\n# about ") {
+	if code != 0 || !strings.HasPrefix(printed, "# 320 images of 20 classes, 320 with a label; 88 steps, 11 an "+
+		"epoch\n# about ") {
 		t.Fatalf("exit %d\n%.200s\n%s", code, printed, stderr)
 	}
 	cfg, err := config.Parse("printed", []byte(printed), nil)
@@ -157,7 +159,8 @@ func TestTrainDryRun(t *testing.T) {
 		Sum     string  `json:"config_sha256"`
 		Seconds float64 `json:"seconds"`
 	}
-	for i, args := range [][]string{append(args, "--json"), {"train", "--config", file, "--dry-run", "--json", "--out", dir}} {
+	for i, args := range [][]string{append(args, "--json"), {"train", "--config", file, "--dry-run", "--json", "--out",
+		dir}} {
 		code, printed, stderr := call(context.Background(), args...)
 		if err := json.Unmarshal([]byte(printed), &plans[i]); err != nil || code != 0 {
 			t.Fatalf("exit %d: %v\n%s", code, err, stderr)
@@ -199,27 +202,31 @@ func TestTrainCommand(t *testing.T) {
 		t.Error(err)
 	}
 	cfg, err := config.Load(filepath.Join(out, folder.ConfigFile), nil)
-	if err != nil || cfg.Filter.Rate.Share != 0.3 || cfg.Solver.LR.Value != 2e-3 || cfg.Losses[1].Settings["margin"] != 0.5 || cfg.Data.Manifest != w.manifest {
+	if err != nil || cfg.Filter.Rate.Share != 0.3 || cfg.Solver.LR.Value != 2e-3 ||
+		cfg.Losses[1].Settings["margin"] != 0.5 || cfg.Data.Manifest != w.manifest {
 		t.Errorf("%v: resolved settings %+v", err, cfg)
 	}
 	var facts folder.Facts
 	if err := json.Unmarshal([]byte(readFile(t, out, folder.FactsFile)), &facts); err != nil {
 		t.Fatal(err)
 	}
-	if facts.Images != 320 || facts.Validation != 320 || len(facts.Classes) != 20 || facts.Classes[3] != "class03" || len(facts.ManifestSHA256) != 64 || len(facts.FeaturesSHA256) != 64 {
+	if facts.Images != 320 || facts.Validation != 320 || len(facts.Classes) != 20 || facts.Classes[3] != "class03" ||
+		len(facts.ManifestSHA256) != 64 || len(facts.FeaturesSHA256) != 64 {
 		t.Errorf("run.json: %+v", facts)
 	}
 	if lines := strings.Count(readFile(t, out, train.MetricsFile), "\n"); lines != facts.Steps+9 {
 		t.Errorf("%d lines of metrics, expected one for each of %d steps and 9 validations", lines, facts.Steps)
 	}
-	if !strings.Contains(stderr, "320 images of 20 classes to train on, 320 for validation") || !strings.Contains(stderr, "validation P@1") {
+	if !strings.Contains(stderr, "320 images of 20 classes to train on, 320 for validation") ||
+		!strings.Contains(stderr, "validation P@1") {
 		t.Errorf("standard error:\n%s", stderr)
 	}
 
 	t.Run("refused twice", func(t *testing.T) {
 		before := readFile(t, out, folder.BestHeadFile)
 		code, _, stderr := call(context.Background(), w.args(out)...)
-		if code != 1 || !strings.Contains(stderr, "there is a run in this folder already") || !strings.Contains(stderr, "--resume") {
+		if code != 1 || !strings.Contains(stderr, "there is a run in this folder already") || !strings.Contains(stderr,
+			"--resume") {
 			t.Errorf("exit %d\n%s", code, stderr)
 		}
 		if readFile(t, out, folder.BestHeadFile) != before {
@@ -228,7 +235,8 @@ func TestTrainCommand(t *testing.T) {
 	})
 	t.Run("resuming a finished run says the same", func(t *testing.T) {
 		code, again, stderr := call(context.Background(), "train", "--resume", "--out", out)
-		if code != 0 || !strings.Contains(again, "on the images that chose its state") || !strings.Contains(stderr, "going on after step") {
+		if code != 0 || !strings.Contains(again, "on the images that chose its state") || !strings.Contains(stderr,
+			"going on after step") {
 			t.Errorf("exit %d\n%s%s", code, again, stderr)
 		}
 	})
@@ -256,7 +264,8 @@ func TestTrainCommand(t *testing.T) {
 		whole := readFile(t, path)
 		write(t, path, whole[:len(whole)/2])
 		code, _, stderr := call(context.Background(), "train", "--resume", "--out", out)
-		if code != 1 || !strings.Contains(stderr, "checksum differs") || !strings.Contains(stderr, "begin again with --overwrite") {
+		if code != 1 || !strings.Contains(stderr, "checksum differs") || !strings.Contains(stderr,
+			"begin again with --overwrite") {
 			t.Errorf("exit %d\n%s", code, stderr)
 		}
 		write(t, path, whole)
@@ -267,7 +276,8 @@ func TestTrainCommand(t *testing.T) {
 		if code == 0 {
 			t.Error("--epochs and --steps together were accepted")
 		}
-		code, _, stderr := call(context.Background(), "-q", "train", "--manifest", w.manifest, "--features", w.store, "--out", out, "--overwrite", "--steps", "3", "--batch", "8x4", "--dim", "8")
+		code, _, stderr := call(context.Background(), "-q", "train", "--manifest", w.manifest, "--features", w.store,
+			"--out", out, "--overwrite", "--steps", "3", "--batch", "8x4", "--dim", "8")
 		if code != 0 || stderr != "" || readFile(t, out, "notes.txt") != "mine" {
 			t.Errorf("exit %d\n%s", code, stderr)
 		}
@@ -282,14 +292,16 @@ func TestTrainCommandResumes(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
 	whole, cut := filepath.Join(w.dir, "whole"), filepath.Join(w.dir, "cut")
-	settings := []string{"--loss", "soft_triple", "--loss", "contrastive:bank", "--set", "filter.avgsim=5 steps", "--set", "bank.size=200", "--set", "checkpoint=7 steps"}
+	settings := []string{"--loss", "soft_triple", "--loss", "contrastive:bank", "--set", "filter.avgsim=5 steps",
+		"--set", "bank.size=200", "--set", "checkpoint=7 steps"}
 	if code, _, stderr := call(context.Background(), w.args(whole, settings...)...); code != 0 {
 		t.Fatal(stderr)
 	}
 	for i := 0; ; i++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		watch := &cancelAfter{n: 3, cancel: cancel}
-		code := execute(ctx, append([]string{"winnow"}, w.args(cut, append(settings, "--resume")...)...), new(bytes.Buffer), watch)
+		code := execute(ctx, append([]string{"winnow"}, w.args(cut, append(settings, "--resume")...)...),
+			new(bytes.Buffer), watch)
 		cancel()
 		if code == 0 {
 			if i == 0 {
@@ -301,7 +313,8 @@ func TestTrainCommandResumes(t *testing.T) {
 			t.Fatalf("exit %d\n%s", code, watch)
 		}
 	}
-	for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile, folder.ConfigFile} {
+	for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile,
+		folder.ConfigFile} {
 		if readFile(t, whole, name) != readFile(t, cut, name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -358,9 +371,12 @@ func TestTrainMisuse(t *testing.T) {
 		{w.args(out, "--noise-rate", "1.5"), 2, "rate: found 1.5, expected a share from 0 to below 1"},
 		{[]string{"train", "--manifest", w.manifest, "--features", w.dir, "--out", out}, 1, "no feature store"},
 		{[]string{"train", "--manifest", w.dir + "/none.csv", "--features", w.store, "--out", out}, 1, "none.csv"},
-		{[]string{"train", "--manifest", half, "--features", w.store, "--out", out}, 1, `the train split has one class, "a": expected at least two`},
-		{[]string{"train", "--manifest", missing, "--features", w.store, "--out", out}, 1, `1 of the 2 train images are not in the store, the first is "new.jpg"`},
-		{[]string{"train", "--manifest", test, "--features", w.store, "--out", out}, 1, `the manifest has no images in the split "train"`},
+		{[]string{"train", "--manifest", half, "--features", w.store, "--out", out}, 1,
+			`the train split has one class, "a": expected at least two`},
+		{[]string{"train", "--manifest", missing, "--features", w.store, "--out", out}, 1,
+			`1 of the 2 train images are not in the store, the first is "new.jpg"`},
+		{[]string{"train", "--manifest", test, "--features", w.store, "--out", out}, 1,
+			`the manifest has no images in the split "train"`},
 	} {
 		code, stdout, stderr := call(context.Background(), c.args...)
 		if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" {
@@ -374,13 +390,15 @@ func TestTrainMisuse(t *testing.T) {
 
 // --set on a loss is about the loss that --loss names, not about a default that it replaces.
 func TestTrainSetsTheLossNamed(t *testing.T) {
-	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--set", "losses.0.settings.centers=3", "--set", "losses.0.weight=0.5",
+	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--set", "losses.0.settings.centers=3",
+		"--set", "losses.0.weight=0.5",
 		"--set", "solver.name=sgd", "--loss", "soft_triple", "--hidden", "none")
 	cfg, err := config.Parse("printed", []byte(stdout), nil)
 	if code != 0 || err != nil {
 		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
 	}
-	if l := cfg.Losses[0]; len(cfg.Losses) != 1 || l.Name != "soft_triple" || l.Settings["centers"] != 3 || l.Weight != 0.5 || cfg.Solver.Name != "sgd" || cfg.Head.Hidden != nil {
+	if l := cfg.Losses[0]; len(cfg.Losses) != 1 || l.Name != "soft_triple" || l.Settings["centers"] != 3 ||
+		l.Weight != 0.5 || cfg.Solver.Name != "sgd" || cfg.Head.Hidden != nil {
 		t.Errorf("settings %+v", cfg)
 	}
 }
@@ -398,11 +416,14 @@ func TestTrainWithoutValidation(t *testing.T) {
 	w := newWorld(t, 4, 0)
 	write(t, w.manifest, strings.ReplaceAll(readFile(t, w.manifest), ",validation", ",test"))
 	out := filepath.Join(w.dir, "out")
-	code, stdout, stderr := call(context.Background(), w.args(out, "--filter", "none", "--loss", "triplet", "--set", "validation.patience=3", "--dim", "64")...)
-	if code != 0 || !strings.Contains(stdout, "whether training was worth it was not measured") || !strings.Contains(stdout, "the last") {
+	code, stdout, stderr := call(context.Background(), w.args(out, "--filter", "none", "--loss", "triplet", "--set",
+		"validation.patience=3", "--dim", "64")...)
+	if code != 0 || !strings.Contains(stdout, "whether training was worth it was not measured") ||
+		!strings.Contains(stdout, "the last") {
 		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	for _, want := range []string{"no validation split", "validation.patience is set without a validation split", "dimension 64 is more than the 48 of the features: using 48"} {
+	for _, want := range []string{"no validation split", "validation.patience is set without a validation split",
+		"dimension 64 is more than the 48 of the features: using 48"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("standard error lacks %q:\n%s", want, stderr)
 		}
@@ -418,7 +439,8 @@ func TestTrainWithoutValidation(t *testing.T) {
 func TestTrainSaysWhenNothingWasGained(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 5, 0)
-	code, stdout, stderr := call(context.Background(), "train", "--manifest", w.manifest, "--features", w.store, "--out", filepath.Join(w.dir, "out"),
+	code, stdout, stderr := call(context.Background(), "train", "--manifest", w.manifest, "--features", w.store,
+		"--out", filepath.Join(w.dir, "out"),
 		"--screen", "none", "--init", "random", "--lr", "1e-12", "--epochs", "1", "--dim", "4", "--batch", "8x4")
 	if code != 0 || !strings.Contains(stdout, "NOT better") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
@@ -430,12 +452,14 @@ func TestTrainThatNeverBeatsItsStart(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 5, 0)
 	out := filepath.Join(w.dir, "out")
-	code, stdout, stderr := call(context.Background(), w.args(out, "--hidden", "64", "--lr", "1e-12", "--filter", "none", "--epochs", "2")...)
+	code, stdout, stderr := call(context.Background(), w.args(out, "--hidden", "64", "--lr", "1e-12", "--filter",
+		"none", "--epochs", "2")...)
 	if code != 0 || !strings.Contains(stdout, "training was NOT better than the head it started from") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	var result folder.Result
-	if err := json.Unmarshal([]byte(readFile(t, out, folder.ResultFile)), &result); err != nil || *result.Better || result.BestStep != 0 {
+	if err := json.Unmarshal([]byte(readFile(t, out, folder.ResultFile)), &result); err != nil || *result.Better ||
+		result.BestStep != 0 {
 		t.Errorf("%v: %+v", err, result)
 	}
 }
@@ -445,7 +469,8 @@ func TestTrainLeavesOutUnlabelledValidation(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 9, 0)
 	measure := func(name string) comparison.Comparison {
-		code, stdout, stderr := call(context.Background(), "train", "--manifest", w.manifest, "--features", w.store, "--out", filepath.Join(w.dir, name), "--screen", "none", "--steps", "1", "--batch", "8x4", "--json")
+		code, stdout, stderr := call(context.Background(), "train", "--manifest", w.manifest, "--features", w.store,
+			"--out", filepath.Join(w.dir, name), "--screen", "none", "--steps", "1", "--batch", "8x4", "--json")
 		if code != 0 {
 			t.Fatalf("exit %d\n%s", code, stderr)
 		}
@@ -477,7 +502,8 @@ func TestTrainDivergesInPlainWords(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 6, 0)
 	out := filepath.Join(w.dir, "out")
-	code, _, stderr := call(context.Background(), w.args(out, "--lr", "1e6", "--set", "solver.name=sgd", "--set", "solver.weight_decay=1e6")...)
+	code, _, stderr := call(context.Background(), w.args(out, "--lr", "1e6", "--set", "solver.name=sgd", "--set",
+		"solver.weight_decay=1e6")...)
 	if code != 1 || !strings.Contains(stderr, "samples") || !strings.Contains(stderr, "images: c") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
@@ -498,14 +524,18 @@ func TestTrainDivergesInPlainWords(t *testing.T) {
 func TestTrainLosesItsWeights(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 8, 0)
-	burst := []string{"--set", "solver.name=adamw", "--set", "solver.weight_decay=1e6", "--lr", "1", "--set", "schedule.name=constant"}
-	code, _, stderr := call(context.Background(), w.args(filepath.Join(w.dir, "validated"), append(burst, "--set", "validation.every=1 step")...)...)
-	if code != 1 || !strings.Contains(stderr, "train: validation after step ") || !strings.Contains(stderr, ": c20/00.jpg: ") || !strings.Contains(stderr, "head.winnow is the best before") {
+	burst := []string{"--set", "solver.name=adamw", "--set", "solver.weight_decay=1e6", "--lr", "1", "--set",
+		"schedule.name=constant"}
+	code, _, stderr := call(context.Background(), w.args(filepath.Join(w.dir, "validated"), append(burst, "--set",
+		"validation.every=1 step")...)...)
+	if code != 1 || !strings.Contains(stderr, "train: validation after step ") || !strings.Contains(stderr,
+		": c20/00.jpg: ") || !strings.Contains(stderr, "head.winnow is the best before") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 	write(t, w.manifest, strings.ReplaceAll(readFile(t, w.manifest), ",validation", ",test"))
 	code, _, stderr = call(context.Background(), w.args(filepath.Join(w.dir, "alone"), burst...)...)
-	if code != 1 || !strings.Contains(stderr, "the embedding is NaN; samples ") || !strings.Contains(stderr, "(32 in all)") || !strings.Contains(stderr, "images: c") || strings.Contains(stderr, "head.winnow is") {
+	if code != 1 || !strings.Contains(stderr, "the embedding is NaN; samples ") || !strings.Contains(stderr,
+		"(32 in all)") || !strings.Contains(stderr, "images: c") || strings.Contains(stderr, "head.winnow is") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }
@@ -519,12 +549,13 @@ func readTrainData(manifest, store string) (run.Data, error) {
 	return run.Load(context.Background(), d, store, false)
 }
 
-// Features that are not named are made of the images: the head is that of features of winnow extract, other commands find them, and
-// the run goes on by them. Where they cannot be made nothing is left behind.
+// Features that are not named are made of the images: the head is that of features of winnow extract, other commands
+// find them, and the run goes on by them. Where they cannot be made nothing is left behind.
 func TestTrainOnImages(t *testing.T) {
 	atelier(t)
 	train := func(out string, more ...string) []string {
-		return append([]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--batch", "6x3", "--steps", "12", "--dim", "24", "--screen", "none", "--out", out}, more...)
+		return append([]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--batch", "6x3", "--steps", "12",
+			"--dim", "24", "--screen", "none", "--out", out}, more...)
 	}
 	for want, args := range map[string][]string{
 		"name their folder with --root":             train("none", "--root", "nowhere"),
@@ -541,7 +572,8 @@ func TestTrainOnImages(t *testing.T) {
 		}
 	}
 	_, stderr := mustCall(t, train("whole")...)
-	for _, want := range []string{"the backbone is glyphnet, made for drawn characters", "making the features of the backbone before training, into whole/features"} {
+	for _, want := range []string{"the backbone is glyphnet, made for drawn characters",
+		"making the features of the backbone before training, into whole/features"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("standard error lacks %q:\n%s", want, stderr)
 		}
@@ -561,7 +593,8 @@ func TestTrainOnImages(t *testing.T) {
 	if err := os.Mkdir("drawn", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr := mustCall(t, train("whole", "--resume")...); !strings.Contains(stderr, "going on after step 12 of 12") || strings.Contains(stderr, "making the features") {
+	if _, stderr := mustCall(t, train("whole", "--resume")...); !strings.Contains(stderr,
+		"going on after step 12 of 12") || strings.Contains(stderr, "making the features") {
 		t.Error(stderr)
 	}
 }

@@ -18,7 +18,8 @@ import (
 // selectiveArgs are those of a short training by a method.
 func (w world) selectiveArgs(method, out string, more ...string) []string {
 	return append([]string{"train", "--manifest", w.manifest, "--root", w.dir, "--features", w.store, "--out", out,
-		"--method", method, "--dim", "24", "--batch", "32", "--epochs", "8", "--set", "selective.warm_up=2 epochs"}, more...)
+		"--method", method, "--dim", "24", "--batch", "32", "--epochs", "8", "--set", "selective.warm_up=2 epochs"},
+		more...)
 }
 
 // Both methods leave a run folder that the other commands take, and say that they are on frozen features.
@@ -39,14 +40,16 @@ func TestTrainSelective(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := result.Validation
-		t.Logf("%s: frozen %.4f, whitened %.4f, trained %.4f after step %d", method, v.Frozen.PrecisionAt1, v.Whitened.PrecisionAt1, v.Trained.PrecisionAt1, result.BestStep)
+		t.Logf("%s: frozen %.4f, whitened %.4f, trained %.4f after step %d", method, v.Frozen.PrecisionAt1,
+			v.Whitened.PrecisionAt1, v.Trained.PrecisionAt1, result.BestStep)
 		if v.Trained.PrecisionAt1 < v.Frozen.PrecisionAt1 {
 			t.Errorf("%s: P@1 %.4f trained, %.4f frozen", method, v.Trained.PrecisionAt1, v.Frozen.PrecisionAt1)
 		}
 		if !strings.Contains(stderr, selective.Title(method)) {
 			t.Errorf("%s: standard error does not name the method in full:\n%s", method, stderr)
 		}
-		if falls := strings.Contains(stderr, "the learning rate falls first after 125 epochs, which is not within this run"); falls != (method == selective.SelCL) {
+		if falls := strings.Contains(stderr, "the learning rate falls first after 125 epochs, which is not "+
+			"within this run"); falls != (method == selective.SelCL) {
 			t.Errorf("%s: said that the rate does not fall: %v\n%s", method, falls, stderr)
 		}
 		for _, name := range filesOfAnyRun() {
@@ -122,7 +125,8 @@ func TestTrainSelectiveResumes(t *testing.T) {
 				t.Fatalf("%s: exit %d\n%s", method, code, watch)
 			}
 		}
-		for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile, folder.ConfigFile} {
+		for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile,
+			folder.ConfigFile} {
 			if readFile(t, whole, name) != readFile(t, cut, name) {
 				t.Errorf("%s: %s differs between the whole and the resumed run", method, name)
 			}
@@ -139,9 +143,12 @@ func TestTrainSelectiveMisuse(t *testing.T) {
 		code int
 		want string
 	}{
-		{w.selectiveArgs("sel-cl", out, "--loss", "triplet"), 2, "losses: found 1, expected none: sel-cl has its own loss"},
-		{w.selectiveArgs("tcl", out, "--finetune", "all"), 2, "finetune.augment: found none, expected the name of a recipe: tcl compares two views"},
-		{w.selectiveArgs("tcl", out, "--set", "selective.beta=0.3"), 2, "selective: tcl: beta: found 0.3, expected none: it belongs to sel-cl"},
+		{w.selectiveArgs("sel-cl", out, "--loss", "triplet"), 2, "losses: found 1, expected none: sel-cl has " +
+			"its own loss"},
+		{w.selectiveArgs("tcl", out, "--finetune", "all"), 2, "finetune.augment: found none, expected the name of a " +
+			"recipe: tcl compares two views"},
+		{w.selectiveArgs("tcl", out, "--set", "selective.beta=0.3"), 2, "selective: tcl: beta: found 0.3, expected " +
+			"none: it belongs to sel-cl"},
 		{w.selectiveArgs("sel-cl", out, "--set", "selective.gmm=1"), 2, "unknown key selective.gmm: known here are"},
 		{w.selectiveArgs("sel-cl", out, "--batch", "1"), 1, "batches of 1 rows, expected at least 2"},
 		{w.args(out, "--set", "selective.alpha=0.5"), 2, "selective: found settings of another method than metric"},

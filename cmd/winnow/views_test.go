@@ -67,7 +67,8 @@ func TestExtractViewsCommand(t *testing.T) {
 	}
 	before := a.files(t)
 	out, _, code = a.extract(t, t.Context(), flags...)
-	if code != 0 || !strings.Contains(out, "13 images × 4 views × 7 values") || !strings.Contains(out, "as float16") || !strings.Contains(out, "nothing to do") {
+	if code != 0 || !strings.Contains(out, "13 images × 4 views × 7 values") || !strings.Contains(out, "as float16") ||
+		!strings.Contains(out, "nothing to do") {
 		t.Errorf("again: %d: %s", code, out)
 	}
 	for want, other := range map[string][]string{
@@ -75,7 +76,8 @@ func TestExtractViewsCommand(t *testing.T) {
 		"asked for [center flip prism.1@8 prism.2@8]":                           {"--seed", "8"},
 		"made of float16 numbers, asked for float32":                            {"--dtype", "float32"},
 	} {
-		if _, errs, code := a.extract(t, t.Context(), append(slices.Clone(flags), other...)...); code != 1 || !strings.Contains(errs, want) || !strings.Contains(errs, "--overwrite") {
+		if _, errs, code := a.extract(t, t.Context(), append(slices.Clone(flags), other...)...); code != 1 ||
+			!strings.Contains(errs, want) || !strings.Contains(errs, "--overwrite") {
 			t.Errorf("%v: exit code %d: %s", other, code, errs)
 		}
 	}
@@ -115,7 +117,8 @@ func (w world) withViews(t testing.TB, dtype string) {
 			}
 		}
 	}
-	writer, err := features.Create(w.store, features.Plan{Key: key, Paths: s.Paths, Dim: s.Dim, Batch: s.Rows, Device: "cpu", Winnow: "test"}, true)
+	writer, err := features.Create(w.store, features.Plan{Key: key, Paths: s.Paths, Dim: s.Dim, Batch: s.Rows,
+		Device: "cpu", Winnow: "test"}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +145,8 @@ func TestTrainOnViews(t *testing.T) {
 	}
 	for i := 0; ; i++ {
 		ctx, cancel := context.WithCancel(t.Context())
-		code := execute(ctx, append([]string{"winnow"}, w.args(cut, append(settings, "--resume")...)...), new(bytes.Buffer), &cancelAfter{n: 3, cancel: cancel})
+		code := execute(ctx, append([]string{"winnow"}, w.args(cut, append(settings, "--resume")...)...),
+			new(bytes.Buffer), &cancelAfter{n: 3, cancel: cancel})
 		cancel()
 		if code == 0 {
 			if i == 0 {
@@ -171,10 +175,12 @@ func TestTrainOnViews(t *testing.T) {
 	}
 	one.makeStore(t, s.Paths, x.Data, nil)
 	centre := filepath.Join(w.dir, "of the centre")
-	if code, _, stderr := call(t.Context(), one.args(centre, settings...)...); code != 0 || strings.Contains(stderr, "views of each") {
+	if code, _, stderr := call(t.Context(), one.args(centre, settings...)...); code != 0 || strings.Contains(stderr,
+		"views of each") {
 		t.Fatal(stderr)
 	}
-	if readFile(t, whole, train.MetricsFile) == readFile(t, centre, train.MetricsFile) { // a head names its settings too, which differ
+	// a head names its settings too, which differ
+	if readFile(t, whole, train.MetricsFile) == readFile(t, centre, train.MetricsFile) {
 		t.Error("the views play no part in training")
 	}
 	var scores []float64
@@ -184,7 +190,8 @@ func TestTrainOnViews(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || r.View != view {
 			t.Fatalf("exit code %d, %v, view %q: %s", code, err, r.View, stderr)
 		}
-		if want := map[string]string{"center": "looking at the centre (--view mean averages all)", "mean": "looking at the mean of the 3 views"}[view]; !strings.Contains(stderr, want) {
+		if want := map[string]string{"center": "looking at the centre (--view mean averages all)",
+			"mean": "looking at the mean of the 3 views"}[view]; !strings.Contains(stderr, want) {
 			t.Errorf("%s: %s", view, stderr)
 		}
 		scores = append(scores, r.PrecisionAt1)
@@ -207,7 +214,8 @@ func TestTrainOnViews(t *testing.T) {
 	if npy["center"] == npy["mean"] {
 		t.Error("export gives the same vectors of the centre and of the mean")
 	}
-	if code, _, stderr := call(t.Context(), "eval", whole, "--split", "validation", "--view", "first"); code != 2 || !strings.Contains(stderr, `--view: found "first", expected center or mean`) {
+	if code, _, stderr := call(t.Context(), "eval", whole, "--split", "validation", "--view", "first"); code != 2 ||
+		!strings.Contains(stderr, `--view: found "first", expected center or mean`) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -221,7 +229,8 @@ func TestOneViewHasNoMean(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	code, _, stderr := call(t.Context(), "eval", out, "--split", "validation", "--view", "mean")
-	if code != 1 || !strings.Contains(stderr, "holds one view of each image, the center, expected several") || !strings.Contains(stderr, "--views center+flip") {
+	if code != 1 || !strings.Contains(stderr, "holds one view of each image, the center, expected several") ||
+		!strings.Contains(stderr, "--views center+flip") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	w.withViews(t, "")
@@ -237,7 +246,8 @@ func TestOneViewHasNoMean(t *testing.T) {
 	if err != nil || x.Rows != 320 || x.Cols != worldDim {
 		t.Errorf("%d×%d: %v", x.Rows, x.Cols, err)
 	}
-	if code, _, stderr := call(t.Context(), "eval", out, "--split", "validation", "--view", "mean"); code != 0 { // the head stays as it is
+	// the head stays as it is
+	if code, _, stderr := call(t.Context(), "eval", out, "--split", "validation", "--view", "mean"); code != 0 {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -251,12 +261,14 @@ func TestMethodsOnViews(t *testing.T) {
 		var ends []string
 		for _, seed := range []string{"1", "1"} {
 			out := filepath.Join(w.dir, method+"-"+string(rune('a'+len(ends))))
-			code, _, stderr := call(t.Context(), "train", "--manifest", w.manifest, "--features", w.store, "--out", out, "--method", method,
+			code, _, stderr := call(t.Context(), "train", "--manifest", w.manifest, "--features", w.store, "--out", out,
+				"--method", method,
 				"--dim", "24", "--epochs", "2", "--batch", "40", "--seed", seed, "--noise-rate", "0.3", "--lr", "1e-2")
 			if code != 0 || !strings.Contains(stderr, "3 views of each training image") {
 				t.Fatalf("%s: exit code %d: %s", method, code, stderr)
 			}
-			if strings.HasPrefix(method, "t") && !strings.Contains(stderr, "views are one of the 3 stored views, drawn, under noise") {
+			if strings.HasPrefix(method, "t") && !strings.Contains(stderr, "views are one of the 3 stored views, "+
+				"drawn, under noise") {
 				t.Errorf("%s: %s", method, stderr)
 			}
 			ends = append(ends, readFile(t, out, folder.LastHeadFile))
@@ -272,7 +284,8 @@ func TestMethodsOnViews(t *testing.T) {
 func TestFinetuneOnViews(t *testing.T) {
 	atelier(t)
 	for out, views := range map[string]string{"one": "center", "three": "center+flip+1*digits"} {
-		mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", demo.Backbone, "--out", out, "--views", views)
+		mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", demo.Backbone, "--out", out,
+			"--views", views)
 	}
 	for _, run := range []string{"one", "three"} {
 		_, stderr := mustCall(t, tuneArgs("tuned-"+run, "block5*", "--features", run)...)
