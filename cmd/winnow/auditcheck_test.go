@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What would be in vain or would destroy something is refused before anything is computed, and nothing is written.
+// A command that would overwrite its input or cannot succeed is refused before anything is computed or written.
 func TestAuditRefuses(t *testing.T) {
 	dir := t.TempDir()
 	manifest := filepath.Join(dir, "m.csv")
@@ -67,7 +67,7 @@ func TestManifestIsKept(t *testing.T) {
 	}
 }
 
-// What is given in the wrong place is called what it is.
+// A store where a manifest is expected, and the reverse, is reported as what it is.
 func TestAuditSwapped(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0)

@@ -35,10 +35,10 @@ func TestAuditCrossfit(t *testing.T) {
 		t.Errorf("%d rows dropped at an expected precision of 0.8", gone)
 	}
 	if _, again := audit(); again != first {
-		t.Error("the same seed says something else")
+		t.Error("the same seed gives another result")
 	}
 	if _, other := audit("--seed", "2"); other == first {
-		t.Error("another seed parts the images alike")
+		t.Error("another seed divides the images alike")
 	}
 }
 

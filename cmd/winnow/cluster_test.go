@@ -9,12 +9,12 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// The script for Slurm rests on a dry run by this program; a command that is misspelt is found here and not on a
-// hundred machines; the status is that of parts that were made by hand.
+// winnow cluster slurm makes a dry run for its script, and refuses a misspelt command before any machine runs it.
+// winnow cluster status reports parts that were made by hand.
 func TestCluster(t *testing.T) {
 	orttest.Runtime(t)
 	t.Chdir(t.TempDir())
-	t.Setenv("WINNOW_TEST_PROGRAM", "yes") // what os.Executable names is then winnow
+	t.Setenv("WINNOW_TEST_PROGRAM", "yes") // os.Executable, this test, then runs as winnow
 	mustCall(t, "data", "glyphs", "--out", "drawn", "--classes", "12", "--images", "10")
 	extract := []string{"extract", "--manifest", "drawn/manifest.csv", "--root", "drawn", "--model", "glyphnet",
 		"--out", "features"}
@@ -24,15 +24,11 @@ func TestCluster(t *testing.T) {
 		t.Errorf("a dry run: %s", dry)
 	}
 	if _, err := os.Stat("features"); err == nil {
-		t.Error("a dry run leaves a store")
+		t.Error("a dry run left a store")
 	}
 	script, _ := mustCall(t, append([]string{"cluster", "slurm", "--tasks", "2", "--"}, extract...)...)
-	for _, want := range []string{"a dry run of 120 of 120 images made ", " extract --shard auto/2 --manifest " +
-		"drawn/manifest.csv ", "#SBATCH --time=00:05:00\n", "#SBATCH --mem="} {
-		if !strings.Contains(script, want) {
-			t.Errorf("%q is missing in\n%s", want, script)
-		}
-	}
+	holds(t, script, "a dry run of 120 of 120 images made ", " extract --shard auto/2 --manifest "+
+		"drawn/manifest.csv ", "#SBATCH --time=00:05:00\n", "#SBATCH --mem=")
 	for _, c := range []struct {
 		code int
 		want string
@@ -46,9 +42,7 @@ func TestCluster(t *testing.T) {
 			"--model", "glyphnet", "--out", "x"}},
 		{1, "features.parts", []string{"cluster", "status", "features"}},
 	} {
-		if code, _, errs := call(t.Context(), c.args...); code != c.code || !strings.Contains(errs, c.want) {
-			t.Errorf("%s: exit code %d: %s, expected %q", c.args, code, errs, c.want)
-		}
+		fails(t, c.code, c.want, c.args...)
 	}
 	mustCall(t, append(extract, "--shard", "1/2")...)
 	code, out, errs := call(t.Context(), "cluster", "status", "features")

@@ -26,8 +26,8 @@ func writeBirds(t *testing.T, dir string, n int) {
 	writeTree(t, dir, files)
 }
 
-// TestProtocols: the folder of a published dataset becomes the manifest of the protocol asked for; the counts are
-// printed and those that differ from the published ones are told with the number expected.
+// TestProtocols imports a published dataset by every protocol. The counts are printed, with a warning for those that
+// differ from the published ones.
 func TestProtocols(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "m.csv")
@@ -69,13 +69,13 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-// TestGivenList: PRISM's released labels stand beside the true ones, and the noise is told.
+// TestGivenList imports PRISM's released labels beside the true ones, and the noise is printed.
 func TestGivenList(t *testing.T) {
 	dir := t.TempDir()
 	root, out, list := filepath.Join(dir, "cub"), filepath.Join(dir, "m.csv"), filepath.Join(dir, "CUB_noised.csv")
 	writeBirds(t, root, 200)
 	text := ""
-	for i := range 198 { // of the 200 training images; every third one wrong
+	for i := range 198 { // two of the 200 training images are not listed; every third label is wrong
 		label := i/2 + 1
 		if i%3 == 0 {
 			label = (label+49)%100 + 1

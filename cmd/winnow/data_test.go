@@ -42,7 +42,7 @@ func classes(t *testing.T, dir string, n int) {
 	writeTree(t, dir, files)
 }
 
-// TestDataImport: splits go by winnow's own names from the beginning, and a = may be part of a name.
+// TestDataImport checks that splits get winnow's names, and that a folder's name may contain =.
 func TestDataImport(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "m.csv")
@@ -60,7 +60,7 @@ func TestDataImport(t *testing.T) {
 	}
 }
 
-// TestPiped: what the shell opens for winnow, as <(…), is read where once is enough; its paths are relative to the
+// TestPiped reads a manifest from a pipe, as of <(…), in commands that read it once; its paths are relative to the
 // working folder.
 func TestPiped(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -81,7 +81,7 @@ func TestPiped(t *testing.T) {
 		"  photos/none.png: no such file") {
 		t.Errorf("found %s", out)
 	}
-	r, w, err := os.Pipe() // its writer never writes
+	r, w, err := os.Pipe() // to which nothing is written
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,13 +93,11 @@ func TestPiped(t *testing.T) {
 		"--out", "features"); code != 130 {
 		t.Errorf("a pipe that nothing is written to: exit code %d: %s", code, errs)
 	}
-	code, _, errs := call(t.Context(), "train", "--manifest", piped(), "--features", "features", "--out", "run")
-	if code != 1 || !strings.Contains(errs, "read more than once: write it to one first") {
-		t.Errorf("exit code %d: %s", code, errs)
-	}
+	fails(t, 1, "read more than once: write it to one first", "train", "--manifest", piped(), "--features", "features",
+		"--out", "run")
 }
 
-// TestDataRefuses: every wrong word is one line, and the files from before stay as they were.
+// TestDataRefuses checks that every mistake is reported in one line, and that existing files are kept.
 func TestDataRefuses(t *testing.T) {
 	dir := t.TempDir()
 	photos, list, out := filepath.Join(dir, "photos"), filepath.Join(dir, "list.csv"), filepath.Join(dir, "out.csv")
@@ -142,12 +140,10 @@ func TestDataRefuses(t *testing.T) {
 	}
 	// before anything is read
 	for _, source := range [][]string{{filepath.Join(dir, "photos")}, {"--preset", "mnist", "--root", dir}} {
-		code, _, errs := call(t.Context(), append([]string{"data", "import", "--out", filepath.Join(dir, "nowhere",
-			"x.csv")}, source...)...)
-		if code != 1 || !strings.Contains(errs, "there is no folder "+filepath.Join(dir, "nowhere")+
-			"\nwinnow: make it first: mkdir -p ") {
-			t.Errorf("%v: exit code %d: %s", source, code, errs)
-		}
+		fails(t, 1, "there is no folder "+filepath.Join(dir, "nowhere")+
+			"\nwinnow: make it first: mkdir -p ", append([]string{"data", "import", "--out",
+			filepath.Join(dir, "nowhere",
+				"x.csv")}, source...)...)
 	}
 	if got := readFile(t, list) + readFile(t, out); !strings.HasPrefix(got, "path,") || !strings.HasSuffix(got,
 		"\nold") {
@@ -155,7 +151,7 @@ func TestDataRefuses(t *testing.T) {
 	}
 }
 
-// TestDataCorrupt writes what it says: the labels changed, the truth beside them, the same for the same seed.
+// TestDataCorrupt checks the changed labels, the true ones beside them, and that the same seed gives the same manifest.
 func TestDataCorrupt(t *testing.T) {
 	dir := t.TempDir()
 	clean, noisy, again := filepath.Join(dir, "clean.csv"), filepath.Join(dir, "noisy.csv"), filepath.Join(dir,
@@ -167,11 +163,8 @@ func TestDataCorrupt(t *testing.T) {
 	writeTree(t, dir, map[string]string{"clean.csv": text})
 	var report datasets.NoiseReport
 	for _, out := range []string{noisy, again} {
-		code, stdout, errs := call(t.Context(), "data", "corrupt", clean, "--noise-rate", "0.3", "--split", "valid",
+		stdout, _ := mustCall(t, "data", "corrupt", clean, "--noise-rate", "0.3", "--split", "valid",
 			"--seed", "7", "--json", "--out", out)
-		if code != 0 {
-			t.Fatalf("exit code %d: %s", code, errs)
-		}
 		if err := json.Unmarshal([]byte(stdout), &report); err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +191,7 @@ func TestDataCorrupt(t *testing.T) {
 	}
 }
 
-// TestThreads: --threads holds for commands that run no network too.
+// TestThreads checks that --threads applies to commands without a network, too.
 func TestThreads(t *testing.T) {
 	before := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(before)
@@ -210,8 +203,8 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// TestDataCheck: bad files, duplicates and leaks are named; --strict makes them fatal; long lists say that
-// there is more.
+// TestDataCheck checks that bad files, duplicates and leaks are named, that --strict makes them errors, and that
+// shortened lists say so.
 func TestDataCheck(t *testing.T) {
 	a := newAlbum(t, 8)
 	picture, err := os.ReadFile(filepath.Join(a.root, "c0", "000.jpg"))
@@ -227,7 +220,7 @@ func TestDataCheck(t *testing.T) {
 	writeTree(t, a.root, files)
 	writeTree(t, a.dir, map[string]string{"check.csv": list + "gone.jpg,0,train\nc0,0,train\nvast.jpg,0,train\n"})
 	vast, err := os.Create(filepath.Join(a.root, "vast.jpg"))
-	if err := errors.Join(err, vast.Truncate(3<<30), vast.Close()); err != nil { // of holes: it takes no room
+	if err := errors.Join(err, vast.Truncate(3<<30), vast.Close()); err != nil { // sparse: it takes no space
 		t.Fatal(err)
 	}
 	args := []string{"data", "check", filepath.Join(a.dir, "check.csv"), "--root", a.root}

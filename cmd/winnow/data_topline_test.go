@@ -10,7 +10,7 @@ import (
 	"winnow/datasets"
 )
 
-// TestDataTopline: a noisy manifest becomes a smaller clean one; other splits and columns stay.
+// TestDataTopline turns a noisy manifest into a smaller clean one and keeps other splits and columns.
 func TestDataTopline(t *testing.T) {
 	dir := t.TempDir()
 	noisy, out := filepath.Join(dir, "noisy.csv"), filepath.Join(dir, "out.csv")
@@ -57,9 +57,7 @@ func TestDataTopline(t *testing.T) {
 		noisy + " --rate 0.3 --split nowhere --out x.csv": "--split",
 		"--rate 0.3 --out x.csv":                          "expected one manifest",
 	} {
-		if code, _, errs := call(t.Context(), append([]string{"data", "topline"},
-			strings.Fields(line)...)...); code != 2 || !strings.Contains(errs, want) {
-			t.Errorf("%s: exit code %d: %s, expected 2 and %q", line, code, errs, want)
-		}
+		fails(t, 2, want, append([]string{"data", "topline"},
+			strings.Fields(line)...)...)
 	}
 }

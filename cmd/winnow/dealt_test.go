@@ -40,9 +40,7 @@ func broken(t *testing.T, out string, args, other []string) {
 	}
 	fails := func(want string, args ...string) {
 		t.Helper()
-		if code, _, errs := call(t.Context(), args...); code != 1 || !strings.Contains(errs, want) {
-			t.Errorf("%s: exit code %d: %s, expected %q", args, code, errs, want)
-		}
+		fails(t, 1, want, args...)
 	}
 	for i := 1; i <= 3; i++ {
 		mustCall(t, shard(i, out, args)...)
@@ -93,10 +91,7 @@ func TestEmbedDealt(t *testing.T) {
 		t.Error("the names of the rows differ")
 	}
 	broken(t, "broken.csv", args, append(args, "drawn/train"))
-	if code, _, errs := call(t.Context(), append(args, "--json", "--shard", "1/2")...); code != 2 ||
-		!strings.Contains(errs, "--out missing") {
-		t.Errorf("exit code %d: %s", code, errs)
-	}
+	fails(t, 2, "--out missing", append(args, "--json", "--shard", "1/2")...)
 }
 
 // An evaluation whose queries several machines share gives the numbers of one, also with a gallery, and with a sample
@@ -134,18 +129,11 @@ func TestEvalDealt(t *testing.T) {
 	broken(t, "broken.json", []string{"eval", "run"}, []string{"eval", "run", "--count-lonely"})
 	fewer := readFile(t, "noisy.csv")
 	write(t, "fewer.csv", fewer[:strings.LastIndex(strings.TrimSpace(fewer), "\n")+1])
-	if code, _, errs := call(t.Context(), "eval", "run", "--manifest", "fewer.csv", "--out", "broken.json", "--shard",
-		"1/3"); code != 1 || !strings.Contains(errs, "another job: ") {
-		t.Errorf("another manifest: exit code %d: %s", code, errs)
-	}
-	if code, _, errs := call(t.Context(), "eval", "run", "--metrics", "all", "--out", "x.json", "--shard",
-		"1/3"); code != 2 || !strings.Contains(errs, "measure the others on one machine") {
-		t.Errorf("other metrics: exit code %d: %s", code, errs)
-	}
-	if code, _, errs := call(t.Context(), "eval", "run", "--out", "no/x.json"); code != 1 ||
-		!strings.Contains(errs, "there is no folder no") {
-		t.Errorf("no folder: exit code %d: %s", code, errs)
-	}
+	fails(t, 1, "another job: ", "eval", "run", "--manifest", "fewer.csv", "--out", "broken.json", "--shard",
+		"1/3")
+	fails(t, 2, "measure the others on one machine", "eval", "run", "--metrics", "all", "--out", "x.json", "--shard",
+		"1/3")
+	fails(t, 1, "there is no folder no", "eval", "run", "--out", "no/x.json")
 }
 
 // A check of images by several machines gives the report of one.
@@ -182,10 +170,7 @@ func TestCheckDealt(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	write(t, "odd.csv", rows)
-	if code, _, errs := call(t.Context(), "join", "dealt3.json"); code != 1 ||
-		!strings.Contains(errs, "manifest changed since the parts of dealt3.json were made") {
-		t.Errorf("another manifest: exit code %d: %s", code, errs)
-	}
+	fails(t, 1, "manifest changed since the parts of dealt3.json were made", "join", "dealt3.json")
 }
 
 // Several machines find the same as one: in an index and in a store, by paths, vectors and images, some of them
@@ -225,12 +210,7 @@ func TestSearchDealt(t *testing.T) {
 	}
 	broken(t, "broken.json", args, append([]string{"search", "--index", "ix", "--batch", "4", "--k", "2"}, args[7:]...))
 	mustCall(t, "index", "drawn/bad.png", "drawn/test", "--out", "ix", "--add")
-	if code, _, errs := call(t.Context(), append(args, "--out", "dealt3.json", "--shard", "2/3")...); code != 1 ||
-		!strings.Contains(errs, `another job: `) {
-		t.Errorf("another index: exit code %d: %s", code, errs)
-	}
-	if code, _, errs := call(t.Context(), "search", "--to", "http://localhost:1/", "--collection", "c", "a.png",
-		"--out", "x.json", "--shard", "1/2"); code != 2 || !strings.Contains(errs, "exact search") {
-		t.Errorf("a database: exit code %d: %s", code, errs)
-	}
+	fails(t, 1, `another job: `, append(args, "--out", "dealt3.json", "--shard", "2/3")...)
+	fails(t, 2, "exact search", "search", "--to", "http://localhost:1/", "--collection", "c", "a.png",
+		"--out", "x.json", "--shard", "1/2")
 }

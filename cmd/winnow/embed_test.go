@@ -19,7 +19,7 @@ import (
 	"winnow/run/embedding"
 )
 
-// zipped puts the studio's images into a zip file, in a folder of it.
+// zipped puts the studio's images into a folder of a zip file.
 func (s studio) zipped(t testing.TB) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -79,21 +79,21 @@ func jsonLines(t *testing.T, text string) (list []jsonLine) {
 func TestEmbedIsExport(t *testing.T) {
 	s := newStudio(t)
 	at := func(name string) string { return filepath.Join(s.dir, name) }
-	s.call(t, "export", s.run, "--npy", at("want.npy"), "--onnx", at("run.onnx"))
-	want, ids := readNPY(t, at("want.npy")), readCSVFile(t, at("want.ids.csv"))
+	mustCall(t, "export", s.run, "--npy", at("want.npy"), "--onnx", at("run.onnx"))
+	want, ids := readNPY(t, at("want.npy")), table(t, at("want.ids.csv"))
 	for name, c := range map[string]struct {
 		limit float64
 		by    []string
 	}{"run": {1e-6, []string{s.run}}, "onnx": {1e-5, []string{"--model", at("run.onnx")}},
 		"named run": {1e-6, []string{"--model", s.run}}} {
 		out := at("got.npy")
-		text, stderr := s.call(t, append(append([]string{"embed"}, c.by...), s.manifest, "--root", s.images, "--out",
+		text, stderr := mustCall(t, append(append([]string{"embed"}, c.by...), s.manifest, "--root", s.images, "--out",
 			out, "--batch", "7")...)
 		got := readNPY(t, out)
 		if d := largestDifference(want, got); !(d <= c.limit) {
 			t.Errorf("%s: vectors differ by %v", name, d)
 		}
-		if diff := cmp.Diff(ids, readCSVFile(t, at("got.ids.csv"))); diff != "" {
+		if diff := cmp.Diff(ids, table(t, at("got.ids.csv"))); diff != "" {
 			t.Errorf("%s: ids (-export +embed):\n%s", name, diff)
 		}
 		if !strings.Contains(text, "59 images × 6 values") || !strings.Contains(stderr,
@@ -108,7 +108,7 @@ func TestEmbedIsExport(t *testing.T) {
 			Embedding: readNPY(t, at("got.npy")).Data[i*6 : i*6+6]})
 	}
 	for _, form := range []string{"csv", "parquet", "jsonl", "npz", "safetensors", "fvecs", "tsv"} {
-		text, _ := s.call(t, "embed", "--model", s.run, s.manifest, "--root", s.images, "--out", at("got."+form),
+		text, _ := mustCall(t, "embed", "--model", s.run, s.manifest, "--root", s.images, "--out", at("got."+form),
 			"--batch", "7", "--json")
 		var result embedding.Written
 		if err := json.Unmarshal([]byte(text), &result); err != nil {
@@ -119,7 +119,7 @@ func TestEmbedIsExport(t *testing.T) {
 			t.Errorf("%+v", result)
 		}
 	}
-	s.call(t, "embed", "--model", s.run, s.manifest, "--root", s.images, "--out", at("again.npy"), "--batch", "7")
+	mustCall(t, "embed", "--model", s.run, s.manifest, "--root", s.images, "--out", at("again.npy"), "--batch", "7")
 	again := readNPY(t, at("again.npy"))
 	for i := range rows {
 		rows[i].Embedding = again.Data[i*6 : i*6+6]
@@ -153,7 +153,7 @@ func TestEmbedTakesImagesFromAnywhere(t *testing.T) {
 	archive := s.zipped(t)
 	by := []string{"embed", "--model", s.run, "--json"}
 	lines := func(args ...string) map[string][]float32 {
-		text, _ := s.call(t, append(by, args...)...)
+		text, _ := mustCall(t, append(by, args...)...)
 		list := map[string][]float32{}
 		for _, l := range jsonLines(t, text) {
 			if (l.Error != "") != strings.HasSuffix(l.Path, "39.png") || (l.Error == "") != (len(l.Embedding) == 6) {
@@ -175,9 +175,9 @@ func TestEmbedTakesImagesFromAnywhere(t *testing.T) {
 	if got := lines(inZip, "--root", archive); len(got) != 60 || got["00.png"] == nil {
 		t.Errorf("manifest in a zip file: %d", len(got))
 	}
-	// The order is that of the arguments; standard input may name what is not there.
+	// The order is that of the arguments; standard input may name missing images.
 	typed(t, "07.png\r\n\nnone.png\n39.png\n03.png\n")
-	text, _ := s.call(t, append(by, "-", "--root", s.images)...)
+	text, _ := mustCall(t, append(by, "-", "--root", s.images)...)
 	var order []string
 	for _, l := range jsonLines(t, text) {
 		order = append(order, l.Path+" "+l.Error)
@@ -188,19 +188,19 @@ func TestEmbedTakesImagesFromAnywhere(t *testing.T) {
 		t.Errorf("%q", order)
 	}
 	file := filepath.Join(s.images, "08.png")
-	text, _ = s.call(t, append(by, file, filepath.Join(s.images, "02.png"), file)...)
+	text, _ = mustCall(t, append(by, file, filepath.Join(s.images, "02.png"), file)...)
 	if l := jsonLines(t, text); len(l) != 3 || l[0].Path != filepath.ToSlash(file) || !cmp.Equal(l[0], l[2]) {
 		t.Errorf("%+v", l)
 	}
 }
 
-// A backbone alone gives what extract stores, and with --l2 its direction.
+// A backbone alone gives the features that extract stores, and with --l2 unit vectors.
 func TestEmbedBackbone(t *testing.T) {
 	s := newStudio(t)
-	s.call(t, "models", "add", "--name", "tiny", "--preset", "unit", "--resize", "18", "--crop", "16", s.model)
+	mustCall(t, "models", "add", "--name", "tiny", "--preset", "unit", "--resize", "18", "--crop", "16", s.model)
 	at := func(name string) string { return filepath.Join(s.dir, name) }
-	s.call(t, "embed", "--model", "tiny", s.manifest, "--root", s.images, "--out", at("raw.npy"))
-	s.call(t, "embed", "--model", "tiny", s.manifest, "--root", s.images, "--out", at("unit.npy"), "--l2")
+	mustCall(t, "embed", "--model", "tiny", s.manifest, "--root", s.images, "--out", at("raw.npy"))
+	mustCall(t, "embed", "--model", "tiny", s.manifest, "--root", s.images, "--out", at("unit.npy"), "--l2")
 	raw, unit, stored := readNPY(t, at("raw.npy")), readNPY(t, at("unit.npy")), readNPY(t, filepath.Join(s.store,
 		"features.npy"))
 	copy(stored.Data[20*8:], stored.Data[21*8:]) // the unreadable one
@@ -256,15 +256,12 @@ func TestEmbedRefuses(t *testing.T) {
 		if strings.Contains(c.want, "is read here") {
 			write(t, here("x.npy"), readFile(t, s.model))
 		}
-		code, stdout, stderr := call(context.Background(), append([]string{"embed"}, c.args...)...)
-		if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" {
-			t.Errorf("%v: exit %d, expected %d with …%s…\n%s%s", c.args, code, c.code, c.want, stdout, stderr)
-		}
+		fails(t, c.code, c.want, append([]string{"embed"}, c.args...)...)
 	}
 	if readFile(t, s.manifest) != manifest {
 		t.Error("the manifest was changed")
 	}
-	// Cut off, the file that was there stays and nothing lies beside it.
+	// After an interrupt the old file is still there, and no other.
 	for _, form := range embedding.Endings() {
 		out := filepath.Join(t.TempDir(), "e"+form)
 		write(t, out, "older")
@@ -276,14 +273,11 @@ func TestEmbedRefuses(t *testing.T) {
 			t.Errorf("%s: exit %d, the folder holds %v\n%s", form, code, files, stderr)
 		}
 	}
-	// A backbone that moved is named.
+	// The new place of a moved backbone is given by --backbone.
 	moved := here("moved.onnx")
 	if err := os.Rename(s.model, moved); err != nil {
 		t.Fatal(err)
 	}
-	code, _, stderr := call(context.Background(), "embed", s.run, s.images, "--json")
-	if code != 1 || !strings.Contains(stderr, "name the model's file with --backbone FILE") {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
-	s.call(t, "embed", s.run, s.images, "--json", "--backbone", moved)
+	fails(t, 1, "name the model's file with --backbone FILE", "embed", s.run, s.images, "--json")
+	mustCall(t, "embed", s.run, s.images, "--json", "--backbone", moved)
 }

@@ -21,7 +21,7 @@ import (
 	"winnow/search"
 )
 
-// The rows of the table are those of the .npy of the same run; the same command sends nothing again.
+// The rows of the table equal the .npy of the same run. The same command sends nothing twice.
 func TestExportToPostgres(t *testing.T) {
 	url := pgvectortest.New(t)
 	s, npy := newStudio(t), "e.npy"
@@ -30,7 +30,7 @@ func TestExportToPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
-	// other tests have made it
+	// other tests create the extension
 	if _, err := conn.Exec(t.Context(), "DROP EXTENSION IF EXISTS vector CASCADE"); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestExportToPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	npy = filepath.Join(s.dir, npy)
-	stdout, _ := s.call(t, "export", s.run, "--npy", npy, "--to", url+"&table=photos", "--json")
+	stdout, _ := mustCall(t, "export", s.run, "--npy", npy, "--to", url+"&table=photos", "--json")
 	var result exportResult
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func TestExportToPostgres(t *testing.T) {
 		len(d.LeftOut) != 1 || d.Collection != "photos" || strings.Contains(d.URL, "@") {
 		t.Errorf("%s", stdout)
 	}
-	x, ids := readNPY(t, npy), readCSVFile(t, filepath.Join(s.dir, "e.ids.csv"))[1:]
+	x, ids := readNPY(t, npy), table(t, s.dir, "e.ids.csv")[1:]
 	for i, id := range ids {
 		var label *string
 		var split, vector string
@@ -72,11 +72,11 @@ func TestExportToPostgres(t *testing.T) {
 			t.Errorf("%s: %v, %s, %d values", id[1], label, split, len(values))
 		}
 	}
-	text, _ := s.call(t, "export", s.run, "--to", url, "--collection", "photos")
+	text, _ := mustCall(t, "export", s.run, "--to", url, "--collection", "photos")
 	if !strings.Contains(text, "database    photos at "+d.URL+": 59 points of 6 values, 0 sent, 59 there already") {
 		t.Errorf("again:\n%s", text)
 	}
-	text, _ = s.call(t, "export", s.run, "--to", url, "--collection", "photos", "--split", "test", "--delete")
+	text, _ = mustCall(t, "export", s.run, "--to", url, "--collection", "photos", "--split", "test", "--delete")
 	if !strings.Contains(text, "20 there already, 39 deleted") {
 		t.Errorf("test alone:\n%s", text)
 	}
@@ -90,8 +90,8 @@ func TestExportToPostgres(t *testing.T) {
 	}
 }
 
-// A program that is killed amid an upload leaves whole batches; the next one sends the rest, nothing twice. The
-// database then finds what the exact search of the index finds, or nearly, and says how nearly.
+// A program that is killed during an upload leaves whole batches. The next one sends the rest and nothing twice. The
+// database then finds nearly what the exact search of the index finds, and reports its recall.
 func TestExportToPostgresKilled(t *testing.T) {
 	url := pgvectortest.New(t)
 	const n, dim = 3000, 32
@@ -148,7 +148,7 @@ func TestExportToPostgresKilled(t *testing.T) {
 		len(whole.Queries) != 3 {
 		t.Errorf("%+v", whole)
 	}
-	// Without the index the database gives the queries' vectors, too.
+	// Without the index the queries' vectors come from the database.
 	alone := mustJSON[embedding.Answers](t, "search", "--to", url, "--collection", "drawn", "--json", "--k", "5",
 		"0007.png", "2999.png", "1234.png")
 	for i, q := range alone.Queries {
@@ -182,7 +182,7 @@ func TestExportToPostgresKilled(t *testing.T) {
 	}
 }
 
-// Images and .npy files are queries to a database as they are to an index.
+// Images and .npy files can be queries to a database as to an index.
 func TestSearchInPostgres(t *testing.T) {
 	url := pgvectortest.New(t)
 	s := newStudio(t)
@@ -195,8 +195,8 @@ func TestSearchInPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	npy := filepath.Join(s.dir, "e.npy")
-	s.call(t, "export", s.run, "--npy", npy, "--to", url, "--collection", "asked")
-	ids := readCSVFile(t, filepath.Join(s.dir, "e.ids.csv"))[1:]
+	mustCall(t, "export", s.run, "--npy", npy, "--to", url, "--collection", "asked")
+	ids := table(t, s.dir, "e.ids.csv")[1:]
 	r := mustJSON[embedding.Answers](t, "search", "--to", url, "--collection", "asked", "--model", s.run, "--json",
 		"--k", "3", npy, filepath.Join(s.images, "03.png"), "03.png")
 	if len(r.Queries) != len(ids)+2 || r.Dim != 6 || r.Rows != 59 || r.Recall != nil {
@@ -217,14 +217,4 @@ func TestSearchInPostgres(t *testing.T) {
 	if code == 0 || !strings.Contains(stderr, "found vectors made by ") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
-}
-
-// mustJSON reads what a command prints.
-func mustJSON[T any](t *testing.T, args ...string) (result T) {
-	t.Helper()
-	stdout, _ := mustCall(t, args...)
-	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
-		t.Fatal(err)
-	}
-	return result
 }

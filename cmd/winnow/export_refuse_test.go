@@ -28,7 +28,7 @@ func TestExportFindsItsModel(t *testing.T) {
 	}
 	s.refused(t, 1, "no model file with this sha256 is known here\nwinnow: name the file with --model FILE, or "+
 		"record it: winnow models add FILE", "--onnx", path)
-	s.call(t, "export", s.run, "--onnx", path, "--model", moved)
+	mustCall(t, "export", s.run, "--onnx", path, "--model", moved)
 	write(t, other, string(tinyNetwork())+"\x00")
 	m, err := graph.Read(tinyNetwork())
 	if err != nil {
@@ -39,10 +39,10 @@ func TestExportFindsItsModel(t *testing.T) {
 	s.refused(t, 1, "found sha256 "+models.Sum(m.Marshal())+", expected "+models.Sum(tinyNetwork()), "--onnx", path,
 		"--model", other)
 	s.refused(t, 1, "no model has this name and there is no such file", "--onnx", path, "--model", "nowhere.onnx")
-	write(t, s.model, string(m.Marshal())) // what the store points at is another model by now
+	write(t, s.model, string(m.Marshal())) // the file that the store names is another model now
 	s.refused(t, 1, "no model file with this sha256 is known here", "--onnx", path)
-	s.call(t, "models", "add", "--name", "tiny", "--preset", "caffe", "--crop", "16", moved)
-	s.call(t, "export", s.run, "--onnx", path) // the store's preprocessing counts, not the registry's
+	mustCall(t, "models", "add", "--name", "tiny", "--preset", "caffe", "--crop", "16", moved)
+	mustCall(t, "export", s.run, "--onnx", path) // the store's preprocessing is used, not the registry's
 	s.refused(t, 1, "is read here", "--onnx", moved)
 	if readFile(t, moved) != string(tinyNetwork()) {
 		t.Error("the model was written over")
@@ -61,26 +61,26 @@ func TestExportWithoutImages(t *testing.T) {
 	if err := os.Rename(s.images, moved); err != nil {
 		t.Fatal(err)
 	}
-	text, stderr := s.call(t, "export", s.run, "--onnx", path, "--check", "20")
+	text, stderr := mustCall(t, "export", s.run, "--onnx", path, "--check", "20")
 	if !strings.Contains(text, "on 20 pictures of random pixels, as no image could be read (give --root)") ||
 		!strings.Contains(stderr, "checking on random pixels") {
 		t.Errorf("%s%s", text, stderr)
 	}
-	text, _ = s.call(t, "export", s.run, "--onnx", path, "--root", moved, "--check", "1000")
+	text, _ = mustCall(t, "export", s.run, "--onnx", path, "--root", moved, "--check", "1000")
 	if !strings.Contains(text, "on 59 images") {
 		t.Error(text)
 	}
-	// A manifest whose images are in the store in part, or not at all.
+	// Manifests of which some or none of the images are in the store.
 	some, none := filepath.Join(s.dir, "some.csv"), filepath.Join(s.dir, "none.csv")
 	write(t, some, "path,label,split\nnew.png,a,test\n00.png,a,train\n")
 	write(t, none, "path,label,split\nnew.png,a,test\n")
-	if text, _ = s.call(t, "export", s.run, "--onnx", path, "--root", moved, "--manifest",
+	if text, _ = mustCall(t, "export", s.run, "--onnx", path, "--root", moved, "--manifest",
 		some); !strings.Contains(text, "on 1 images") {
 		t.Error(text)
 	}
 	s.refused(t, 1, "the store has no readable image of the manifest", "--onnx", path, "--root", moved, "--manifest",
 		none)
-	// Images that are not those of the features.
+	// Other images than those of the features.
 	files, err := filepath.Glob(filepath.Join(moved, "*.png"))
 	if err != nil || len(files) != 60 {
 		t.Fatal(files, err)
@@ -123,7 +123,7 @@ func TestExportMisuse(t *testing.T) {
 	lost.refused(t, 1, "holds no config.yaml, expected a folder that winnow train wrote", "--csv", here("a.csv"))
 }
 
-// A disk that is full leaves what was there, and the line names the file a person knows.
+// On a full disk the old file is kept, and the error names it, not the temporary one.
 func TestWriteExportFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "e.npy")
 	write(t, path, "older")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"io"
 	"math"
@@ -32,7 +31,7 @@ import (
 	"winnow/search/vectordb"
 )
 
-// slowEmbed is the head in float64 loops.
+// slowEmbed computes the embedding by the head in float64 loops.
 func slowEmbed(t testing.TB, run string, x []float32) []float64 {
 	t.Helper()
 	h, _, err := models.ReadHead(filepath.Join(run, folder.BestHeadFile))
@@ -82,7 +81,7 @@ func readNPY(t testing.TB, path string) blas32.General {
 	return x
 }
 
-// largestDifference returns that of the numbers of two matrices; NaN if one is.
+// largestDifference returns the largest difference between numbers of two matrices; NaN if one is NaN.
 func largestDifference(a, b blas32.General) float64 {
 	if a.Rows != b.Rows || a.Cols != b.Cols {
 		return math.Inf(1)
@@ -94,15 +93,6 @@ func largestDifference(a, b blas32.General) float64 {
 		}
 	}
 	return largest
-}
-
-func readCSVFile(t testing.TB, path string) [][]string {
-	t.Helper()
-	records, err := csv.NewReader(strings.NewReader(readFile(t, path))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return records
 }
 
 // exportResult is what winnow export --json prints.
@@ -122,10 +112,10 @@ func TestExport(t *testing.T) {
 			s := newStudio(t, "--hidden", hidden)
 			out := t.TempDir()
 			at := func(name string) string { return filepath.Join(out, name) }
-			stdout, stderr := s.call(t, "export", s.run, "--npy", at("e.npy"), "--csv", at("e.csv"), "--parquet",
+			stdout, stderr := mustCall(t, "export", s.run, "--npy", at("e.npy"), "--csv", at("e.csv"), "--parquet",
 				at("e.parquet"), "--onnx", at("e.onnx"), "--json",
-				"--npz", at("e.npz"), "--safetensors", at("e.safetensors"), "--fvecs", at("e.fvecs"), "--tsv", at(
-					"e.tsv"))
+				"--npz", at("e.npz"), "--safetensors", at("e.safetensors"), "--fvecs", at("e.fvecs"),
+				"--tsv", at("e.tsv"))
 			var result exportResult
 			if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 				t.Fatal(err)
@@ -136,7 +126,7 @@ func TestExport(t *testing.T) {
 				t.Errorf("standard error:\n%s", stderr)
 			}
 			first := readFile(t, at("e.onnx"))
-			text, _ := s.call(t, "export", s.run, "--onnx", at("e.onnx"))
+			text, _ := mustCall(t, "export", s.run, "--onnx", at("e.onnx"))
 			if readFile(t, at("e.onnx")) != first {
 				t.Error("the same export gave another file")
 			}
@@ -148,7 +138,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// checkVectors reads the forms back and holds them against a slow head on the stored features.
+// checkVectors reads every format and compares it with slowEmbed of the stored features.
 func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVectors) {
 	t.Helper()
 	if diff := cmp.Diff([]string{base + ".npy", base + ".ids.csv", base + ".npz", base + ".safetensors", base +
@@ -192,7 +182,7 @@ func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVect
 			}
 		}
 	}
-	if diff := cmp.Diff(ids, readCSVFile(t, base+".ids.csv")); diff != "" {
+	if diff := cmp.Diff(ids, table(t, base+".ids.csv")); diff != "" {
 		t.Errorf("ids (-want +got):\n%s", diff)
 	}
 	got, err := parquet.ReadFile[vectorfile.Row](base + ".parquet")
@@ -216,7 +206,7 @@ func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVect
 			}
 		}
 	}
-	for i, record := range readCSVFile(t, base+".csv")[1:] {
+	for i, record := range table(t, base+".csv")[1:] {
 		for j, text := range record[3:] {
 			if v, err := strconv.ParseFloat(text, 32); err != nil || float32(v) != rows[i].Embedding[j] {
 				t.Fatalf("csv: row %d, value %d is %q, expected %v", i, j, text, rows[i].Embedding[j])
@@ -228,7 +218,7 @@ func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVect
 	}
 }
 
-// checkONNX runs the exported model on images, one and three at a time, with nothing but its own metadata.
+// checkONNX runs the exported model on one to three images at a time, preprocessed by its own metadata.
 func (s studio) checkONNX(t *testing.T, base string, result embedding.Model) {
 	t.Helper()
 	data := []byte(readFile(t, base+".onnx"))
@@ -271,7 +261,7 @@ func (s studio) checkONNX(t *testing.T, base string, result embedding.Model) {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	x, ids := readNPY(t, base+".npy"), readCSVFile(t, base+".ids.csv")[1:]
+	x, ids := readNPY(t, base+".npy"), table(t, base+".ids.csv")[1:]
 	for at := 0; at < len(ids); {
 		n := min(1+at%3, len(ids)-at)
 		var pixels []float32
@@ -303,8 +293,8 @@ func TestExportSplits(t *testing.T) {
 	s := newStudio(t)
 	path := filepath.Join(s.dir, "e.npy")
 	for split, rows := range map[string]int{"test": 20, "train": 39, "train,test": 59, "all": 59} {
-		s.call(t, "export", s.run, "--npy", path, "--split", split)
-		ids := readCSVFile(t, filepath.Join(s.dir, "e.ids.csv"))[1:]
+		mustCall(t, "export", s.run, "--npy", path, "--split", split)
+		ids := table(t, s.dir, "e.ids.csv")[1:]
 		if x := readNPY(t, path); x.Rows != rows || len(ids) != rows {
 			t.Errorf("%s: %d rows and %d ids, expected %d", split, x.Rows, len(ids), rows)
 		}

@@ -13,8 +13,8 @@ import (
 	"winnow/run/folder"
 )
 
-// A drawn network that is validated on the classes it learns, with many images each, learns by cross entropy unless a
-// loss is named; the run's folder holds what was chosen.
+// A random network that is validated on its training classes, with many images each, is trained by cross entropy unless
+// a loss is named. The run's folder records the choice.
 func TestFinetuneChoosesLoss(t *testing.T) {
 	orttest.Runtime(t)
 	t.Chdir(t.TempDir())
@@ -63,6 +63,6 @@ func TestFinetuneChoosesLoss(t *testing.T) {
 			!strings.Contains(backbone, c.rate) || !strings.Contains(text, "loss: given") {
 			t.Errorf("%s: expected %s at %s, found\n%s", name, c.loss, c.rate, text)
 		}
-		mustCall(t, "train", "--resume", "--out", name) // chooses nothing anew
+		mustCall(t, "train", "--resume", "--out", name) // keeps the choice
 	}
 }

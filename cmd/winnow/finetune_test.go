@@ -24,7 +24,7 @@ import (
 	"winnow/train"
 )
 
-// atelier is a few drawn characters, a third of whose labels are wrong, in the working folder.
+// atelier makes a few drawn characters in a new working folder. A third of their labels are wrong.
 func atelier(t *testing.T) {
 	t.Helper()
 	orttest.Runtime(t)
@@ -36,8 +36,8 @@ func atelier(t *testing.T) {
 
 var atelierFiles fixture
 
-// tuneArgs are those of a short fine-tuning with everything that has a state: both blocks of weights with momentum,
-// a backbone that rests at first, augmented views, a filter.
+// tuneArgs returns the arguments of a short fine-tuning with everything that has a state: both groups of weights with
+// momentum, a backbone that starts later, augmented views, a filter.
 func tuneArgs(out, weights string, more ...string) []string {
 	return append([]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--finetune",
 		weights, "--out", out,
@@ -46,51 +46,22 @@ func tuneArgs(out, weights string, more ...string) []string {
 		"--set", "checkpoint=3 steps", "--set", "filter.avgsim=2 steps", "--set", "bank.size=60"}, more...)
 }
 
-func mustCall(t *testing.T, args ...string) (stdout, stderr string) {
-	t.Helper()
-	code, stdout, stderr := call(context.Background(), args...)
-	if code != 0 {
-		t.Fatalf("%v: exit %d\n%s%s", args, code, stdout, stderr)
-	}
-	return stdout, stderr
-}
-
-// Interrupted again and again and resumed, a fine-tuning leaves the same files as one that was not; eval, audit and
-// export work with the network that it made.
+// A fine-tuning that is interrupted several times and resumed leaves the same files as an uninterrupted one. eval,
+// audit and export use its network.
 func TestFinetune(t *testing.T) {
 	atelier(t)
 	settings := []string{"--augment", "digits", "--set", "finetune.start=4 steps", "--set", "backbone_solver.name=sgd",
 		"--set", "backbone_solver.momentum=0.9", "--set", "backbone_solver.lr=0.01", "--backbone-lr", "0.01"}
 	_, stderr := mustCall(t, tuneArgs("whole", "all", settings...)...)
-	for _, want := range []string{"making the features of the backbone before training, into whole/features",
+	holds(t, stderr, "making the features of the backbone before training, into whole/features",
 		"fine-tuning glyphnet: 384704 of its 384704 weights (100 %), in 10 tensors, batch normalization frozen",
-		"the backbone rests for the first 4 of 12 steps", "the head begins again, whitened by", "untrained head: validation P@1"} {
-		if !strings.Contains(stderr, want) {
-			t.Errorf("standard error lacks %q:\n%s", want, stderr)
-		}
+		"the backbone rests for the first 4 of 12 steps", "the head begins again, whitened by",
+		"untrained head: validation P@1")
+	if n := cutAgain(t, 2, tuneArgs("cut", "all", append(settings, "--resume")...), nil); n < 2 {
+		t.Errorf("the run was interrupted %d times, expected 2 or more", n)
 	}
-	for i := 0; ; i++ {
-		ctx, cancel := context.WithCancel(context.Background())
-		watch := &cancelAfter{n: 2, cancel: cancel}
-		code := execute(ctx, append([]string{"winnow"}, tuneArgs("cut", "all", append(settings, "--resume")...)...),
-			new(bytes.Buffer), watch)
-		cancel()
-		if code == 0 {
-			if i < 2 {
-				t.Errorf("the run was cut %d times", i)
-			}
-			break
-		}
-		if code != 130 || i > 20 {
-			t.Fatalf("exit %d\n%s", code, watch)
-		}
-	}
-	for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, folder.BestBackboneFile,
-		folder.LastBackboneFile, train.MetricsFile, train.CheckpointFile, folder.ConfigFile} {
-		if readFile(t, "whole", name) != readFile(t, "cut", name) {
-			t.Errorf("%s differs between the whole and the resumed run", name)
-		}
-	}
+	sameFiles(t, "whole", "cut", folder.BestHeadFile, folder.LastHeadFile, folder.BestBackboneFile,
+		folder.LastBackboneFile, train.MetricsFile, train.CheckpointFile, folder.ConfigFile)
 	metrics := readFile(t, "whole", train.MetricsFile)
 	if n := strings.Count(metrics, `"backbone_lr"`); n != 8 {
 		t.Errorf("%d steps name a rate of the backbone, expected the 8 in which it moves:\n%s", n, metrics)
@@ -101,18 +72,14 @@ func TestFinetune(t *testing.T) {
 	exportTuned(t, "whole")
 }
 
-// TestFinetuneOnDevices: features for the validations of a fine-tuning, and those of its evaluation, are shared by
-// the devices, here two sessions on the CPU: the bytes of one.
+// TestFinetuneOnDevices checks that two devices, here sessions on the CPU, that share the features for validation and
+// evaluation give the bytes of one.
 func TestFinetuneOnDevices(t *testing.T) {
 	atelier(t)
 	mustCall(t, append([]string{"--device", "cpu"}, tuneArgs("one", "stage3")...)...)
 	mustCall(t, append([]string{"--device", "cpu,cpu"}, tuneArgs("two", "stage3")...)...)
-	for _, name := range []string{folder.BestHeadFile, folder.BestBackboneFile, folder.LastBackboneFile,
-		train.MetricsFile} {
-		if readFile(t, "one", name) != readFile(t, "two", name) {
-			t.Errorf("%s differs between one device and two", name)
-		}
-	}
+	sameFiles(t, "one", "two", folder.BestHeadFile, folder.BestBackboneFile, folder.LastBackboneFile,
+		train.MetricsFile)
 	a, _ := mustCall(t, "--device", "cpu", "embed", "one", "drawn", "--out", "one.npy")
 	b, _ := mustCall(t, "--device", "cpu,cpu", "embed", "two", "drawn", "--out", "two.npy")
 	if readFile(t, "one.npy") != readFile(t, "two.npy") || readFile(t, "one.ids.csv") != readFile(t, "two.ids.csv") {
@@ -120,7 +87,7 @@ func TestFinetuneOnDevices(t *testing.T) {
 	}
 }
 
-// weightsApart is the largest difference of any weight from glyphnet's.
+// weightsApart returns the largest difference of a weight from glyphnet's.
 func weightsApart(t *testing.T, file string) float64 {
 	t.Helper()
 	was, is := readModel(t, ""), readModel(t, file)
@@ -168,7 +135,7 @@ func glyphnet(t *testing.T) *models.Backbone {
 	return b
 }
 
-// exportTuned measures, audits and exports a run's last state, and runs the exported file by itself.
+// exportTuned evaluates, audits and exports a run's last state, and runs the exported file.
 func exportTuned(t *testing.T, run string) {
 	t.Helper()
 	out, stderr := mustCall(t, "eval", run, "--last", "--json")
@@ -226,7 +193,7 @@ func exportTuned(t *testing.T, run string) {
 	}
 }
 
-// The frozen part is run once and kept, or, where that does not fit, for every batch: the same run.
+// The frozen part runs once and is cached, or for every batch if the cache is too small: both give the same run.
 func TestFinetuneFromAStage(t *testing.T) {
 	atelier(t)
 	_, kept := mustCall(t, tuneArgs("kept", "block5*")...)
@@ -266,7 +233,7 @@ func TestFinetuneFromAStage(t *testing.T) {
 	}
 }
 
-// normalised is a network with batch normalization for grey pictures of 32×32.
+// normalised writes a network with batch normalization for grey pictures of 32×32.
 func normalised(t *testing.T, path string) {
 	t.Helper()
 	rng := train.Rand(1, "normalised", 0)
@@ -294,8 +261,8 @@ func normalised(t *testing.T, path string) {
 	write(t, path, string(b.Model().Marshal()))
 }
 
-// With training batch normalization the running statistics move, are part of the checkpoint and of the network
-// that is written, and a run that is cut off goes on with them to the same bits.
+// If batch normalization is trained, the running statistics change and are part of the checkpoint and of the network,
+// and an interrupted run ends with the same bits.
 func TestFinetuneWithBatchNorm(t *testing.T) {
 	atelier(t)
 	normalised(t, "bn.onnx")
@@ -318,12 +285,8 @@ func TestFinetuneWithBatchNorm(t *testing.T) {
 		t.Fatalf("exit %d", code)
 	}
 	mustCall(t, args("cut", "--resume")...)
-	for _, name := range []string{folder.BestBackboneFile, folder.LastBackboneFile, train.MetricsFile,
-		train.CheckpointFile} {
-		if readFile(t, "whole", name) != readFile(t, "cut", name) {
-			t.Errorf("%s differs between the whole and the resumed run", name)
-		}
-	}
+	sameFiles(t, "whole", "cut", folder.BestBackboneFile, folder.LastBackboneFile, train.MetricsFile,
+		train.CheckpointFile)
 	statistics := func(file string) (all []float32) {
 		m := readModel(t, file)
 		for _, n := range m.Graph.Nodes {
@@ -352,8 +315,7 @@ func TestFinetuneWithBatchNorm(t *testing.T) {
 	mustCall(t, "export", "whole", "--last", "--onnx", "x.onnx")
 }
 
-// averageIsLooked sees that the run whole kept the better of its weights and their average: what was scored is what
-// is saved.
+// averageIsLooked checks that the run whole saved the better of its weights and their average.
 func averageIsLooked(t *testing.T, stderr string) {
 	t.Helper()
 	var best float64
@@ -385,7 +347,7 @@ func averageIsLooked(t *testing.T, stderr string) {
 	}
 }
 
-// lossesOf are those of a run's steps.
+// lossesOf returns the losses of a run's steps.
 func lossesOf(t *testing.T, run string) []float64 {
 	t.Helper()
 	var list []float64
@@ -447,18 +409,15 @@ func TestFinetuneMisuse(t *testing.T) {
 		{tuneArgs("run", "all", "--features", "frozen", "--set", "finetune.start=12 steps"), 1,
 			"the backbone would rest for 12 steps and the run has 12"},
 	} {
-		code, stdout, stderr := call(context.Background(), c.args...)
-		if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" {
-			t.Errorf("%v: exit %d, expected %d with …%s…\n%s%s", c.args[1:], code, c.code, c.want, stdout, stderr)
-		}
+		fails(t, c.code, c.want, c.args...)
 		if err := os.RemoveAll("run"); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// A head and a network of two states are not taken for one; another manifest gets features of its own; --overwrite
-// leaves nothing of the old network.
+// A head and a network of different states are refused; another manifest gets its own features; --overwrite leaves
+// nothing of the old network.
 func TestFinetunedRunFolder(t *testing.T) {
 	atelier(t)
 	mustCall(t, tuneArgs("run", "all", "--set", "backbone_solver.lr=1e-3")...)
@@ -485,30 +444,22 @@ func TestFinetunedRunFolder(t *testing.T) {
 	backboneFile := filepath.Join("run", folder.BestBackboneFile)
 	whole := readFile(t, backboneFile)
 	write(t, backboneFile, whole+"\x00")
-	if code, _, stderr := call(context.Background(), "eval", "run"); code != 1 || !strings.Contains(stderr,
-		"but head.winnow was trained with the network of") {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
+	fails(t, 1, "but head.winnow was trained with the network of", "eval", "run")
 	if err := os.Remove(backboneFile); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := call(context.Background(), "eval", "run"); code != 1 || !strings.Contains(stderr,
-		"run: holds no backbone.onnx, which head.winnow was trained with") {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
+	fails(t, 1, "run: holds no backbone.onnx, which head.winnow was trained with", "eval", "run")
 	if mustCall(t, "train", "--resume", "--out", "run"); readFile(t, backboneFile) != whole {
 		t.Error("the lost network was not written again by the run that goes on")
 	}
-	if code, _, stderr := call(context.Background(), "export", "run", "--onnx", "x.onnx", "--model",
-		"glyphnet"); code != 2 || !strings.Contains(stderr, "--model: the backbone of this run was fine-tuned") {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
+	fails(t, 2, "--model: the backbone of this run was fine-tuned", "export", "run", "--onnx", "x.onnx", "--model",
+		"glyphnet")
 	if mustCall(t, tuneArgs("run", "all", "--overwrite", "--steps", "1")...); stores() != 0 {
 		t.Errorf("%d stores of the old network are left", stores())
 	}
 }
 
-// Images that are gone since the training are not silently left out of one row of three, nor for ever.
+// Images lost since the training are an error until they are back, not silently left out of one row.
 func TestFinetunedLostImages(t *testing.T) {
 	atelier(t)
 	mustCall(t, tuneArgs("run", "all", "--steps", "2")...)
@@ -542,7 +493,7 @@ func TestFinetunedLostImages(t *testing.T) {
 	}
 }
 
-// An image that could not be read at the training and can be now takes part in no row: all are of the same images.
+// An image that was unreadable at the training and is readable now is in no row: all rows have the same images.
 func TestFinetunedMendedImage(t *testing.T) {
 	atelier(t)
 	mended := ""
@@ -565,8 +516,8 @@ func TestFinetunedMendedImage(t *testing.T) {
 	}
 }
 
-// The network of a run is a backbone like any other: it says itself how its images are prepared, for extract and for
-// the next fine-tuning, and a key of its metadata stands once.
+// The network of a run works as a backbone: its file names its preprocessing, for extract and for the next fine-tuning,
+// and holds every key of its metadata once.
 func TestFinetuneAgain(t *testing.T) {
 	atelier(t)
 	mustCall(t, tuneArgs("first", "stage2", "--steps", "2")...)
@@ -574,14 +525,14 @@ func TestFinetuneAgain(t *testing.T) {
 	_, stderr := mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", network, "--out",
 		"made")
 	if strings.Contains(stderr, "--preset") {
-		t.Errorf("the way of its images was not found in the file:\n%s", stderr)
+		t.Errorf("the preprocessing was not found in the file:\n%s", stderr)
 	}
 	mustCall(t, "eval", "first", "--features", "made")
 	mustCall(t, tuneArgs("second", "stage2", "--steps", "2", "--model", network)...)
 	keys := map[string]int{}
 	for _, about := range readModel(t, filepath.Join("second", folder.BestBackboneFile)).Metadata {
 		if keys[about.Key]++; keys[about.Key] > 1 {
-			t.Errorf("the key %s stands twice", about.Key)
+			t.Errorf("the key %s is there twice", about.Key)
 		}
 	}
 	if keys[models.PreprocessingKey] != 1 || keys["winnow.finetuned_from"] != 1 {
@@ -589,7 +540,7 @@ func TestFinetuneAgain(t *testing.T) {
 	}
 }
 
-// ProxySim's proxies belong to the last state: so must the network that they judge by.
+// ProxySim's proxies are of the last state, so the audit must use the last network.
 func TestFinetunedAuditByProxies(t *testing.T) {
 	atelier(t)
 	mustCall(t, tuneArgs("run", "all", "--loss", "soft_triple", "--filter", "proxysim", "--set", "filter.rate=0.3")...)
@@ -600,8 +551,8 @@ func TestFinetunedAuditByProxies(t *testing.T) {
 	}
 }
 
-// A folder of images and --finetune alone: the backbone that is installed is trained, and not for long where nothing
-// validates it. The run knows both.
+// With a folder of images and only --finetune, the installed backbone is trained, and briefly, as there is no
+// validation. The run records both.
 func TestFinetuneByTheShortestCommand(t *testing.T) {
 	atelier(t)
 	t.Setenv("WINNOW_MODELS", "models.json")
@@ -612,18 +563,14 @@ func TestFinetuneByTheShortestCommand(t *testing.T) {
 	if err != nil || len(classes) == 0 {
 		t.Fatal(classes, err)
 	}
-	for i, dir := range classes { // else they are drawn characters, which have a backbone of their own
+	for i, dir := range classes { // otherwise glyphnet, the backbone for drawn characters, is chosen
 		if err := os.Rename(dir, fmt.Sprint("drawn/train/kind ", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	_, stderr := mustCall(t, "train", "drawn/train", "--finetune", "--out", "run")
-	for _, want := range []string{"the backbone is small, the only backbone installed",
-		"4 epochs without a validation split", "of its 384704 weights (100 %)"} {
-		if !strings.Contains(stderr, want) {
-			t.Errorf("standard error lacks %q:\n%s", want, stderr)
-		}
-	}
+	holds(t, stderr, "the backbone is small, the only backbone installed",
+		"4 epochs without a validation split", "of its 384704 weights (100 %)")
 	for _, want := range []string{"length: 4 epochs", "model: small", "weights: all"} {
 		if config := readFile(t, "run", folder.ConfigFile); !strings.Contains(config, want) {
 			t.Errorf("config.yaml lacks %q:\n%s", want, config)
@@ -632,8 +579,8 @@ func TestFinetuneByTheShortestCommand(t *testing.T) {
 	mustCall(t, "train", "--resume", "--out", "run")
 }
 
-// Where nothing is there to validate by, some classes are held out: the run is the one of a manifest that says so,
-// all that looks at it knows them as its validation split, and an audit judges their labels, too.
+// Without a validation split some classes are held out. All commands treat them as the run's validation split, and an
+// audit judges their labels, too.
 func TestFinetuneHoldsOut(t *testing.T) {
 	orttest.Runtime(t)
 	t.Chdir(t.TempDir())

@@ -10,8 +10,8 @@ import (
 	"winnow/train"
 )
 
-// A fine-tuning that finds its rates is the fine-tuning with these rates given: what the range tests changed,
-// statistics of batch normalization too, is as it was. Its page draws the curves.
+// A fine-tuning that finds its learning rates equals one with these rates given: the range tests restore all that they
+// change, including statistics of batch normalization. Its page draws the curves.
 func TestFoundRatesOfFinetuning(t *testing.T) {
 	atelier(t)
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
@@ -33,12 +33,8 @@ func TestFoundRatesOfFinetuning(t *testing.T) {
 		t.Errorf("standard error lacks %q:\n%s", want, stderr)
 	}
 	mustCall(t, args(given, head.String(), network.String())...)
-	for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, folder.LastBackboneFile, train.MetricsFile,
-		train.CheckpointFile, folder.ConfigFile} {
-		if readFile(t, found, name) != readFile(t, given, name) {
-			t.Errorf("%s differs from that of a run whose rates are given", name)
-		}
-	}
+	sameFiles(t, found, given, folder.BestHeadFile, folder.LastHeadFile, folder.LastBackboneFile, train.MetricsFile,
+		train.CheckpointFile, folder.ConfigFile)
 	curve, err := folder.ReadRange(found)
 	if n := len(curve); err != nil || n < 60 || curve[0].Weights != train.HeadGroup ||
 		curve[n-1].Weights != train.BackboneGroup {

@@ -7,15 +7,19 @@ import (
 	"testing"
 )
 
-// Misuse of the command line exits with 2 before anything is done, says what was expected, and leaves
-// standard output to data.
+// Misuse of the command line exits with 2 before anything is done, says what was expected, and prints nothing on
+// standard output.
 func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
-		"winnow":                                     "a command is missing",
-		"winnow nix":                                 `"nix" is not a command of winnow, expected audit, review, noise, data, models, extract, join, cluster, train, sweep, eval, report, map, retrieve, export, embed, index, search, recipes, reproduce, papers, losses, metrics, manual, runtime, doctor, demo, completion`,
-		"winnow data":                                "a command is missing",
-		"winnow data impor":                          `"impor" is not a command of winnow data (did you mean "import"?), expected import, check, corrupt, topline, join, glyphs`,
+		"winnow": "a command is missing",
+		"winnow nix": `"nix" is not a command of winnow, expected audit, review, noise, data, models, extract, join, ` +
+			"cluster, train, sweep, eval, report, map, retrieve, export, embed, index, search, recipes, " +
+			"reproduce, papers, " +
+			"losses, metrics, manual, runtime, doctor, demo, completion",
+		"winnow data": "a command is missing",
+		"winnow data impor": `"impor" is not a command of winnow data (did you mean "import"?), expected ` +
+			"import, check, corrupt, topline, join, glyphs",
 		"winnow extract --out x":                     "winnow extract: --manifest, --model missing",
 		"winnow data import photos":                  "winnow data import: --out missing",
 		"winnow data corrupt list.csv":               "winnow data corrupt: --out, --noise-rate missing",
@@ -54,7 +58,7 @@ func TestMisuse(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		code := execute(context.Background(), strings.Fields(line), &stdout, &stderr)
-		if line == "winnow audit help" { // a folder may be called so
+		if line == "winnow audit help" { // a folder may have this name
 			if code != 1 || !strings.Contains(stderr.String(), "help: there is no such run folder") {
 				t.Errorf("%s: exit code %d, %q", line, code, stderr.String())
 			}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"os"
 	"strconv"
@@ -25,15 +24,14 @@ func TestMap(t *testing.T) {
 		result.TSNE.Iterations != 600 || !(result.TSNE.KL > 0) {
 		t.Errorf("%+v, expected the 160 images of test", result)
 	}
-	lines, err := csv.NewReader(strings.NewReader(readFile(t, "m.csv"))).ReadAll()
-	if err != nil || len(lines) != 161 || nearestHaveLabel(t, lines[1:]) < 0.6 {
-		t.Errorf("%d lines, %v; of %.2f the nearest on the map has the label, expected most", len(lines), err,
-			nearestHaveLabel(t, lines[1:]))
+	lines := table(t, "m.csv")
+	if share := nearestHaveLabel(t, lines[1:]); len(lines) != 161 || share < 0.6 {
+		t.Errorf("%d lines; a share of %.2f have a nearest point of the same label, expected most", len(lines), share)
 	}
 	page := readFile(t, "m.html")
 	if !strings.Contains(page, "160, at most ") || !strings.Contains(page, "data:image/jpeg") || strings.Contains(page,
 		">U+") {
-		t.Error("the page has not its pictures and readable names")
+		t.Error("the page lacks its pictures or readable names")
 	}
 	tensors, metadata := strings.Split(readFile(t, "vectors", "tensors.tsv"), "\n"), strings.Split(readFile(t,
 		"vectors", "metadata.tsv"), "\n")
@@ -62,7 +60,7 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// nearestHaveLabel is the share of points whose nearest on the map has their label.
+// nearestHaveLabel returns the share of points whose nearest point on the map has the same label.
 func nearestHaveLabel(t *testing.T, lines [][]string) float64 {
 	t.Helper()
 	at := func(i int) (x, y float64) {
@@ -121,17 +119,14 @@ func TestMapMisuse(t *testing.T) {
 		"retrieve -o a.html":                                 {2, "takes a run folder, or --features DIR"},
 		"retrieve -o a.html --features nowhere --manifest x": {1, "x"},
 	} {
-		code, stdout, stderr := call(context.Background(), strings.Fields(line)...)
-		if code != want.code || !strings.Contains(stderr, want.text) || stdout != "" {
-			t.Errorf("%s: exit code %d, %q; expected %d and %q", line, code, stderr, want.code, want.text)
-		}
+		fails(t, want.code, want.text, strings.Fields(line)...)
 	}
 	if files, _ := os.ReadDir("."); len(files) != 2 {
 		t.Errorf("something was written: %v", files)
 	}
 }
 
-// One neighbour of every image is a hit as often as P@1 says; the worst queries come in order; no query finds itself.
+// The share of hits among nearest neighbours is P@1; the worst queries are in order; no query finds itself.
 func TestRetrieve(t *testing.T) {
 	drawnRun(t)
 	read := func(line string) (r measure.Examples) {
@@ -180,10 +175,7 @@ func TestRetrieve(t *testing.T) {
 	}
 }
 
-// TestMapHints: a misuse brings its hint, too.
+// TestMapHints checks that misuse comes with its hint.
 func TestMapHints(t *testing.T) {
-	code, _, stderr := call(t.Context(), "map", "nosuch", "--out", "map.html", "--color", "score")
-	if code != 2 || !strings.Contains(stderr, "winnow: make it: winnow audit") {
-		t.Errorf("%d %s", code, stderr)
-	}
+	fails(t, 2, "winnow: make it: winnow audit", "map", "nosuch", "--out", "map.html", "--color", "score")
 }

@@ -22,10 +22,7 @@ import (
 
 func TestMetricsList(t *testing.T) {
 	table := mustRun(t, "winnow metrics")
-	var list []catalogs.Metric
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow metrics --json")), &list); err != nil {
-		t.Fatal(err)
-	}
+	list := runJSON[[]catalogs.Metric](t, "winnow metrics --json")
 	if len(list) != len(eval.Catalog) {
 		t.Errorf("%d metrics, expected %d", len(list), len(eval.Catalog))
 	}
@@ -49,7 +46,7 @@ func TestMetricsList(t *testing.T) {
 	}
 }
 
-// measuredNumbers is one metric in the JSON of winnow eval.
+// measuredNumbers is a metric in the JSON of winnow eval.
 type measuredNumbers struct {
 	Settings                  map[string]any
 	Seed                      *uint64
@@ -57,7 +54,7 @@ type measuredNumbers struct {
 	Frozen, Whitened, Trained map[string]any
 }
 
-// evalJSON is what winnow eval --json prints, as a reader of it sees it.
+// evalJSON is what winnow eval --json prints.
 type evalJSON struct {
 	N           int
 	Verdict     string
@@ -65,15 +62,7 @@ type evalJSON struct {
 	NotMeasured map[string]string `json:"not_measured"`
 }
 
-func evaluated(t *testing.T, line string) (out evalJSON) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(mustRun(t, line)), &out); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// sameNumbers compares a typed result with what was printed of it.
+// sameNumbers compares a result with what was printed.
 func sameNumbers(t *testing.T, what string, want eval.Result, got map[string]any) {
 	t.Helper()
 	for _, v := range want.Shown() {
@@ -83,7 +72,7 @@ func sameNumbers(t *testing.T, what string, want eval.Result, got map[string]any
 	}
 }
 
-// stored is the unit features of a split as eval's row "frozen" has them.
+// stored returns the unit features of a split, as in eval's row "frozen".
 func stored(t *testing.T, manifest, split string) features.Set {
 	t.Helper()
 	d, err := datasets.ReadFile(manifest, datasets.ReadOptions{})
@@ -106,7 +95,7 @@ func stored(t *testing.T, manifest, split string) features.Set {
 
 func TestEvalMetrics(t *testing.T) {
 	drawnRun(t)
-	all := evaluated(t, "winnow eval run --metrics all --json")
+	all := runJSON[evalJSON](t, "winnow eval run --metrics all --json")
 	if all.N != 160 || all.Verdict == "" || len(all.Metrics) != 1 || all.Metrics["clustering"].Seed == nil {
 		t.Errorf("all metrics: %+v", all)
 	}
@@ -121,8 +110,9 @@ func TestEvalMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameNumbers(t, "clustering of frozen features", want, all.Metrics["clustering"].Frozen)
-	some := evaluated(t, "winnow eval run --metrics clustering --json --seed 4 --set clustering.starts=1 --set "+
-		"clustering.clusters=5")
+	some := runJSON[evalJSON](t,
+		"winnow eval run --metrics clustering --json --seed 4 --set clustering.starts=1 --set "+
+			"clustering.clusters=5")
 	if want, err = eval.Cluster(context.Background(), test, 5, eval.KMeansOptions{Seed: 4, Starts: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -133,11 +123,11 @@ func TestEvalMetrics(t *testing.T) {
 	}
 	if diff := cmp.Diff(mustRun(t, "winnow eval run"), strings.SplitN(mustRun(t, "winnow eval run --metrics all"),
 		"\n\n", 2)[0]+"\n"); diff != "" {
-		t.Errorf("retrieval is printed otherwise beside other metrics:\n%s", diff)
+		t.Errorf("other metrics change how retrieval is printed:\n%s", diff)
 	}
 }
 
-// With the same classes on both sides the classifiers are measured, on the split asked for.
+// If fit and test splits share classes, the classifiers are measured, on the split asked for.
 func TestEvalClassifiers(t *testing.T) {
 	drawnRun(t)
 	text, err := os.ReadFile("noisy.csv")
@@ -174,7 +164,7 @@ func TestEvalClassifiers(t *testing.T) {
 	if mean.Accuracy < 0.5 || probe.Accuracy.Accuracy < 0.5 {
 		t.Errorf("accuracies %v and %v, expected better than half", mean.Accuracy, probe.Accuracy.Accuracy)
 	}
-	got := evaluated(t, "winnow eval run --manifest shared.csv --fit validation --metrics "+
+	got := runJSON[evalJSON](t, "winnow eval run --manifest shared.csv --fit validation --metrics "+
 		"nearest_class_mean,linear-probe --set linear-probe.l2=1e-4 --json")
 	sameNumbers(t, "nearest class mean", mean, got.Metrics["nearest-class-mean"].Frozen)
 	sameNumbers(t, "linear probe", probe, got.Metrics["linear-probe"].Frozen)
@@ -183,19 +173,15 @@ func TestEvalClassifiers(t *testing.T) {
 		t.Errorf("linear probe: %+v", m)
 	}
 	parted("asked.csv", "gallery", "query")
-	if got = evaluated(t, "winnow eval run --manifest asked.csv --metrics all --json"); len(got.Metrics) != 3 ||
+	if got = runJSON[evalJSON](t, "winnow eval run --manifest asked.csv --metrics all --json"); len(got.Metrics) != 3 ||
 		got.Metrics["nearest-class-mean"].FittedOn != "gallery" {
 		t.Errorf("queries against a gallery: %+v", got)
 	}
 	sameNumbers(t, "fitted on the gallery", mean, got.Metrics["nearest-class-mean"].Frozen)
 	table := mustRun(t, "winnow eval run --manifest shared.csv --fit validation --metrics "+
 		"nearest-class-mean,linear-probe")
-	for _, want := range []string{"nearest-class-mean    top-1\n", "80 images, fitted on 80 of validation in 8 classes",
-		"linear-probe    top-1   fitted\n"} {
-		if !strings.Contains(table, want) {
-			t.Errorf("no %q in\n%s", want, table)
-		}
-	}
+	holds(t, table, "nearest-class-mean    top-1\n", "80 images, fitted on 80 of validation in 8 classes",
+		"linear-probe    top-1   fitted\n")
 }
 
 func TestEvalMetricsMisuse(t *testing.T) {
@@ -238,23 +224,26 @@ func TestEvalMetricsMisuse(t *testing.T) {
 	}
 }
 
-// Some images ask; which, the seed says.
+// --queries draws some images as queries, by the seed.
 func TestEvalQueries(t *testing.T) {
 	drawnRun(t)
 	all := mustRun(t, "winnow eval run --json")
 	some := mustRun(t, "winnow eval run --queries 30 --json")
 	if again := mustRun(t, "winnow eval run --queries 30 --json"); again != some {
-		t.Error("the same seed draws others")
+		t.Error("the same seed draws other queries")
 	}
 	if other := mustRun(t, "winnow eval run --queries 30 --seed 2 --json"); other == some {
-		t.Error("another seed draws the same")
+		t.Error("another seed draws the same queries")
 	}
-	var of evalJSONQueries
+	var of struct {
+		N         int
+		DrawnFrom int `json:"queries_drawn_from"`
+	}
 	if err := json.Unmarshal([]byte(some), &of); err != nil || of.N != 30 || of.DrawnFrom <= 30 {
 		t.Errorf("%v: %+v", err, of)
 	}
 	if strings.Contains(all, "drawn_from") {
-		t.Error("all ask, and some are said to be drawn")
+		t.Error("all images are queries, but drawn_from is printed")
 	}
 	if table := mustRun(t, "winnow eval run --queries 30"); !strings.Contains(table,
 		fmt.Sprintf("30 queries drawn from %d images", of.DrawnFrom)) {
@@ -262,12 +251,7 @@ func TestEvalQueries(t *testing.T) {
 	}
 }
 
-type evalJSONQueries struct {
-	N         int `json:"n"`
-	DrawnFrom int `json:"queries_drawn_from"`
-}
-
-// A fine-tuned run's features of the split to fit on are those of its own network.
+// Classifiers of a fine-tuned run are fitted on features of its own network.
 func TestEvalClassifiersOfATunedNetwork(t *testing.T) {
 	atelier(t)
 	mustCall(t, tuneArgs("run", "all", "--steps", "2")...)

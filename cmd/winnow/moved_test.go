@@ -9,8 +9,8 @@ import (
 	"winnow/run/folder"
 )
 
-// Runs are used from any folder, and moved with their data, without a flag: a head on stored features, and a fine-tuned
-// network whose first weights are gone. So is an index that was made by one.
+// Runs work from any working folder, and after being moved with their data, without a flag: a head on stored
+// features, a fine-tuned network whose first weights are gone, and an index made by it.
 func TestMovedRuns(t *testing.T) {
 	atelier(t)
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,29 +12,24 @@ import (
 	"winnow/run/folder"
 )
 
-func pairsJSON(t *testing.T, args ...string) (r pairs.Result) {
+func pairsJSON(t *testing.T, args ...string) pairs.Result {
 	t.Helper()
-	code, out, errs := call(t.Context(), append([]string{"papers", "pairs", "--json"}, args...)...)
-	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
-		t.Fatalf("%v: exit code %d: %s%v", args, code, errs, err)
-	}
-	return r
+	return mustJSON[pairs.Result](t, append([]string{"papers", "pairs", "--json"}, args...)...)
 }
 
-// corruptWorld is a world whose manifest knows which of its labels are wrong.
+// corruptWorld returns a world whose manifest has the true labels.
 func corruptWorld(t *testing.T, rate string) world {
 	t.Helper()
 	w := newWorld(t, 1, 0)
 	noisy := filepath.Join(t.TempDir(), "noisy.csv")
-	if code, _, errs := call(t.Context(), "data", "corrupt", w.manifest, "--noise-rate", rate, "--out",
-		noisy); code != 0 {
-		t.Fatal(errs)
-	}
+	mustCall(t, "data", "corrupt", w.manifest, "--noise-rate", rate, "--out",
+		noisy)
 	w.manifest = noisy
 	return w
 }
 
-// TestPairsOfFeatures: the given labels beside symmetric noise of the same rate, the files, and fewer pairs.
+// TestPairsOfFeatures compares the given labels with symmetric noise of the same rate, and checks the files and
+// --pairs.
 func TestPairsOfFeatures(t *testing.T) {
 	needRuntime(t)
 	w := corruptWorld(t, "0.2")
@@ -60,7 +53,7 @@ func TestPairsOfFeatures(t *testing.T) {
 		}
 		if c := l.Cosines.Kinds; c[pairs.TruePositive].Median <= c[pairs.FalsePositive].Median ||
 			l.Cosines.Nearer >= 0.5 {
-			t.Errorf("%s: false positives as near as true ones: %+v", l.Name, c)
+			t.Errorf("%s: false positives are as near as true ones: %+v", l.Name, c)
 		}
 		s := l.Signals
 		if len(s.Losses) != 2 || s.PFP < 5*s.PFN || math.Abs(s.PFP-l.Formula.PFP) > 0.1 ||
@@ -71,7 +64,7 @@ func TestPairsOfFeatures(t *testing.T) {
 	if again := pairsJSON(t, of...); again.Labellings[1].Cosines.Overlap != noise.Cosines.Overlap {
 		t.Error("the same seed measured something else")
 	}
-	lines := pairLines(t, filepath.Join(dir, "bins.csv"))
+	lines := table(t, dir, "bins.csv")
 	sum := 0
 	for _, line := range lines[1:] {
 		if line[0] == pairs.AsGiven && line[1] == pairs.FalsePositive.String() {
@@ -108,29 +101,13 @@ func TestPairsOfFeatures(t *testing.T) {
 	}
 }
 
-func pairLines(t *testing.T, file string) [][]string {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lines
-}
-
-// TestPairsOfRun: a run's seed, batches, losses and head, and what training has done to the pairs.
+// TestPairsOfRun checks that a run's seed, batches, losses and head are used, and that training moved the pairs.
 func TestPairsOfRun(t *testing.T) {
 	needRuntime(t)
 	w := corruptWorld(t, "0.2")
 	dir := filepath.Join(t.TempDir(), "run")
-	if code, _, errs := call(t.Context(), w.args(dir, "--seed", "5", "--loss", "supcon", "--filter",
-		"none")...); code != 0 {
-		t.Fatal(errs)
-	}
+	mustCall(t, w.args(dir, "--seed", "5", "--loss", "supcon", "--filter",
+		"none")...)
 	r := pairsJSON(t, dir, "--last")
 	signals := r.Labellings[0].Signals
 	if r.Seed != 5 || r.Head != folder.LastHeadFile || r.Step == nil || len(signals.Losses) != 1 ||

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,16 +9,12 @@ import (
 	"winnow/run/folder"
 )
 
-func skewJSON(t *testing.T, args ...string) (r skew.Result) {
+func skewJSON(t *testing.T, args ...string) skew.Result {
 	t.Helper()
-	code, out, errs := call(t.Context(), append([]string{"papers", "skew", "--json"}, args...)...)
-	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
-		t.Fatalf("%v: exit code %d: %s%v", args, code, errs, err)
-	}
-	return r
+	return mustJSON[skew.Result](t, append([]string{"papers", "skew", "--json"}, args...)...)
 }
 
-// TestTheorySkewOfFeatures: frozen features with the paper's settings, and every flag.
+// TestTheorySkewOfFeatures measures frozen features, with the paper's settings and with every flag.
 func TestTheorySkewOfFeatures(t *testing.T) {
 	w := newWorld(t, 1, 0.2)
 	of := []string{"--manifest", w.manifest, "--features", w.store}
@@ -28,8 +23,8 @@ func TestTheorySkewOfFeatures(t *testing.T) {
 		r.Run != "" {
 		t.Errorf("found %+v, expected an epoch of batches of 12x5 of 20 classes", r)
 	}
-	// Most of these features' length says nothing, positives are as far as negatives: the nearest negative beyond a
-	// positive is nearly any, and the window d_an < d_ap + α cuts off the far ones.
+	// Most dimensions of these features are noise, so positives are as far as negatives. The nearest negative beyond a
+	// positive is nearly arbitrary, and the window d_an < d_ap + α cuts off the far ones.
 	if r.Random.Eta == nil || *r.Random.Eta <= *r.Fixed.Eta || r.Random.Limit.Bound >= r.Fixed.Limit.Bound ||
 		len(r.NegativeBins) != 20 {
 		t.Errorf("found %+v and %+v, expected less skew of fixed mining", r.Random, r.Fixed)
@@ -51,7 +46,7 @@ func TestTheorySkewOfFeatures(t *testing.T) {
 	}
 }
 
-// TestTheorySkewOfRun: a run's own batches, seed and margins, through its head; what is measured has moved.
+// TestTheorySkewOfRun checks that a run's batches, seed, margins and head are used, and that training moved the pairs.
 func TestTheorySkewOfRun(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0.2)

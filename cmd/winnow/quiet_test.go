@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// TestQuiet: with --quiet the commands that take long say nothing on standard error.
+// TestQuiet checks that with --quiet long commands print nothing on standard error.
 func TestQuiet(t *testing.T) {
 	atelier(t)
 	for _, args := range [][]string{

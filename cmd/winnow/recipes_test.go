@@ -16,7 +16,7 @@ import (
 	"winnow/run/folder"
 )
 
-// parseRecipe reads a recipe as train does and checks it whole.
+// parseRecipe parses and validates a recipe as train does.
 func parseRecipe(text string) (config.Run, error) {
 	c, err := config.Parse("recipe", []byte(text), nil)
 	if err == nil {
@@ -40,7 +40,7 @@ func TestRecipes(t *testing.T) {
 		}
 		if _, err := parseRecipe(strings.Replace(r.Text, "\nsolver:", "\nsolvr:", 1)); err == nil ||
 			!strings.Contains(err.Error(), "unknown key solvr") {
-			t.Errorf("%s: a key that is none was read: %v", r.Name, err)
+			t.Errorf("%s: an unknown key was accepted: %v", r.Name, err)
 		}
 		code, text, stderr := call(context.Background(), "recipes", "show", r.Name)
 		if code != 0 || text != r.Text {
@@ -53,26 +53,26 @@ func TestRecipes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again, err := parseRecipe(text); err != nil || !cmp.Equal(config.Flatten(again), config.Flatten(c)) {
-			t.Errorf("%s resolved is not the recipe (%v): %s", r.Name, err, cmp.Diff(config.Flatten(c),
+			t.Errorf("%s, resolved, differs from the recipe (%v): %s", r.Name, err, cmp.Diff(config.Flatten(c),
 				config.Flatten(again)))
 		}
 	}
 }
 
-// unequal are the recipes that may differ from their paper's others in what a table has to share: the paper says so.
+// unequal are the recipes that, as their paper says, differ in what the other rows of its table share.
 var unequal = map[string]string{
-	"prism/co-teaching":             "batches of any rows, and the rate's plan of its own code",
+	"prism/co-teaching":             "shuffled batches, and the schedule of its own code",
 	"prism/co-teaching-plus":        "as co-teaching",
 	"prism/co-teaching-temperature": "as co-teaching",
-	"prism/f-correction":            "batches of any rows",
-	"adapted_triplet/cub200-semi":   "images without a label besides",
+	"prism/f-correction":            "shuffled batches",
+	"adapted_triplet/cub200-semi":   "also images without a label",
 }
 
-// What a paper's rows must share to be compared: head, length, batches, and how the head is stepped.
+// Rows of a paper's table can be compared only if they share head, length, batches, solver and schedule.
 func TestRecipesAreFair(t *testing.T) {
 	type shared struct{ Head, Length, Sampler, Solver, Schedule any }
 	of := func(c config.Run) shared {
-		c.Sampler.Views = 1 // methods of pairs alone have several
+		c.Sampler.Views = 1 // some methods have several
 		return shared{c.Head, c.Length, c.Sampler, c.Solver, c.Schedule}
 	}
 	first := map[string]shared{}
@@ -86,22 +86,22 @@ func TestRecipesAreFair(t *testing.T) {
 			continue
 		}
 		table := r.Paper
-		if table == "adapted_triplet" { // each dataset has its own batches and length there
+		if table == "adapted_triplet" { // its datasets have different batches and lengths
 			table = strings.TrimSuffix(strings.TrimSuffix(r.Name, "-adapted"), "-triplet")
 		}
 		if want, ok := first[table]; !ok {
 			first[table] = have
 		} else if d := cmp.Diff(want, have); d != "" {
-			t.Errorf("%s: differs from the first of its table:\n%s", r.Name, d)
+			t.Errorf("%s differs from the first row of its table:\n%s", r.Name, d)
 		}
 	}
 }
 
-// TestRecipesTrain lets every recipe train a head for two steps.
+// TestRecipesTrain trains a head for two steps by every recipe.
 func TestRecipesTrain(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.2)
-	half := filepath.Join(w.dir, "half.csv") // classes 10 to 19 have lost their labels
+	half := filepath.Join(w.dir, "half.csv") // classes 10 to 19 have no labels
 	lines := strings.Split(readFile(t, w.manifest), "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, "c1") {
@@ -139,7 +139,7 @@ func TestRecipesTrain(t *testing.T) {
 	}
 }
 
-// TestRecipeComments runs the commands that stand in the recipes' comments, for two steps.
+// TestRecipeComments runs the commands in the recipes' comments, for two steps.
 func TestRecipeComments(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 4, 0.2)
@@ -162,7 +162,7 @@ func TestRecipeComments(t *testing.T) {
 			case words[0] == "train" && !strings.Contains(line, "--model"):
 				words = append(words, "--steps", "2", "--dim", "24", "--overwrite")
 			case words[0] != "eval":
-				continue // a network: TestRecipeDigits
+				continue // it trains a network: see TestRecipeDigits
 			}
 			for i, word := range words {
 				if strings.HasSuffix(word, ".csv") {
@@ -171,14 +171,12 @@ func TestRecipeComments(t *testing.T) {
 					words[i] = "store"
 				}
 			}
-			if code, _, stderr := call(context.Background(), words...); code != 0 {
-				t.Errorf("%s: winnow %s: code %d, %s", r.Name, line, code, stderr)
-			}
+			mustCall(t, words...)
 			ran++
 		}
 	}
 	if ran < 4 {
-		t.Errorf("%d commands were run, expected one of each paper at least", ran)
+		t.Errorf("%d commands were run, expected at least 4", ran)
 	}
 }
 
@@ -192,7 +190,7 @@ func TestRecipesList(t *testing.T) {
 	for _, r := range list {
 		if code != 0 || !strings.Contains(stdout, "\n"+r.Name+" ") || !strings.Contains(stdout, r.Title) ||
 			!strings.Contains(stdout, r.Source) {
-			t.Errorf("%s does not stand in the list, code %d", r.Name, code)
+			t.Errorf("%s is not in the list, code %d", r.Name, code)
 		}
 	}
 	if code, stdout, _ = call(context.Background(), "recipes", "list", "prism"); code != 0 || strings.Contains(stdout,
@@ -201,7 +199,7 @@ func TestRecipesList(t *testing.T) {
 	}
 }
 
-// Settings follow each other: defaults, recipe, --set, flags. A recipe leaves no place for --config.
+// Later settings win: defaults, recipe, --set, flags. --recipe excludes --config.
 func TestRecipePrecedence(t *testing.T) {
 	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--recipe", "prism", "--set",
 		"bank.size=77", "--set", "head.out=33", "--dim", "22", "--noise-rate", "0.25")
@@ -238,8 +236,8 @@ func TestRecipePrecedence(t *testing.T) {
 	}
 }
 
-// TestRecipeDigits runs a few steps of the recipe for MNIST, from files as MNIST's to a trained network: with the
-// recipe's settings, from the network that was drawn to another, which eval measures.
+// TestRecipeDigits runs a few steps of the recipe for MNIST, from files in MNIST's format to a trained network. The
+// run has the recipe's settings, its network has changed, and eval measures it.
 func TestRecipeDigits(t *testing.T) {
 	library := orttest.Runtime(t).Library()
 	dir := t.TempDir()
@@ -266,7 +264,7 @@ func TestRecipeDigits(t *testing.T) {
 		t.Errorf("the run's settings are not the recipe's: %+v", cfg)
 	}
 	if drawn := readFile(t, at("digits.onnx")); readFile(t, at("run"), folder.LastBackboneFile) == drawn {
-		t.Error("the network is the one that was drawn")
+		t.Error("the network has not changed")
 	}
 	var result folder.Result
 	if err := json.Unmarshal([]byte(readFile(t, at("run"), folder.ResultFile)), &result); err != nil ||

@@ -21,8 +21,8 @@ import (
 	"winnow/train"
 )
 
-// TestReproduce runs two rows of a study on a few drawn characters, one at a time and several at once: the numbers are
-// the same to the bit, what is done is not run again, and a cell that was lost is.
+// TestReproduce runs two rows of a study on a few drawn characters, one cell at a time and several at once. The numbers
+// are the same to the bit; finished cells are not run again, lost ones are.
 func TestReproduce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")
@@ -53,9 +53,7 @@ func TestReproduce(t *testing.T) {
 		t.Errorf("%d\n%s\n%s", code, again, stderr)
 	}
 	other := filepath.Join(t.TempDir(), "b")
-	if code, _, stderr := call(t.Context(), args(other, "--jobs", "4", "--quiet")...); code != 0 {
-		t.Fatal(stderr)
-	}
+	mustCall(t, args(other, "--jobs", "4", "--quiet")...)
 	if diff := cmp.Diff(cells, outcomes(t, other)); diff != "" {
 		t.Errorf("several at once give other numbers: %s", diff)
 	}
@@ -77,8 +75,8 @@ func TestReproduce(t *testing.T) {
 	}
 }
 
-// TestReproduceWinnowsOwn runs a cell of each kind of row besides a training's that is measured by retrieval: judges
-// of the features and of what a training saw, an estimate, the untrained features, and corrected labels.
+// TestReproduceWinnowsOwn runs a cell of every kind of row other than a training measured by retrieval: judges of
+// features and of a training's record, an estimate, untrained features, and corrected labels.
 func TestReproduceWinnowsOwn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")
@@ -120,37 +118,18 @@ func TestReproduceWinnowsOwn(t *testing.T) {
 			}
 		}
 	}
-	if code, _, stderr := call(t.Context(), "reproduce", "--data", "glyphs", "--classes", "24", "--images", "12",
-		"--out", at, "--rows", "all", "finetune-mnist"); code != 2 || !strings.Contains(stderr, "no image files") {
-		t.Errorf("%d %s", code, stderr)
-	}
+	fails(t, 2, "no image files", "reproduce", "--data", "glyphs", "--classes", "24", "--images", "12",
+		"--out", at, "--rows", "all", "finetune-mnist")
 }
 
-// knownWorld is a world of which 40 % of the training labels are wrong, with a manifest that knows it.
-func knownWorld(t *testing.T) (manifest, store string) {
-	t.Helper()
+// The figures of filters against the truth, on a manifest with 40 % wrong labels: filters keep more right labels than
+// chance, a cell holds every step's rows, scores and concentrations, and Figures 2 and 3 share cells. A run of winnow
+// train on the same manifest does not use the truth.
+func TestReproduceFilters(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.4)
-	var list strings.Builder
-	for i, line := range strings.Split(strings.TrimSpace(readFile(t, w.manifest)), "\n") {
-		if i == 0 {
-			list.WriteString(line + ",true_label\n")
-			continue
-		}
-		list.WriteString(line + ",class" + line[1:3] + "\n") // the path begins with the class
-	}
-	manifest = filepath.Join(w.dir, "known.csv")
-	if err := os.WriteFile(manifest, []byte(list.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return manifest, w.store
-}
-
-// The figures of what filters do beside the truth, on a manifest whose own labels are 40 % wrong: filters keep more
-// right ones than chance, a cell holds every step's rows, the scores and the concentrations, and Figures 2 and 3
-// share their cells. A run of winnow train on the same manifest knows nothing of the truth.
-func TestReproduceFilters(t *testing.T) {
-	manifest, store := knownWorld(t)
+	manifest, _ := w.withTruth(t)
+	store := w.store
 	out := t.TempDir()
 	figure := func(study string, more ...string) (page string) {
 		t.Helper()
@@ -197,16 +176,14 @@ func TestReproduceFilters(t *testing.T) {
 	}
 
 	run := filepath.Join(t.TempDir(), "run")
-	if code, _, errs := call(t.Context(), "train", "--manifest", manifest, "--features", store, "--epochs", "2",
-		"--dim", "24", "--screen", "none", "--out", run); code != 0 {
-		t.Fatal(errs)
-	}
+	mustCall(t, "train", "--manifest", manifest, "--features", store, "--epochs", "2",
+		"--dim", "24", "--screen", "none", "--out", run)
 	text := readFile(t, run, train.DiagnosticsFile)
 	if n := strings.Count(text, "\n"); n != 2 || strings.Count(text, `"judged"`) != 2 {
 		t.Errorf("%d diagnoses, expected one of each epoch: %s", n, text)
 	}
 	if strings.Contains(text, "true") || strings.Contains(text, "right") || strings.Contains(text, "wrong") {
-		t.Errorf("a run's diagnostics speak of the truth: %s", text)
+		t.Errorf("a run's diagnostics contain the truth: %s", text)
 	}
 	unknown := filepath.Join(filepath.Dir(manifest), "list.csv")
 	for _, tt := range []struct {
@@ -219,15 +196,13 @@ func TestReproduceFilters(t *testing.T) {
 			"--rows", "vMF", "--set", "correct.visits=3"}},
 		{"at is [2]", 2, []string{"--data", "own=" + manifest + "," + store, "--at", "2"}},
 	} {
-		if code, _, errs := call(t.Context(), append([]string{"reproduce", "prism-figure2", "--out", out},
-			tt.args...)...); code != tt.code || !strings.Contains(errs, tt.want) {
-			t.Errorf("%v: exit code %d: %s", tt.args, code, errs)
-		}
+		fails(t, tt.code, tt.want, append([]string{"reproduce", "prism-figure2", "--out", out},
+			tt.args...)...)
 	}
 }
 
-// The studies that need no data run without --data: steps are timed for every row, and beside the paper's seconds
-// stand ours; estimates of κ have the error that a study of the same draws finds.
+// Studies without data run without --data: steps are timed for every row and shown beside the paper's seconds;
+// estimates of κ have the error that concentration.Study finds on the same draws.
 func TestReproduceDrawn(t *testing.T) {
 	needRuntime(t)
 	out := t.TempDir()
@@ -270,7 +245,7 @@ func TestReproduceDrawn(t *testing.T) {
 		got[o.Column+" "+figure.Rows[slices.Index(figure.RowNames(), o.Row)].Estimator] = o.Measures[studies.RMSE]
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("concentration.Study finds something else (-): %s", diff)
+		t.Errorf("the errors differ from those of concentration.Study (-want +got): %s", diff)
 	}
 	if page := readFile(t, at, "prism-figure4", "report.html"); strings.Count(page, "<svg") != 1 {
 		t.Errorf("%d drawings", strings.Count(page, "<svg"))
@@ -292,15 +267,11 @@ func TestReproduceDrawn(t *testing.T) {
 	}
 }
 
-// --list is of every table and figure of the papers, as JSON too; the plain list stays that of the studies.
+// --list lists every table and figure of the papers, also as JSON; without it the studies are listed.
 func TestReproduceList(t *testing.T) {
 	text := mustRun(t, "winnow reproduce --list")
-	for _, want := range []string{"003    Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs",
-		"hours (250 cells)", "not measured"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("has no %q: %s", want, text)
-		}
-	}
+	holds(t, text, "003    Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs",
+		"hours (250 cells)", "not measured")
 	var items []inventory.Item
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --list --json")), &items); err != nil ||
 		len(items) != strings.Count(text, "\n")-4 {
@@ -311,13 +282,10 @@ func TestReproduceList(t *testing.T) {
 		!slices.ContainsFunc(list, func(s studies.Listed) bool { return s.Name == "prism-table2" && s.Cells == 148 }) {
 		t.Errorf("found %+v, %v", list, err)
 	}
-	if code, _, errs := call(t.Context(), "reproduce", "--list", "prism-table2"); code != 2 || !strings.Contains(errs,
-		"--list: found the study prism-table2") {
-		t.Errorf("exit code %d: %s", code, errs)
-	}
+	fails(t, 2, "--list: found the study prism-table2", "reproduce", "--list", "prism-table2")
 }
 
-// outcomes are the cells of a folder by key, without their times.
+// outcomes returns the cells in a folder by key, without times.
 func outcomes(t *testing.T, dir string) map[string]studies.Outcome {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "cells", "*.json"))
@@ -341,7 +309,7 @@ func outcomes(t *testing.T, dir string) map[string]studies.Outcome {
 	return all
 }
 
-// TestReproduceRefuses: what cannot be run is said before anything is trained, in one line.
+// TestReproduceRefuses checks that what cannot run is refused before anything is trained.
 func TestReproduceRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -380,11 +348,11 @@ func TestReproduceRefuses(t *testing.T) {
 	}
 }
 
-// pictureTag begins a picture of a query or a neighbour.
+// pictureTag is how a picture of a query or a neighbour begins.
 const pictureTag = `<img class="mid`
 
-// A study of neighbours shows what winnow retrieve finds, by paths without a root, and by pictures where one is
-// named: cells that are done are not run again for them.
+// A study of neighbours shows what winnow retrieve finds: paths or, with --root, pictures, for which finished cells are
+// not run again.
 func TestReproduceNeighbours(t *testing.T) {
 	drawnRun(t)
 	args := append(strings.Fields("reproduce adapted-figure7 --data cub200=noisy.csv,features --seeds 1 --set "+
@@ -400,11 +368,8 @@ func TestReproduceNeighbours(t *testing.T) {
 		t.Errorf("with a root: %d pictures, expected those of two trainings, 4 queries and 10 neighbours of each\n%s",
 			n, stderr)
 	}
-	var found measure.Examples
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow retrieve --manifest noisy.csv --features features --root "+
-		"drawn --choose spread --queries 4 --k 10 --json --out found.html")), &found); err != nil {
-		t.Fatal(err)
-	}
+	found := runJSON[measure.Examples](t, "winnow retrieve --manifest noisy.csv --features features --root "+
+		"drawn --choose spread --queries 4 --k 10 --json --out found.html")
 	for _, o := range outcomes(t, "figure") {
 		if o.Row != "frozen" {
 			continue
@@ -421,10 +386,7 @@ func TestReproduceNeighbours(t *testing.T) {
 			}
 		}
 	}
-	if code, _, stderr := call(t.Context(), append(args, "--root", "nowhere")...); code != 1 ||
-		!strings.Contains(stderr, "--root") {
-		t.Errorf("a root that is not there: %d %s", code, stderr)
-	}
+	fails(t, 1, "--root", append(args, "--root", "nowhere")...)
 	mustCall(t, append(strings.Fields("reproduce adapted-figure7 --data glyphs --classes 12 --images 6 --seeds 1 "+
 		"--rows =frozen --rows triplet --set sampler.classes=3 --set sampler.images=2 --quiet --out glyphs"), "--set",
 		"length=2 steps")...)

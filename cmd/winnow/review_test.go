@@ -22,7 +22,7 @@ import (
 	"winnow/datasets"
 )
 
-// TestReviewChild is not a test: newReviewed runs it in a process of its own, as main does.
+// TestReviewChild is not a test: newReviewed runs it as main in another process.
 func TestReviewChild(t *testing.T) {
 	args, ok := os.LookupEnv("WINNOW_TEST_REVIEW")
 	if !ok {
@@ -33,7 +33,7 @@ func TestReviewChild(t *testing.T) {
 	os.Exit(execute(ctx, strings.Split(args, "\x1f"), os.Stdout, os.Stderr))
 }
 
-// reviewed is a winnow review in a process of its own.
+// reviewed is winnow review in another process.
 type reviewed struct {
 	t      testing.TB
 	cmd    *exec.Cmd
@@ -43,7 +43,7 @@ type reviewed struct {
 	rest   *bufio.Reader
 }
 
-// newReviewed starts a server and waits for its address; none: it ended before.
+// newReviewed starts a server, waits for its address and reports whether it serves; otherwise it has ended.
 func newReviewed(t testing.TB, args ...string) (r *reviewed, serves bool) {
 	t.Helper()
 	r = &reviewed{t: t, cmd: exec.Command(os.Args[0], "-test.run=^TestReviewChild$"), stderr: &bytes.Buffer{}}
@@ -100,14 +100,14 @@ func (r *reviewed) must(method, path, kind string, body []byte, to any) {
 	}
 }
 
-// end waits for the end and says how it was.
+// end waits for the process to end and returns its exit code.
 func (r *reviewed) end() int {
 	_, _ = io.Copy(io.Discard, r.rest)
 	_ = r.cmd.Wait()
 	return r.cmd.ProcessState.ExitCode()
 }
 
-// suspectAlbum is n images, each a colour, with an audit of them, and no vectors.
+// suspectAlbum writes a manifest of n images, none of them readable, and an audit of them.
 func suspectAlbum(t testing.TB, n int) (manifest, audit string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -130,8 +130,8 @@ func suspectAlbum(t testing.TB, n int) (manifest, audit string) {
 	return manifest, audit
 }
 
-// TestReviewKilled: a server that is killed in the midst of decisions has every one that it has answered when it starts
-// again, and no other.
+// TestReviewKilled kills a server while it takes decisions. When it starts again it has every decision that it
+// confirmed, and none that was not sent.
 func TestReviewKilled(t *testing.T) {
 	const n, streams = 600, 4
 	const rounds = reviewKills
@@ -165,7 +165,7 @@ func TestReviewKilled(t *testing.T) {
 						id)
 					status, err := r.ask("POST", "/api/decide", "application/json", []byte(body), nil)
 					if err != nil {
-						return // it is dead
+						return // the server was killed
 					}
 					mutex.Lock()
 					if status == 200 {
@@ -191,11 +191,17 @@ func TestReviewKilled(t *testing.T) {
 	}
 	checkDecided(t, r, acknowledged, sent)
 	if len(acknowledged) < 20*rounds {
-		t.Errorf("%d decisions were answered", len(acknowledged))
+		t.Errorf("%d decisions were confirmed", len(acknowledged))
 	}
 }
 
-// checkDecided compares what a server has with what was answered and what was sent.
+// decisions drops image 0 and relabels image 1.
+func decisions(label string) []byte {
+	return fmt.Appendf(nil, `{"tab":"t","decisions":[{"id":0,"action":"drop","version":0},
+		{"id":1,"action":"relabel","label":%q,"version":0}]}`, label)
+}
+
+// checkDecided compares a server's decisions with those confirmed and those sent.
 func checkDecided(t *testing.T, r *reviewed, acknowledged, sent map[int]bool) {
 	t.Helper()
 	found := map[int]bool{}
@@ -212,17 +218,18 @@ func checkDecided(t *testing.T, r *reviewed, acknowledged, sent map[int]bool) {
 	}
 	for id := range acknowledged {
 		if !found[id] {
-			t.Errorf("image %d: its decision was answered and is gone", id)
+			t.Errorf("image %d: its confirmed decision is lost", id)
 		}
 	}
 	for id := range found {
 		if !sent[id] {
-			t.Errorf("image %d: nobody decided it", id)
+			t.Errorf("image %d: its decision was never sent", id)
 		}
 	}
 }
 
-// TestReviewTwice: a second server on the same decisions is refused in one line; the first ends by a signal, in order.
+// TestReviewTwice checks that a second server on the same decisions is refused, and that a signal ends the first
+// cleanly.
 func TestReviewTwice(t *testing.T) {
 	manifest, audit := suspectAlbum(t, 5)
 	r, serves := newReviewed(t, "--manifest", manifest, "--audit", audit)
@@ -238,7 +245,7 @@ func TestReviewTwice(t *testing.T) {
 		t.Errorf("the second one says %q", text)
 	}
 	r.must("POST", "/api/decide", "application/json",
-		[]byte(`{"tab":"t","decisions":[{"id":0,"action":"drop","version":0},{"id":1,"action":"relabel","label":"dog","version":0}]}`), nil)
+		decisions("dog"), nil)
 	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -262,11 +269,11 @@ func TestReviewTwice(t *testing.T) {
 	}
 }
 
-// TestReviewStudio: the whole way, from an audit to a training on the mended manifest, with search by image.
+// TestReviewStudio goes from an audit over decisions and search by image to a training on the mended manifest.
 func TestReviewStudio(t *testing.T) {
 	s := newStudio(t)
 	audit, mended := filepath.Join(s.dir, "suspects.csv"), filepath.Join(s.dir, "mended.csv")
-	s.call(t, "audit", "--manifest", s.manifest, "--features", s.store, "--out", audit)
+	mustCall(t, "audit", "--manifest", s.manifest, "--features", s.store, "--out", audit)
 	outside := filepath.Join(t.TempDir(), "secret.png")
 	write(t, outside, "\x89PNG\r\n\x1a\nsecret")
 	d, err := datasets.ReadFile(s.manifest, datasets.ReadOptions{})
@@ -333,8 +340,7 @@ func TestReviewStudio(t *testing.T) {
 	if rows.Rows[1].Given == label {
 		label = session.Classes[1].Name
 	}
-	body := fmt.Sprintf(`{"tab":"t","decisions":[{"id":0,"action":"drop","version":0},{"id":1,"action":"relabel","label":%q,"version":0}]}`, label)
-	r.must("POST", "/api/decide", "application/json", []byte(body), nil)
+	r.must("POST", "/api/decide", "application/json", decisions(label), nil)
 	r.must("POST", "/api/export", "application/json", []byte("{}"), nil)
 	after, err := datasets.ReadFile(mended, datasets.ReadOptions{})
 	if err != nil {
@@ -355,7 +361,7 @@ func TestReviewStudio(t *testing.T) {
 	if code := r.end(); code != 0 {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
-	// The embedding of the run instead of the stored features.
+	// With --run, search uses the run's embedding instead of the stored features.
 	again, serves := newReviewed(t, "--manifest", s.manifest, "--audit", audit, "--root", s.images, "--run", s.run)
 	if !serves {
 		t.Fatal(again.stderr)
@@ -370,11 +376,11 @@ func TestReviewStudio(t *testing.T) {
 		d < -1e-4 {
 		t.Errorf("by its key it finds %+v, expected %+v", found.Pictures[0], first)
 	}
-	s.call(t, "train", "--manifest", mended, "--root", s.images, "--features", s.store, "--out",
+	mustCall(t, "train", "--manifest", mended, "--root", s.images, "--features", s.store, "--out",
 		filepath.Join(s.dir, "again"), "--dim", "6", "--batch", "4x4", "--epochs", "1", "--screen", "none")
 }
 
-// TestReviewRefuses: one line for what cannot be, and 2 for misuse.
+// TestReviewRefuses checks the errors and exit codes of misuse and bad files.
 func TestReviewRefuses(t *testing.T) {
 	manifest, audit := suspectAlbum(t, 5)
 	dir := filepath.Dir(manifest)
@@ -413,9 +419,6 @@ func TestReviewRefuses(t *testing.T) {
 		if strings.HasSuffix(line, "/out.csv") {
 			_ = os.Remove(filepath.Join(dir, "m.decisions.db"))
 		}
-		if code, stdout, stderr := call(t.Context(), args...); code != want.code || !strings.Contains(stderr,
-			want.text) || stdout != "" {
-			t.Errorf("%s: exit code %d %q %q, expected %d %q", line, code, stdout, stderr, want.code, want.text)
-		}
+		fails(t, want.code, want.text, args...)
 	}
 }

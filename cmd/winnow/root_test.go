@@ -20,7 +20,8 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// writeDigits writes MNIST's four files with n images of 28×28 of each split, uncompressed; class = number mod 3.
+// writeDigits writes MNIST's four files, uncompressed, with n images of 28×28 in each split; the class is the index
+// mod 3.
 func writeDigits(t *testing.T, dir string, n int) {
 	t.Helper()
 	for _, part := range []string{"train", "t10k"} {
@@ -59,18 +60,14 @@ func TestPreset(t *testing.T) {
 		manifest); code != 0 {
 		t.Fatal(errs.String())
 	}
-	for _, want := range []string{"train           24 images       3 classes of 8 to 8 images",
-		"validation       6 images       3 classes of 2 to 2", "test            30 images       3 classes"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out.String())
-		}
-	}
+	holds(t, out.String(), "train           24 images       3 classes of 8 to 8 images",
+		"validation       6 images       3 classes of 2 to 2", "test            30 images       3 classes")
 	d, err := datasets.ReadFile(manifest, datasets.ReadOptions{})
 	if err != nil || len(d.Samples) != 60 || d.Samples[0].Path != "train/00000.bmp" ||
 		d.Samples[30].Split != datasets.Test {
 		t.Fatalf("found %+v, %v", d, err)
 	}
-	// the splits share pictures
+	// --strict fails, as the splits share pictures
 	if code := winnow("data", "check", manifest, "--strict"); code != 1 || !strings.Contains(out.String(),
 		"unreadable: 0\n") {
 		t.Errorf("check: code %d, %s%s", code, out.String(), errs.String())
@@ -100,7 +97,8 @@ func TestPresetWrong(t *testing.T) {
 	}{
 		{"--preset mnist", 2, "--preset needs --root"},
 		{"--preset minst --root " + dir, 2,
-			`--preset: "minst" is unknown (did you mean "mnist"?), expected one of caltech101, caltech256, cars196, cars98n, cifar10, `},
+			`--preset: "minst" is unknown (did you mean "mnist"?), expected one of caltech101, caltech256, cars196, ` +
+				"cars98n, cifar10, "},
 		{"--preset mnist --root " + dir, 1, "mnist: found no train-images-idx3-ubyte.gz"},
 		{"--preset cifar10 --root " + dir, 1, "cifar: found neither data_batch_1.bin nor test_batch.bin"},
 		{"--preset mnist --root " + dir + "/none", 1, "no such file"},
@@ -119,7 +117,7 @@ func TestPresetWrong(t *testing.T) {
 	}
 }
 
-// TestZip reads a manifest from a zip file of class folders, and its images in place.
+// TestZip imports a zip file of class folders and reads images from it.
 func TestZip(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "birds.ZIP")
@@ -165,7 +163,7 @@ func TestZip(t *testing.T) {
 	}
 }
 
-// TestOverlay: the folder's own files stay visible beside the images of its packed ones.
+// TestOverlay checks that a folder's plain files stay visible beside the images in its packed files.
 func TestOverlay(t *testing.T) {
 	dir := t.TempDir()
 	writeDigits(t, dir, 3)

@@ -7,8 +7,8 @@ import (
 	"winnow/cmd/winnow/term"
 )
 
-// What an interrupted command leaves behind, and how long it may take to end, follow from its name, not from files
-// that are called like other commands.
+// What an interrupted command says it saved, and how long it may take to end, follow from its name, not from
+// arguments that are named like other commands.
 func TestSaved(t *testing.T) {
 	for line, saved := range map[string]string{
 		"winnow train --config c.yaml":                   "--resume",

@@ -1,43 +1,44 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
-	"winnow/cmd/winnow/progress"
-	"winnow/filters/selfpaced"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 	"winnow/train"
 )
 
-// pacedArgs are those of a short self-paced training of the world.
+// pacedArgs returns the arguments of a short self-paced training of the world.
 func (w world) pacedArgs(out string, more ...string) []string {
 	return append(w.args(out, "--loss", "weighted_multi_similarity", "--filter", "none", "--set", "bank.size=0", "--lr",
 		"3e-4", "--epochs", "6",
 		"--set", "selfpaced.every=1 epoch", "--set", "selfpaced.lambda_max=3.5", "--set", "selfpaced.mu=3.5"), more...)
 }
 
-// A run weighs its samples: wrong labels end with lower weights than right ones, rounds are told, weights.csv holds
-// what the audit ranks by, and a run that was cut leaves the same bytes.
+// roundLine is what a round of weights prints.
+var roundLine = regexp.MustCompile(`epoch \d+ \(step \d+\): weights, round \d: λ [\d.]+, mean weight of a class ` +
+	`0\.\d{3} ± 0\.\d{3}; of 320 samples \d+ at 0, \d+ at 1; objective -?[\d.]+ → -?[\d.]+\n`)
+
+// A self-paced run weighs its samples: wrong labels end with lower weights than right ones, rounds are printed, the
+// audit ranks by weights.csv, and an interrupted run leaves the same bytes.
 func TestSelfPacedRun(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
 	whole, cut := filepath.Join(w.dir, "whole"), filepath.Join(w.dir, "cut")
 	code, _, stderr := call(context.Background(), w.pacedArgs(whole)...)
-	if code != 0 || strings.Count(stderr, "weights, round") != 6 || !strings.Contains(stderr, "of 320 samples") {
+	if code != 0 || len(roundLine.FindAllString(stderr, -1)) != 6 {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}
-	rows, err := csv.NewReader(strings.NewReader(readFile(t, whole, folder.WeightsFile))).ReadAll()
-	if err != nil || len(rows) != 321 {
-		t.Fatal(len(rows), err)
+	rows := table(t, whole, folder.WeightsFile)
+	if len(rows) != 321 {
+		t.Fatal(len(rows))
 	}
 	sum, count := map[bool]float64{}, map[bool]float64{}
 	for _, row := range rows[1:] {
@@ -51,51 +52,23 @@ func TestSelfPacedRun(t *testing.T) {
 	if wrong, right := sum[true]/count[true], sum[false]/count[false]; !(wrong < right-0.1) {
 		t.Errorf("wrong labels weigh %.3f, right ones %.3f", wrong, right)
 	}
-	for i := 0; ; i++ {
-		ctx, cancel := context.WithCancel(context.Background())
-		watch := &cancelAfter{n: 2, cancel: cancel}
-		code := execute(ctx, append([]string{"winnow"}, w.pacedArgs(cut, "--resume")...), new(bytes.Buffer), watch)
-		cancel()
-		if code == 0 {
-			if i == 0 {
-				t.Error("the run was never cut")
-			}
-			break
+	cutAgain(t, 2, w.pacedArgs(cut, "--resume"), func() []string {
+		if fileThere(filepath.Join(cut, folder.WeightsFile)) {
+			t.Error("an interrupted run has weights.csv")
 		}
-		if _, err := os.Stat(filepath.Join(cut, folder.WeightsFile)); code != 130 || i > 20 || err == nil {
-			t.Fatalf("exit %d, %v\n%s", code, err, watch)
-		}
-	}
-	for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, folder.WeightsFile, train.MetricsFile,
-		train.CheckpointFile, folder.ConfigFile} {
-		if readFile(t, whole, name) != readFile(t, cut, name) {
-			t.Errorf("%s differs between the whole and the resumed run", name)
-		}
-	}
+		return nil
+	})
+	sameFiles(t, whole, cut, folder.BestHeadFile, folder.LastHeadFile, folder.WeightsFile, train.MetricsFile,
+		train.CheckpointFile, folder.ConfigFile)
 	auditsPaced(t, w, whole, rows[1:])
 }
 
-// auditsPaced audits by the weights: as many zeros as there are are called wrong, ties are ranked, and weights of
-// other labels are refused.
+// auditsPaced audits by the weights: images of weight 0 are called wrong, all are ranked, and weights of other labels
+// are refused.
 func auditsPaced(t *testing.T, w world, dir string, rows [][]string) {
-	truth := strings.ReplaceAll(readFile(t, w.manifest), "path,label,split", "path,label,split,true_label")
-	lines := strings.Split(strings.TrimSpace(truth), "\n")
-	for i, line := range lines[1:] {
-		path, _, _ := strings.Cut(line, "/")
-		lines[i+1] = line + ",class" + strings.TrimPrefix(path, "c")
-	}
-	known := filepath.Join(w.dir, "known.csv")
-	write(t, known, strings.Join(lines, "\n")+"\n")
-	audited := func(args ...string) (a inspect.Report) {
-		code, stdout, stderr := call(context.Background(), append([]string{"audit", dir, "--json", "--manifest", known},
-			args...)...)
-		if code != 0 {
-			t.Fatal(stderr)
-		}
-		if err := json.Unmarshal([]byte(stdout), &a); err != nil {
-			t.Fatal(err)
-		}
-		return a
+	known, _ := w.withTruth(t)
+	audited := func(args ...string) inspect.Report {
+		return mustJSON[inspect.Report](t, append([]string{"audit", dir, "--json", "--manifest", known}, args...)...)
 	}
 	a := audited()
 	weight, zeros := map[string]string{}, 0
@@ -133,42 +106,24 @@ func auditsPaced(t *testing.T, w world, dir string, rows [][]string) {
 	if err := os.Remove(filepath.Join(dir, folder.WeightsFile)); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := call(context.Background(), "audit", dir); code != 1 || !strings.Contains(stderr,
-		"holds no weights.csv: the training is not finished") {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
+	fails(t, 1, "holds no weights.csv: the training is not finished", "audit", dir)
 }
 
 func TestSelfPacedMisuse(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
 	plain := filepath.Join(w.dir, "plain")
-	if code, _, stderr := call(context.Background(), w.args(plain, "--epochs", "1", "--loss", "contrastive", "--filter",
-		"none")...); code != 0 {
-		t.Fatal(stderr)
-	}
+	mustCall(t, w.args(plain, "--epochs", "1", "--loss", "contrastive", "--filter",
+		"none")...)
 	for want, args := range map[string][]string{
 		"no loss of the run weighs its samples":        w.args(plain, "--set", "selfpaced.every=1 epoch"),
 		"--scorer: selfpaced is about runs that weigh": {"audit", plain, "--scorer", "selfpaced"},
 	} {
-		if code, _, stderr := call(context.Background(), args...); code != 2 || !strings.Contains(stderr, want) {
-			t.Errorf("exit %d, expected 2 and …%s…\n%s", code, want, stderr)
-		}
+		fails(t, 2, want, args...)
 	}
 }
 
-// A round reads as a person expects.
-func TestDescribeRound(t *testing.T) {
-	got := progress.DescribeRound(train.Weighing{Epoch: 3, Step: 12, Round: selfpaced.Round{Number: 2, Lambda: 3,
-		Mean: 0.8125, Deviation: 0.25, Before: -1.5, Objective: -2, Excluded: 4, Full: 7}}, 20)
-	if want := "epoch 3 (step 12): weights, round 2: λ 3, mean weight of a class 0.812 ± 0.250; of 20 samples 4 at " +
-		"0, 7 at 1; objective -1.5 → -2"; got != want {
-		t.Errorf("%s\nwant %s", got, want)
-	}
-}
-
-// A backbone that is trained too: each round looks at the features that the network gives then, and the audit at
-// those of the last network.
+// With fine-tuning, every round uses the features of the current network, and the audit those of the last.
 func TestSelfPacedFinetune(t *testing.T) {
 	atelier(t)
 	settings := []string{"--loss", "weighted_multi_similarity", "--filter", "none", "--set", "selfpaced.every=5 steps",
@@ -179,28 +134,12 @@ func TestSelfPacedFinetune(t *testing.T) {
 	if n := strings.Count(stderr, "weights, round"); n != 3 { // after 5, 10 and 12 steps
 		t.Errorf("%d rounds\n%s", n, stderr)
 	}
-	for i := 0; ; i++ {
-		ctx, cancel := context.WithCancel(context.Background())
-		watch := &cancelAfter{n: 2, cancel: cancel}
-		code := execute(ctx, append([]string{"winnow"}, tuneArgs("cut", "all", append(settings, "--resume")...)...),
-			new(bytes.Buffer), watch)
-		cancel()
-		if code == 0 {
-			break
-		}
-		if code != 130 || i > 20 {
-			t.Fatalf("exit %d\n%s", code, watch)
-		}
-	}
-	for _, name := range []string{folder.LastHeadFile, folder.LastBackboneFile, folder.WeightsFile, train.MetricsFile,
-		train.CheckpointFile} {
-		if readFile(t, "whole", name) != readFile(t, "cut", name) {
-			t.Errorf("%s differs between the whole and the resumed run", name)
-		}
-	}
+	cutAgain(t, 2, tuneArgs("cut", "all", append(settings, "--resume")...), nil)
+	sameFiles(t, "whole", "cut", folder.LastHeadFile, folder.LastBackboneFile, folder.WeightsFile, train.MetricsFile,
+		train.CheckpointFile)
 	still, _ := mustCall(t, tuneArgs("still", "all", append(settings, "--backbone-lr", "0", "--json")...)...)
 	if readFile(t, "whole", folder.WeightsFile) == readFile(t, "still", folder.WeightsFile) {
-		t.Errorf("the weights do not see the backbone's training\n%s", still)
+		t.Errorf("the weights do not depend on the backbone's training\n%s", still)
 	}
 	var a inspect.Report
 	stdout, _ := mustCall(t, "audit", "whole", "--json")

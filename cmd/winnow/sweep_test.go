@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -15,7 +14,7 @@ import (
 	"winnow/train"
 )
 
-// sweepArgs are those of a sweep of short trainings of the drawn characters.
+// sweepArgs returns the arguments of a sweep of short trainings on drawn characters.
 func sweepArgs(out string, more ...string) []string {
 	return append([]string{"sweep", "--manifest", "noisy.csv", "--features", "features", "--steps", "12", "--batch",
 		"6x3", "--dim", "24", "--noise-rate", "0.33", "--screen", "none",
@@ -23,14 +22,10 @@ func sweepArgs(out string, more ...string) []string {
 		more...)
 }
 
-// sweepCells reads results.csv: what is known of each training, by the name of its folder, without the time that it
-// took.
+// sweepCells reads results.csv: the row of each training by the name of its folder, without the time.
 func sweepCells(t *testing.T, dir string) map[string][]string {
 	t.Helper()
-	rows, err := csv.NewReader(strings.NewReader(readFile(t, dir, "results.csv"))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := table(t, dir, "results.csv")
 	cells, at := map[string][]string{}, map[string]int{}
 	for i, name := range rows[0] {
 		at[name] = i
@@ -43,8 +38,8 @@ func sweepCells(t *testing.T, dir string) map[string][]string {
 	return cells
 }
 
-// A grid of settings is trained and compared; stopped and taken up again it comes to the same numbers and the same
-// bits, values and seeds may be added, and every training is a run folder like any other.
+// A sweep trains a grid of settings and compares them. Interrupted and continued, it gives the same numbers and bits.
+// Values and seeds may be added, and every training is a run folder.
 func TestSweep(t *testing.T) {
 	drawnRun(t)
 	grid := []string{"--vary", "lr=1e-3,1e-2", "--vary", "loss=contrastive,triplet", "--seeds", "2"}
@@ -77,7 +72,7 @@ func TestSweep(t *testing.T) {
 	if len(whole) != 8 || whole["lr=0.01_loss=triplet_seed=2"] == nil {
 		t.Fatal(whole)
 	}
-	// Stopped within a training, as winnow train would be, and between them.
+	// Interrupted within a training and between trainings.
 	const begun = "lr=0.001_loss=contrastive_seed=1"
 	ctx, cancel := context.WithCancel(t.Context())
 	watch := &cancelAfter{n: 2, cancel: cancel}
@@ -89,21 +84,8 @@ func TestSweep(t *testing.T) {
 	if _, err := folder.ReadResult("cut/cells/" + begun); err == nil {
 		t.Fatal("the training is done")
 	}
-	for i := 0; ; i++ {
-		ctx, cancel := context.WithCancel(t.Context())
-		watch := &cancelAfter{n: 2, cancel: cancel}
-		code := execute(ctx, append([]string{"winnow"}, sweepArgs("cut", append(grid, "--jobs", "2")...)...),
-			new(bytes.Buffer), watch)
-		cancel()
-		if code == 0 {
-			if i < 2 {
-				t.Errorf("it was cut %d times", i)
-			}
-			break
-		}
-		if code != 130 || i > 10 || !strings.Contains(watch.String(), "the same command continues it") {
-			t.Fatalf("exit %d\n%s", code, watch)
-		}
+	if n := cutAgain(t, 2, sweepArgs("cut", append(grid, "--jobs", "2")...), nil); n < 2 {
+		t.Errorf("the sweep was interrupted %d times, expected 2 or more", n)
 	}
 	for name, row := range whole {
 		if got := sweepCells(t, "cut")[name]; strings.Join(got, ",") != strings.Join(row, ",") {
@@ -115,7 +97,7 @@ func TestSweep(t *testing.T) {
 			}
 		}
 	}
-	// The command that it prints makes the best again, and its folder is one of a run.
+	// The printed command trains the best again, and its folder is a run folder.
 	var found struct {
 		Best struct{ Folder, Command string }
 	}
@@ -123,7 +105,7 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	var again []string
-	for i, part := range strings.Split(found.Best.Command, "'") { // every other part stands in quotes
+	for i, part := range strings.Split(found.Best.Command, "'") { // every other part was quoted
 		if i%2 == 0 {
 			again = append(again, strings.Fields(part)...)
 		} else {
@@ -132,11 +114,11 @@ func TestSweep(t *testing.T) {
 	}
 	mustCall(t, again[1:]...)
 	if readFile(t, "best", folder.BestHeadFile) != readFile(t, found.Best.Folder, folder.BestHeadFile) {
-		t.Error("the command that is printed makes another head")
+		t.Error("the printed command makes another head")
 	}
 	mustCall(t, "eval", found.Best.Folder)
 	mustCall(t, "report", found.Best.Folder, "--no-map", "--no-pictures", "--out", "best.html")
-	// More of it keeps what is done; what was spelled otherwise is the same.
+	// More values keep what is done; other spellings of a value are the same value.
 	_, stderr = mustCall(t, sweepArgs("whole", "--vary", "lr=0.001,0.003,1e-2", "--vary", "loss=contrastive,triplet",
 		"--seeds", "1,2,4")...)
 	if !strings.Contains(stderr, "18 cells, 8 done before") {
@@ -148,20 +130,14 @@ func TestSweep(t *testing.T) {
 		"holds a sweep over lr, loss, found lr":               {"--vary", "lr=1e-3,1e-2"},
 		"holds a grid, found --draws":                         append(grid, "--draws", "2"),
 	} {
-		if code, _, stderr := call(t.Context(), sweepArgs("whole", more...)...); code != 1 || !strings.Contains(stderr,
-			want) {
-			t.Errorf("%v: exit %d, %s", more, code, stderr)
-		}
+		fails(t, 1, want, sweepArgs("whole", more...)...)
 	}
 	mustRun(t, "winnow data corrupt drawn/manifest.csv --noise-rate 0.2 --seed 9 --out noisy.csv")
-	if code, _, stderr := call(t.Context(), sweepArgs("whole", grid...)...); code != 1 || !strings.Contains(stderr,
-		"other images, labels or splits") {
-		t.Error(code, stderr)
-	}
+	fails(t, 1, "other images, labels or splits", sweepArgs("whole", grid...)...)
 }
 
-// Points are drawn alike by the same seed, more of them go on where fewer ended, and a training that fails is named
-// when the others are done.
+// The same seed draws the same points, more draws continue a sweep, and a failed training is named when the others are
+// done.
 func TestSweepDraws(t *testing.T) {
 	drawnRun(t)
 	drawn := []string{"--vary", "lr=1e-4..1e-2:log", "--vary", "filter=vmf,none", "--seeds", "1"}
@@ -176,11 +152,9 @@ func TestSweepDraws(t *testing.T) {
 		plan.Steps != 12 || plan.Seconds <= 0 {
 		t.Errorf("%s", out)
 	}
-	if code, _, stderr := call(t.Context(), sweepArgs("drawn3", append(drawn, "--draws", "5", "--seed",
-		"2")...)...); code != 1 || !strings.Contains(stderr, "by another --seed") {
-		t.Error(code, stderr)
-	}
-	// No class of validation is one of the train split, which is found out when the second begins.
+	fails(t, 1, "by another --seed", sweepArgs("drawn3", append(drawn, "--draws", "5", "--seed",
+		"2")...)...)
+	// No validation image has a class of the train split, which is found when the second training begins.
 	failing := sweepArgs("failing", "--vary", "validation.measure=p@1,nearest-class-mean", "--seeds", "1")
 	for range 2 { // what failed is tried again
 		code, out, stderr := call(t.Context(), failing...)
@@ -197,19 +171,15 @@ func TestSweepDraws(t *testing.T) {
 	if states["p@1"] != "done" || states["nearest-class-mean"] != "failed" {
 		t.Error(states)
 	}
-	// Without a validation split images are held out; where none are, nothing can be chosen, and nothing is left
-	// behind.
+	// Without a validation split images are held out. If none are, nothing can be chosen, and no folder is left.
 	manifest := strings.ReplaceAll(readFile(t, "noisy.csv"), ",validation", ",train")
 	if err := os.WriteFile("blind.csv", []byte(manifest), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for want, features := range map[string]string{"no labelled image in the split validation": "features",
 		"make the features first": "none"} {
-		if code, _, stderr := call(t.Context(), "sweep", "--manifest", "blind.csv", "--features", features, "--vary",
-			"lr=1e-3,1e-2", "--set", "validation.hold_out=0", "--out", "blind"); code != 1 || !strings.Contains(stderr,
-			want) {
-			t.Error(code, stderr)
-		}
+		fails(t, 1, want, "sweep", "--manifest", "blind.csv", "--features", features, "--vary",
+			"lr=1e-3,1e-2", "--set", "validation.hold_out=0", "--out", "blind")
 	}
 	if _, err := os.Stat("blind"); err == nil {
 		t.Error("a refused sweep leaves a folder")
@@ -223,7 +193,7 @@ func TestSweepDraws(t *testing.T) {
 	mustCall(t, "eval", "blind/cells/lr=0.001_seed=1", "--split", "validation")
 }
 
-// Fine-tunings of a sweep share the features that they start from; without a test split that is said.
+// Fine-tunings of a sweep share their first features; a missing test split is noted.
 func TestSweepFinetune(t *testing.T) {
 	atelier(t)
 	manifest := strings.ReplaceAll(readFile(t, "noisy.csv"), ",test", ",train")
@@ -243,8 +213,8 @@ func TestSweepFinetune(t *testing.T) {
 	mustCall(t, "eval", "tuned/cells/head.init=whiten_seed=1", "--split", "validation")
 }
 
-// Trainings that name no features share those of each backbone, heads and fine-tunings, and of each way to see the
-// images; more values find those that are there.
+// Trainings without --features share those of each backbone, for heads and fine-tunings and every augmentation; further
+// values reuse them.
 func TestSweepOnImages(t *testing.T) {
 	atelier(t)
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
@@ -284,10 +254,7 @@ func TestSweepOnImages(t *testing.T) {
 		}
 		mustRun(t, strings.Replace(found.Best.Command, "--out best", "--out best-of-"+dir, 1))
 	}
-	if code, _, stderr := call(t.Context(), sweep("none", "model=glyphnet,nix")...); code != 1 ||
-		!strings.Contains(stderr, "no model has this name") {
-		t.Error(code, stderr)
-	}
+	fails(t, 1, "no model has this name", sweep("none", "model=glyphnet,nix")...)
 	if _, err := os.Stat("none"); err == nil {
 		t.Error("a refused sweep leaves a folder")
 	}

@@ -13,8 +13,8 @@ import (
 	"winnow/train"
 )
 
-// Every loss of the catalog trains from the command line, against the batch and, where it can, against the bank: no
-// step is skipped from the second on (a bank begins empty), every value is finite, and the validation stands.
+// Every loss of the catalog trains from the command line, against the batch and, if it can, against the bank. No step
+// is skipped from the second on (a bank begins empty), every value is finite, and there is a validation.
 func TestTrainWithEveryLoss(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.2)
@@ -29,16 +29,13 @@ func TestTrainWithEveryLoss(t *testing.T) {
 				args := w.args(out)
 				args = append(args[:len(args)-2], "--steps", "12", "--loss", term, "--filter", "none", "--set",
 					"validation.every=12 steps")
-				code, _, stderr := call(context.Background(), args...)
-				if code != 0 {
-					t.Fatalf("exit %d\n%s", code, stderr)
-				}
+				mustCall(t, args...)
 				var result folder.Result
 				if err := json.Unmarshal([]byte(readFile(t, out, folder.ResultFile)), &result); err != nil {
 					t.Fatal(err)
 				}
 				if v := result.Validation; v.Whitened.PrecisionAt1 < 0.3 {
-					t.Errorf("the world is harder than meant: %+v", v)
+					t.Errorf("the world is too hard: %+v", v)
 				}
 				steps := 0
 				for line := range strings.Lines(readFile(t, out, train.MetricsFile)) {
@@ -95,11 +92,10 @@ func TestTrainOnUnlabelledImages(t *testing.T) {
 	run := func(name string, more ...string) string {
 		out := filepath.Join(w.dir, "runs", name)
 		args := w.args(out, append([]string{"--loss", "adapted_triplet", "--filter", "none"}, more...)...)
-		code, _, stderr := call(context.Background(), args...)
-		if code != 0 {
-			t.Fatalf("exit %d\n%s", code, stderr)
-		}
-		if want := "80 images of the train split have no label and are in the batches, 16 in each"; (len(more) > 0) != strings.Contains(stderr, want) {
+		_, stderr := mustCall(t, args...)
+		told := strings.Contains(stderr,
+			"80 images of the train split have no label and are in the batches, 16 in each")
+		if told != (len(more) > 0) {
 			t.Errorf("%s: standard error:\n%s", name, stderr)
 		}
 		return readFile(t, out, folder.LastHeadFile)
@@ -115,8 +111,8 @@ func TestTrainOnUnlabelledImages(t *testing.T) {
 	}
 }
 
-// Settings of a loss that contradict each other are misuse, found before anything is read; and a run whose batches
-// give no loss anything to learn from says so.
+// Contradictory settings of a loss are misuse, found before anything is read. A run whose batches give no loss
+// anything to learn from says so.
 func TestTrainWhereNothingIsLearnt(t *testing.T) {
 	code, _, stderr := call(context.Background(), "train", "--loss", "triplet", "--set",
 		"losses.0.settings.select=easy")
@@ -131,10 +127,7 @@ func TestTrainWhereNothingIsLearnt(t *testing.T) {
 		out := filepath.Join(w.dir, "runs", batch)
 		args := w.args(out)
 		args = append(args[:len(args)-2], "--loss", "triplet", "--filter", "none", "--batch", batch, "--steps", "4")
-		code, stdout, stderr := call(context.Background(), args...)
-		if code != 0 {
-			t.Fatalf("exit %d\n%s", code, stderr)
-		}
+		stdout, stderr := mustCall(t, args...)
 		if strings.Contains(stdout, "no loss had anything to learn from") != (want != "") || !strings.Contains(stdout,
 			want) {
 			t.Errorf("--batch %s:\n%s", batch, stdout)

@@ -8,7 +8,7 @@ import (
 	"winnow/train"
 )
 
-// Every class's β of a margin loss is trained with its own solver; the losses that draw or take two means train too.
+// The β of every class of a margin loss is trained; losses that draw negatives or take two means train, too.
 func TestTrainWithMarginAndItsKin(t *testing.T) {
 	drawnRun(t)
 	for _, c := range []struct {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -17,13 +16,13 @@ import (
 	"winnow/train/peers"
 )
 
-// peersArgs are those of a short training by a method.
+// peersArgs returns the arguments of a short training by a method.
 func (w world) peersArgs(method, out string, more ...string) []string {
 	return append([]string{"train", "--manifest", w.manifest, "--root", w.dir, "--features", w.store, "--out", out,
 		"--method", method, "--dim", "24", "--batch", "32", "--noise-rate", "0.3", "--epochs", "12"}, more...)
 }
 
-// Every method leaves a run folder that the other commands take.
+// Every method leaves a run folder that the other commands read.
 func TestTrainMethods(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0.3)
@@ -77,7 +76,7 @@ func TestTrainMethods(t *testing.T) {
 	}
 }
 
-// checkKeptShares reads what a run's metrics say of the rows it learned from.
+// checkKeptShares checks the share of rows that a run learned from.
 func checkKeptShares(t *testing.T, method, text string) {
 	t.Helper()
 	var first, last float64
@@ -102,7 +101,7 @@ func checkKeptShares(t *testing.T, method, text string) {
 	}
 }
 
-// Interrupted and resumed, a method's run leaves the same files as uninterrupted.
+// An interrupted and resumed run of a method leaves the same files as an uninterrupted one.
 func TestTrainMethodResumes(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
@@ -112,34 +111,12 @@ func TestTrainMethodResumes(t *testing.T) {
 			"5"},
 	} {
 		whole, cut := filepath.Join(w.dir, method, "whole"), filepath.Join(w.dir, method, "cut")
-		if code, _, stderr := call(context.Background(), w.peersArgs(method, whole, settings...)...); code != 0 {
-			t.Fatal(stderr)
-		}
-		for i := 0; ; i++ {
-			ctx, cancel := context.WithCancel(context.Background())
-			watch := &cancelAfter{n: 2, cancel: cancel}
-			args := w.peersArgs(method, cut, append(settings, "--resume")...)
-			if i > 0 {
-				args = []string{"train", "--resume", "--out", cut} // the run knows its own method
-			}
-			code := execute(ctx, append([]string{"winnow"}, args...), new(bytes.Buffer), watch)
-			cancel()
-			if code == 0 {
-				if i == 0 {
-					t.Error("the run was never cut")
-				}
-				break
-			}
-			if code != 130 || i > 20 {
-				t.Fatalf("%s: exit %d\n%s", method, code, watch)
-			}
-		}
-		for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile,
-			folder.ConfigFile} {
-			if readFile(t, whole, name) != readFile(t, cut, name) {
-				t.Errorf("%s: %s differs between the whole and the resumed run", method, name)
-			}
-		}
+		mustCall(t, w.peersArgs(method, whole, settings...)...)
+		cutAgain(t, 2, w.peersArgs(method, cut, append(settings, "--resume")...), func() []string {
+			return []string{"train", "--resume", "--out", cut} // the run knows its method
+		})
+		sameFiles(t, whole, cut, folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile,
+			folder.ConfigFile)
 	}
 }
 
@@ -161,7 +138,8 @@ func TestTrainMethodMisuse(t *testing.T) {
 		{w.peersArgs("co-teaching", out, "--filter", "vmf"), 2,
 			`filter.scorer: found "vmf", expected none: co-teaching has its own loss`},
 		{w.peersArgs("mentornet", out), 2,
-			`method: found "mentornet", expected metric, co-teaching, co-teaching-plus, co-teaching-temperature, f-correction, cross-entropy`},
+			`method: found "mentornet", expected metric, co-teaching, co-teaching-plus, co-teaching-temperature, ` +
+				"f-correction, cross-entropy"},
 		{w.peersArgs("co-teaching", out, "--batch", "8x4"), 2,
 			`--batch: found "8x4", expected a number of images, as the sampler is shuffle`},
 		{w.peersArgs("co-teaching", out, "--set", "bank.size=9"), 2, "bank.size: found 9, expected 0: co-teaching " +
@@ -196,7 +174,7 @@ func TestTrainMethodMisuse(t *testing.T) {
 	}
 }
 
-// The published settings of Co-teaching can be stated, and what is printed reads back the same.
+// The published settings of Co-teaching can be configured, and the printed settings read back the same.
 func TestTrainStatesPublishedSettings(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "coteaching.yaml")
@@ -225,7 +203,7 @@ peers: {rate: 0.2, gradual: 10 epochs, exponent: 1, warm_up: 20 epochs}
 	}
 }
 
-// filesOfAnyRun are those that a run on stored features writes whatever it trains by.
+// filesOfAnyRun returns the files that every run on stored features writes.
 func filesOfAnyRun() []string {
 	return slices.DeleteFunc(folder.Files(), func(name string) bool {
 		return strings.HasSuffix(name, ".onnx") || slices.Contains([]string{folder.WeightsFile, folder.CorrectionsFile,

@@ -14,13 +14,13 @@ import (
 	"winnow/train"
 )
 
-// Validation by nearest class mean is winnow eval's number of the same state, where the classes are those trained.
+// Validation by nearest class mean, on trained classes, equals winnow eval's number of the same state.
 func TestValidationByClassMean(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 11, 0.3)
 	var list strings.Builder
 	for i, line := range strings.Split(readFile(t, w.manifest), "\n") {
-		// of the classes that are trained a quarter validates; 0 and 1 are only trained, others only for validation
+		// a quarter of the trained classes' images validate; classes 0 and 1 are only trained, others only validated
 		switch {
 		case strings.Contains(line, "class00,") || strings.Contains(line, "class01,"):
 		case strings.HasPrefix(line, "c0") || strings.HasPrefix(line, "c1"):
@@ -76,7 +76,7 @@ func TestValidationByClassMean(t *testing.T) {
 	}
 }
 
-// A validation split of one class finds nothing wrong and chooses nothing: training and report say so, and only then.
+// A validation split of one class cannot choose a state: training and report say so, and only then.
 func TestValidationOfOneClass(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 12, 0)
