@@ -48,8 +48,8 @@ func TestAuditPhotos(t *testing.T) {
 		"data:image/png") {
 		t.Errorf("the page does not show the two suspects: %.300s", page)
 	}
-	fails(t, 2, "--listen", "review", "suspects.csv", "--manifest", "my photos", "--features",
-		"suspects.features", "--out", "mended.csv", "--listen", "nowhere")
+	fails(t, 2, "--listen", "review", "suspects.csv", "--manifest", "my photos", "--features", "suspects.features",
+		"--out", "mended.csv", "--listen", "nowhere")
 	code, out, stderr = call(context.Background(), "audit", "my photos", "--scorer", "fitted", "--split", "train",
 		"--json", "--clean", "clean.csv", "--drop")
 	var a struct {

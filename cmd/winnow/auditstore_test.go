@@ -104,8 +104,8 @@ func TestAuditCleans(t *testing.T) {
 	w := newWorld(t, 2, 0.3)
 	manifest, out := noted(t, w.manifest), filepath.Join(w.dir, "clean.csv")
 	audit := func(args ...string) (rows [][]string, stderr string) {
-		_, stderr = mustCall(t, append([]string{"audit", "--manifest", manifest, "--features",
-			w.store, "--clean", out}, args...)...)
+		_, stderr = mustCall(t, append([]string{"audit", "--manifest", manifest, "--features", w.store, "--clean", out},
+			args...)...)
 		return table(t, out), stderr
 	}
 	was := table(t, manifest)
@@ -161,17 +161,16 @@ func TestAuditCleans(t *testing.T) {
 
 func TestAuditStoreMisused(t *testing.T) {
 	for args, want := range map[string]string{
-		"--manifest m.csv": "one run folder, or --labels FILE and --features DIR",
+		"": "one run folder, or --labels FILE and --features DIR",
 
-		"--manifest m.csv --features f --scorer guess":                             `"guess" cannot judge stored features`,
-		"--manifest m.csv --features f --last":                                     "--last is about runs",
-		"--manifest m.csv --features f --drop":                                     "about --clean FILE",
-		"--manifest m.csv --features f --clean c.csv":                              "either --drop or --relabel",
-		"--manifest m.csv --features f --clean c.csv --drop --share 2":             "expected 0 to 1",
-		"--manifest m.csv --features f --clean c.csv --drop --share 0.1 --below 0": "expected one of",
+		"--features f --scorer guess":                             `"guess" cannot judge stored features`,
+		"--features f --last":                                     "--last is about runs",
+		"--features f --drop":                                     "about --clean FILE",
+		"--features f --clean c.csv":                              "either --drop or --relabel",
+		"--features f --clean c.csv --drop --share 2":             "expected 0 to 1",
+		"--features f --clean c.csv --drop --share 0.1 --below 0": "expected one of",
 	} {
-		fails(t, 2, want, append([]string{"audit"},
-			strings.Fields(args)...)...)
+		fails(t, 2, want, strings.Fields("audit --manifest m.csv "+args)...)
 	}
 	needRuntime(t)
 	w := newWorld(t, 1, 0.2)

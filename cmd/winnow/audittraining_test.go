@@ -61,8 +61,7 @@ func refusesOthers(t *testing.T, w world, dir, known string) {
 	write(t, other, strings.Replace(readFile(t, known), ",class03,train", ",class04,train", 1))
 	fails := func(want string, exit int, args ...string) {
 		t.Helper()
-		fails(t, exit, want, append([]string{"audit", dir, "--scorer", "ensemble"},
-			args...)...)
+		fails(t, exit, want, append([]string{"audit", dir, "--scorer", "ensemble"}, args...)...)
 	}
 	fails("--scorer vmf judges others", 1, "--manifest", other)
 	fails("--include-eval: what the training", 2, "--include-eval", "--clean", filepath.Join(w.dir, "c.csv"), "--drop")
@@ -134,8 +133,6 @@ func TestAuditByTrainingFinetuned(t *testing.T) {
 	}
 	mustCall(t, "report", "whole", "--scorer", "small-loss", "--out", "r.html", "--no-map")
 	page := readFile(t, "r.html")
-	holds(t, page, "Scores of the given labels, by small-loss", "Here by small-loss: minus the loss "+
-		"of the image alone")
-	fails(t, 2, "--scorer: found", "report", "whole", "--scorer", "centres", "--out",
-		"r.html")
+	holds(t, page, "Scores of the given labels, by small-loss", "Here by small-loss: minus the loss of the image alone")
+	fails(t, 2, "--scorer: found", "report", "whole", "--scorer", "centres", "--out", "r.html")
 }

@@ -27,14 +27,14 @@ func TestCluster(t *testing.T) {
 		t.Error("a dry run left a store")
 	}
 	script, _ := mustCall(t, append([]string{"cluster", "slurm", "--tasks", "2", "--"}, extract...)...)
-	holds(t, script, "a dry run of 120 of 120 images made ", " extract --shard auto/2 --manifest "+
-		"drawn/manifest.csv ", "#SBATCH --time=00:05:00\n", "#SBATCH --mem=")
+	holds(t, script, "a dry run of 120 of 120 images made ", " extract --shard auto/2 --manifest drawn/manifest.csv ",
+		"#SBATCH --time=00:05:00\n", "#SBATCH --mem=")
 	for _, c := range []struct {
 		code int
 		want string
 		args []string
 	}{
-		{2, "--sard is not a flag of it", append([]string{"cluster", "slurm", "--tasks", "2", "--", "extract", "--sard",
+		{2, "--sard is not a flag of this command", append([]string{"cluster", "slurm", "--tasks", "2", "--", "extract", "--sard",
 			"1/2"}, extract[1:]...)},
 		{2, "expected at most 4: 120 images are dealt by whole batches of 32",
 			append([]string{"cluster", "slurm", "--tasks", "5", "--"}, extract...)},

@@ -18,14 +18,19 @@ func TestCorruptModels(t *testing.T) {
 	type report = datasets.NoiseReport
 	exact := func(r report) bool { return r.Corrupted == 80 && r.ClassDeviation == 0 }
 	for line, special := range map[string]func(r report) bool{
-		"--noise symmetric --count exact":        func(r report) bool { return r.Corrupted == 80 },
-		"--noise symmetric --count per-class":    exact,
-		"--own":                                  func(r report) bool { return r.ClassDeviation > 0.03 && r.ClassDeviation < 0.25 },
-		"--noise pair":                           func(r report) bool { return r.Classes == 20 },
-		"--noise bspml":                          func(r report) bool { return r.Corrupted == 80 && r.ClassMin == 0.25 },
-		"--noise small-cluster --features STORE": func(r report) bool { return r.Corrupted == 80 && r.Labels == 15 && r.ClassMax == 1 },
-
-		"--noise small-cluster --features STORE --one-shot":         func(r report) bool { return r.Corrupted == 80 && r.Labels == 15 },
+		"--noise symmetric --count exact":     func(r report) bool { return r.Corrupted == 80 },
+		"--noise symmetric --count per-class": exact,
+		"--own": func(r report) bool {
+			return r.ClassDeviation > 0.03 && r.ClassDeviation < 0.25
+		},
+		"--noise pair":  func(r report) bool { return r.Classes == 20 },
+		"--noise bspml": func(r report) bool { return r.Corrupted == 80 && r.ClassMin == 0.25 },
+		"--noise small-cluster --features STORE": func(r report) bool {
+			return r.Corrupted == 80 && r.Labels == 15 && r.ClassMax == 1
+		},
+		"--noise small-cluster --features STORE --one-shot": func(r report) bool {
+			return r.Corrupted == 80 && r.Labels == 15
+		},
 		"--noise human-like --features STORE":                       exact,
 		"--noise human-like --features STORE --similar 1 --nearest": exact,
 	} {

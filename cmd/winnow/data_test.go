@@ -140,10 +140,8 @@ func TestDataRefuses(t *testing.T) {
 	}
 	// before anything is read
 	for _, source := range [][]string{{filepath.Join(dir, "photos")}, {"--preset", "mnist", "--root", dir}} {
-		fails(t, 1, "there is no folder "+filepath.Join(dir, "nowhere")+
-			"\nwinnow: make it first: mkdir -p ", append([]string{"data", "import", "--out",
-			filepath.Join(dir, "nowhere",
-				"x.csv")}, source...)...)
+		fails(t, 1, "there is no folder "+filepath.Join(dir, "nowhere")+"\nwinnow: make it first: mkdir -p ",
+			append([]string{"data", "import", "--out", filepath.Join(dir, "nowhere", "x.csv")}, source...)...)
 	}
 	if got := readFile(t, list) + readFile(t, out); !strings.HasPrefix(got, "path,") || !strings.HasSuffix(got,
 		"\nold") {
@@ -163,8 +161,8 @@ func TestDataCorrupt(t *testing.T) {
 	writeTree(t, dir, map[string]string{"clean.csv": text})
 	var report datasets.NoiseReport
 	for _, out := range []string{noisy, again} {
-		stdout, _ := mustCall(t, "data", "corrupt", clean, "--noise-rate", "0.3", "--split", "valid",
-			"--seed", "7", "--json", "--out", out)
+		stdout, _ := mustCall(t, "data", "corrupt", clean, "--noise-rate", "0.3", "--split", "valid", "--seed", "7",
+			"--json", "--out", out)
 		if err := json.Unmarshal([]byte(stdout), &report); err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,6 @@ func TestDataTopline(t *testing.T) {
 		noisy + " --rate 0.3 --split nowhere --out x.csv": "--split",
 		"--rate 0.3 --out x.csv":                          "expected one manifest",
 	} {
-		fails(t, 2, want, append([]string{"data", "topline"},
-			strings.Fields(line)...)...)
+		fails(t, 2, want, append([]string{"data", "topline"}, strings.Fields(line)...)...)
 	}
 }

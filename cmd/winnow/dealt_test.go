@@ -129,8 +129,7 @@ func TestEvalDealt(t *testing.T) {
 	broken(t, "broken.json", []string{"eval", "run"}, []string{"eval", "run", "--count-lonely"})
 	fewer := readFile(t, "noisy.csv")
 	write(t, "fewer.csv", fewer[:strings.LastIndex(strings.TrimSpace(fewer), "\n")+1])
-	fails(t, 1, "another job: ", "eval", "run", "--manifest", "fewer.csv", "--out", "broken.json", "--shard",
-		"1/3")
+	fails(t, 1, "another job: ", "eval", "run", "--manifest", "fewer.csv", "--out", "broken.json", "--shard", "1/3")
 	fails(t, 2, "measure the others on one machine", "eval", "run", "--metrics", "all", "--out", "x.json", "--shard",
 		"1/3")
 	fails(t, 1, "there is no folder no", "eval", "run", "--out", "no/x.json")
@@ -211,6 +210,6 @@ func TestSearchDealt(t *testing.T) {
 	broken(t, "broken.json", args, append([]string{"search", "--index", "ix", "--batch", "4", "--k", "2"}, args[7:]...))
 	mustCall(t, "index", "drawn/bad.png", "drawn/test", "--out", "ix", "--add")
 	fails(t, 1, `another job: `, append(args, "--out", "dealt3.json", "--shard", "2/3")...)
-	fails(t, 2, "exact search", "search", "--to", "http://localhost:1/", "--collection", "c", "a.png",
-		"--out", "x.json", "--shard", "1/2")
+	fails(t, 2, "exact search", "search", "--to", "http://localhost:1/", "--collection", "c", "a.png", "--out",
+		"x.json", "--shard", "1/2")
 }

@@ -122,7 +122,7 @@ func TestExportToQdrantRefuses(t *testing.T) {
 	}
 	code, _, stderr = call(t.Context(), append([]string{"export", s.store, "--npy", filepath.Join(s.dir, "x.npy")},
 		to...)...)
-	if code != 2 || !strings.Contains(stderr, "of an index or a feature store only --to is written") {
+	if code != 2 || !strings.Contains(stderr, "vectors of an index or a feature store go only to --to") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 	code, _, stderr = call(t.Context(), append([]string{"export", s.images}, to...)...)

@@ -30,8 +30,7 @@ func newStudio(t testing.TB, more ...string) studio {
 	write(t, s.model, string(tinyNetwork()))
 	s.paint(t)
 	mustCall(t, "extract", "--manifest", s.manifest, "--root", s.images, "--model", s.model, "--out", s.store,
-		"--preset",
-		"unit", "--resize", "18", "--crop", "16", "--batch", "8")
+		"--preset", "unit", "--resize", "18", "--crop", "16", "--batch", "8")
 	mustCall(t, append([]string{"train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out",
 		s.run, "--dim", "6", "--batch", "4x4", "--epochs", "3", "--screen", "none"}, more...)...)
 	return s

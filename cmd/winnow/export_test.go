@@ -113,9 +113,8 @@ func TestExport(t *testing.T) {
 			out := t.TempDir()
 			at := func(name string) string { return filepath.Join(out, name) }
 			stdout, stderr := mustCall(t, "export", s.run, "--npy", at("e.npy"), "--csv", at("e.csv"), "--parquet",
-				at("e.parquet"), "--onnx", at("e.onnx"), "--json",
-				"--npz", at("e.npz"), "--safetensors", at("e.safetensors"), "--fvecs", at("e.fvecs"),
-				"--tsv", at("e.tsv"))
+				at("e.parquet"), "--onnx", at("e.onnx"), "--json", "--npz", at("e.npz"), "--safetensors",
+				at("e.safetensors"), "--fvecs", at("e.fvecs"), "--tsv", at("e.tsv"))
 			var result exportResult
 			if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 				t.Fatal(err)

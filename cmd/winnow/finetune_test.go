@@ -78,8 +78,7 @@ func TestFinetuneOnDevices(t *testing.T) {
 	atelier(t)
 	mustCall(t, append([]string{"--device", "cpu"}, tuneArgs("one", "stage3")...)...)
 	mustCall(t, append([]string{"--device", "cpu,cpu"}, tuneArgs("two", "stage3")...)...)
-	sameFiles(t, "one", "two", folder.BestHeadFile, folder.BestBackboneFile, folder.LastBackboneFile,
-		train.MetricsFile)
+	sameFiles(t, "one", "two", folder.BestHeadFile, folder.BestBackboneFile, folder.LastBackboneFile, train.MetricsFile)
 	a, _ := mustCall(t, "--device", "cpu", "embed", "one", "drawn", "--out", "one.npy")
 	b, _ := mustCall(t, "--device", "cpu,cpu", "embed", "two", "drawn", "--out", "two.npy")
 	if readFile(t, "one.npy") != readFile(t, "two.npy") || readFile(t, "one.ids.csv") != readFile(t, "two.ids.csv") {
@@ -569,8 +568,8 @@ func TestFinetuneByTheShortestCommand(t *testing.T) {
 		}
 	}
 	_, stderr := mustCall(t, "train", "drawn/train", "--finetune", "--out", "run")
-	holds(t, stderr, "the backbone is small, the only backbone installed",
-		"4 epochs without a validation split", "of its 384704 weights (100 %)")
+	holds(t, stderr, "the backbone is small, the only backbone installed", "4 epochs without a validation split",
+		"of its 384704 weights (100 %)")
 	for _, want := range []string{"length: 4 epochs", "model: small", "weights: all"} {
 		if config := readFile(t, "run", folder.ConfigFile); !strings.Contains(config, want) {
 			t.Errorf("config.yaml lacks %q:\n%s", want, config)

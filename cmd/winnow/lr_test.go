@@ -15,7 +15,9 @@ import (
 func TestFoundRatesOfFinetuning(t *testing.T) {
 	atelier(t)
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
-	mustRun(t, "winnow models new ranged --arch cifar_resnet8 --seed 3")
+	narrow := strings.NewReplacer("out: 16", "out: 8", "out: 32", "out: 16", "out: 64", "out: 32")
+	write(t, "narrow.yaml", narrow.Replace(mustRun(t, "winnow models architectures cifar_resnet8")))
+	mustRun(t, "winnow models new ranged --arch narrow.yaml --seed 3")
 	args := func(out, head, network string) []string {
 		return tuneArgs(out, "all", "--model", "ranged", "--augment", "digits", "--set", "finetune.start=4 steps",
 			"--set", "finetune.batch_norm=train", "--set", "finetune.momentum=0.5",

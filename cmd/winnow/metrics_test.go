@@ -110,9 +110,8 @@ func TestEvalMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameNumbers(t, "clustering of frozen features", want, all.Metrics["clustering"].Frozen)
-	some := runJSON[evalJSON](t,
-		"winnow eval run --metrics clustering --json --seed 4 --set clustering.starts=1 --set "+
-			"clustering.clusters=5")
+	some := runJSON[evalJSON](t, "winnow eval run --metrics clustering --json --seed 4 --set clustering.starts=1 "+
+		"--set clustering.clusters=5")
 	if want, err = eval.Cluster(context.Background(), test, 5, eval.KMeansOptions{Seed: 4, Starts: 1}); err != nil {
 		t.Fatal(err)
 	}

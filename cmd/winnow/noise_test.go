@@ -98,8 +98,7 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 		math.Abs(facts.NoiseRate.Rate-0.3) > 0.12 {
 		t.Fatalf("%v: config.yaml has %v, run.json %+v", err, cfg.Filter.Rate, facts.NoiseRate)
 	}
-	mustCall(t, w.args(given, "--noise-rate",
-		cfg.Filter.Rate.String())...)
+	mustCall(t, w.args(given, "--noise-rate", cfg.Filter.Rate.String())...)
 	sameFiles(t, auto, given, folder.BestHeadFile, folder.ConfigFile)
 	if strings.Contains(readFile(t, given, folder.FactsFile), "noise_rate") {
 		t.Error("run.json holds an estimate though the rate was given")
@@ -115,15 +114,13 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 		fails(t, 2, "expected a share from 0 to below 1, or auto", w.args(auto, "--noise-rate="+bad)...)
 	}
 	peers := filepath.Join(w.dir, "peers")
-	mustCall(t, w.peersArgs("co-teaching", peers, "--noise-rate", "auto",
-		"--epochs", "2")...)
+	mustCall(t, w.peersArgs("co-teaching", peers, "--noise-rate", "auto", "--epochs", "2")...)
 	if cfg, err := config.Load(filepath.Join(peers, folder.ConfigFile), nil); err != nil || cfg.Peers.Rate.Auto ||
 		math.Abs(cfg.Peers.Rate.Share-0.3) > 0.12 {
 		t.Errorf("%v: peers.rate is %v", err, cfg.Peers.Rate)
 	}
 	none := filepath.Join(w.dir, "none")
-	mustCall(t, w.args(none, "--noise-rate", "auto", "--filter", "none",
-		"--epochs", "2")...)
+	mustCall(t, w.args(none, "--noise-rate", "auto", "--filter", "none", "--epochs", "2")...)
 	mustCall(t, "audit", none)
 }
 

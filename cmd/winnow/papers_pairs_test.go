@@ -22,8 +22,7 @@ func corruptWorld(t *testing.T, rate string) world {
 	t.Helper()
 	w := newWorld(t, 1, 0)
 	noisy := filepath.Join(t.TempDir(), "noisy.csv")
-	mustCall(t, "data", "corrupt", w.manifest, "--noise-rate", rate, "--out",
-		noisy)
+	mustCall(t, "data", "corrupt", w.manifest, "--noise-rate", rate, "--out", noisy)
 	w.manifest = noisy
 	return w
 }
@@ -106,8 +105,7 @@ func TestPairsOfRun(t *testing.T) {
 	needRuntime(t)
 	w := corruptWorld(t, "0.2")
 	dir := filepath.Join(t.TempDir(), "run")
-	mustCall(t, w.args(dir, "--seed", "5", "--loss", "supcon", "--filter",
-		"none")...)
+	mustCall(t, w.args(dir, "--seed", "5", "--loss", "supcon", "--filter", "none")...)
 	r := pairsJSON(t, dir, "--last")
 	signals := r.Labellings[0].Signals
 	if r.Seed != 5 || r.Head != folder.LastHeadFile || r.Step == nil || len(signals.Losses) != 1 ||

@@ -215,12 +215,12 @@ func TestRecipePrecedence(t *testing.T) {
 	for line, want := range map[string]string{
 		"train --recipe prism --config x.yaml": "--recipe and --config are both",
 		"train --recipe prism/vmf":             "there are prism/mcl-vmf,",
+		"recipes show prism/mlc-vmf":           `"prism/mlc-vmf" is unknown (did you mean "prism/mcl-vmf"?)`,
 		"train --recipe prism/co-teaching --loss triplet": "losses: found 1, expected none: co-teaching " +
 			"has its own loss",
 		"train --recipe prism --set nix=1":                            "unknown key nix",
 		"recipes show":                                                "expected one name",
 		"recipes show prism bspml":                                    "expected one name",
-		"recipes show prism/mlc-vmf":                                  `"prism/mlc-vmf" is unknown (did you mean "prism/mcl-vmf"?)`,
 		"recipes show nix":                                            `"nix" is unknown`,
 		"recipes list nix":                                            "expected one of",
 		"recipes list prism bspml":                                    "at most the name",

@@ -118,8 +118,8 @@ func TestReproduceWinnowsOwn(t *testing.T) {
 			}
 		}
 	}
-	fails(t, 2, "no image files", "reproduce", "--data", "glyphs", "--classes", "24", "--images", "12",
-		"--out", at, "--rows", "all", "finetune-mnist")
+	fails(t, 2, "no image files", "reproduce", "--data", "glyphs", "--classes", "24", "--images", "12", "--out", at,
+		"--rows", "all", "finetune-mnist")
 }
 
 // The figures of filters against the truth, on a manifest with 40 % wrong labels: filters keep more right labels than
@@ -176,8 +176,8 @@ func TestReproduceFilters(t *testing.T) {
 	}
 
 	run := filepath.Join(t.TempDir(), "run")
-	mustCall(t, "train", "--manifest", manifest, "--features", store, "--epochs", "2",
-		"--dim", "24", "--screen", "none", "--out", run)
+	mustCall(t, "train", "--manifest", manifest, "--features", store, "--epochs", "2", "--dim", "24", "--screen",
+		"none", "--out", run)
 	text := readFile(t, run, train.DiagnosticsFile)
 	if n := strings.Count(text, "\n"); n != 2 || strings.Count(text, `"judged"`) != 2 {
 		t.Errorf("%d diagnoses, expected one of each epoch: %s", n, text)
@@ -196,8 +196,7 @@ func TestReproduceFilters(t *testing.T) {
 			"--rows", "vMF", "--set", "correct.visits=3"}},
 		{"at is [2]", 2, []string{"--data", "own=" + manifest + "," + store, "--at", "2"}},
 	} {
-		fails(t, tt.code, tt.want, append([]string{"reproduce", "prism-figure2", "--out", out},
-			tt.args...)...)
+		fails(t, tt.code, tt.want, append([]string{"reproduce", "prism-figure2", "--out", out}, tt.args...)...)
 	}
 }
 
@@ -270,8 +269,8 @@ func TestReproduceDrawn(t *testing.T) {
 // --list lists every table and figure of the papers, also as JSON; without it the studies are listed.
 func TestReproduceList(t *testing.T) {
 	text := mustRun(t, "winnow reproduce --list")
-	holds(t, text, "003    Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs",
-		"hours (250 cells)", "not measured")
+	holds(t, text, "003    Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs", "hours (250 cells)",
+		"not measured")
 	var items []inventory.Item
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --list --json")), &items); err != nil ||
 		len(items) != strings.Count(text, "\n")-4 {
@@ -368,8 +367,8 @@ func TestReproduceNeighbours(t *testing.T) {
 		t.Errorf("with a root: %d pictures, expected those of two trainings, 4 queries and 10 neighbours of each\n%s",
 			n, stderr)
 	}
-	found := runJSON[measure.Examples](t, "winnow retrieve --manifest noisy.csv --features features --root "+
-		"drawn --choose spread --queries 4 --k 10 --json --out found.html")
+	found := runJSON[measure.Examples](t, "winnow retrieve --manifest noisy.csv --features features --root drawn "+
+		"--choose spread --queries 4 --k 10 --json --out found.html")
 	for _, o := range outcomes(t, "figure") {
 		if o.Row != "frozen" {
 			continue

@@ -113,8 +113,7 @@ func TestSelfPacedMisuse(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
 	plain := filepath.Join(w.dir, "plain")
-	mustCall(t, w.args(plain, "--epochs", "1", "--loss", "contrastive", "--filter",
-		"none")...)
+	mustCall(t, w.args(plain, "--epochs", "1", "--loss", "contrastive", "--filter", "none")...)
 	for want, args := range map[string][]string{
 		"no loss of the run weighs its samples":        w.args(plain, "--set", "selfpaced.every=1 epoch"),
 		"--scorer: selfpaced is about runs that weigh": {"audit", plain, "--scorer", "selfpaced"},

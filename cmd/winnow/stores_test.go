@@ -115,9 +115,8 @@ func TestObjectStore(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s%s", c.line, code, out, errs)
 		}
 	}
-	fails(t, 2, "--out: found s3://birds/store, expected a path on "+
-		"this machine", "extract", "--manifest", "s3://birds/list.csv", "--model", a.model, "--out",
-		"s3://birds/store")
+	fails(t, 2, "--out: found s3://birds/store, expected a path on this machine", "extract", "--manifest",
+		"s3://birds/list.csv", "--model", a.model, "--out", "s3://birds/store")
 
 	// what goes wrong
 	refusing := func(times int) s3test.Spoil {

@@ -152,8 +152,7 @@ func TestSweepDraws(t *testing.T) {
 		plan.Steps != 12 || plan.Seconds <= 0 {
 		t.Errorf("%s", out)
 	}
-	fails(t, 1, "by another --seed", sweepArgs("drawn3", append(drawn, "--draws", "5", "--seed",
-		"2")...)...)
+	fails(t, 1, "by another --seed", sweepArgs("drawn3", append(drawn, "--draws", "5", "--seed", "2")...)...)
 	// No validation image has a class of the train split, which is found when the second training begins.
 	failing := sweepArgs("failing", "--vary", "validation.measure=p@1,nearest-class-mean", "--seeds", "1")
 	for range 2 { // what failed is tried again
@@ -178,8 +177,8 @@ func TestSweepDraws(t *testing.T) {
 	}
 	for want, features := range map[string]string{"no labelled image in the split validation": "features",
 		"make the features first": "none"} {
-		fails(t, 1, want, "sweep", "--manifest", "blind.csv", "--features", features, "--vary",
-			"lr=1e-3,1e-2", "--set", "validation.hold_out=0", "--out", "blind")
+		fails(t, 1, want, "sweep", "--manifest", "blind.csv", "--features", features, "--vary", "lr=1e-3,1e-2", "--set",
+			"validation.hold_out=0", "--out", "blind")
 	}
 	if _, err := os.Stat("blind"); err == nil {
 		t.Error("a refused sweep leaves a folder")

@@ -73,8 +73,8 @@ func TestOneLine(t *testing.T) {
 	}
 	found := mustRun(t, "winnow data check "+manifest)
 	holds(t, found, `positive pair: two\nlines\tin three, two\nlines\tin three 0, two\nlines\tin three 1`+"\n",
-		"\n  no\\nimage.jpg: ",
-		`  a\n.gif (two\nlines\tin three 0, train) b\n.gif (two\nlines\tin three 1, train)`+"\n")
+		"\n  no\\nimage.jpg: ", `  a\n.gif (two\nlines\tin three 0, train) b\n.gif (two\nlines\tin three 1, train)`+
+			"\n")
 }
 
 // TestStrictCheck checks that one unreadable image makes the exit code 1.

@@ -396,8 +396,8 @@ func TestTrainLeavesOutUnlabelledValidation(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 9, 0)
 	measure := func(name string) comparison.Comparison {
-		stdout, _ := mustCall(t, "train", "--manifest", w.manifest, "--features", w.store,
-			"--out", filepath.Join(w.dir, name), "--screen", "none", "--steps", "1", "--batch", "8x4", "--json")
+		stdout, _ := mustCall(t, "train", "--manifest", w.manifest, "--features", w.store, "--out",
+			filepath.Join(w.dir, name), "--screen", "none", "--steps", "1", "--batch", "8x4", "--json")
 		var result folder.Result
 		if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 			t.Fatal(err)
@@ -494,8 +494,8 @@ func TestTrainOnImages(t *testing.T) {
 		}
 	}
 	_, stderr := mustCall(t, train("whole")...)
-	holds(t, stderr, "the backbone is glyphnet, made for drawn characters",
-		"making the features of the backbone before training, into whole/features")
+	holds(t, stderr, "the backbone is glyphnet, made for drawn characters", "making the features of the backbone "+
+		"before training, into whole/features")
 	mustRun(t, "winnow extract --manifest noisy.csv --root drawn --model glyphnet --exif --out features")
 	mustCall(t, train("stored", "--features", "features")...)
 	if readFile(t, "whole", folder.BestHeadFile) != readFile(t, "stored", folder.BestHeadFile) {

@@ -38,22 +38,17 @@ func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:  "extract",
 		Usage: "compute the feature vectors of images once, for all later trainings and audits",
-		Description: "Writes the folder --out: features.npy (float32, one row per image), paths.txt and store.json. " +
-			"Labels are not\n" +
-			"used: manifests that differ only in labels share one store. If it is interrupted, run the same command " +
-			"again: it\n" +
-			"continues, to the same bytes. A finished store is not touched.\n\n" +
+		Description: "Writes the folder --out: features.npy (float32, one row per image), paths.txt and\n" +
+			"store.json. Labels are not used: manifests that differ only in labels share one store. If it is\n" +
+			"interrupted, run the same command again: it continues, to the same bytes. A finished store is not\n" +
+			"touched.\n\n" +
 			"   winnow extract --manifest birds.csv --root birds/ --model mobilenetv2 --out birds.features\n\n" +
-			"--shard I/N makes one of N parts, a store of whole batches in OUT.parts. winnow join OUT joins them to " +
-			"the bytes that one\n" +
-			"machine writes (batch auto is then always 32).\n\n" +
-			"--views stores several views of each image: center, flip (the centre mirrored) and N*RECIPE, N random " +
-			"views as a paper\n" +
-			"augments its images; add them up, as center+flip or 4*prism. The centre is always stored. Random views " +
-			"depend only on\n" +
-			"--seed, the path and the view. Training draws one view at each visit; eval, audit and export use the " +
-			"centre, or the mean\n" +
-			"of all (--view). Recipes: " + viewRecipes() + ".",
+			"--shard I/N makes one of N parts, a store of whole batches in OUT.parts. winnow join OUT joins\n" +
+			"them to the bytes that one machine writes (batch auto is then always 32).\n\n" +
+			"--views stores several views of each image: center, flip (the centre mirrored) and N*RECIPE, N\n" +
+			"random views as a paper augments its images; add them up, as center+flip or 4*prism. The centre is\n" +
+			"always stored. Random views depend only on --seed, the path and the view. Training draws one view\n" +
+			"at each visit; eval, audit and export use the centre, or the mean .",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "manifest", Required: true,
 				Usage: "manifest `FILE`, or a folder with a folder for each class"},

@@ -34,10 +34,10 @@ func command(call term.Call[Options]) *cli.Command {
 		Name:      "join",
 		Usage:     "join the parts that several machines made with --shard",
 		ArgsUsage: "OUT",
-		Description: "OUT is the --out of the command that ran with --shard; the parts are in OUT.parts. All must be of one\n" +
-			"job: the same inputs, settings and number of parts. Missing and damaged parts are listed with the shards to run\n" +
-			"again. The result equals that of one machine: feature stores byte for byte if all parts were made on the same\n" +
-			"kind of device, numbers to 1e-9. The parts are kept.\n\n" +
+		Description: "OUT is the --out of the command that ran with --shard; the parts are in OUT.parts. All\n" +
+			"must be of one job: the same inputs, settings and number of parts. Missing and damaged parts are\n" +
+			"listed with the shards to run again. The result equals that of one machine: feature stores byte\n" +
+			"for byte if all parts were made on the same kind of device, numbers to 1e-9. The parts are kept.\n\n" +
 			"   winnow extract … --shard 1/2 --out birds.features\n" +
 			"   winnow extract … --shard 2/2 --out birds.features\n" +
 			"   winnow join birds.features",
@@ -53,7 +53,8 @@ func command(call term.Call[Options]) *cli.Command {
 
 func read(c *cli.Context) (Options, error) {
 	out, err := term.OneArgument(c, "the --out that machines made parts of")
-	return Options{Out: location.At(out), To: location.At(c.String("out")), Overwrite: c.Bool("overwrite"), JSON: c.Bool("json")}, err
+	return Options{Out: location.At(out), To: location.At(c.String("out")), Overwrite: c.Bool("overwrite"),
+		JSON: c.Bool("json")}, err
 }
 
 func run(ctx context.Context, p *term.Program, o Options) error {
