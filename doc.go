@@ -1,5 +1,6 @@
-// Package winnow trains image embeddings on labels that cannot be trusted, and finds wrong labels. It holds no code: this
-// page says which package does what, in the order in which an image passes through them, and its examples run as tests.
+// Package winnow trains image embeddings on labels that cannot be trusted, and finds wrong labels. It holds no code:
+// this page says which package does what, in the order in which an image passes through them, and its examples run as
+// tests.
 //
 //	winnow/datasets     which images, how labelled; noise models; readers of published datasets and of other tools' formats
 //	winnow/backbone     an image file becomes a vector; backbone/ort runs the network with ONNX Runtime, the only cgo
@@ -29,10 +30,11 @@
 //	… in an index       search.Nearest(ctx, index, queries, 10, nil)
 //	one ONNX file       models.Join(backbone, head, nil)
 //
-// Matrix products are gonum's in plain Go unless a program links ONNX Runtime, as all do that import run or report, others by
+// Matrix products are gonum's in plain Go unless a program links ONNX Runtime, as all do that import run or report,
+// others by
 //
 //	import _ "winnow/backbone/ort"
 //
-// and finds its library (winnow runtime install, or $WINNOW_ORT_LIB); then they are ten to twenty times as fast, without a call.
-// ort.Doctor says which computes and why. The other packages build without cgo.
+// and finds its library (winnow runtime install, or $WINNOW_ORT_LIB); then they are ten to twenty times as fast,
+// without a call. ort.Doctor says which computes and why. The other packages build without cgo.
 package winnow

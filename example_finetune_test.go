@@ -63,13 +63,15 @@ func Example_finetune() {
 		log.Fatal(err)
 	}
 	network := net.Model(1)
-	network.Metadata = append(network.Metadata, graph.Property{Key: models.PreprocessingKey, Value: net.Preprocessing.Key()})
+	network.Metadata = append(network.Metadata,
+		graph.Property{Key: models.PreprocessingKey, Value: net.Preprocessing.Key()})
 	if err := os.WriteFile(filepath.Join(dir, "lenet5.onnx"), network.Marshal(), 0o600); err != nil {
 		log.Fatal(err)
 	}
 
 	cfg := config.Default()
-	cfg.Data = config.Data{Manifest: filepath.Join(dir, "stripes.csv"), Root: dir, Model: filepath.Join(dir, "lenet5.onnx")}
+	model := filepath.Join(dir, "lenet5.onnx")
+	cfg.Data = config.Data{Manifest: filepath.Join(dir, "stripes.csv"), Root: dir, Model: model}
 	cfg.Finetune.Weights = config.AllWeights
 	cfg.Filter.Scorer = config.NoFilter
 	cfg.Head.Out, cfg.Length = 8, config.LastsSteps(10)
@@ -91,7 +93,8 @@ func Example_finetune() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d steps, %d tensors of the network, P@1 %.1f of %d images\n", out.Summary.Steps, out.Summary.FineTuned.Tensors, r.PrecisionAt1, r.N)
+	fmt.Printf("%d steps, %d tensors of the network, P@1 %.1f of %d images\n",
+		out.Summary.Steps, out.Summary.FineTuned.Tensors, r.PrecisionAt1, r.N)
 }
 
 // An example cannot be skipped: this runs it where there is ONNX Runtime.

@@ -13,8 +13,8 @@ import (
 	"winnow/run/config"
 )
 
-// drawn are vectors of classes that look like each other, each drawn around its class's centre. A share of the labels is wrong;
-// truth holds the right ones.
+// drawn are vectors of classes that look like each other, each drawn around its class's centre. A share of the labels
+// is wrong; truth holds the right ones.
 func drawn(seed uint64, classes, each int, wrong float64) (set features.Set, truth []int) {
 	const dim = 16
 	rng := rand.New(rand.NewPCG(seed, 1))

@@ -92,7 +92,8 @@ func TestJob(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := naming.Do(t.Context(), location.At(t.TempDir()+"/out"), Shard{Index: 1, Of: 11}, rows, name); err == nil ||
+	out = location.At(t.TempDir() + "/out")
+	if _, err := naming.Do(t.Context(), out, Shard{Index: 1, Of: 11}, rows, name); err == nil ||
 		!strings.Contains(err.Error(), "at most 10 shards") {
 		t.Error(err)
 	}

@@ -28,8 +28,8 @@ func TestKilledChild(t *testing.T) {
 	t.Fatal("continued after half of the part:", err)
 }
 
-// A process that is killed in the middle of its part leaves no part. The same command then makes the same part as without
-// the kill.
+// A process that is killed in the middle of its part leaves no part. The same command then makes the same part as
+// without the kill.
 func TestKilled(t *testing.T) {
 	out := filled(t, 3)
 	second := Path(out, 2, 3).Path()

@@ -154,7 +154,8 @@ func TestMissing(t *testing.T) {
 		"4 of 8 parts cannot be joined: missing: 2-4,8") {
 		t.Error(err)
 	}
-	if _, err := Look(t.Context(), location.At(filepath.Join(t.TempDir(), "nothing"))); !errors.Is(err, fs.ErrNotExist) {
+	nothing := location.At(filepath.Join(t.TempDir(), "nothing"))
+	if _, err := Look(t.Context(), nothing); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }

@@ -67,7 +67,8 @@ func measure(args []string, stdout io.Writer) (int, error) {
 	}()
 	err := c.Wait()
 	m.flush()
-	fmt.Fprintf(stdout, "%s%s %.3f\n", prefix, whole, (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds())
+	spent := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	fmt.Fprintf(stdout, "%s%s %.3f\n", prefix, whole, spent.Seconds())
 	for name, seconds := range m.seconds {
 		if seconds >= 0.05 {
 			fmt.Fprintf(stdout, "%s%s %.3f\n", prefix, name, seconds)

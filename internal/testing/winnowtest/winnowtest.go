@@ -17,9 +17,9 @@ import (
 // Variable, where it is set, makes a test program that calls [Main] winnow itself: shells of tests start it.
 const Variable = "WINNOW_TEST_PROGRAM"
 
-// Main runs the tests of a package. Their files are kept in memory where Linux has room for them and TMPDIR names no other
-// place: commands sync what they write, a dozen files a training, and many tests waited longer for the disk than they
-// computed.
+// Main runs the tests of a package. Their files are kept in memory where Linux has room for them and TMPDIR names no
+// other place: commands sync what they write, a dozen files a training, and many tests waited longer for the disk
+// than they computed.
 func Main(m *testing.M) {
 	if os.Getenv(Variable) != "" {
 		os.Exit(program.Main(append([]string{"winnow"}, os.Args[1:]...)))
