@@ -2,9 +2,9 @@
 // this page says which package does what, in the order in which an image passes through them, and its examples run as
 // tests.
 //
-//	winnow/datasets     which images, how labelled; noise models; readers of published datasets and of other tools' formats
+//	winnow/datasets     which images, how labelled; noise models; readers of published datasets and other tools' files
 //	winnow/backbone     an image file becomes a vector; backbone/ort runs the network with ONNX Runtime, the only cgo
-//	winnow/features     labelled vectors: the [winnow/features.Set] that everything passes on, and stores of them on disk
+//	winnow/features     labelled vectors, the [winnow/features.Set] that everything passes on; stores of them
 //	winnow/losses       a number and its gradient by each vector
 //	winnow/filters      which labels of a batch look right, while training
 //	winnow/head         vectors become embeddings on the unit sphere
@@ -12,9 +12,9 @@
 //	winnow/run          a configuration (run/config) and data become a trained head, kept in a folder (run/folder)
 //	winnow/eval         retrieval, clusters, classifiers on embeddings
 //	winnow/audit        which labels of a whole set are wrong; audit/suspects: the list on disk
-//	winnow/report/review       the page on which people decide about suspects
+//	winnow/report/review         the page on which people decide about suspects
 //	winnow/search       the nearest of many stored vectors
-//	winnow/models       known networks, heads on disk, backbone and head as one ONNX file; models/architecture: new networks
+//	winnow/models       known networks, heads on disk, both as one ONNX file; models/architecture: new networks
 //	winnow/backbone/graph        ONNX models as data; graph/gradient: a network's derivative as another network
 //	winnow/papers       the settings, tables and bounds of five papers
 //	winnow/report       charts and pages
@@ -22,7 +22,7 @@
 // The shortest ways:
 //
 //	wrong labels        audit.Run(ctx, set, audit.Options{Whiten: true})
-//	a trained head      run.Train(ctx, config.Default(), run.Input{Data: &data}, run.Options{}) with data of run.NewData(set, validation)
+//	a trained head      run.Train(ctx, config.Default(), run.Input{Data: &data}, run.Options{}), data of run.NewData
 //	the network too     run.Train(ctx, cfg, run.Input{}, run.Options{Dir: "run"}) with cfg.Finetune.Weights = "all"
 //	how good it is      eval.Retrieve(ctx, embedded, nil, eval.RetrievalOptions{})
 //	one loss            (&losses.MultiSimilarity{Alpha: 2, Beta: 50, Base: 1}).Eval(&grad, set, nil)

@@ -17,7 +17,7 @@ import (
 	"winnow/search"
 )
 
-// A network and a head become one ONNX file: pictures in, unit vectors out, for every program that runs ONNX.
+// Joins a network and a head into one ONNX file: pictures in, unit vectors out, for every program that runs ONNX.
 func Example_export() {
 	described, err := architecture.Embedded("lenet5")
 	if err != nil {
@@ -57,7 +57,7 @@ func Example_export() {
 	// 224 bytes for numpy
 }
 
-// Vectors are kept in an index, which answers which of them are the most similar to others.
+// Stores vectors in an index and asks it which of them are most similar to others.
 func Example_search() {
 	dir, err := os.MkdirTemp("", "winnow")
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"winnow/run/folder"
 )
 
-// drawImages writes images of stripes, of one direction a class, and their manifest.
+// drawImages writes images of stripes, whose direction is their class, and a manifest of them.
 func drawImages(dir string) {
 	manifest := "path,label,split\n"
 	for i := range 48 {
@@ -49,7 +49,7 @@ func drawImages(dir string) {
 	}
 }
 
-// A small ONNX file is trained whole, with a head behind it. This needs ONNX Runtime.
+// Trains all weights of a small ONNX model, with a head behind it. This needs ONNX Runtime.
 func Example_finetune() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "winnow")
@@ -97,7 +97,7 @@ func Example_finetune() {
 		out.Summary.Steps, out.Summary.FineTuned.Tensors, r.PrecisionAt1, r.N)
 }
 
-// An example cannot be skipped: this runs it where there is ONNX Runtime.
+// Runs the example where ONNX Runtime is installed: an example itself cannot be skipped.
 func TestExampleFinetune(t *testing.T) {
 	orttest.Runtime(t)
 	stdout := os.Stdout

@@ -92,8 +92,8 @@ func TestJob(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	out = location.At(t.TempDir() + "/out")
-	if _, err := naming.Do(t.Context(), out, Shard{Index: 1, Of: 11}, rows, name); err == nil ||
+	elsewhere := location.At(t.TempDir() + "/out")
+	if _, err := naming.Do(t.Context(), elsewhere, Shard{Index: 1, Of: 11}, rows, name); err == nil ||
 		!strings.Contains(err.Error(), "at most 10 shards") {
 		t.Error(err)
 	}

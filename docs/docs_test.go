@@ -303,8 +303,8 @@ func (s *shell) fields(t *testing.T, page string) {
 	}
 }
 
-// recipe checks the Python on a page against the files that its commands made, without running it: the files that it opens
-// exist, and the table has its columns.
+// recipe checks the Python on a page against the files that its commands made, without running it: the files that it
+// opens exist, and the table has its columns.
 func (s *shell) recipe(t *testing.T, page string) {
 	folder := s.page(t, page)
 	for _, b := range blocks(s.pages[page]) {
@@ -412,8 +412,8 @@ func sameNumbers(a, b string) bool {
 	return true
 }
 
-// notPrinted returns the first line that is shown but not printed, "" if there is none. A line "…" stands for any lines;
-// lines between two shown ones, such as progress, may be left out without it.
+// notPrinted returns the first line that is shown but not printed, "" if there is none. A line "…" stands for any
+// lines; lines between two shown ones, such as progress, may be left out without it.
 func notPrinted(shown, printed string) string {
 	var lines []string
 	for line := range strings.Lines(printed) {

@@ -31,7 +31,7 @@ type seen struct {
 	Version  int      `json:"version"`
 	Images   string   `json:"images"`          // features.HashPaths of the list
 	Features string   `json:"features_sha256"` // of the store; "": it was begun
-	Files    []string `json:"files"`           // of each image size and time of change, in a .zip size and checksum; "": none
+	Files    []string `json:"files"`           // of each image size and time, in a .zip size and checksum; "": none
 }
 
 // Update makes the store as Run does, but keeps the vectors of unchanged images if its folder holds a finished store of

@@ -34,8 +34,8 @@ func TestCluster(t *testing.T) {
 		want string
 		args []string
 	}{
-		{2, "--sard is not a flag of this command", append([]string{"cluster", "slurm", "--tasks", "2", "--", "extract", "--sard",
-			"1/2"}, extract[1:]...)},
+		{2, "--sard is not a flag of this command",
+			append([]string{"cluster", "slurm", "--tasks", "2", "--", "extract", "--sard", "1/2"}, extract[1:]...)},
 		{2, "expected at most 4: 120 images are dealt by whole batches of 32",
 			append([]string{"cluster", "slurm", "--tasks", "5", "--"}, extract...)},
 		{1, "cluster: the dry run: datasets: ", []string{"cluster", "slurm", "--", "extract", "--manifest", "none.csv",

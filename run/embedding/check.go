@@ -36,7 +36,7 @@ type Check struct {
 	Pixels  string   `json:"pixels"`             // images or random pixels
 	Largest float64  `json:"largest_difference"` // of any number of the unit vectors
 	Limit   float64  `json:"limit"`
-	Stored  *float64 `json:"stored_difference"` // of winnow's own vectors from those of the stored features; null without images
+	Stored  *float64 `json:"stored_difference"` // of winnow's own vectors from the stored features; null without images
 }
 
 func (e Check) String() string {

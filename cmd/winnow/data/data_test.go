@@ -46,7 +46,8 @@ func TestOptions(t *testing.T) {
 		Options: checking.Options{Manifest: location.At("m.csv"), Strict: true}})
 	becomes(t, corruptCommand, "m.csv --noise-rate 0.2 --noise human-like --features f --nearest --out n.csv",
 		CorruptOptions{Manifest: location.At("m.csv"), Out: "n.csv", Split: "train", Features: "f", Seed: 1,
-			Noise: run.NoiseSpec{Model: "human-like", Rate: 0.2, Count: datasets.Independent, Similar: 3, Nearest: true}})
+			Noise: run.NoiseSpec{Model: "human-like", Rate: 0.2, Count: datasets.Independent, Similar: 3,
+				Nearest: true}})
 	becomes(t, toplineCommand, "m.csv --rate 0.3 --split test --out t.csv", ToplineOptions{
 		Manifest: location.At("m.csv"), Out: "t.csv", Split: "test", Rate: 0.3, Seed: 1})
 	becomes(t, joinCommand, "m.csv list.csv --out j.csv --json", JoinOptions{

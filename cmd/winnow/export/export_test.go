@@ -28,8 +28,8 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		{[]string{"--to", "http://db:6334", "--collection", "c", "--payload", "label", "--batch", "9", "--recreate",
 			"--delete", "--on-disk", "ix"},
 			Options{Dir: "ix", Run: folder.Options{View: "center", For: "export"}, Splits: "all", Check: 16,
-				To: embedding.Upload{Payload: "label", Chosen: true, Batch: 9, Recreate: true, Delete: true, OnDisk: true,
-					Database: embedding.Database{URL: "http://db:6334", Key: "secret", Collection: "c",
+				To: embedding.Upload{Payload: "label", Chosen: true, Batch: 9, Recreate: true, Delete: true,
+					OnDisk: true, Database: embedding.Database{URL: "http://db:6334", Key: "secret", Collection: "c",
 						Qdrant: qdrant.Address{Host: "db", Port: 6334}}}}},
 	} {
 		got, err := termtest.Asked(t, command, c.args...)

@@ -107,7 +107,7 @@ func (m *meter) flush() {
 	}
 }
 
-// event looks for what testing says of a test in a line: behind the mark ^V that -json asks for.
+// event finds what testing says of a test in a line: after the mark ^V, which -json asks for.
 func (m *meter) event(line string) {
 	_, said, found := strings.Cut(line, "\x16")
 	if !found {
