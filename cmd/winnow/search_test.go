@@ -224,7 +224,7 @@ func TestIndexAndSearchRefuse(t *testing.T) {
 		{2, "found no images", []string{"index", "--out", none, "--model", s.run}},
 		{2, "--out missing", []string{"index", s.images, "--model", s.run}},
 		{2, `--dtype: found "int8"`, []string{"index", s.images, "--model", s.run, "--out", none, "--dtype", "int8"}},
-		{2, "keeps the numbers it was made with", []string{"index", s.images, "--out", dir, "--add", "--dtype",
+		{2, "keeps the type it was made with", []string{"index", s.images, "--out", dir, "--add", "--dtype",
 			"float16"}},
 		{1, "there is an index already\nwinnow: --add adds", []string{"index", s.images, "--model", s.run, "--out",
 			dir}},
