@@ -3,7 +3,8 @@
 // tests.
 //
 //	winnow/datasets     which images, how labelled; noise models; readers of published datasets and other tools' files
-//	winnow/backbone     an image file becomes a vector; backbone/ort runs the network with ONNX Runtime, the only cgo
+//	winnow/backbone     an image file becomes a vector; backbone/ort runs networks with ONNX Runtime, the only cgo;
+//	                    backbone/graph: ONNX models as data, and a network's derivative as another network
 //	winnow/features     labelled vectors, the [winnow/features.Set] that everything passes on; stores of them
 //	winnow/losses       a number and its gradient by each vector
 //	winnow/filters      which labels of a batch look right, while training
@@ -12,12 +13,10 @@
 //	winnow/run          a configuration (run/config) and data become a trained head, kept in a folder (run/folder)
 //	winnow/eval         retrieval, clusters, classifiers on embeddings
 //	winnow/audit        which labels of a whole set are wrong; audit/suspects: the list on disk
-//	winnow/report/review         the page on which people decide about suspects
+//	winnow/report       charts and pages; report/review: the page on which people decide about suspects
 //	winnow/search       the nearest of many stored vectors
 //	winnow/models       known networks, heads on disk, both as one ONNX file; models/architecture: new networks
-//	winnow/backbone/graph        ONNX models as data; graph/gradient: a network's derivative as another network
 //	winnow/papers       the settings, tables and bounds of five papers
-//	winnow/report       charts and pages
 //
 // The shortest ways:
 //

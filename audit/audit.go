@@ -1,17 +1,16 @@
-// Package audit finds which given labels of a whole set are wrong: it scores every label, each image left out of its own
-// judgement, suggests labels that fit better, estimates how many labels are wrong, and finds images that fit no class,
-// near copies with different labels, and classes that look like one or like two.
+// Package audit finds the wrong labels of a set. It scores every label, each image left out of its own judgement,
+// suggests labels that fit better, estimates how many labels are wrong, and finds images that fit no class, near
+// copies with different labels, and classes that look like one or like two.
 //
 //	result, err := audit.Run(ctx, set, audit.Options{Whiten: true})
 //
-// [Run] asks one scorer of the catalog: a judge of whole sets (audit/judges), the scorer of a filter with the set itself
-// as its memory bank (filters), or heads trained on the spot (audit/crossfit). What a training found out about its
-// samples ranks them instead where it is given ([Given]). A [Cut] chooses from the result what to drop or relabel, and
+// [Run] uses one scorer of the catalog: a judge of whole sets (audit/judges), the scorer of a filter with the set
+// itself as its memory bank (filters), or heads that it trains (audit/crossfit). Scores from elsewhere, for example
+// from a training, can rank the labels instead ([Given]). A [Cut] chooses suspects to drop or relabel;
 // [Result.Suspects] with names ([Result.Name]) are the list on disk (audit/suspects).
 //
-// Only given labels are seen. measure.go alone knows the truth, and only after the fact. The package reads and prints
-// nothing and needs no ONNX Runtime; run/inspect opens runs and stores for it. It is imported by neither train nor
-// filters nor losses.
+// The package sees given labels only; [Result.Measure] alone compares with the truth. It reads and prints nothing and
+// needs no ONNX Runtime; run/inspect opens runs and stores for it. Neither train nor filters nor losses import it.
 package audit
 
 import (
@@ -36,64 +35,83 @@ import (
 	"winnow/train"
 )
 
-// Options are the settings of [Run]; the zero value asks the default judge about the vectors as given and calls as many
-// labels wrong as it estimates there to be.
+// Options are the settings of [Run]. The zero value asks the default judge about the vectors as given, and calls as
+// many labels wrong as it estimates.
 type Options struct {
 	Scorer  string   // a name of [Scorers]; "": [judges.Default]
 	Classes int      // labels are 0 … Classes-1, or negative for none; 0: one more than the largest
-	Whiten  bool     // judge the vectors whitened, which serves features as they were stored; crossfit does so by itself, for combined too
+	Whiten  bool     // judge whitened vectors, for features as stored; crossfit always whitens, in combined too
 	Rate    *float64 // share of the labels to call wrong, 0 ≤ Rate < 1; nil: as estimated
 
-	Neighbours int     // knn: images that vote, simifeat-v, simifeat-r: the image itself counted; 0: 10
-	Folds      int     // self-confidence, margin, confident, crossfit, combined: parts of which one is judged by the others; 0: 5
-	Copies     float64 // cosine from which two images are near copies; 0: [findings.CopyBound]
+	Neighbours int     // knn: images that vote; simifeat-v, simifeat-r: the image itself is one of them; 0: 10
+	Folds      int     // of the judges by a probe, crossfit and combined: each is judged by the others; 0: 5
+	Rounds     int     // crossfit, combined: divisions into folds, whose mean log probabilities judge; 0: 1
+	Copies     float64 // two images are near copies if their cosine is at least this; 0: [findings.CopyBound]
 	Seed       uint64  // of the folds and of the resampling behind the estimate's interval
 	MaxMem     int64   // bytes of similarities held at once; 0: [eval.DefaultMaxMem]
+	JustRank   bool    // find nothing but suspects; needs Rate or Given.Wrong
 
-	Filter   *filters.Config // settings of a filter's scorer; nil: the defaults
-	Proxies  *features.Param // that proxysim judges by: the same number for each class, class after class
-	Given    *Given          // ranks the labels in place of the scorer, which then only suggests others
-	Findings features.Source // vectors in which noise rate, classes, outliers and copies are found, whitened first, row by row those of the set; nil: those that are judged
-	JustRank bool            // finds nothing but suspects; needs Rate or Given.Wrong
+	Filter *filters.Config // settings of a filter's scorer; nil: the defaults
+}
 
-	Parts  []int                                                           // values of each backbone, where vectors of several stand side by side: crossfit and combined have heads for each; nil: one
-	Names  []string                                                        // of the backbones of Parts, for Result.Why; nil: none
-	Rounds int                                                             // crossfit, combined: partings into folds, whose mean log probabilities judge; 0: 1
-	Tune   func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error) // crossfit, combined: fine-tunes a network for a fold; nil: heads on the vectors are all
-	Told   func(done, total, kept int, where string)                       // how many steps the heads or networks of crossfit and combined have done, kept of them by an earlier audit; may be nil
-	Shared *Shared                                                         // what scorers asked before found out about the same set with the same options; nil: nothing
+// Auditor is what an audit has besides a set and its settings; all of it is optional.
+type Auditor struct {
+	Given   *Given          // ranks the labels in place of the scorer, which then only suggests others
+	Proxies *features.Param // of proxysim: the same number for each class, class after class
+	// Findings has the same rows as the set. Noise rate, classes, outliers and copies are found in it, whitened.
+	Findings features.Source
+	Parts    []int    // crossfit, combined: values of each backbone, if a vector joins several; each gets heads
+	Names    []string // of these backbones, for Result.Why
+
+	// Tune fine-tunes a network for a fold of crossfit and combined.
+	Tune func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error)
+	// Told follows the steps of crossfit and combined, kept of which were done by an earlier audit.
+	Told func(done, total, kept int, where string)
+	// Shared holds results of earlier audits of the same set with the same options.
+	Shared *Shared
+}
+
+// job is one audit.
+type job struct {
+	Options
+	Auditor
 }
 
 // Result is the outcome of an audit.
 type Result struct {
 	Scorer     string
-	Why        string             // what the scorer chose for this set, and why; empty: there was nothing to choose
-	Blind      bool               // labels left out are foretold no better than by chance: none is called wrong, and nothing is known of the rate
-	Suggests   string             // the scorer of the suggested labels, where that is another
+	Why        string             // what the scorer chose for this set, and why; "": it had no choice
+	Blind      bool               // held-out labels are predicted no better than by chance: none is called wrong
+	Suggests   string             // the scorer of the suggested labels, if it is another
 	Rate       float64            // share of the labels that is called wrong
-	Suspects   []suspects.Suspect // all labelled rows, most suspect first, of equal ones the lower row
+	Suspects   []suspects.Suspect // all labelled rows, most suspect first; ties by row
 	Unjudged   int                // suspects alone with their label: nothing is known of them, and their score is 1
 	Noise      *noiserate.Estimate
-	Classes    []Class // that have two images or more, by their number
-	Sampled    int     // rows that was fitted to, of a result by a [Basis]; 0: all are there
-	NoFindings error   // why there is neither Noise nor Classes: there is nothing to compare with
+	Classes    []Class // with at least two images, by number
+	Sampled    int     // rows fitted to, if a [Basis] judged; else 0
+	NoFindings error   // why there is neither Noise nor Classes
 
 	labels []int // of all rows
 }
 
-// Class is what is found out about one class.
+// Class holds the findings on one class.
 type Class struct {
 	findings.Class
 	Purity    float64 // estimated share of right labels
-	Low, High float64 // its interval of 95 %
+	Low, High float64 // its 95 % interval
 }
 
-// Run judges the labels of set. Rows that are not of unit length are scaled to it in a copy. Time is the scorer's, which
-// for those of package judges that are ours and for crossfit is O(n·(C+d)·d), and as much for the rest; whitened vectors are where
-// [features.Spill] has them.
+// Run judges the labels of set, with a zero [Auditor].
 func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
-	o, err := o.filled(set)
-	if err != nil {
+	return Auditor{}.Run(ctx, set, o)
+}
+
+// Run judges the labels of set. Rows that are not of unit length are scaled to it in a copy. Time is the scorer's:
+// O(n·(C+d)·d) for crossfit and for the judges that are ours; everything else takes as much again. Whitened
+// vectors are stored where [features.Spill] puts them.
+func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Result, error) {
+	o := job{options, a}
+	if err := o.fill(set); err != nil {
 		return Result{}, err
 	}
 	r := Result{Scorer: o.Scorer, labels: set.Labels}
@@ -115,7 +133,7 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 	}
 	defer func() { free() }()
 	if !Named(o.Scorer).Trains {
-		set.X = blas32.General{} // what the caller keeps no more need not stay
+		set.X = blas32.General{} // free it if the caller does not keep it
 	}
 	var verdict judges.Verdict
 	if !judged {
@@ -133,7 +151,7 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 		return Result{}, err
 	}
 	if !o.JustRank {
-		if o.Findings != nil { // the classes as the scorer left them are those of other vectors
+		if o.Findings != nil { // the scorer's classes are of other vectors
 			found := o.Findings
 			z, left, o.Findings = features.Set{}, nil, nil
 			if err := free(); err != nil {
@@ -151,37 +169,38 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 	return r, nil
 }
 
-// errNoVectors says why nothing is found but suspects.
+// errNoVectors is the reason for finding nothing but suspects.
 var errNoVectors = errors.New("there are no features of the images")
 
-// filled checks the options and puts the defaults in.
-func (o Options) filled(set features.Set) (Options, error) {
+// fill checks the options and puts in the defaults.
+func (o *job) fill(set features.Set) error {
 	if len(set.Labels) != set.Len() {
-		return o, fmt.Errorf("audit: %d labels, expected one for each of %d rows", len(set.Labels), set.Len())
+		return fmt.Errorf("audit: %d labels, expected one for each of %d rows", len(set.Labels), set.Len())
 	}
 	most, n := features.Unlabelled, 0
 	for i, y := range set.Labels {
 		if y < features.Unlabelled || o.Classes > 0 && y >= o.Classes {
-			return o, fmt.Errorf("audit: row %d: label %d, expected one of %d classes, or %d for none", i, y, o.Classes, features.Unlabelled)
+			return fmt.Errorf("audit: row %d: label %d, expected one of %d classes, or %d for none", i, y, o.Classes,
+				features.Unlabelled)
 		}
 		if most = max(most, y); y >= 0 {
 			n++
 		}
 	}
 	if n < 2 {
-		return o, fmt.Errorf("audit: %d labelled rows, expected at least 2", n)
+		return fmt.Errorf("audit: %d labelled rows, expected at least 2", n)
 	}
 	if o.Classes == 0 {
 		o.Classes = most + 1
 	}
 	if o.Rate != nil && !(*o.Rate >= 0 && *o.Rate < 1) {
-		return o, fmt.Errorf("audit: rate %v, expected a share from 0 to below 1", *o.Rate)
+		return fmt.Errorf("audit: rate %v, expected a share from 0 to below 1", *o.Rate)
 	}
 	if o.Findings != nil && o.Findings.Len() != set.Len() {
-		return o, fmt.Errorf("audit: findings in %d rows, expected the %d that are judged", o.Findings.Len(), set.Len())
+		return fmt.Errorf("audit: findings in %d rows, expected the %d that are judged", o.Findings.Len(), set.Len())
 	}
 	if g := o.Given; g != nil && !g.fits(set.Len()) {
-		return o, fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows",
+		return fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows",
 			len(g.Score), g.Name, len(g.Order), set.Len())
 	}
 	o.Scorer = Named(o.Scorer).Name
@@ -189,13 +208,13 @@ func (o Options) filled(set features.Set) (Options, error) {
 		o.Shared = &Shared{alone: true}
 	}
 	o.Copies = cmp.Or(o.Copies, findings.CopyBound)
-	return o, nil
+	return nil
 }
 
-// find estimates the noise rate and looks for odd classes, outliers and copies among z; left are the classes as the scorer
-// left them, nil if it left none. It adds to what is said of the rows of z.
-func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, said *judgement, o Options) error {
-	judged := left != nil // by these very vectors
+// find estimates the noise rate and finds odd classes, outliers and copies in z. left are the classes with the
+// weights of the scorer, or nil. It adds its findings to said.
+func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, said *judgement, o job) error {
+	judged := left != nil // in these vectors
 	if !judged {
 		if left, r.NoFindings = leaveout.New(z, o.Classes); r.NoFindings != nil {
 			return nil
@@ -205,14 +224,11 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, s
 	if err != nil {
 		return err
 	}
-	r.Noise = &e
 	classes, err := findings.Classes(ctx, left)
 	if err != nil {
 		return err
 	}
-	for _, k := range classes {
-		r.Classes = append(r.Classes, Class{Class: k, Purity: 1 - e.Classes[k.Class], Low: 1 - e.ClassHigh[k.Class], High: 1 - e.ClassLow[k.Class]})
-	}
+	r.note(&e, classes)
 	switch knows := r.Scorer == judges.Combined || r.Scorer == judges.Fitted; {
 	case r.Blind:
 		e.Rate, e.Low, e.High = 0, 0, noiserate.MostOf(len(left.Classes))
@@ -238,16 +254,25 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, s
 	return err
 }
 
-// judgement is what is found out about the labelled rows of a set, counted among themselves; lists may be nil.
+// note adds an estimate and classes to the result.
+func (r *Result) note(e *noiserate.Estimate, classes []findings.Class) {
+	r.Noise = e
+	for _, k := range classes {
+		r.Classes = append(r.Classes, Class{Class: k, Purity: 1 - e.Classes[k.Class],
+			Low: 1 - e.ClassHigh[k.Class], High: 1 - e.ClassLow[k.Class]})
+	}
+}
+
+// judgement holds the findings on the labelled rows of a set, numbered among themselves. Lists may be nil.
 type judgement struct {
 	judges.Opinion
 	forGiven, forSuggested [][]eval.Neighbour // nearest images with either label, nearest first
 	copies                 [][]eval.Neighbour // near copies with another label, nearest first
-	fit                    []float64          // NaN: not known
+	fit                    []float64          // NaN: unknown
 }
 
-// conclude lists the suspects and calls labels wrong. rows are positions in the set of what is judged.
-func (r *Result) conclude(rows []int, said judgement, o Options) {
+// conclude lists the suspects and calls labels wrong. rows are the positions of the judged rows in the set.
+func (r *Result) conclude(rows []int, said judgement, o job) {
 	having := map[int]int{}
 	for _, row := range rows {
 		having[r.labels[row]]++
@@ -272,7 +297,7 @@ func (r *Result) conclude(rows []int, said judgement, o Options) {
 			Score: said.Score[i], SuggestedScore: &said.SuggestedScore[i], Order: said.Order[i],
 			SupportGiven: near(said.forGiven, i), SupportSuggested: near(said.forSuggested, i), Alone: having[y] < 2,
 		}
-		if s.Unjudged = s.Alone && o.Given == nil; s.Unjudged { // what is given asked no other image
+		if s.Unjudged = s.Alone && o.Given == nil; s.Unjudged { // given scores need no other image
 			r.Unjudged++
 		}
 		if certain && !s.Unjudged {
@@ -298,11 +323,11 @@ func (r *Result) conclude(rows []int, said judgement, o Options) {
 	r.call(o)
 }
 
-// cosine returns a similarity with the digits that a float32 has.
+// cosine returns a similarity with the precision of a float32.
 func cosine(v float32) float64 { return math.Round(float64(v)*1e6) / 1e6 }
 
-// Name gives the suspects their paths and labels, as files need them, and returns them. paths are by row of the set,
-// classes by number.
+// Name adds paths and labels to the suspects, for files, and returns them. paths are by row of the set, classes by
+// number.
 func (r *Result) Name(paths, classes []string) []suspects.Suspect {
 	for i := range r.Suspects {
 		s := &r.Suspects[i]
@@ -320,8 +345,8 @@ func (r *Result) Name(paths, classes []string) []suspects.Suspect {
 	return r.Suspects
 }
 
-// call says which labels are called wrong; the suspects are sorted.
-func (r *Result) call(o Options) {
+// call decides which labels are called wrong. The suspects must be sorted.
+func (r *Result) call(o job) {
 	switch {
 	case o.Rate != nil:
 		r.Rate = *o.Rate

@@ -14,8 +14,8 @@ import (
 	"winnow/features"
 )
 
-// The zero options judge vectors as they are given: every scorer of the catalog finds the wrong labels, whatever the rows'
-// lengths, and the estimate is near the share of them.
+// With zero options, vectors are judged as given: every scorer of the catalog finds the wrong labels, whatever the
+// lengths of the rows, and the estimate is close to their share.
 func TestRun(t *testing.T) {
 	z, truth := mislabelled(5, 10, 24, 20, 0.25)
 	wrong := make([]bool, z.Len())
@@ -40,11 +40,13 @@ func TestRun(t *testing.T) {
 		if err != nil || d.AUROC < 0.75 || d.Removed != int(r.Rate*float64(z.Len())) {
 			t.Errorf("%s: AUROC %v, %d called wrong, %v", scorer, d.AUROC, d.Removed, err)
 		}
-		if scorer == "" && (r.Scorer != judges.Combined || r.Why == "" || math.Abs(r.Noise.Rate-0.25) > 0.1 || len(r.Classes) != 10 || r.NoFindings != nil) {
+		if scorer == "" && (r.Scorer != judges.Combined || r.Why == "" || math.Abs(r.Noise.Rate-0.25) > 0.1 ||
+			len(r.Classes) != 10 || r.NoFindings != nil) {
 			t.Errorf("%s: %+v, %d classes", r.Scorer, r.Noise, len(r.Classes))
 		}
 	}
-	if r, err := Run(context.Background(), long, Options{Scorer: "probe"}); err != nil || r.Scorer != judges.SelfConfidence {
+	if r, err := Run(context.Background(), long, Options{Scorer: "probe"}); err != nil ||
+		r.Scorer != judges.SelfConfidence {
 		t.Errorf("by its old name the probe judges as %q, %v", r.Scorer, err)
 	}
 	if long.Row(1)[0] == z.Row(1)[0] {
@@ -52,7 +54,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Labels drawn at random say nothing of the images: none is called wrong, no rate is estimated, and the ranking stays.
+// Random labels are unrelated to the images: none is called wrong, no rate is estimated, and the ranking stays.
 func TestRunBlind(t *testing.T) {
 	for _, scorer := range []string{judges.Fitted, judges.Combined} {
 		z, _ := mislabelled(7, 6, 60, 12, 0)
@@ -79,8 +81,8 @@ func TestRunBlind(t *testing.T) {
 	}
 }
 
-// Whitened, fewer images than values are all equally far from each other, and opposite to all others together. That an image's
-// own class is one image smaller without it must not foretell its label: labels that have nothing to do with the vectors must not look right.
+// With fewer images than values, whitened images are all equally far from each other, and opposite to all others
+// together. An image's own class is smaller by one without it; that must not make random labels look right.
 func TestRunBlindWhereImagesAreFew(t *testing.T) {
 	for _, scorer := range []string{judges.Fitted, judges.Combined} {
 		z, truth := mislabelled(8, 3, 20, 300, 0.2)
@@ -108,7 +110,7 @@ func TestRunBlindWhereImagesAreFew(t *testing.T) {
 	}
 }
 
-// Rows without a label are not judged, and whitening uses them.
+// Rows without a label are not judged, but whitening uses them.
 func TestRunUnlabelled(t *testing.T) {
 	z, _ := mislabelled(6, 6, 20, 12, 0.2)
 	for i := 0; i < z.Len(); i += 7 {
@@ -127,7 +129,8 @@ func TestRunUnlabelled(t *testing.T) {
 		}
 		for _, n := range s.SupportGiven {
 			if z.Labels[n.Row] != s.GivenClass {
-				t.Fatalf("row %d of label %d is supported by row %d of label %d", s.Row, s.GivenClass, n.Row, z.Labels[n.Row])
+				t.Fatalf("row %d of label %d is supported by row %d of label %d", s.Row, s.GivenClass, n.Row,
+					z.Labels[n.Row])
 			}
 		}
 	}
@@ -142,9 +145,12 @@ func TestRunRefuses(t *testing.T) {
 		"rate":   func() (Result, error) { return Run(context.Background(), z, Options{Rate: &nan}) },
 		"one":    func() (Result, error) { return Run(context.Background(), z.Rows([]int{0}), Options{}) },
 		"labels": func() (Result, error) { return Run(context.Background(), features.Set{X: z.X}, Options{}) },
-		"given":  func() (Result, error) { return Run(context.Background(), z, Options{Given: &Given{Name: "x"}}) },
+		"given": func() (Result, error) {
+			return Auditor{Given: &Given{Name: "x"}}.Run(context.Background(), z, Options{})
+		},
 		"zero": func() (Result, error) {
-			return Run(context.Background(), features.Set{X: features.NewMatrix(4, 3), Labels: []int{0, 0, 1, 1}}, Options{})
+			return Run(context.Background(), features.Set{X: features.NewMatrix(4, 3), Labels: []int{0, 0, 1, 1}},
+				Options{})
 		},
 	} {
 		if _, err := run(); err == nil {
@@ -185,7 +191,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// Suspects are named by their rows and labels; probabilities stand only where they are some.
+// Suspects are named by their rows and labels. Only scorers with probabilities give probabilities.
 func TestName(t *testing.T) {
 	z, _ := mislabelled(8, 3, 8, 10, 0.2)
 	paths, classes := make([]string, z.Len()), []string{"a", "b", "c"}
@@ -199,15 +205,18 @@ func TestName(t *testing.T) {
 		}
 		r.Name(paths, classes)
 		for i, s := range r.Suspects {
-			if s.Rank != i+1 || s.Path != paths[s.Row] || s.Given != classes[z.Labels[s.Row]] || s.Suggested != classes[s.SuggestedClass] ||
-				(s.SuggestedProbability != nil) != probable || s.Fit == nil || len(s.SupportGiven) != supporting || s.SupportGiven[0].Path != paths[s.SupportGiven[0].Row] {
+			if s.Rank != i+1 || s.Path != paths[s.Row] || s.Given != classes[z.Labels[s.Row]] ||
+				s.Suggested != classes[s.SuggestedClass] ||
+				(s.SuggestedProbability != nil) != probable || s.Fit == nil || len(s.SupportGiven) != supporting ||
+				s.SupportGiven[0].Path != paths[s.SupportGiven[0].Row] {
 				t.Fatalf("%s, place %d: %+v", scorer, i, s)
 			}
 		}
 	}
 }
 
-// A scorer that judges by proxies judges a set only where it is given some, whether it needs the set as its bank besides or not.
+// A scorer that judges by proxies judges a set only if proxies are given, whether or not it also needs
+// the set as its bank.
 func TestRunByProxies(t *testing.T) {
 	z, truth := mislabelled(5, 10, 24, 20, 0.25)
 	wrong, p := make([]bool, z.Len()), features.NewParam("proxies", 2*10, 20)
@@ -219,14 +228,15 @@ func TestRunByProxies(t *testing.T) {
 		}
 	}
 	for _, scorer := range []string{"proxysim", "sub_center"} {
-		r, err := Run(t.Context(), z, Options{Scorer: scorer, Classes: 10, Proxies: p})
+		r, err := Auditor{Proxies: p}.Run(t.Context(), z, Options{Scorer: scorer, Classes: 10})
 		if err != nil {
 			t.Fatalf("%s: %v", scorer, err)
 		}
 		if d, err := r.Measure(wrong); err != nil || d.AUROC < 0.9 {
 			t.Errorf("%s: AUROC %v, %v", scorer, d.AUROC, err)
 		}
-		if _, err := Run(t.Context(), z, Options{Scorer: scorer, Classes: 10}); err == nil || slices.Contains(Alone(), scorer) {
+		if _, err := Run(t.Context(), z, Options{Scorer: scorer, Classes: 10}); err == nil ||
+			slices.Contains(Alone(), scorer) {
 			t.Errorf("%s judges a set without proxies", scorer)
 		}
 	}

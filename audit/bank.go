@@ -11,14 +11,15 @@ import (
 	"winnow/filters"
 )
 
-// candidates is how many classes, nearest by mean similarity, compete to be suggested.
+// candidates is the number of classes, nearest by mean similarity, that may be suggested.
 const candidates = 3
 
-// byBank judges every given label of z, all labelled, by a filter's scorer, each image left out of its own judgement. The
-// bank is z itself. A label is suggested by giving the row each candidate label in turn and asking the same scorer;
-// candidates are the classes nearest by mean similarity. There, too, the row is left out of the class it was given.
-// Classes are numbered 0 … classes-1. Time O(n²·d), memory as maxMem says.
-func byBank(ctx context.Context, scorer filters.Scorer, z features.Set, classes int, maxMem int64) (o judges.Opinion, err error) {
+// byBank judges every given label of z, all labelled, by a filter's scorer with z as its bank, each image left out
+// of its own judgement. To suggest a label, it scores the row with each candidate label: the classes nearest by
+// mean similarity. There, too, the row is left out of the class of its given label. Classes are numbered 0 …
+// classes-1. Time O(n²·d), memory maxMem.
+func byBank(ctx context.Context, scorer filters.Scorer, z features.Set, classes int,
+	maxMem int64) (o judges.Opinion, err error) {
 	bank := features.BankOf(z, classes)
 	judge := judgeBy(scorer)
 	if o.Order, err = judge.all(ctx, z, bank, true); err != nil {
@@ -31,7 +32,7 @@ func byBank(ctx context.Context, scorer filters.Scorer, z features.Set, classes 
 	return o, suggest(ctx, judge, z, bank, &o, maxMem)
 }
 
-// judge is a scorer as an audit uses it: by log-odds where the scores are probabilities.
+// judge is a scorer, by log-odds if its scores are probabilities.
 type judge struct {
 	order func(dst []float64, z features.Set, ref *features.Bank, own bool) []float64
 	score func(order float64) float64
@@ -41,12 +42,13 @@ type judge struct {
 
 func judgeBy(scorer filters.Scorer) judge {
 	if r, ok := scorer.(filters.Ranker); ok {
-		return judge{order: r.LogOdds, score: func(l float64) float64 { return 1 / (1 + math.Exp(-l)) }, probability: true}
+		return judge{order: r.LogOdds, score: func(l float64) float64 { return 1 / (1 + math.Exp(-l)) },
+			probability: true}
 	}
 	return judge{order: scorer.Score, score: func(s float64) float64 { return s }}
 }
 
-// all judges z a block at a time, so that no rows×classes matrix of the whole set is held.
+// all judges z block by block, so that no rows×classes matrix of the whole set is held.
 func (j judge) all(ctx context.Context, z features.Set, bank *features.Bank, own bool) ([]float64, error) {
 	const block = 1024
 	scores := make([]float64, 0, z.Len())
@@ -67,15 +69,16 @@ func (j judge) all(ctx context.Context, z features.Set, bank *features.Bank, own
 	return scores, nil
 }
 
-// suggest fills in the class that scores best among the candidates and the given one.
-func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Bank, o *judges.Opinion, maxMem int64) error {
+// suggest sets the suggestions: the best class of the candidates and the given one.
+func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Bank, o *judges.Opinion,
+	maxMem int64) error {
 	best := slices.Clone(o.Order)
 	o.Suggested, o.SuggestedScore = slices.Clone(z.Labels), slices.Clone(o.Score)
 	near, err := nearestClasses(ctx, z, bank, maxMem)
 	if err != nil {
 		return err
 	}
-	var with []float64 // orders of the given labels, each row a member of its class
+	var with []float64 // orders of the given labels with each row in its class
 	if judge.probability {
 		if with, err = judge.all(ctx, z, bank, false); err != nil {
 			return err
@@ -84,7 +87,7 @@ func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Ba
 	other := features.Set{X: z.X, IDs: z.IDs, Labels: make([]int, z.Len())}
 	for c := range candidates {
 		for i := range other.Labels {
-			other.Labels[i] = z.Labels[i] // no further candidate: score it again, harmless
+			other.Labels[i] = z.Labels[i] // no further candidate: scoring it again is harmless
 			if c < len(near[i]) {
 				other.Labels[i] = near[i][c].Row
 			}
@@ -105,16 +108,17 @@ func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Ba
 	return nil
 }
 
-// withoutRow returns the log-odds of another class c once the row has been taken out of the class y it was given, where its
-// own vector would speak for y and against c. other are the log-odds of c and with those of y while the row is a member
-// of y, without those of y when it is not. With P_k = e^{l_k}/Σ e^{l} and s(x) = log(1+e^x),
+// withoutRow returns the log-odds of another class c with the row taken out of its given class y, where its own
+// vector would support y against c. other are the log-odds of c, and with those of y, both with the row in y;
+// without are those of y without the row. With P_k = e^{l_k}/Σ e^{l} and s(x) = log(1+e^x),
 //
-//	log P_c = -s(-other) + s(with) - s(without),   for l_c does not depend on the row and s = log Σ e^l - log Σ_{k≠y} e^l
+//	log P_c = -s(-other) + s(with) - s(without)
 //
-// Log-odds beyond 36 are 36, where P rounds to 1. What classes too small for a concentration pool with y stays unchanged.
+// since l_c does not depend on the row and s = log Σ e^l - log Σ_{k≠y} e^l. Log-odds are at most 36, where P
+// rounds to 1. The pooling of classes too small for a concentration of their own is left unchanged.
 func withoutRow(other, with, without float64) float64 {
 	if math.IsInf(with, 0) || math.IsInf(without, 0) {
-		return other // nothing is known of y without the row
+		return other // y is unknown without the row
 	}
 	logP := softplus(with) - softplus(without) - softplus(-other)
 	const most = 36
@@ -127,8 +131,9 @@ func withoutRow(other, with, without float64) float64 {
 // softplus returns log(1+e^x).
 func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
-// nearestClasses ranks, for every row, the classes other than the given one by mean similarity.
-func nearestClasses(ctx context.Context, z features.Set, bank *features.Bank, maxMem int64) ([][]eval.Neighbour, error) {
+// nearestClasses ranks for every row the classes other than the given one by mean similarity.
+func nearestClasses(ctx context.Context, z features.Set, bank *features.Bank,
+	maxMem int64) ([][]eval.Neighbour, error) {
 	out := make([][]eval.Neighbour, z.Len())
 	err := eval.EachRow(ctx, z.X, bank.Centres(), eval.Bytes(maxMem), func(i int, s []float32) {
 		best := make([]eval.Neighbour, 0, candidates)

@@ -43,7 +43,8 @@ func mislabelled(seed uint64, classes, each, d int, rate float64) (z features.Se
 }
 
 func TestAuditFindsWrongLabels(t *testing.T) {
-	for _, scorer := range []filters.Scorer{&filters.VMF{Kappa: filters.KappaBanerjee}, &filters.AvgSim{}, filters.MemoryPositive{}} {
+	for _, scorer := range []filters.Scorer{&filters.VMF{Kappa: filters.KappaBanerjee}, &filters.AvgSim{},
+		filters.MemoryPositive{}} {
 		for seed := range uint64(3) {
 			z, truth := mislabelled(seed, 12, 30, 24, 0.4)
 			list, err := audited(scorer, z, 12, 4*360*7)
@@ -93,11 +94,11 @@ func audited(scorer filters.Scorer, z features.Set, classes int, maxMem int64) (
 		return nil, err
 	}
 	r := Result{labels: z.Labels}
-	r.conclude(features.AllRows(z.Len()), said, Options{})
+	r.conclude(features.AllRows(z.Len()), said, job{})
 	return r.Suspects, nil
 }
 
-// checkAudit looks at what must hold of any audit.
+// checkAudit checks what must hold for any audit.
 func checkAudit(t *testing.T, z features.Set, list []suspects.Suspect) {
 	t.Helper()
 	seen := make([]bool, z.Len())
@@ -110,7 +111,8 @@ func checkAudit(t *testing.T, z features.Set, list []suspects.Suspect) {
 		}
 		seen[s.Row] = true
 		if len(s.SupportGiven) > 3 || (s.SuggestedClass == z.Labels[s.Row]) != (len(s.SupportSuggested) == 0) {
-			t.Fatalf("row %d: support %v and %v for %d, suggested %d", s.Row, s.SupportGiven, s.SupportSuggested, z.Labels[s.Row], s.SuggestedClass)
+			t.Fatalf("row %d: support %v and %v for %d, suggested %d", s.Row, s.SupportGiven, s.SupportSuggested,
+				z.Labels[s.Row], s.SuggestedClass)
 		}
 		for _, n := range s.SupportGiven {
 			if z.Labels[n.Row] != z.Labels[s.Row] || n.Row == s.Row {
@@ -119,7 +121,8 @@ func checkAudit(t *testing.T, z features.Set, list []suspects.Suspect) {
 		}
 		for _, n := range s.SupportSuggested {
 			if z.Labels[n.Row] != s.SuggestedClass {
-				t.Fatalf("row %d: suggestion %d is supported by row %d of class %d", s.Row, s.SuggestedClass, n.Row, z.Labels[n.Row])
+				t.Fatalf("row %d: suggestion %d is supported by row %d of class %d", s.Row, s.SuggestedClass, n.Row,
+					z.Labels[n.Row])
 			}
 		}
 	}
@@ -142,7 +145,7 @@ func TestAuditSmall(t *testing.T) {
 	}
 }
 
-// Scores from elsewhere replace a scorer's, by row, and order the list; suggestions stay with their rows, and rows
+// Scores from elsewhere replace a scorer's, by row, and order the list. Suggestions stay with their rows, and rows
 // without a label are not judged.
 func TestGiven(t *testing.T) {
 	z := features.NewSet(5, 3)
@@ -158,21 +161,24 @@ func TestGiven(t *testing.T) {
 	for _, s := range plain.Suspects {
 		suggested[s.Row] = s.SuggestedClass
 	}
-	given := &Given{Name: "elsewhere", Opinion: judges.Opinion{Score: []float64{0, 1, 7, 0, 0.5}, Order: []float64{1, 4, 7, 1, 2}}, Wrong: []bool{true, false, true, true, false}}
-	r, err := Run(context.Background(), z, Options{Scorer: "avgsim", JustRank: true, Given: given})
+	given := &Given{Name: "elsewhere", Opinion: judges.Opinion{Score: []float64{0, 1, 7, 0, 0.5},
+		Order: []float64{1, 4, 7, 1, 2}}, Wrong: []bool{true, false, true, true, false}}
+	r, err := Auditor{Given: given}.Run(context.Background(), z, Options{Scorer: "avgsim", JustRank: true})
 	if err != nil || r.Scorer != "elsewhere" || r.Suggests != "avgsim" || r.Rate != 0.5 || len(r.Suspects) != 4 {
 		t.Fatalf("%v: %+v", err, r)
 	}
-	for i, want := range []suspects.Suspect{{Row: 0, Order: 1, Dropped: true}, {Row: 3, Order: 1, Dropped: true}, {Row: 4, Score: 0.5, Order: 2}, {Row: 1, Score: 1, Order: 4}} {
-		if got := r.Suspects[i]; got.Row != want.Row || got.Score != want.Score || got.Order != want.Order || got.SuggestedClass != suggested[want.Row] || got.Dropped != want.Dropped {
+	for i, want := range []suspects.Suspect{{Row: 0, Order: 1, Dropped: true}, {Row: 3, Order: 1, Dropped: true},
+		{Row: 4, Score: 0.5, Order: 2}, {Row: 1, Score: 1, Order: 4}} {
+		if got := r.Suspects[i]; got.Row != want.Row || got.Score != want.Score || got.Order != want.Order ||
+			got.SuggestedClass != suggested[want.Row] || got.Dropped != want.Dropped {
 			t.Errorf("place %d: %+v, expected %+v with label %d suggested", i, got, want, suggested[want.Row])
 		}
 	}
 }
 
-// A row with a wrong label is judged for its true class without speaking for the wrong one: in small classes of many
-// dimensions its own vector would hide every other class. The probabilities are those of an audit whose bank never had
-// the row, which the oracle makes a row at a time.
+// A row with a wrong label is judged for its true class without supporting the wrong one: in small classes of many
+// dimensions its own vector would hide every other class. The probabilities equal those of an audit whose bank never
+// had the row, which the oracle computes row by row.
 func TestAuditSuggestsWithoutTheRow(t *testing.T) {
 	for _, scorer := range []filters.Scorer{&filters.VMF{Kappa: filters.KappaBanerjee}, &filters.AvgSim{}} {
 		z, truth := mislabelled(3, 6, 9, 60, 0.2)
@@ -205,7 +211,8 @@ func TestAuditSuggestsWithoutTheRow(t *testing.T) {
 			row.Labels[0] = s.SuggestedClass
 			want := scorer.Score(nil, row, features.BankOf(rest, 6), false)[0]
 			if math.Abs(*s.SuggestedScore-want) > 1e-6*(want+1e-3) {
-				t.Errorf("%T: row %d: suggested with %v, by a bank without it %v", scorer, s.Row, *s.SuggestedScore, want)
+				t.Errorf("%T: row %d: suggested with %v, by a bank without it %v", scorer, s.Row, *s.SuggestedScore,
+					want)
 			}
 		}
 		if wrong < 5 || 10*right < 9*wrong {

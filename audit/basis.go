@@ -19,46 +19,46 @@ import (
 	"winnow/train"
 )
 
-// Together reports whether rows of so many classes are to be judged all at once where nobody says how: up to about a million, and a
-// billion similarities to classes, which lie in files meanwhile. More are judged apart, by a [Basis] fitted to [Fitted] of them, which
-// costs some hundredths of average precision (docs/audit-many-images.md).
+// Together reports whether to judge rows of some classes all at once by default: up to about a million rows, and a
+// billion similarities to classes, which are kept in files. More rows are judged apart, by a [Basis] fitted to
+// [Fitted] of them, at a cost of some hundredths of average precision (docs/audit-many-images.md).
 func Together(rows, classes int) bool {
 	return rows <= 1<<20 && int64(rows)*int64(classes) <= 1<<30
 }
 
-// Fitted is how many rows a [Basis] is fitted to where nobody says.
+// Fitted is the default number of rows that a [Basis] is fitted to.
 const Fitted = 100_000
 
-// Basis is what the rows of a set are judged by, some at a time, on one machine or several: whitening and class centres by the
-// sums of all rows, each row left out of its own class, and what was fitted to a sample of them:
+// Basis judges rows of a set in blocks, on one machine or several. It holds the whitening and the class centres by
+// sums of all rows, each row left out of its own class, and fits to a sample:
 //
 //   - centres: what similarities to the centres mean;
-//   - crossfit: heads, each on the other folds of the sample, whose labels say what similarities to classes mean to them;
-//   - combined: both of them in one likelihood, weighed by labels that were left out. The classes that are mistaken for each other
-//     are not learned, as combined does where all rows are there.
+//   - crossfit: heads, each trained on the other folds of the sample, whose labels show what similarities mean;
+//   - combined: both in one likelihood, weighed by held-out labels. Unlike combined on all rows, it does not learn
+//     which classes are mistaken for each other.
 //
-// A row of the sample is judged by the head of its fold, every other row by one of the heads in turn: none has seen it. Its exported
-// fields are for encoding alone.
+// A row of the sample is judged by the head of its fold, every other row by one of the heads in turn; none has seen
+// it. The exported fields are only for encoding.
 type Basis struct {
 	Scorer      string
 	Whole       *leaveout.Whole
 	Calibration noiserate.Calibration
 	Reach       findings.Reach
 	Heads       *crossfit.Heads  // nil: centres judge
-	Sample      []int            // its rows, rising
-	Classes     []findings.Class // as the sample shows them
-	Images      []int64          // of each class, in the whole
+	Sample      []int            // rows of the sample, rising
+	Classes     []findings.Class // in the sample
+	Images      []int64          // of each class, in the whole set
 }
 
-// Judged is what is said of a block of rows, an entry for each. Of those without a label or alone with it nothing is said: Fit and
-// Said are NaN.
+// Judged is the judgement of a block of rows, with an entry for each. Rows without a label or alone with it are not
+// judged: their Fit and Said are NaN.
 type Judged struct {
 	judges.Opinion
 	Fit  []float64
 	Said noiserate.Said
 }
 
-// NewSpace returns the head that whitens the rows of sums, and the classes where it takes them.
+// NewSpace returns the head that whitens the rows of sums, and the classes in its space.
 func NewSpace(sums *leaveout.Sums) (*head.Head, *leaveout.Whole, error) {
 	mean, covariance := sums.Moments()
 	white, err := head.WhiteningOf(mean, covariance, int(sums.Rows), head.Widest)
@@ -70,12 +70,14 @@ func NewSpace(sums *leaveout.Sums) (*head.Head, *leaveout.Whole, error) {
 	return white, whole, err
 }
 
-// NewBasis fits a basis to sums of all rows and a sample of them, features of unit length whose IDs are rows of the whole, rising. Of the
-// options those of the scorer count.
-func NewBasis(ctx context.Context, sums *leaveout.Sums, sample features.Set, o Options) (*Basis, error) {
+// NewBasis fits a basis to sums of all rows and a sample of them, features of unit length whose IDs are rows of the
+// whole set, rising. It uses the options of the scorer; told, which may be nil, follows the training of heads.
+func NewBasis(ctx context.Context, sums *leaveout.Sums, sample features.Set, o Options,
+	told func(done, total, kept int, where string)) (*Basis, error) {
 	b := &Basis{Scorer: Named(o.Scorer).Name, Sample: sample.IDs, Images: sums.Count}
 	if !Named(b.Scorer).Shardable {
-		return nil, fmt.Errorf("audit: scorer %q needs all rows at once, expected one of %s", b.Scorer, strings.Join(Shardable(), ", "))
+		return nil, fmt.Errorf("audit: scorer %q needs all rows at once, expected one of %s", b.Scorer,
+			strings.Join(Shardable(), ", "))
 	}
 	white, whole, err := NewSpace(sums)
 	if err != nil {
@@ -90,12 +92,13 @@ func NewBasis(ctx context.Context, sums *leaveout.Sums, sample features.Set, o O
 		return nil, err
 	}
 	if b.Scorer != judges.Centres {
-		heads := crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: o.Told, Start: white}
+		heads := crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: told, Start: white}
 		if b.Scorer == judges.Combined {
 			heads.Beside = func(ctx context.Context, rows []int) (blas32.General, error) {
 				some := sample.Rows(rows)
 				out := features.NewMatrix(len(rows), len(whole.Classes))
-				return out, whole.Compare(some.X, some.Labels).Each(ctx, func(i, _ int, row []float64) { narrowed(features.Row(out, i), row) })
+				return out, whole.Compare(some.X, some.Labels).Each(ctx,
+					func(i, _ int, row []float64) { narrowed(features.Row(out, i), row) })
 			}
 		}
 		if b.Heads, err = crossfit.Learn(ctx, sample, len(sums.Count), heads); err != nil {
@@ -105,9 +108,9 @@ func NewBasis(ctx context.Context, sums *leaveout.Sums, sample features.Set, o O
 	return b, b.look(ctx, white, sample)
 }
 
-// look finds out what the classes look like, in the sample.
+// look finds the classes as the sample shows them.
 func (b *Basis) look(ctx context.Context, white *head.Head, sample features.Set) error {
-	said, err := b.Judge(ctx, sample.X, sample.Labels, sample.IDs)
+	said, err := b.Judge(ctx, sample)
 	if err != nil {
 		return err
 	}
@@ -126,18 +129,18 @@ func (b *Basis) look(ctx context.Context, white *head.Head, sample features.Set)
 	return err
 }
 
-// narrowed copies a row of similarities.
+// narrowed copies a row of similarities as float32.
 func narrowed(to []float32, row []float64) {
 	for k, v := range row {
 		to[k] = float32(v)
 	}
 }
 
-// Judge judges rows of the whole: their features, of unit length, labels, and positions.
-func (b *Basis) Judge(ctx context.Context, x blas32.General, labels, rows []int) (Judged, error) {
-	n := x.Rows
-	j := Judged{judges.Undecided(labels), unsaid(n), noiserate.Said{Given: unsaid(n), Ranked: unsaid(n)}}
-	s := b.Whole.Compare(x, labels)
+// Judge judges rows of the whole set: features of unit length whose IDs are their positions.
+func (b *Basis) Judge(ctx context.Context, set features.Set) (Judged, error) {
+	n := set.Len()
+	j := Judged{judges.Undecided(set.Labels), unsaid(n), noiserate.Said{Given: unsaid(n), Ranked: unsaid(n)}}
+	s := b.Whole.Compare(set.X, set.Labels)
 	var beside blas32.General
 	if b.Heads != nil && b.Scorer == judges.Combined {
 		beside = features.NewMatrix(n, len(s.Classes))
@@ -164,7 +167,7 @@ func (b *Basis) Judge(ctx context.Context, x blas32.General, labels, rows []int)
 		return j, err
 	}
 	folds := make([]int, n)
-	for i, row := range rows {
+	for i, row := range set.IDs {
 		if at, ok := slices.BinarySearch(b.Sample, row); ok {
 			folds[i] = b.Heads.Of[at]
 		} else {
@@ -177,11 +180,11 @@ func (b *Basis) Judge(ctx context.Context, x blas32.General, labels, rows []int)
 			return features.Set{X: beside}.Rows(rows).X, nil
 		}
 	}
-	j.Opinion, err = b.Heads.Judge(ctx, x, labels, folds, by)
+	j.Opinion, err = b.Heads.Judge(ctx, set.X, set.Labels, folds, by)
 	return j, err
 }
 
-// unsaid returns n numbers that are not known.
+// unsaid returns n unknown numbers, NaN.
 func unsaid(n int) []float64 {
 	list := make([]float64, n)
 	for i := range list {
@@ -190,8 +193,8 @@ func unsaid(n int) []float64 {
 	return list
 }
 
-// Conclude makes the result of what was said of all rows, whose labels these are, block after block in their order. Near copies and
-// nearest images are not looked for.
+// Conclude makes the result from the judgements of all rows, block by block in order. labels are those of all rows.
+// It finds neither near copies nor nearest images.
 func (b *Basis) Conclude(ctx context.Context, labels []int, blocks []Judged, o Options) (Result, error) {
 	r := Result{Scorer: b.Scorer, labels: labels, Sampled: len(b.Sample)}
 	r.Blind = b.Scorer == judges.Combined && b.Heads.Blind()
@@ -199,7 +202,7 @@ func (b *Basis) Conclude(ctx context.Context, labels []int, blocks []Judged, o O
 	given := picked(labels, rows)
 	var said judgement
 	var rated noiserate.Said
-	var judged []int // of rows, those that something is said of
+	var judged []int // rows that were judged
 	from := 0
 	for _, j := range blocks {
 		for i, score := range j.Score {
@@ -214,7 +217,8 @@ func (b *Basis) Conclude(ctx context.Context, labels []int, blocks []Judged, o O
 				}
 			}
 			said.Score, said.Order = append(said.Score, score), append(said.Order, j.Order[i])
-			said.Suggested, said.SuggestedScore = append(said.Suggested, suggested), append(said.SuggestedScore, suggestedScore)
+			said.Suggested = append(said.Suggested, suggested)
+			said.SuggestedScore = append(said.SuggestedScore, suggestedScore)
 			said.fit = append(said.fit, j.Fit[i])
 		}
 		from += len(j.Score)
@@ -222,20 +226,18 @@ func (b *Basis) Conclude(ctx context.Context, labels []int, blocks []Judged, o O
 	if from != len(labels) {
 		return r, fmt.Errorf("audit: found %d rows judged, expected %d", from, len(labels))
 	}
-	e, err := noiserate.FromSaid(ctx, rated, picked(given, judged), len(b.Images), len(b.Whole.Classes), noiserate.Auto, train.Rand(o.Seed, "noise rate", 0))
+	e, err := noiserate.FromSaid(ctx, rated, picked(given, judged), len(b.Images), len(b.Whole.Classes), noiserate.Auto,
+		train.Rand(o.Seed, "noise rate", 0))
 	if err != nil {
 		return r, err
 	}
-	r.Noise = &e
-	for _, k := range b.Classes {
-		r.Classes = append(r.Classes, Class{Class: k, Purity: 1 - e.Classes[k.Class], Low: 1 - e.ClassHigh[k.Class], High: 1 - e.ClassLow[k.Class]})
-	}
+	r.note(&e, b.Classes)
 	switch {
 	case r.Blind:
 		e.Rate, e.Low, e.High = 0, 0, noiserate.MostOf(len(b.Whole.Classes))
 	case b.Scorer == judges.Combined:
 		r.expect(&e, said.Opinion, given, judged)
 	}
-	r.conclude(rows, said, o)
+	r.conclude(rows, said, job{Options: o})
 	return r, nil
 }

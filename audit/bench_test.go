@@ -16,12 +16,13 @@ import (
 	"winnow/features"
 )
 
-// The whole audit by the judges that are the default, beside its floor in the same run: the matrix products that it cannot
-// do without. times-floor is how much longer it takes.
+// The whole audit by the default judges, compared with its lower bound in the same run: the necessary matrix
+// products. times-floor is the ratio of the times.
 //
 //	go test ./audit -run xxx -bench Audit -benchtime 1x -timeout 2h
 func BenchmarkAudit(b *testing.B) {
-	for _, size := range []struct{ n, dim, classes int }{{3000, 1280, 100}, {12_000, 1280, 100}, {50_000, 1280, 100}, {200_000, 512, 1000}} {
+	for _, size := range []struct{ n, dim, classes int }{{3000, 1280, 100}, {12_000, 1280, 100}, {50_000, 1280, 100},
+		{200_000, 512, 1000}} {
 		set := drawn(size.n, size.dim, size.classes)
 		for _, scorer := range []string{judges.Combined, judges.Fitted} {
 			b.Run(fmt.Sprintf("%s/%dx%d/%d", scorer, size.n, size.dim, size.classes), func(b *testing.B) {
@@ -38,14 +39,15 @@ func BenchmarkAudit(b *testing.B) {
 	}
 }
 
-// products returns how long the products take: covariances and embedding by both whitenings, eight looks at all classes
-// (three λ, the one that is taken, noise rate, classes, and fits twice), and with heads ten epochs forward and back for
-// each of five folds, of no more than 65,536 images.
+// products returns the time of the products: covariances and embedding by both whitenings, eight passes over all
+// classes (three λ, the chosen one, noise rate, classes, and fits twice), and with heads ten epochs forward and back
+// for each of five folds, of at most 65,536 images.
 func products(n, dim, classes int, heads bool) time.Duration {
 	const width, batch = 512, 128
 	at := time.Now()
 	multiply := func(rows, inner, columns, times int) {
-		x, w, y := features.NewMatrix(rows, inner), features.NewMatrix(inner, columns), features.NewMatrix(rows, columns)
+		x, w, y := features.NewMatrix(rows, inner), features.NewMatrix(inner, columns),
+			features.NewMatrix(rows, columns)
 		for range times {
 			blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, x, w, 0, y)
 		}
@@ -68,7 +70,7 @@ func products(n, dim, classes int, heads bool) time.Duration {
 	return time.Since(at)
 }
 
-// drawn draws classes around directions, a fifth of the labels wrong.
+// drawn draws classes around directions, with a fifth of the labels wrong.
 func drawn(n, dim, classes int) features.Set {
 	rng := rand.New(rand.NewPCG(1, 1))
 	centres := features.NewMatrix(classes, dim)

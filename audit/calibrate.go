@@ -9,12 +9,12 @@ import (
 	"winnow/filters/noiserate"
 )
 
-// calibrate makes probabilities of what a filter's scorer says. Its P saturates where classes are narrow: a network trained
-// on the labels draws each class together until every image out of its middle has P = 0, hard ones as well as wrong ones
-// (κ of 10⁴ and more). Features that have not learnt the labels know better how many are wrong, if less well which. So
-// the probability that a label is wrong falls with the scorer's order as it does, on average, by wrong: what the noise
-// rate's estimate says of each label, an entry for each of o, NaN where it says nothing. An isotonic regression; the order
-// stays the scorer's. What the given label leaves is the suggested one's by its share of that.
+// calibrate turns the scores of a filter's scorer into probabilities. Its P saturates if classes are narrow: a
+// network trained on the labels contracts each class until every image outside its middle has P = 0, hard images as
+// well as wrong ones (κ of 10⁴ and more). Features that have not learnt the labels show better how many labels
+// are wrong, if less well which. So the probability that a label is wrong is an isotonic regression of wrong on the
+// scorer's order, which stays as it is. wrong is the probability by the estimate of the noise rate, with an entry
+// for each of o, NaN if unknown. The suggested label gets its share of what the given one leaves.
 func calibrate(o judges.Opinion, labels []int, wrong []float64) {
 	type block struct {
 		rows       []int
@@ -31,7 +31,7 @@ func calibrate(o judges.Opinion, labels []int, wrong []float64) {
 	}
 	rate := total / float64(max(len(order), 1))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(o.Order[a], o.Order[b]) })
-	var pooled []block // whose means fall
+	var pooled []block // with falling means
 	for _, i := range order {
 		b := block{[]int{i}, wrong[i], 1}
 		for n := len(pooled); n > 0; n-- {
@@ -42,9 +42,9 @@ func calibrate(o judges.Opinion, labels []int, wrong []float64) {
 		}
 		pooled = append(pooled, b)
 	}
-	expected := func(b block) float64 { return (b.sum + rate) / (b.count + 1) } // so many labels say no more than that
+	expected := func(b block) float64 { return (b.sum + rate) / (b.count + 1) } // few labels prove little
 	var falling []block
-	for _, b := range pooled { // few labels say less than their neighbours: they are seen together
+	for _, b := range pooled { // small blocks may have lost their order: pool again
 		for n := len(falling); n > 0 && expected(falling[n-1]) <= expected(b); n-- {
 			b, falling = join(falling[n-1], b), falling[:n-1]
 		}
@@ -57,7 +57,7 @@ func calibrate(o judges.Opinion, labels []int, wrong []float64) {
 	}
 }
 
-// rescore replaces the share of a given label among the classes by the probability that it is right.
+// rescore replaces the score of a given label by the probability that it is right.
 func rescore(o judges.Opinion, i, given int, right float64) {
 	share := o.Score[i]
 	o.Score[i] = right
@@ -69,9 +69,9 @@ func rescore(o judges.Opinion, i, given int, right float64) {
 	}
 }
 
-// expect makes an estimate that takes mistakes to go to all classes alike that of a judge who has learnt which classes are
-// mistaken for which: the share of wrong labels that its probabilities add up to, in the set and in every class. The
-// intervals hold both. judged are the rows that something is said of.
+// expect replaces an estimate that assumes mistakes go to all classes alike by that of a judge that has learnt
+// which classes are mistaken for which: the mean of its probabilities, in the set and in every class. The intervals
+// contain both estimates. judged are the judged rows.
 func (r *Result) expect(e *noiserate.Estimate, o judges.Opinion, labels, judged []int) {
 	total, sums, counts := 0.0, make([]float64, len(e.Classes)), make([]float64, len(e.Classes))
 	for _, row := range judged {

@@ -10,8 +10,8 @@ import (
 	"winnow/features"
 )
 
-// Labels of which a judge that saturates says 0 are not said to be surely wrong: as many are expected to be wrong as the
-// estimate has, in the judge's order, and none that nothing is known of.
+// A judge that saturates does not make labels certainly wrong: as many are expected to be wrong as the estimate says,
+// in the judge's order, and none of unknown probability.
 func TestCalibrate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var said judges.Opinion
@@ -28,8 +28,10 @@ func TestCalibrate(t *testing.T) {
 			v = 0.8
 		}
 		estimate = append(estimate, v)
-		labels, said.Order, said.Score = append(labels, 1), append(said.Order, order), append(said.Score, 1/(1+math.Exp(-order)))
-		said.Suggested, said.SuggestedScore = append(said.Suggested, 2), append(said.SuggestedScore, 1/(1+math.Exp(order)))
+		labels, said.Order, said.Score = append(labels, 1), append(said.Order, order),
+			append(said.Score, 1/(1+math.Exp(-order)))
+		said.Suggested, said.SuggestedScore = append(said.Suggested, 2),
+			append(said.SuggestedScore, 1/(1+math.Exp(order)))
 	}
 	estimate[7], said.Order[7], said.Score[7] = math.NaN(), math.Inf(1), 1
 	said.Order[9] = said.Order[8]
@@ -41,7 +43,8 @@ func TestCalibrate(t *testing.T) {
 	for i, score := range said.Score {
 		expected += 1 - score
 		suggested, better := said.Suggested[i], said.SuggestedScore[i]
-		if i != 7 && (suggested == 2 && (score >= 0.5 || math.Abs(score+better-1) > 1e-9) || suggested == 1 && better != score) {
+		if i != 7 && (suggested == 2 && (score >= 0.5 || math.Abs(score+better-1) > 1e-9) || suggested == 1 &&
+			better != score) {
 			t.Fatalf("row %d: %v, %d with %v", i, score, suggested, better)
 		}
 	}
@@ -57,7 +60,7 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// A run's filter is calibrated by the features that its noise rate is estimated from.
+// A run's filter is calibrated by the features behind the estimate of the noise rate.
 func TestFilterScoresAreCalibrated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	const classes, each, dim = 12, 30, 64
@@ -73,12 +76,13 @@ func TestFilterScoresAreCalibrated(t *testing.T) {
 		learned.Labels[i] = stored.Labels[i]
 		for j := range dim {
 			noise := 0.8 * rng.NormFloat64()
-			stored.Row(i)[j], learned.Row(i)[j] = float32(noise), float32(0.1*noise) // the network has drawn the classes together
+			// the network has drawn the classes together
+			stored.Row(i)[j], learned.Row(i)[j] = float32(noise), float32(0.1*noise)
 		}
 		stored.Row(i)[k] += 5
 		learned.Row(i)[k] += 5
 	}
-	r, err := Run(t.Context(), learned, Options{Scorer: "vmf", Findings: stored})
+	r, err := Auditor{Findings: stored}.Run(t.Context(), learned, Options{Scorer: "vmf"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,12 +96,13 @@ func TestFilterScoresAreCalibrated(t *testing.T) {
 		}
 	}
 	if math.Abs(expected-truly) > 0.15*truly || surely > 3 {
-		t.Errorf("%.1f expected to be wrong, %.0f are; %d right labels are said to be surely wrong", expected, truly, surely)
+		t.Errorf("%.1f expected to be wrong, %.0f are; %d right labels are said to be surely wrong", expected, truly,
+			surely)
 	}
 }
 
-// Where a class is mistaken for one other, the estimate of mistakes that go to all classes finds a part of them; that of
-// the judge who learns it finds most.
+// If each class is mistaken for one other, an estimate that spreads mistakes over all classes finds some of them;
+// that of a judge that learns the confusions finds most.
 func TestExpectedRateOfConfusions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	const classes, each, dim = 20, 60, 24
@@ -124,8 +129,10 @@ func TestExpectedRateOfConfusions(t *testing.T) {
 			t.Fatal(err)
 		}
 		far[scorer] = math.Abs(r.Noise.Rate - wrong)
-		if scorer == "fitted" && (r.Noise.Low > wrong || r.Noise.High < wrong || r.Noise.Method != "fitted" || r.Rate != r.Noise.Rate) {
-			t.Errorf("%s %.3f [%.3f %.3f], %.3f are wrong", r.Noise.Method, r.Noise.Rate, r.Noise.Low, r.Noise.High, wrong)
+		if scorer == "fitted" && (r.Noise.Low > wrong || r.Noise.High < wrong || r.Noise.Method != "fitted" ||
+			r.Rate != r.Noise.Rate) {
+			t.Errorf("%s %.3f [%.3f %.3f], %.3f are wrong", r.Noise.Method, r.Noise.Rate, r.Noise.Low, r.Noise.High,
+				wrong)
 		}
 		for _, k := range r.Classes {
 			if !(0 <= k.Low && k.Low <= k.Purity && k.Purity <= k.High && k.High <= 1) {
@@ -135,12 +142,13 @@ func TestExpectedRateOfConfusions(t *testing.T) {
 	}
 	// Drawn by 4, 5, 6 and 7 fitted is off by 0.040, 0.052, 0.050 and 0.028; all classes alike by 0.238 to 0.300.
 	if far["fitted"] > 0.045 || far["fitted"] > far["centres"]*0.7 {
-		t.Errorf("%.3f are wrong: fitted is off by %.3f, all classes alike by %.3f", wrong, far["fitted"], far["centres"])
+		t.Errorf("%.3f are wrong: fitted is off by %.3f, all classes alike by %.3f", wrong, far["fitted"],
+			far["centres"])
 	}
 }
 
-// One label that the estimate is sure of at the front of the order, or at its end, says no more than one label can, and takes nothing
-// of what hundreds behind it say.
+// One label that the estimate is certain of, first or last in the order, counts as one label, and does
+// not outweigh hundreds behind it.
 func TestCalibrateFewBesideMany(t *testing.T) {
 	var said judges.Opinion
 	var labels []int

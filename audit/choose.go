@@ -6,7 +6,7 @@ import (
 	"winnow/audit/suspects"
 )
 
-// Cut says which images are to be cleaned; the zero value means those called wrong.
+// Cut says which images to clean. The zero value means those called wrong.
 type Cut struct {
 	By By
 	At float64
@@ -15,9 +15,9 @@ type Cut struct {
 // By is a way to cut a list of suspects.
 type By int
 
-// The ways. Share takes the most suspect share At, Below those with a score below At, Precision as many of the most
-// suspect as keep the expected share of wrong labels among them at At: the mean of 1 - score, where scores are
-// probabilities.
+// The ways. Share takes the most suspect share At. Below takes those with a score below At. Precision takes as many
+// of the most suspect as possible while the expected share of wrong labels among them is at least At: the mean of 1
+// - score, if scores are probabilities.
 const (
 	Called By = iota
 	Share
@@ -32,7 +32,8 @@ func (r *Result) Take(cut Cut) ([]suspects.Suspect, error) {
 		return r.Suspects[:int(cut.At*float64(len(r.Suspects)))], nil
 	case Precision:
 		if !Named(r.Scorer).Probability {
-			return nil, fmt.Errorf("audit: precision: scores of %s are no probabilities, expected another cut or scorer", r.Scorer)
+			return nil, fmt.Errorf("audit: precision: scores of %s are no probabilities, expected another cut or "+
+				"scorer", r.Scorer)
 		}
 		most, wrong := 0, 0.0
 		for i, s := range r.Suspects {

@@ -2,20 +2,20 @@ package audit
 
 import "winnow/audit/judges"
 
-// Given are scores of a set's labels from elsewhere, by row.
+// Given holds scores of a set's labels from elsewhere, by row.
 type Given struct {
 	Name           string // of the scorer
 	judges.Opinion        // Suggested nil: the scorer suggests
-	Wrong          []bool // called wrong if Options.Rate is nil; nil: as many as estimated
+	Wrong          []bool // labels called wrong if Options.Rate is nil; nil: as many as estimated
 }
 
-// fits reports whether there is one of everything for each of n rows.
+// fits reports whether the lists have n entries.
 func (g *Given) fits(n int) bool {
 	return len(g.Score) == n && len(g.Order) == n && (g.Wrong == nil || len(g.Wrong) == n) &&
 		len(g.Suggested) == len(g.SuggestedScore) && (g.Suggested == nil || len(g.Suggested) == n)
 }
 
-// of returns the opinion on rows, with the suggestions of by if none are given.
+// of returns the opinion on rows, with the suggestions of by if g has none.
 func (g *Given) of(rows []int, by judges.Opinion) judges.Opinion {
 	by.Score, by.Order = picked(g.Score, rows), picked(g.Order, rows)
 	if g.Suggested != nil {

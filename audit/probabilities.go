@@ -6,9 +6,9 @@ import (
 	"winnow/audit/judges"
 )
 
-// ByProbabilities are scores by class probabilities that a model gave for the images, a row of p for each label
-// ([judges.ByProbabilities]). Labels that another class is more probable than are called wrong. The vectors of the set are
-// not asked, and may have no values: then nothing is found but suspects.
+// ByProbabilities scores labels by class probabilities that a model gave for the images, a row of p for each label
+// ([judges.ByProbabilities]). It calls labels wrong if another class is more probable. It does not use the vectors
+// of the set, which may have no values: then the audit finds nothing but suspects.
 func ByProbabilities(p blas32.General, labels []int) *Given {
 	g := &Given{Name: Probabilities, Opinion: judges.ByProbabilities(p, labels), Wrong: make([]bool, len(labels))}
 	for i := range labels {

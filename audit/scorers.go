@@ -19,24 +19,24 @@ import (
 	"winnow/train/samples"
 )
 
-// Names of scorers that are not of package judges, filters or train/samples.
+// Names of scorers outside packages judges, filters and train/samples.
 const (
-	Crossfit      = "crossfit"      // heads that are trained on the spot
+	Crossfit      = "crossfit"      // heads that the audit trains
 	SelfPaced     = "selfpaced"     // the final weights of a run
-	Probabilities = "probabilities" // class probabilities that any model gave
+	Probabilities = "probabilities" // class probabilities of any model
 )
 
-// Kind is what a scorer judges by.
+// Kind says what a scorer judges by.
 type Kind int
 
-// The kinds. Only scorers of the first three judge a set by the set alone.
+// The kinds. The first three need nothing but the set.
 const (
 	BySet     Kind = iota // a judge of whole sets (audit/judges)
-	ByHeads               // heads that are trained on the spot
+	ByHeads               // heads that the audit trains
 	ByFilter              // a filter's scorer, with the set as its memory bank
 	ByProxies             // a filter's scorer, with the proxies of a run's loss
 	ByWeights             // the final weights of a run that weighed its samples
-	ByRecord              // what a training recorded of its samples
+	ByRecord              // the record of a training
 	ByGiven               // scores from elsewhere
 )
 
@@ -46,13 +46,13 @@ type Scorer struct {
 	Aliases     []string // former names
 	Help        string   // one line
 	Kind        Kind
-	Trains      bool // trains heads, and so judges features as they were stored
-	Probability bool // scores are probabilities that a label is right, fit to be added up
+	Trains      bool // trains heads on stored features
+	Probability bool // scores are calibrated probabilities that a label is right
 	Shardable   bool // judges rows apart from each other ([Basis])
 }
 
-// Scorers lists all scorers, in the order they are shown. Where a judge has a filter's name, as the vote of neighbours, it is
-// the judge.
+// Scorers lists all scorers, in the order they are shown. A judge takes precedence over a filter of the same name,
+// such as the vote of neighbours.
 var Scorers = scorers()
 
 func scorers() (list []Scorer) {
@@ -64,11 +64,13 @@ func scorers() (list []Scorer) {
 	}
 	list = append(list, Scorer{
 		Name: Crossfit, Kind: ByHeads, Trains: true, Probability: true, Shardable: true,
-		Help: "heads trained on the spot, each on the other folds' labels that look right; no run, minutes",
+		Help: "heads trained for the audit, each on the labels of the other folds that look right; without a run, " +
+			"minutes",
 	})
 	for _, e := range filters.Catalog {
 		s := Scorer{
-			Name: e.Name, Title: e.Title, Help: fmt.Sprintf("%s of %s, eq. %s", e.Title, e.Paper, e.Equation), Kind: ByFilter,
+			Name: e.Name, Title: e.Title, Help: fmt.Sprintf("%s of %s, eq. %s", e.Title, e.Paper, e.Equation),
+			Kind:        ByFilter,
 			Probability: e.Probability,
 		}
 		if e.NeedsProxy {
@@ -84,7 +86,8 @@ func scorers() (list []Scorer) {
 		Scorer{Name: samples.SmallLoss, Kind: ByRecord,
 			Help: "minus the loss of the image alone, averaged over the last half of a run's steps (scores.window)"},
 		Scorer{Name: samples.Ensemble, Kind: ByRecord,
-			Help: "P_clean of the run's filter, or of scores.watch, averaged likewise, the image's own vectors left out of the bank"},
+			Help: "P_clean of the run's filter, or of scores.watch, averaged likewise, without the image's own " +
+				"vectors in the bank"},
 		Scorer{Name: samples.Forgetting, Kind: ByRecord,
 			Help: "1/(1 + how often a run stopped believing the label); 0: it never believed it"},
 		Scorer{Name: Probabilities, Kind: ByGiven})
@@ -92,10 +95,12 @@ func scorers() (list []Scorer) {
 
 // Find returns the scorer of a name, former names included.
 func Find(name string) (Scorer, error) {
-	return catalog.Find("audit: scorer", name, Scorers, func(s Scorer) []string { return append([]string{s.Name}, s.Aliases...) })
+	return catalog.Find("audit: scorer", name, Scorers,
+		func(s Scorer) []string { return append([]string{s.Name}, s.Aliases...) })
 }
 
-// Named returns the scorer of a name; of an unknown one, [Default] if it is empty, nothing but the name.
+// Named returns the scorer of a name, [judges.Default] for "". For an unknown name it returns a scorer with only
+// the name.
 func Named(name string) Scorer {
 	s, err := Find(cmp.Or(name, judges.Default))
 	if err != nil {
@@ -104,12 +109,12 @@ func Named(name string) Scorer {
 	return s
 }
 
-// Names lists the names of the scorers of some kinds, in order.
+// Names lists the scorers of some kinds, in order.
 func Names(kinds ...Kind) []string {
 	return namesOf(func(s Scorer) bool { return slices.Contains(kinds, s.Kind) })
 }
 
-// Alone lists the scorers that judge a set by the set alone, and Shardable those that judge rows apart from each other.
+// Alone lists the scorers that need nothing but the set, and Shardable those that judge rows apart from each other.
 func Alone() []string     { return Names(BySet, ByHeads, ByFilter) }
 func Shardable() []string { return namesOf(func(s Scorer) bool { return s.Shardable }) }
 
@@ -122,13 +127,14 @@ func namesOf(take func(Scorer) bool) (names []string) {
 	return names
 }
 
-// ask asks the scorer about z, unit rows, all labelled. stored holds the same rows, not whitened; start, if not nil,
+// ask runs the scorer on z, unit rows, all labelled. stored holds the same rows, not whitened. start, if not nil,
 // whitens them.
-func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Options) (verdict judges.Verdict, err error) {
+func ask(ctx context.Context, z, stored features.Set, start *head.Head, o job) (verdict judges.Verdict, err error) {
 	var by networks
 	by.names = o.Names
 	defer func() { verdict.Why = by.why(verdict.Why) }()
-	heads := crossfit.Options{Folds: o.Folds, Rounds: o.Rounds, Parts: o.Parts, Seed: o.Seed, Told: o.Told, Tune: o.Tune, Chose: by.chose, Start: start}
+	heads := crossfit.Options{Folds: o.Folds, Rounds: o.Rounds, Parts: o.Parts, Seed: o.Seed, Told: o.Told,
+		Tune: o.Tune, Chose: by.chose, Start: start}
 	if !o.Shared.alone {
 		heads.Shared = &o.Shared.heads
 	}
@@ -143,14 +149,15 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Option
 		verdict.Classes, err = sharedBy(z, o.Classes, verdict.Opinion)
 	case BySet:
 		verdict, err = judges.Ask(ctx, z, o.Classes, o.Scorer, judges.Options{
-			Neighbours: o.Neighbours, Folds: o.Folds, MaxMem: o.MaxMem, Rand: train.Rand(o.Seed, "judges", 0), Shared: &o.Shared.judges,
+			Neighbours: o.Neighbours, Folds: o.Folds, MaxMem: o.MaxMem, Rand: train.Rand(o.Seed, "judges", 0),
+			Shared: &o.Shared.judges,
 			Heads: func(do func(row int, p []float64)) error {
 				return crossfit.Probabilities(ctx, stored.Labelled(), o.Classes, heads, do)
 			},
 		})
 		if err == nil && verdict.Blind {
 			for i, order := range verdict.Order {
-				if !math.IsInf(order, 1) { // is judged
+				if !math.IsInf(order, 1) { // judged
 					verdict.Score[i], verdict.Suggested[i], verdict.SuggestedScore[i] = 0.5, z.Labels[i], 0.5
 				}
 			}
@@ -164,7 +171,7 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Option
 	return verdict, err
 }
 
-// networks sums up what crossfit makes of several backbones, and of fine-tuned networks, fold by fold.
+// networks sums up the shares of several backbones and the use of fine-tuned networks in crossfit, over the folds.
 type networks struct {
 	folds, taken  int
 	with, without float64
@@ -190,7 +197,7 @@ func (n *networks) chose(with, without float64) {
 	}
 }
 
-// why adds to what the scorer says.
+// why adds these to the reasons of the scorer.
 func (n *networks) why(scorer string) string {
 	if n.counted > 0 {
 		var list []string
@@ -207,8 +214,8 @@ func (n *networks) why(scorer string) string {
 		return scorer
 	}
 	folds := float64(n.folds)
-	said := fmt.Sprintf("fine-tuned networks in %d of %d folds (cross-validated label likelihood: with networks %.3f, with heads alone %.3f)",
-		n.taken, n.folds, math.Exp(n.with/folds), math.Exp(n.without/folds))
+	said := fmt.Sprintf("fine-tuned networks in %d of %d folds (cross-validated label likelihood: with networks "+
+		"%.3f, with heads alone %.3f)", n.taken, n.folds, math.Exp(n.with/folds), math.Exp(n.without/folds))
 	if scorer != "" {
 		said = scorer + "; " + said
 	}
@@ -216,9 +223,10 @@ func (n *networks) why(scorer string) string {
 }
 
 // filterScorer builds the scorer of a filter.
-func filterScorer(dim int, o Options) (filters.Scorer, error) {
+func filterScorer(dim int, o job) (filters.Scorer, error) {
 	if kind := Named(o.Scorer).Kind; kind != ByFilter && !(kind == ByProxies && o.Proxies != nil) {
-		return nil, fmt.Errorf("audit: scorer %q cannot judge a set%s, expected one of %v", o.Scorer, catalog.Ask(o.Scorer, Alone()), Alone())
+		return nil, fmt.Errorf("audit: scorer %q cannot judge a set%s, expected one of %v", o.Scorer,
+			catalog.Ask(o.Scorer, Alone()), Alone())
 	}
 	cfg := filters.Default()
 	cfg.Threshold = filters.ThresholdSTRM
@@ -237,8 +245,8 @@ func filterScorer(dim int, o Options) (filters.Scorer, error) {
 	return f.Scorer(), nil
 }
 
-// sharedBy returns the classes of z as verdicts have them: an image counts for the given label and the suggested one, each
-// as much as it is probable.
+// sharedBy returns the classes of z weighted by an opinion: an image counts for the given label and for the
+// suggested one, each by its probability.
 func sharedBy(z features.Set, classes int, v judges.Opinion) (*leaveout.Set, error) {
 	s, err := leaveout.New(z, classes)
 	if err != nil {

@@ -10,23 +10,23 @@ import (
 	"winnow/head"
 )
 
-// Shared is what several scorers of one set need, found out by the first of them: the whitening, the probe's probabilities, nearest
-// images, and what heads trained on the other folds say. Another set, other labels or other options need another. Its zero value is
-// ready, and audits that share it may run at the same time.
+// Shared holds results that several scorers of one set need and the first of them computes: the whitening, the
+// probabilities of the probe, nearest images, and the probabilities of heads. Another set, other labels or other
+// options need another Shared. The zero value is ready; audits may use it concurrently.
 type Shared struct {
 	judges judges.Shared
 	heads  crossfit.Shared
 
-	alone bool // nobody else asks: what heads say is not kept
+	alone bool // for a single audit: results of heads are not kept
 
 	mu    sync.Mutex
-	white *head.Head // nil: not known yet
+	white *head.Head // nil: not computed yet
 }
 
-// Whitened returns what a single audit is told of its set: the whitening of [head.SelfWhitening] to [head.Widest].
+// Whitened returns a Shared for a single audit with a known whitening, of [head.SelfWhitening] to [head.Widest].
 func Whitened(white *head.Head) *Shared { return &Shared{alone: true, white: white} }
 
-// whitening returns that of the set.
+// whitening returns the whitening of the set.
 func (s *Shared) whitening(ctx context.Context, set features.Source) (*head.Head, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

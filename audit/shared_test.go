@@ -9,15 +9,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// What scorers share changes nothing of what they say.
+// Sharing results does not change the judgements of scorers.
 func TestSharedChangesNothing(t *testing.T) {
 	set, _ := mislabelled(5, 12, 20, 32, 0.2)
 	shared := new(Shared)
 	for _, scorer := range []string{"combined", "crossfit", "self-confidence", "margin", "simifeat-v", "crossfit"} {
 		var got [2]Result
+		o := Options{Scorer: scorer, Whiten: true, Seed: 3, JustRank: true, Rate: new(float64)}
 		for i, by := range []*Shared{nil, shared} {
 			var err error
-			if got[i], err = Run(context.Background(), set, Options{Scorer: scorer, Whiten: true, Seed: 3, JustRank: true, Rate: new(float64), Shared: by}); err != nil {
+			if got[i], err = (Auditor{Shared: by}).Run(context.Background(), set, o); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -27,14 +28,15 @@ func TestSharedChangesNothing(t *testing.T) {
 	}
 }
 
-// Audits that share may run at the same time.
+// Audits may share concurrently.
 func TestSharedAtOnce(t *testing.T) {
 	set, _ := mislabelled(6, 6, 12, 16, 0.2)
 	shared := new(Shared)
 	var jobs errgroup.Group
 	for _, scorer := range []string{"combined", "crossfit", "margin", "self-confidence", "simifeat-r"} {
 		jobs.Go(func() error {
-			_, err := Run(context.Background(), set, Options{Scorer: scorer, Whiten: true, Seed: 3, JustRank: true, Rate: new(float64), Shared: shared})
+			o := Options{Scorer: scorer, Whiten: true, Seed: 3, JustRank: true, Rate: new(float64)}
+			_, err := Auditor{Shared: shared}.Run(context.Background(), set, o)
 			return err
 		})
 	}

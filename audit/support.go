@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	supporting   = 3       // images that speak for a label
-	mostCompared = 1 << 12 // images of a label that are looked at, spread over all where it has more
+	supporting   = 3       // images that support a label
+	mostCompared = 1 << 12 // most images of a label that are compared, spread over all of them
 	askedAtOnce  = 1 << 13 // images that they are compared with at a time
 )
 
-// support finds the nearest images that carry the given and the suggested label; the latter are nil if that is the given
-// one. Only images of a label are compared, and of a large class no more than mostCompared of it, so that time is
-// O(n·mostCompared·d) at most.
-func support(ctx context.Context, z features.Set, suggested []int, maxMem int64) (forGiven, forSuggested [][]eval.Neighbour, err error) {
+// support finds the nearest images with the given and with the suggested label; the latter are nil if both labels are
+// the same. It compares at most mostCompared images of each label, so that time is O(n·mostCompared·d) at most.
+func support(ctx context.Context, z features.Set, suggested []int,
+	maxMem int64) (forGiven, forSuggested [][]eval.Neighbour, err error) {
 	members, others := make(map[int][]int), make(map[int][]int)
 	for i, label := range z.Labels {
 		members[label] = append(members[label], i)
@@ -50,7 +50,7 @@ func support(ctx context.Context, z features.Set, suggested []int, maxMem int64)
 	return forGiven, forSuggested, nil
 }
 
-// nearestOf picks the k rows most similar by s, an entry for each, own left out.
+// nearestOf returns the k rows most similar by s, which has an entry for each row, without own.
 func nearestOf(s []float32, rows []int, own, k int) []eval.Neighbour {
 	best := make([]eval.Neighbour, 0, k)
 	for at, j := range rows {

@@ -7,9 +7,11 @@ import (
 	"winnow/head"
 )
 
-// judgedVectors returns the labelled rows of set on the unit sphere, if whiten is set whitened by all its rows, with the
-// head that does so, which shared may know. They are looked at until free is called, which is never nil.
-func judgedVectors(ctx context.Context, set features.Source, whiten bool, shared *Shared) (z features.Set, by *head.Head, free func() error, err error) {
+// judgedVectors returns the labelled rows of set on the unit sphere. With whiten it whitens them by all
+// rows, and returns the head that does so, which shared may have. The vectors are valid until free, which is
+// never nil, is called.
+func judgedVectors(ctx context.Context, set features.Source, whiten bool,
+	shared *Shared) (z features.Set, by *head.Head, free func() error, err error) {
 	free = func() error { return nil }
 	if !whiten {
 		z, err = onSphere(set.(features.Set).Labelled())
@@ -39,7 +41,7 @@ func (r relabelled) Bare() features.Set {
 	return set
 }
 
-// onSphere returns the vectors scaled to unit length, in a copy where they are not.
+// onSphere returns the vectors scaled to unit length, in a copy unless they are.
 func onSphere(z features.Set) (features.Set, error) {
 	if z.X.Stride == z.X.Cols && features.UnitRows(z.X) {
 		return z, nil

@@ -23,7 +23,7 @@ import (
 	"winnow/internal/testing/reference"
 	"winnow/internal/testing/winnowtest"
 	"winnow/losses"
-	"winnow/papers/recipes"
+	"winnow/run/recipes"
 )
 
 func TestMain(m *testing.M) { winnowtest.Main(m) }

@@ -3,6 +3,8 @@ package docs
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,8 +18,9 @@ import (
 
 // docLine and helpLine match a command line of winnow in a block of commands, and in the examples of help.
 var (
-	docLine  = regexp.MustCompile(`(?m)^(?:\$ )?(winnow [^\n]+)$`)
-	helpLine = regexp.MustCompile(`(?m)^   (winnow [^\n]+)$`)
+	docLine    = regexp.MustCompile(`(?m)^(?:\$ )?(winnow [^\n]+)$`)
+	helpLine   = regexp.MustCompile(`(?m)^   (winnow [^\n]+)$`)
+	readmeLine = regexp.MustCompile("(?m)(?:^    |`)(winnow [^\n`]+?)(?:`|$)")
 )
 
 // TestDocsLines checks that the commands and flags exist in every command line that docs, README.md and help show,
@@ -33,6 +36,17 @@ func TestDocsLines(t *testing.T) {
 				collect(shown, docLine, fmt.Sprintf("docs/%s:%d", page, b.line), b.text)
 			}
 		}
+	}
+	pages, err := filepath.Glob("../experiments/*/*.md")
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("found %d pages below experiments, %v; expected 10", len(pages), err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		collect(shown, readmeLine, page, string(text))
 	}
 	docs := len(shown)
 	app := term.NewApp(program.Commands(), io.Discard, io.Discard)

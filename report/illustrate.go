@@ -53,8 +53,8 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 			content.Suspects, err = pictured(ctx, h, r.ImageRoot(), r.For, list)
 		}
 		if err != nil {
-			return nil, hint.With(err, "name the folder of the images, or a .zip file of it, with --root; "+
-				"or leave them out: --no-pictures")
+			return nil, hint.With(err, "name the folder of the images, or a .zip file of it, as the root; "+
+				"or leave the pictures out")
 		}
 	} else {
 		content.Suspects, err = SuspectCards(list, features.AllRows(len(list)),

@@ -52,7 +52,7 @@ func groupPoints(m *atlas.Map, o MapOptions, d *datasets.Dataset) error {
 	name := func(p atlas.Point) string { return p.Label }
 	if class, ok := strings.CutPrefix(o.Colour, ColourClass); ok {
 		if !slices.Contains(d.Classes, class) {
-			return fmt.Errorf("map: --color %s: the manifest has no label %q, expected one of its %d",
+			return fmt.Errorf("map: colour %s: the manifest has no label %q, expected one of its %d",
 				o.Colour, class, len(d.Classes))
 		}
 		const others = "all others"
@@ -103,7 +103,7 @@ func groupPoints(m *atlas.Map, o MapOptions, d *datasets.Dataset) error {
 		}
 	}
 	if len(m.Groups) == 0 {
-		return fmt.Errorf("map: --color %s: unknown for all %d images", o.Colour, len(m.Points))
+		return fmt.Errorf("map: colour %s: unknown for all %d images", o.Colour, len(m.Points))
 	}
 	return nil
 }
@@ -119,8 +119,8 @@ func scaleByScore(m *atlas.Map, file string) error {
 	}
 	if n == 0 {
 		return hint.With(
-			fmt.Errorf("map: --color score: %s has no score for any of the %d images", file, len(m.Points)),
-			"winnow audit judges the train split: --split train")
+			fmt.Errorf("map: colour score: %s has no score for any of the %d images", file, len(m.Points)),
+			"winnow audit judges the train split: map that one")
 	}
 	if low >= 0 && high <= 1 {
 		low, high = 0, 1
@@ -139,20 +139,20 @@ func ReadScores(path string) (map[string]Score, error) {
 	}
 	f, err := regular.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("--audit: %w", err)
+		return nil, fmt.Errorf("map: scores: %w", err)
 	}
 	defer f.Close()
 	in := csv.NewReader(f)
 	header, err := in.Read()
 	if err != nil {
-		return nil, fmt.Errorf("--audit: %s: %w", path, err)
+		return nil, fmt.Errorf("map: scores: %s: %w", path, err)
 	}
 	at, score := slices.Index(header, "path"), slices.Index(header, "score")
 	if at < 0 || score < 0 {
 		return nil, hint.With(
-			fmt.Errorf("--audit: %s: found the columns %.200q, expected path and score among them",
+			fmt.Errorf("map: scores: %s: found the columns %.200q, expected path and score among them",
 				path, strings.Join(header, ",")),
-			"make the file: winnow audit RUN --out suspects.csv")
+			"make the file: winnow audit writes it")
 	}
 	scores, unjudged, wrong := map[string]Score{}, slices.Index(header, "unjudged"), slices.Index(header, "dropped")
 	for {
@@ -161,7 +161,7 @@ func ReadScores(path string) (map[string]Score, error) {
 			return scores, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("--audit: %s: %w", path, err)
+			return nil, fmt.Errorf("map: scores: %s: %w", path, err)
 		}
 		if unjudged >= 0 && record[unjudged] == "true" { // its score means nothing
 			continue
@@ -169,7 +169,7 @@ func ReadScores(path string) (map[string]Score, error) {
 		v, err := strconv.ParseFloat(record[score], 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 			line, _ := in.FieldPos(score)
-			return nil, fmt.Errorf("--audit: %s:%d: score %q is not a number", path, line, record[score])
+			return nil, fmt.Errorf("map: scores: %s:%d: score %q is not a number", path, line, record[score])
 		}
 		scores[suspects.Unquoted(header, record, at)] = Score{Value: v, Wrong: wrong >= 0 && record[wrong] == "true"}
 	}

@@ -70,7 +70,8 @@ const (
 
 // pictured returns cards of audited images in a folder or .zip file: each in a large picture, with the nearest
 // images that support either label in small ones.
-func pictured(ctx context.Context, h Host, where location.Source, command string, list []suspects.Suspect) ([]page.SuspectCard, error) {
+func pictured(ctx context.Context, h Host, where location.Source, command string,
+	list []suspects.Suspect) ([]page.SuspectCard, error) {
 	var faces, near []string
 	for _, e := range list {
 		faces = append(faces, e.Path)

@@ -67,9 +67,9 @@ func OpenPictures(ctx context.Context, where location.Source, command string) (p
 
 // advice says what to do if pictures cannot be read.
 func (p Pictures) advice() string {
-	advice := "name the folder of the images, or a .zip file of it, with --root"
+	advice := "name the folder of the images, or a .zip file of it, as the root"
 	if p.For == "map" {
-		advice += "; --no-pictures leaves them out"
+		advice += "; or leave the pictures out"
 	}
 	return advice
 }

@@ -72,7 +72,7 @@ func (r *Run) warnings() (list []string) {
 	}
 	if share, ok := r.lateKept(); ok && share < 0.2 {
 		say("The filter kept only %.0f %% of the labels in the second half of the training, which teaches slowly; "+
-			"a smaller --noise-rate keeps more.", 100*share)
+			"a smaller noise rate keeps more.", 100*share)
 	}
 	filter := r.Config.Filter
 	if d := r.audited.Detection; d != nil && d.Samples > 0 &&
@@ -80,7 +80,7 @@ func (r *Run) warnings() (list []string) {
 		told, is := r.facts.WholeRate(filter.Rate.Share), float64(d.Wrong)/float64(d.Samples)
 		if math.Abs(told-is) > farOff {
 			say("The training assumed that %.0f %% of the labels are wrong, but %.0f %% are: "+
-				"--noise-rate %.2f or auto would be better.", 100*told, 100*is, is)
+				"a noise rate of %.2f, or auto, would be better.", 100*told, 100*is, is)
 		}
 	}
 	return list

@@ -13,7 +13,7 @@ import (
 	"winnow/train"
 )
 
-// TestAdvise: where training was worth nothing, the cause that its course shows is named, and one thing to try.
+// TestAdvise: a training that was worth nothing gets the cause that its course shows, and one thing to try.
 func TestAdvise(t *testing.T) {
 	way := func(kept float64, scores ...float64) course {
 		c := course{kept: kept, steps: 10}
@@ -36,16 +36,20 @@ func TestAdvise(t *testing.T) {
 		views *tuning.Views
 		want  string
 	}{
-		"views far from evaluation": {way(0.8, 0.5, 0.4), tuned, ended, &tuning.Views{Own: 0.67, Others: 0.6}, "--augment flip"},
-		"near views":                {way(0.8, 0.5, 0.4), tuned, ended, &tuning.Views{Own: 0.9, Others: 0.4}, "--backbone-lr 0.0001"},
-		"no rate":                   {way(0.8, 0.5, 0.5), still, ended, nil, "stood still"},
-		"nothing to learn from":     {way(0.8, 0.5, 0.5), tuned, folder.Result{Steps: 20, Idle: 15}, nil, "in 15 of 20 steps"},
-		"a starving filter":         {way(0.2, 0.5, 0.5), tuned, ended, nil, "filter.warm_up"},
-		"no filter":                 {way(1, 0.5, 0.4), unfiltered, ended, nil, "--filter vmf"},
-		"a head that drifts":        {way(0.8, 0.5, 0.4), head, ended, nil, "try --lr 3e-05"},
-		"not done":                  {way(0.8, 0.5, 0.55, 0.6), tuned, folder.Result{Steps: 20, Epochs: 2, BestStep: 20}, nil, "--epochs 4"},
-		"hardly moved":              {way(0.8, 0.5, 0.505, 0.5), tuned, ended, nil, "--backbone-lr 0.003"},
-		"none of these":             {way(0.8, 0.5, 0.55, 0.5), tuned, ended, nil, "winnow audit"},
+		"views far from evaluation": {way(0.8, 0.5, 0.4), tuned, ended, &tuning.Views{Own: 0.67, Others: 0.6},
+			"finetune.augment=flip"},
+		"near views": {way(0.8, 0.5, 0.4), tuned, ended, &tuning.Views{Own: 0.9, Others: 0.4},
+			"backbone_solver.lr=0.0001"},
+		"no rate": {way(0.8, 0.5, 0.5), still, ended, nil, "stood still"},
+		"nothing to learn from": {way(0.8, 0.5, 0.5), tuned, folder.Result{Steps: 20, Idle: 15}, nil,
+			"in 15 of 20 steps"},
+		"a starving filter":  {way(0.2, 0.5, 0.5), tuned, ended, nil, "filter.warm_up"},
+		"no filter":          {way(1, 0.5, 0.4), unfiltered, ended, nil, "filter.scorer=vmf"},
+		"a head that drifts": {way(0.8, 0.5, 0.4), head, ended, nil, "try solver.lr=3e-05"},
+		"not done": {way(0.8, 0.5, 0.55, 0.6), tuned, folder.Result{Steps: 20, Epochs: 2, BestStep: 20}, nil,
+			"length=4 epochs"},
+		"hardly moved":  {way(0.8, 0.5, 0.505, 0.5), tuned, ended, nil, "backbone_solver.lr=0.003"},
+		"none of these": {way(0.8, 0.5, 0.55, 0.5), tuned, ended, nil, "winnow audit"},
 	} {
 		if got := advise(c.way, c.cfg, c.r, c.views); !strings.Contains(got, c.want) {
 			t.Errorf("%s: found %q, expected it to say %q", name, got, c.want)
@@ -53,7 +57,7 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
-// TestReadCourse reads the lines that a run writes.
+// TestReadCourse reads the metrics that a run writes.
 func TestReadCourse(t *testing.T) {
 	dir := t.TempDir()
 	lines := `{"step":0,"epoch":0,"validation":0.5,"best":true}
@@ -65,7 +69,8 @@ func TestReadCourse(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := readCourse(dir)
-	want := course{validations: []train.Validation{{Score: 0.5}, {Step: 2, Epoch: 1, Score: 0.25}}, kept: 0.75, steps: 2}
+	want := course{validations: []train.Validation{{Score: 0.5}, {Step: 2, Epoch: 1, Score: 0.25}}, kept: 0.75,
+		steps: 2}
 	if err != nil || !reflect.DeepEqual(c, want) {
 		t.Errorf("found %+v, %v, expected %+v", c, err, want)
 	}

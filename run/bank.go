@@ -8,9 +8,9 @@ import (
 	"winnow/train"
 )
 
-// fillBank gives the memory bank the training images as the head embeds the stored features before the first step, each
-// once, in a drawn order, as many as there is room for. A filter then judges the first batches by a network that has not
-// seen a wrong label yet, instead of keeping them all; a resumed run takes the bank of its checkpoint.
+// fillBank fills the memory bank before the first step with training images as the head embeds their stored features,
+// each once, in a drawn order, until the bank is full. A filter then judges the first batches by a network that has not
+// seen a wrong label yet, instead of keeping them all. A resumed run uses the bank of its checkpoint.
 func (r *Training) fillBank(ctx context.Context) error {
 	if r.loop.Bank == nil || !r.Config.Bank.Fill {
 		return nil
@@ -26,7 +26,7 @@ func (r *Training) fillBank(ctx context.Context) error {
 	return nil
 }
 
-// remembered embeds what the memory bank is filled with, of the training images in set; time is how often it was filled before.
+// remembered embeds the images of set that the memory bank is filled with; time counts earlier fillings.
 func (r *Training) remembered(ctx context.Context, h *head.Head, set features.Set, time int) (features.Set, error) {
 	var rows []int
 	for _, row := range train.Rand(r.Config.Seed, "bank", time).Perm(set.Len()) {

@@ -9,7 +9,7 @@ import (
 	"winnow/train"
 )
 
-// TestFilledBank: the first batch of a run whose memory is filled is judged, that of another is kept whole.
+// TestFilledBank: with a filled bank, the first batch of a run is filtered; without, it is kept whole.
 func TestFilledBank(t *testing.T) {
 	for _, fill := range []bool{false, true} {
 		data, _ := screened(0.3)
@@ -20,9 +20,10 @@ func TestFilledBank(t *testing.T) {
 		cfg.Validation.Every = config.Steps(3)
 		var kept []int
 		var bank int
-		_, err := Train(context.Background(), cfg, Input{Data: &data}, Options{Dir: t.TempDir()}, Observer{Stepped: func(s train.Step) {
-			kept, bank = append(kept, len(s.Kept)), s.Bank
-		}})
+		_, err := Train(context.Background(), cfg, Input{Data: &data}, Options{Dir: t.TempDir()},
+			Observer{Stepped: func(s train.Step) {
+				kept, bank = append(kept, len(s.Kept)), s.Bank
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}

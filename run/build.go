@@ -18,20 +18,22 @@ import (
 	"winnow/train"
 )
 
-// buildConfig builds all that the trainer is given but its encoder, its groups and its watchers.
+// buildConfig builds the trainer's configuration except its encoder, groups and observers.
 func (r *Training) buildConfig() error {
 	cfg, epoch, classes := r.Config, r.Epoch, len(r.Data.Classes)
 	r.loop = train.Config{
-		Sampler: r.sampler, Steps: cfg.Length.In(epoch), Clip: cfg.Clip, StepIdle: cfg.StepIdle, Average: cfg.Average.Horizon.In(epoch),
-		ValidateEvery: max(cfg.Validation.Every.In(epoch), 1), CheckpointEvery: cfg.Checkpoint.In(epoch), LogEvery: cfg.LogEvery,
-		DiagnoseEvery: cfg.Diagnostics.Every.In(epoch),
-		Identity:      r.identity(), Clock: r.clock, Now: time.Now,
+		Sampler: r.sampler, Steps: cfg.Length.In(epoch), Clip: cfg.Clip, StepIdle: cfg.StepIdle,
+		Average:       cfg.Average.Horizon.In(epoch),
+		ValidateEvery: max(cfg.Validation.Every.In(epoch), 1), CheckpointEvery: cfg.Checkpoint.In(epoch),
+		LogEvery: cfg.LogEvery, DiagnoseEvery: cfg.Diagnostics.Every.In(epoch),
+		Identity: r.identity(), Clock: r.clock, Now: time.Now,
 	}
 	if r.Data.Validation.Len() > 0 {
 		r.loop.Patience = cfg.Validation.Patience
 	}
 	if h := cfg.Average.Horizon; r.loop.Average == 1 {
-		return fmt.Errorf("train: average.horizon: %s are 1 of the %d steps of an epoch, which averages nothing: expected at least 2 steps, or 0 for none", h, epoch)
+		return fmt.Errorf("train: average.horizon: found %s, 1 step of the %d of an epoch, which averages nothing: "+
+			"expected at least 2 steps, or 0 for none", h, epoch)
 	}
 	if cfg.Bank.Size > 0 {
 		r.loop.Bank = features.NewBank(cfg.Bank.Size, cfg.Head.Out, classes)
@@ -54,7 +56,8 @@ func (r *Training) buildConfig() error {
 		}
 		r.loop.Filter = filter
 		if filter.NeedsAll() {
-			r.loop.Shown = features.NewBank(min(cfg.Bank.Size, r.Data.Train.Len()-r.Data.Unlabelled), cfg.Head.Out, classes)
+			r.loop.Shown = features.NewBank(min(cfg.Bank.Size, r.Data.Train.Len()-r.Data.Unlabelled), cfg.Head.Out,
+				classes)
 		}
 	}
 	if cfg.Correct.On() {
@@ -67,52 +70,41 @@ func (r *Training) buildConfig() error {
 	return nil
 }
 
-// buildGroups gives head, losses and backbone each their solver. What an encoder trains beside the head is its
-// backbone.
-func (r *Training) buildGroups(encoder train.Encoder) ([]train.Group, error) {
-	cfg, h, epoch := r.Config, r.head, r.Epoch
+// buildGroups returns a group with its own solver for each of head, losses and backbone. The parameters of an encoder
+// that are not the head's are the backbone's.
+func (r *Training) buildGroups(encoder train.Encoder) (groups []train.Group, err error) {
 	var ofLosses, ofBackbone []*features.Param
 	for _, term := range r.loop.Terms {
 		ofLosses = append(ofLosses, term.Params...)
 	}
 	for _, p := range encoder.Params() {
-		if !slices.Contains(h.Params(), p) {
+		if !slices.Contains(r.head.Params(), p) {
 			ofBackbone = append(ofBackbone, p)
 		}
 	}
-	var groups []train.Group
-	for _, g := range []struct {
-		name     string
-		params   []*features.Param
-		solver   train.SolverConfig
-		schedule config.Schedule
-		start    int
-	}{
-		{train.HeadGroup, h.Params(), cfg.Solver, cfg.Schedule, 1},
-		{train.LossGroup, ofLosses, cfg.LossSolver, cfg.LossSchedule, 1},
-		{train.BackboneGroup, ofBackbone, cfg.BackboneSolver, cfg.BackboneSchedule, cfg.Finetune.Start.In(epoch) + 1},
+	for _, g := range []train.Group{
+		{Name: train.HeadGroup, Params: r.head.Params(), Start: 1},
+		{Name: train.LossGroup, Params: ofLosses, Start: 1},
+		{Name: train.BackboneGroup, Params: ofBackbone, Start: r.Config.Finetune.Start.In(r.Epoch) + 1},
 	} {
-		if len(g.params) == 0 {
+		if len(g.Params) == 0 {
 			continue
 		}
-		solver, err := train.NewSolver(g.solver)
-		if err != nil {
+		if g.Solver, g.Schedule, err = r.solverOf(g.Name, r.loop.Steps-g.Start+1); err != nil {
 			return nil, err
 		}
-		plan, err := train.NewSchedule(g.schedule.In(epoch), g.solver.LR.Value, r.loop.Steps-g.start+1, epoch)
-		if err != nil {
-			return nil, err
-		}
-		groups = append(groups, train.Group{Name: g.name, Params: g.params, Solver: solver, Schedule: plan, Start: g.start})
+		groups = append(groups, g)
 	}
 	return groups, nil
 }
 
-// buildTerm builds one loss. Its parameters are named after it, as two losses may use the same names.
+// buildTerm builds one loss. Its position is part of the names of its parameters, because two losses may use the same
+// names.
 func (r *Training) buildTerm(l config.Loss, i int) (train.Term, error) {
 	loss, err := losses.New(l.Name, l.Settings, losses.Env{
-		Dim: r.Config.Head.Out, Classes: len(r.Data.Classes), Views: r.Config.Sampler.Views > 1, Printed: r.Config.PaperVariant,
-		Init: train.Rand(r.Config.Seed, "loss "+l.Term(), 0), Step: r.clock.Source(r.Config.Seed, "loss "+l.Term()),
+		Dim: r.Config.Head.Out, Classes: len(r.Data.Classes), Views: r.Config.Sampler.Views > 1,
+		Printed: r.Config.PaperVariant,
+		Init:    train.Rand(r.Config.Seed, "loss "+l.Term(), 0), Step: r.clock.Source(r.Config.Seed, "loss "+l.Term()),
 	})
 	if err != nil {
 		return train.Term{}, err
@@ -121,7 +113,8 @@ func (r *Training) buildTerm(l config.Loss, i int) (train.Term, error) {
 	if err != nil {
 		return train.Term{}, err
 	}
-	term := train.Term{Name: l.Term(), Loss: loss, Weight: l.Weight, Bank: l.Against == config.AgainstBank, Start: l.Start.In(r.Epoch) + 1, Unlabelled: entry.Unlabelled}
+	term := train.Term{Name: l.Term(), Loss: loss, Weight: l.Weight, Bank: l.Against == config.AgainstBank,
+		Start: l.Start.In(r.Epoch) + 1, Unlabelled: entry.Unlabelled}
 	if owner, ok := loss.(losses.Trainable); ok {
 		term.Params = owner.Params()
 		for _, p := range term.Params {
@@ -131,13 +124,20 @@ func (r *Training) buildTerm(l config.Loss, i int) (train.Term, error) {
 	return term, nil
 }
 
-// identity returns what a resumed run must share with the one that was stopped: every setting that changes
-// a result, and the data by content instead of by where they lie.
+// identity returns what a resumed run must share with the one that was stopped: every setting that changes the result,
+// and the data by content, not by place.
 func (r *Training) identity() map[string]string {
 	cfg, data := r.Config, r.Data
 	id := config.Flatten(cfg)
-	elsewhere := []string{"finetune.loss", "data.manifest", "data.root", "data.features", "data.model", "checkpoint", "diagnostics.every", "validation.hold_out"}
-	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record, "average.": cfg.Average.Horizon.N == 0, "paper_variant": !cfg.PaperVariant, "sampler.balance": cfg.Sampler.IsUsual(), "sampler.views": cfg.Sampler.Views <= 1, "finetune.refit": cfg.Finetune.Refit.N == 0, "filter.neighbours": cfg.Filter.Scorer != "knn"}
+	elsewhere := []string{"finetune.loss", "data.manifest", "data.root", "data.features", "data.model", "checkpoint",
+		"diagnostics.every", "validation.hold_out"}
+	unused := map[string]bool{
+		"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(),
+		"correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record, "average.": cfg.Average.Horizon.N == 0,
+		"paper_variant": !cfg.PaperVariant, "sampler.balance": cfg.Sampler.IsUsual(),
+		"sampler.views": cfg.Sampler.Views <= 1, "finetune.refit": cfg.Finetune.Refit.N == 0,
+		"filter.neighbours": cfg.Filter.Scorer != "knn",
+	}
 	maps.DeleteFunc(id, func(key, _ string) bool {
 		for block, off := range unused {
 			if off && strings.HasPrefix(key, block) {
@@ -153,7 +153,7 @@ func (r *Training) identity() map[string]string {
 	return id
 }
 
-// sum returns the sha256 of the identity: it is in the heads of a run and in its config.yaml.
+// sum returns the sha256 of the identity, which the heads of a run and its config.yaml contain.
 func (r *Training) sum() string {
 	h := sha256.New()
 	for _, key := range slices.Sorted(maps.Keys(r.loop.Identity)) {

@@ -13,7 +13,7 @@ import (
 	"winnow/internal/lookup"
 )
 
-// Models of noise that look at features.
+// Models of noise that need features.
 const (
 	SmallCluster = "small-cluster"
 	HumanLike    = "human-like"
@@ -24,9 +24,10 @@ func NoiseModels() []string {
 	return []string{"symmetric", "pair", "bspml", "cifar10", "cifar100", SmallCluster, HumanLike}
 }
 
-// Corrupt returns d with wrong labels in one split, the truth kept beside them. store is the feature store of the images, opened
-// for the models that need it.
-func Corrupt(ctx context.Context, d *datasets.Dataset, split string, spec NoiseSpec, store string, seed uint64) (*datasets.Dataset, error) {
+// Corrupt returns d with wrong labels in one split, and their true labels. store is the feature store of the images,
+// which is opened if the model needs it.
+func Corrupt(ctx context.Context, d *datasets.Dataset, split string, spec NoiseSpec, store string,
+	seed uint64) (*datasets.Dataset, error) {
 	noise, err := NewNoise(ctx, spec, func() (blas32.General, error) {
 		s, err := features.Open(store)
 		if err != nil {
@@ -40,7 +41,7 @@ func Corrupt(ctx context.Context, d *datasets.Dataset, split string, spec NoiseS
 	return d.Corrupt(split, noise, NoiseRand(seed))
 }
 
-// NoiseSpec is a model of noise by name; what a model does not read is not looked at.
+// NoiseSpec is a model of noise by name, with the settings of all models.
 type NoiseSpec struct {
 	Model   string
 	Rate    float64
@@ -51,7 +52,8 @@ type NoiseSpec struct {
 	Nearest bool   // human-like
 }
 
-// NewNoise builds a model; vectors are the features of the labelled images, asked for where the model looks at them.
+// NewNoise builds a model. It calls vectors, which returns the features of the labelled images, if the model needs
+// them.
 func NewNoise(ctx context.Context, spec NoiseSpec, vectors func() (blas32.General, error)) (datasets.Noise, error) {
 	if err := datasets.CheckRate(spec.Rate); err != nil {
 		return nil, err
@@ -66,7 +68,8 @@ func NewNoise(ctx context.Context, spec NoiseSpec, vectors func() (blas32.Genera
 			if err := features.Normalize(x); err != nil {
 				return nil, err
 			}
-			once := func(x blas32.General, k int, rng *rand.Rand) ([]int, error) { // a single start: a model of noise needs no best clusters
+			// a single start: a model of noise does not need the best clusters
+			once := func(x blas32.General, k int, rng *rand.Rand) ([]int, error) {
 				clusters, err := eval.KMeans(ctx, x, k, eval.KMeansOptions{Starts: 1, Seed: rng.Uint64()})
 				return clusters.Of, err
 			}
@@ -81,13 +84,15 @@ func NewNoise(ctx context.Context, spec NoiseSpec, vectors func() (blas32.Genera
 }
 
 // VectorsIn reads the features of the labelled images of a split.
-func VectorsIn(ctx context.Context, store *features.Store, d *datasets.Dataset, split string) (x blas32.General, err error) {
+func VectorsIn(ctx context.Context, store *features.Store, d *datasets.Dataset, split string) (x blas32.General,
+	err error) {
 	rows, _, left, err := lookup.Rows(d, store, d.Labelled(split), split+" ")
 	if err != nil {
 		return x, err
 	}
 	if len(left) > 0 {
-		return x, fmt.Errorf("features %s: %d of the %s images could not be read, the first is %s (%s): expected features of all that have a label", store.Dir, len(left), split, left[0].Path, left[0].Reason)
+		return x, fmt.Errorf("features %s: %d of the %s images could not be read, the first is %s (%s): expected "+
+			"features of all labelled images", store.Dir, len(left), split, left[0].Path, left[0].Reason)
 	}
 	return store.Read(ctx, rows)
 }

@@ -17,33 +17,33 @@ import (
 	"winnow/internal/lookup"
 )
 
-// Data is what a training run sees of a dataset and its features. True labels are not in it.
+// Data is the part of a dataset and its features that a training uses. It has no true labels.
 type Data struct {
-	Train      features.Set     // stored features, not normalised; classes numbered 0 … without gaps; IDs are positions in the dataset
-	Stored     features.Set     // all stored views of Train below each other, first all rows in the first view, as Train has them, and so on; with one view Train
-	Validation features.Set     // labels are the dataset's class ids; no rows where there is no such split or no label in it
-	Classes    []string         // name of each class of Train
-	ClassIDs   []int            // and its id in the dataset
+	Train      features.Set     // stored features, not normalised; labels from 0; IDs are dataset positions
+	Stored     features.Set     // all stored views of Train: its rows in the first view, as in Train, in the second, …
+	Validation features.Set     // labels are the dataset's class ids; no rows without a labelled validation split
+	Classes    []string         // names of the classes of Train
+	ClassIDs   []int            // their ids in the dataset
 	Paths      []string         // of the whole dataset, by position
 	LeftOut    []lookup.LeftOut // images of the two splits that could not be read
 	Unlabelled int              // rows of Train without a label: whitening uses them, training does not
-	Screened   bool             // labels that were called wrong before the training are taken away
-	Unjudged   int              // images for validation without a label: what they should find is unknown
-	Sum        string           // sha256 of which images and labels these are
+	Screened   bool             // labels that were called wrong before the training are removed
+	Unjudged   int              // images of the validation split without a label
+	Sum        string           // sha256 of the images and labels
 	Key        features.Key     // of the store
 	StoreSum   string           // sha256 of the features
-	ModelFile  string           // where the backbone was that made them, "" where that is not known
+	ModelFile  string           // where the backbone that made them was, "" if unknown
 
-	white *whitenings // nil: they are not kept
+	white *whitenings // nil: not kept
 }
 
-// whitenings are those of the training rows, by dimension and centring. A training computes each once.
+// whitenings holds whitenings of the training rows, by dimension and centring, so that a training computes each once.
 type whitenings map[struct {
 	out    int
 	centre bool
 }]*head.Head
 
-// whitening returns the whitening of the training rows, which needs no label; none may train it.
+// whitening returns the whitening of the training rows, which uses no label. Callers must not train it.
 func (d *Data) whitening(ctx context.Context, out int, centre bool) (*head.Head, error) {
 	if d.white == nil {
 		return head.Whitening(ctx, d.Train, out, centre)
@@ -69,12 +69,12 @@ func (d *Data) judged(ctx context.Context) (*head.Head, error) {
 
 // Join finds the features of the train and validation splits by path.
 func Join(ctx context.Context, d *datasets.Dataset, s *features.Store) (Data, error) {
-	return join(d, s, []string{datasets.Train, datasets.Validation}, func(set features.Stored) (features.Set, error) { return set.Read(ctx) })
+	return join(d, s, []string{datasets.Train, datasets.Validation},
+		func(set features.Stored) (features.Set, error) { return set.Read(ctx) })
 }
 
-// joinViewed is Join with the vectors where they are: in the store's file, mapped, or in one without a name
-// (features.Stored.View), so that the memory of the program does not grow with them. They are not to be
-// written, and not looked at after free.
+// joinViewed is Join with the vectors in the store's file, mapped, or in an unnamed file (features.Stored.View), so
+// that they take no memory of the program. They must not be written to, nor read after free.
 func joinViewed(ctx context.Context, d *datasets.Dataset, s *features.Store) (t Data, free func() error, err error) {
 	var held []func() error
 	free = func() error {
@@ -85,7 +85,8 @@ func joinViewed(ctx context.Context, d *datasets.Dataset, s *features.Store) (t 
 		held = nil
 		return err
 	}
-	t, err = join(d, s, []string{datasets.Train, datasets.Validation}, func(stored features.Stored) (features.Set, error) {
+	splits := []string{datasets.Train, datasets.Validation}
+	t, err = join(d, s, splits, func(stored features.Stored) (features.Set, error) {
 		set, let, err := stored.View(ctx)
 		if let != nil {
 			held = append(held, let)
@@ -98,8 +99,8 @@ func joinViewed(ctx context.Context, d *datasets.Dataset, s *features.Store) (t 
 	return t, free, err
 }
 
-// JoinTrain is Join of the train split alone, whose features are to be looked at only until free is called: they are no
-// memory of the program's own where they are many (features.Stored.View).
+// JoinTrain is Join of the train split alone. Its features must not be read after free, because many are not in the
+// program's own memory (features.Stored.View).
 func JoinTrain(ctx context.Context, d *datasets.Dataset, s *features.Store) (t Data, free func() error, err error) {
 	free = func() error { return nil }
 	t, err = join(d, s, []string{datasets.Train}, func(stored features.Stored) (set features.Set, err error) {
@@ -109,7 +110,8 @@ func JoinTrain(ctx context.Context, d *datasets.Dataset, s *features.Store) (t D
 	return t, free, err
 }
 
-func join(d *datasets.Dataset, s *features.Store, splits []string, read func(features.Stored) (features.Set, error)) (Data, error) {
+func join(d *datasets.Dataset, s *features.Store, splits []string, read func(features.Stored) (features.Set, error)) (
+	Data, error) {
 	t := Data{Key: s.Key, StoreSum: s.Sum, ModelFile: s.ModelFile}
 	sum := sha256.New()
 	for _, split := range splits {
@@ -139,8 +141,7 @@ func join(d *datasets.Dataset, s *features.Store, splits []string, read func(fea
 	return t, t.check()
 }
 
-// Load reads features and joins them with a manifest; views says whether all views of the training images
-// are wanted.
+// Load reads features and joins them with a manifest. With views, it reads all views of the training images.
 func Load(ctx context.Context, d *datasets.Dataset, dir string, views bool) (Data, error) {
 	store, err := verified(ctx, dir)
 	if err != nil {
@@ -153,7 +154,7 @@ func Load(ctx context.Context, d *datasets.Dataset, dir string, views bool) (Dat
 	return data, data.readViews(ctx, store)
 }
 
-// loadViewed is Load with all views, the vectors of a store of one view where they are ([joinViewed]).
+// loadViewed is Load with all views. The vectors of a store of one view stay in its file ([joinViewed]).
 func loadViewed(ctx context.Context, d *datasets.Dataset, dir string) (Data, func() error, error) {
 	store, err := verified(ctx, dir)
 	if err != nil {
@@ -166,7 +167,7 @@ func loadViewed(ctx context.Context, d *datasets.Dataset, dir string) (Data, fun
 	return data, func() error { return nil }, err
 }
 
-// verified opens a store that is whole.
+// verified opens a store and checks that it is complete.
 func verified(ctx context.Context, dir string) (*features.Store, error) {
 	store, err := features.Open(dir)
 	if err != nil {
@@ -187,9 +188,10 @@ func (d *Data) TrainPaths() []string {
 	return paths
 }
 
-// Closed reports whether there is a validation split and all its classes are trained on.
+// Closed reports whether there is a validation split, all of whose classes are trained on.
 func (d *Data) Closed() bool {
-	return d.Validation.Len() > 0 && !slices.ContainsFunc(d.Validation.Labels, func(y int) bool { return !slices.Contains(d.ClassIDs, y) })
+	unknown := func(y int) bool { return !slices.Contains(d.ClassIDs, y) }
+	return d.Validation.Len() > 0 && !slices.ContainsFunc(d.Validation.Labels, unknown)
 }
 
 // Views returns the number of views of each training image.
@@ -198,7 +200,7 @@ func (d *Data) Views() int { return d.Stored.Len() / max(d.Train.Len(), 1) }
 // readViews adds the other views of the training images.
 func (d *Data) readViews(ctx context.Context, s *features.Store) error {
 	paths := d.TrainPaths()
-	rows, _ := s.Lookup(paths) // all of them are there: the first view has been read
+	rows, _ := s.Lookup(paths) // finds all, because the first view was read
 	x, err := s.ReadViews(ctx, rows)
 	if err != nil {
 		return err
@@ -215,7 +217,7 @@ func (d *Data) readViews(ctx context.Context, s *features.Store) error {
 	return nil
 }
 
-// number gives the classes of the train split ids without gaps, in the order of the dataset's ids.
+// number numbers the classes of the train split from 0, in the order of the dataset's ids.
 func (d *Data) number(names []string) {
 	present := make([]bool, len(names))
 	for _, label := range d.Train.Labels {
@@ -240,7 +242,7 @@ func (d *Data) number(names []string) {
 	}
 }
 
-// datasetLabels returns the labels of Train as the dataset's class ids, which those of Validation are.
+// datasetLabels returns the labels of Train as the dataset's class ids, as Validation has them.
 func (d *Data) datasetLabels() []int {
 	ids := make([]int, d.Train.Len())
 	for i, label := range d.Train.Labels {
@@ -251,13 +253,13 @@ func (d *Data) datasetLabels() []int {
 	return ids
 }
 
-// learnable refuses a manifest that nothing can be learned from.
+// learnable refuses a manifest from which nothing can be learned.
 func learnable(d *datasets.Dataset) error {
 	present := make([]bool, len(d.Classes))
 	rows := d.Select(datasets.Train)
 	if len(rows) == 0 && len(d.Samples) > 0 {
 		return hint.With(fmt.Errorf("%w; it has %s", tooLittle(0, nil), d.SplitNames()), "winnow data import "+
-			"--split deals its images anew; of a folder of folders name the one that holds the classes")
+			"--split splits its images again; of a folder of folders name the one that holds the classes")
 	}
 	for _, i := range rows {
 		if label := d.Samples[i].Label; label != datasets.Unlabelled {
@@ -273,7 +275,7 @@ func learnable(d *datasets.Dataset) error {
 	return tooLittle(len(rows), classes)
 }
 
-// tooLittle says why nothing can be learned from so many images with labels of these classes; nil where something can.
+// tooLittle says why nothing can be learned from that many images with labels of these classes; nil if something can.
 func tooLittle(images int, classes []string) error {
 	switch {
 	case images == 0:
@@ -281,17 +283,16 @@ func tooLittle(images int, classes []string) error {
 	case len(classes) == 0:
 		return fmt.Errorf("train: none of the %d images of the train split has a label", images)
 	case len(classes) == 1:
-		return fmt.Errorf("train: the train split has one class, %q: expected at least two, as there is nothing to "+
-			"tell apart", classes[0])
+		return fmt.Errorf("train: the train split has one class, %q: expected at least two", classes[0])
 	}
 	return nil
 }
 
-// check refuses data that nothing can be learned from.
+// check refuses data from which nothing can be learned.
 func (d *Data) check() error {
 	if len(d.LeftOut) > 0 && d.Train.Len() == 0 {
-		return fmt.Errorf("train: none of the images of the train split could be read, the first is %q: "+
-			"%s", d.LeftOut[0].Path, d.LeftOut[0].Reason)
+		return fmt.Errorf("train: none of the images of the train split could be read, the first is %q: %s",
+			d.LeftOut[0].Path, d.LeftOut[0].Reason)
 	}
 	if err := tooLittle(d.Train.Len(), d.Classes); err != nil {
 		return err
@@ -304,7 +305,7 @@ func (d *Data) check() error {
 	return nil
 }
 
-// nonFiniteRow finds a row that holds NaN or an infinite number.
+// nonFiniteRow finds a row that has NaN or an infinite number.
 func nonFiniteRow(x blas32.General) (int, bool) {
 	for i := range x.Rows {
 		for _, v := range features.Row(x, i) {

@@ -15,12 +15,13 @@ import (
 	"winnow/internal/lookup"
 )
 
-// storeOf makes a store of 8 values an image: all are the image's row.
+// storeOf makes a store of 8 values an image, all equal to the image's row.
 func storeOf(t *testing.T, paths []string, bad []features.Bad) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
 	key := features.Key{Model: strings.Repeat("a", 64), Output: "pool", Preprocessing: "{}", Views: []string{"center"}}
-	w, err := features.Create(dir, features.Plan{Key: key, Paths: paths, Dim: 8, Batch: len(paths), Device: "cpu", Winnow: "test"}, false)
+	w, err := features.Create(dir, features.Plan{Key: key, Paths: paths, Dim: 8, Batch: len(paths), Device: "cpu",
+		Winnow: "test"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func storeOf(t *testing.T, paths []string, bad []features.Bad) string {
 	return dir
 }
 
-// read reads a manifest's text.
+// read reads the text of a manifest.
 func read(t *testing.T, text string) *datasets.Dataset {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "m.csv")
@@ -53,8 +54,10 @@ func read(t *testing.T, text string) *datasets.Dataset {
 }
 
 func TestJoin(t *testing.T) {
-	store := storeOf(t, []string{"a", "b", "c", "d", "e", "f"}, []features.Bad{{Row: 1, Path: "b", Reason: "half a file"}})
-	manifest := "path,label,split,true_label\nf,z,validation,z\ne,x,train,x\nd,,train,y\nc,w,train,x\nb,y,train,y\na,x,train,x\n"
+	store := storeOf(t, []string{"a", "b", "c", "d", "e", "f"},
+		[]features.Bad{{Row: 1, Path: "b", Reason: "half a file"}})
+	manifest := "path,label,split,true_label\n" +
+		"f,z,validation,z\ne,x,train,x\nd,,train,y\nc,w,train,x\nb,y,train,y\na,x,train,x\n"
 	data, err := Load(t.Context(), read(t, manifest), store, false)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +65,8 @@ func TestJoin(t *testing.T) {
 	if want := []int{1, -1, 0, 1}; !slices.Equal(data.Train.Labels, want) { // w and x; y is only on the unreadable one
 		t.Errorf("labels %v, expected %v", data.Train.Labels, want)
 	}
-	if !slices.Equal(data.Classes, []string{"w", "x"}) || data.Unlabelled != 1 || !slices.Equal(data.Train.IDs, []int{1, 2, 3, 5}) {
+	if !slices.Equal(data.Classes, []string{"w", "x"}) || data.Unlabelled != 1 ||
+		!slices.Equal(data.Train.IDs, []int{1, 2, 3, 5}) {
 		t.Errorf("classes %v, %d unlabelled, ids %v", data.Classes, data.Unlabelled, data.Train.IDs)
 	}
 	for i, want := range []float32{4, 3, 2, 0} {
@@ -76,32 +80,36 @@ func TestJoin(t *testing.T) {
 	if diff := cmp.Diff([]lookup.LeftOut{{Path: "b", Reason: "half a file"}}, data.LeftOut); diff != "" {
 		t.Error(diff)
 	}
-	other, err := Load(t.Context(), read(t, strings.ReplaceAll(manifest, ",x\n", ",y\n")), store, false) // another truth, same labels
+	// other true labels, same given labels
+	other, err := Load(t.Context(), read(t, strings.ReplaceAll(manifest, ",x\n", ",y\n")), store, false)
 	if err != nil || other.Sum != data.Sum || !cmp.Equal(other.Train, data.Train) {
 		t.Error("the true labels reach the training data", err)
 	}
 }
 
-// Data that nothing can be learned from is refused in a line that says what to do, or what is missing.
+// Data from which nothing can be learned are refused with the reason or with advice.
 func TestLoadRefuses(t *testing.T) {
 	store := storeOf(t, []string{"a", "b", "c"}, []features.Bad{{Row: 2, Path: "c", Reason: "half a file"}})
 	for text, want := range map[string][2]string{
 		"path,label,split\na,x,train\nb,x,train\n": {"the train split has one class, \"x\"", ""},
 		"path,label,split\na,x,test\n":             {"no images in the split \"train\"", ""},
-		"path,label,split\nc,x,train\n":            {"none of the images of the train split could be read, the first is \"c\": half a file", ""},
+		"path,label,split\nc,x,train\n":            {"split could be read, the first is \"c\": half a file", ""},
 		"path,label,split\na,,train\nb,,train\n":   {"none of the 2 images of the train split has a label", ""},
-		"path,label,split\na,x,train\nz,y,train\n": {"1 of the 2 train images are not in the store, the first is \"z\"", "winnow extract"},
+		"path,label,split\na,x,train\nz,y,train\n": {"1 of the 2 train images are not in the store, the first is \"z\"",
+			"winnow extract"},
 	} {
-		if _, err := Load(t.Context(), read(t, text), store, false); err == nil || !strings.Contains(err.Error(), want[0]) || !strings.Contains(hint.Of(err), want[1]) {
+		if _, err := Load(t.Context(), read(t, text), store, false); err == nil ||
+			!strings.Contains(err.Error(), want[0]) || !strings.Contains(hint.Of(err), want[1]) {
 			t.Errorf("%q: found %v (%s), expected %q", text, err, hint.Of(err), want)
 		}
 	}
-	if _, err := Load(t.Context(), read(t, "path,label,split\na,x,train\n"), filepath.Join(store, "none"), false); hint.Of(err) != "make the features first: winnow extract" {
+	if _, err := Load(t.Context(), read(t, "path,label,split\na,x,train\n"), filepath.Join(store, "none"),
+		false); hint.Of(err) != "make the features first: winnow extract" {
 		t.Errorf("no store: %v, %q", err, hint.Of(err))
 	}
 }
 
-// Validation of classes that are all trained on is told from such of new ones, and from none.
+// Validation of trained classes only is distinguished from validation of new classes, and from none.
 func TestClosed(t *testing.T) {
 	store := storeOf(t, []string{"a", "b", "c", "d", "e"}, nil)
 	for name, c := range map[string]struct {
@@ -114,7 +122,8 @@ func TestClosed(t *testing.T) {
 		"without labels":      {"d,,validation\n", false},
 		"no validation split": {"d,x,train\n", false},
 	} {
-		data, err := Load(t.Context(), read(t, "path,label,split\na,x,train\nb,y,train\nc,x,train\n"+c.validation), store, false)
+		data, err := Load(t.Context(), read(t, "path,label,split\na,x,train\nb,y,train\nc,x,train\n"+c.validation),
+			store, false)
 		if err != nil || data.Closed() != c.want {
 			t.Errorf("%s: closed %v, %v", name, data.Closed(), err)
 		}

@@ -8,8 +8,9 @@ import (
 	"winnow/train"
 )
 
-// timeSteps measures how long the network takes for a batch, to embed it and to learn from it, by a gradient of zeros
-// that moves nothing: the second of two, as the first takes memory. What the encoder keeps of batches is put back.
+// timeSteps measures how long the network takes to embed a batch and to learn from it, with a gradient of zeros, which
+// changes no weight. It times the second of two batches, because the first allocates memory, and restores the encoder's
+// state.
 func (r *Training) timeSteps() (forward, backward time.Duration, err error) {
 	e := r.encoder
 	var kept [][]float32
@@ -43,8 +44,8 @@ func (r *Training) timeSteps() (forward, backward time.Duration, err error) {
 	return forward, backward, nil
 }
 
-// duration estimates how long the rest of a run takes on this machine: its steps, those in which the network rests
-// without a derivative, and its validations, which embed only.
+// duration estimates how long the rest of a run takes on this machine: its steps, without a derivative while the
+// network rests, and its validations, which only embed.
 func (r *Training) duration() (time.Duration, error) {
 	forward, backward, err := r.timeSteps()
 	if err != nil {

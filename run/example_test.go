@@ -11,7 +11,7 @@ import (
 	"winnow/train"
 )
 
-// A configuration is a value: the defaults train a head with PRISM. Observers are told of every step.
+// A configuration is a value; the default trains a head with PRISM. Observers follow every step.
 func ExampleTrain() {
 	set := features.NewSet(40, 8)
 	for i := range set.X.Data {

@@ -12,12 +12,13 @@ import (
 	"winnow/run/folder"
 )
 
-// judge returns what result.json says of a run that was kept: with a validation split, whether training was worth it.
+// judge returns result.json of a run in a folder. With a validation split, it says whether training was worth it.
 func (r *Training) judge(ctx context.Context, o Outcome) (folder.Result, error) {
 	dir, data, share := r.options.Dir, r.Data, r.backbone.Share()
 	f := folder.Result{
-		Run: dir, Head: filepath.Join(dir, folder.BestHeadFile), FineTuned: share, Seed: o.Config.Seed, Steps: o.Step, Epochs: o.Epochs,
-		BestStep: o.BestStep, Averaged: o.OfAverage, Stopped: o.Stopped, Patience: o.Config.Validation.Patience, Idle: o.Idle,
+		Run: dir, Head: filepath.Join(dir, folder.BestHeadFile), FineTuned: share, Seed: o.Config.Seed, Steps: o.Step,
+		Epochs: o.Epochs, BestStep: o.BestStep, Averaged: o.OfAverage, Stopped: o.Stopped,
+		Patience: o.Config.Validation.Patience, Idle: o.Idle,
 		Verdict: "there is no validation split: whether training was worth it was not measured",
 	}
 	if o.Config.Correct.On() {
@@ -35,14 +36,14 @@ func (r *Training) judge(ctx context.Context, o Outcome) (folder.Result, error) 
 	}
 	c.FineTuned, c.Known = share != nil, comparison.ChoseState
 	worse, verdict := c.Better() == "no", c.Verdict()
-	if o.BestStep == 0 { // whatever its start scores, training added nothing
+	if o.BestStep == 0 { // training added nothing to the start
 		worse = true
 		verdict = fmt.Sprintf("training was NOT better than the head it started from, at any validation: the "+
 			"untrained head is kept (P@1 %.4f, frozen %.4f, whitened %.4f)",
 			c.Trained.PrecisionAt1, c.Frozen.PrecisionAt1, c.Whitened.PrecisionAt1)
 	}
 	f.Validation, f.Verdict = &c, verdict
-	if worse { // that it is better other images must say
+	if worse { // only other images can show that it is better
 		f.Better = new(false)
 		way, err := readCourse(dir)
 		if err != nil {
@@ -53,9 +54,10 @@ func (r *Training) judge(ctx context.Context, o Outcome) (folder.Result, error) 
 	return f, nil
 }
 
-// Compare measures retrieval among images, of which the stored features are given, by a head of the training
-// and by what needs no training.
-func (r *Training) Compare(ctx context.Context, h *head.Head, stored features.Set, opts eval.RetrievalOptions) (c comparison.Comparison, err error) {
+// Compare measures retrieval among images, given their stored features, by a head of the training and by embeddings
+// that need no training.
+func (r *Training) Compare(ctx context.Context, h *head.Head, stored features.Set, opts eval.RetrievalOptions) (
+	c comparison.Comparison, err error) {
 	now, err := r.Now(ctx, stored)
 	if err != nil {
 		return c, err

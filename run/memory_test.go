@@ -14,7 +14,7 @@ import (
 	"winnow/train"
 )
 
-// Without a validation split the average of the weights is what a run leaves, beside the last state, which learns as it would without.
+// Without a validation split a run's head is the average of the weights; the last state is as without an average.
 func TestAverageIsLeft(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	training := features.NewSet(24, 6)
@@ -29,7 +29,8 @@ func TestAverageIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := config.Default()
-	cfg.Head.Out, cfg.Length, cfg.Bank.Size, cfg.Filter.Scorer, cfg.Solver.LR = 4, config.LastsSteps(6), 24, config.NoFilter, train.GivenLR(0.1)
+	cfg.Head.Out, cfg.Length, cfg.Bank.Size = 4, config.LastsSteps(6), 24
+	cfg.Filter.Scorer, cfg.Solver.LR = config.NoFilter, train.GivenLR(0.1)
 	cfg.Sampler.Classes, cfg.Sampler.Images = 3, 2
 	weights := func(horizon config.Span, left bool) []float32 {
 		cfg.Average.Horizon = horizon
@@ -55,7 +56,8 @@ func TestAverageIsLeft(t *testing.T) {
 		t.Error("the head is the last state")
 	}
 	cfg.Average.Horizon = config.Epochs(0.01)
-	if _, err := Train(t.Context(), cfg, Input{Data: &data}, Options{}); err == nil || !strings.Contains(err.Error(), "average.horizon: 0.01 epochs are 1 of the 4 steps of an epoch") {
+	if _, err := Train(t.Context(), cfg, Input{Data: &data}, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "average.horizon: found 0.01 epochs, 1 step of the 4 of an epoch") {
 		t.Errorf("a horizon of a step: %v", err)
 	}
 }
@@ -67,8 +69,10 @@ func TestNewData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if data.Unlabelled != 1 || data.Views() != 1 || !slices.Equal(data.ClassIDs, []int{0, 1, 2}) || !slices.Equal(data.Classes, []string{"0", "1", "2"}) ||
-		!slices.Equal(data.Train.IDs, []int{0, 1, 2}) || !slices.Equal(data.Validation.IDs, []int{3, 4}) || len(data.Paths) != 5 || data.Paths[4] != "4" {
+	if data.Unlabelled != 1 || data.Views() != 1 || !slices.Equal(data.ClassIDs, []int{0, 1, 2}) ||
+		!slices.Equal(data.Classes, []string{"0", "1", "2"}) ||
+		!slices.Equal(data.Train.IDs, []int{0, 1, 2}) || !slices.Equal(data.Validation.IDs, []int{3, 4}) ||
+		len(data.Paths) != 5 || data.Paths[4] != "4" {
 		t.Errorf("%+v", data)
 	}
 	for want, sets := range map[string][2]features.Set{

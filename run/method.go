@@ -14,7 +14,7 @@ import (
 	"winnow/train/selective"
 )
 
-// MethodTitle names a method: by what it is called with, or in full where that would say more than it does.
+// MethodTitle returns the title of a method, which is its name unless it implements less than the name says.
 func MethodTitle(method string) string {
 	if title := selective.Title(method); title != "" {
 		return title
@@ -22,18 +22,20 @@ func MethodTitle(method string) string {
 	return method
 }
 
-// openPeers builds the networks of a method of package peers, and puts their loss and groups into the run. The
-// run's head is that of the first network.
+// openPeers builds the networks of a method of package peers, and sets the run's loss and groups to theirs. The run's
+// head is that of the first network.
 func (r *Training) openPeers(ctx context.Context) (tuning.Encoder, error) {
 	cfg := r.Config.Peers.In(r.Config.Method, r.Epoch)
 	networks, err := peers.New(ctx, cfg, peers.Input{
-		Head: r.head, Train: r.Data.Train, Stored: r.Data.Stored, Classes: len(r.Data.Classes), Batch: r.sampler.Size(), Clock: r.clock, Seed: r.Config.Seed,
+		Head: r.head, Train: r.Data.Train, Stored: r.Data.Stored, Classes: len(r.Data.Classes), Batch: r.sampler.Size(),
+		Clock: r.clock, Seed: r.Config.Seed,
 		Encoder: func(h *head.Head, peer bool) (peers.Encoder, error) {
 			in := r.input()
 			if in.Raw = true; peer {
 				in.Peer = train.Rand(r.Config.Seed, "peer backbone", 0)
 			} else if cfg.Estimates() { // the first network begins when the second has ended
-				in.Resting = func() bool { return !r.timing && r.clock.Step() <= cfg.FirstStage+r.Config.Finetune.Start.In(r.Epoch) }
+				rests := cfg.FirstStage + r.Config.Finetune.Start.In(r.Epoch)
+				in.Resting = func() bool { return !r.timing && r.clock.Step() <= rests }
 			}
 			return r.backbone.Encoder(ctx, h, in)
 		},
@@ -49,9 +51,9 @@ func (r *Training) openPeers(ctx context.Context) (tuning.Encoder, error) {
 	return networks, nil
 }
 
-// DescribeMethod says in a line what a method other than metric does with labels that look wrong. stored are the views
-// of each image.
-func DescribeMethod(cfg config.Run, stored int) string {
+// describeMethod says in a line how a method other than metric treats labels that look wrong. stored is the number of
+// stored views of each image.
+func describeMethod(cfg config.Run, stored int) string {
 	p := cfg.Peers
 	switch {
 	case cfg.IsSelective():
@@ -62,17 +64,18 @@ func DescribeMethod(cfg config.Run, stored int) string {
 		return fmt.Sprintf("f-correction trains a network for %s to see which classes are mistaken for which, and "+
 			"then another", p.FirstStage)
 	case cfg.Method == peers.FCorrection:
-		return fmt.Sprintf("f-correction takes %.0f %% of the labels to be wrong, %s (--noise-rate and "+
-			"peers.transition set others)", 100*p.Rate.Share, p.Transition)
+		return fmt.Sprintf("f-correction takes %.0f %% of the labels to be wrong, %s (%s and peers.transition set "+
+			"others)", 100*p.Rate.Share, p.Transition, config.Key("filter.rate"))
 	}
 	return fmt.Sprintf("%s: each of two networks leaves out what the other finds hardest, in the end %.0f %% of the "+
-		"labels (--noise-rate sets another share)", cfg.Method, 100*p.Rate.Share)
+		"labels (%s sets another share)", cfg.Method, 100*p.Rate.Share, config.Key("filter.rate"))
 }
 
-// openSelective builds the learner of a method of package selective, and puts its loss and groups into the run.
+// openSelective builds the learner of a method of package selective, and sets the run's loss and groups to its own.
 func (r *Training) openSelective(ctx context.Context) (tuning.Encoder, error) {
 	in := selective.Input{
-		Head: r.head, Train: r.Data.Train, Stored: r.Data.Stored, Classes: len(r.Data.Classes), Batch: r.sampler.Size(), Clock: r.clock, Seed: r.Config.Seed,
+		Head: r.head, Train: r.Data.Train, Stored: r.Data.Stored, Classes: len(r.Data.Classes), Batch: r.sampler.Size(),
+		Clock: r.clock, Seed: r.Config.Seed,
 	}
 	if on, tuned := r.backbone.(*tuning.Live); tuned {
 		images, err := on.Images(ctx, r.input())
@@ -85,11 +88,7 @@ func (r *Training) openSelective(ctx context.Context) (tuning.Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	solver, err := train.NewSolver(r.Config.Solver)
-	if err != nil {
-		return nil, errors.Join(err, learner.Close())
-	}
-	schedule, err := r.schedule(r.loop.Steps)
+	solver, schedule, err := r.solverOf(train.HeadGroup, r.loop.Steps)
 	if err != nil {
 		return nil, errors.Join(err, learner.Close())
 	}
@@ -101,15 +100,19 @@ func (r *Training) openSelective(ctx context.Context) (tuning.Encoder, error) {
 		if err != nil {
 			return nil, errors.Join(err, learner.Close())
 		}
-		r.loop.Groups = append(r.loop.Groups, train.Group{Name: train.BackboneGroup, Params: params, Solver: solver, Schedule: schedule, Start: start + 1})
+		r.loop.Groups = append(r.loop.Groups, train.Group{Name: train.BackboneGroup, Params: params, Solver: solver,
+			Schedule: schedule, Start: start + 1})
 	}
 	return learner, nil
 }
 
-// plan builds solver and schedule of a group that learns for so many steps.
+// solverOf builds the solver and the schedule of a group that learns for that many steps.
 func (r *Training) solverOf(group string, steps int) (train.Solver, train.Schedule, error) {
 	solver, schedule := r.Config.Solver, r.Config.Schedule
-	if group == train.BackboneGroup || group == train.PeerBackboneGroup {
+	switch group {
+	case train.LossGroup:
+		solver, schedule = r.Config.LossSolver, r.Config.LossSchedule
+	case train.BackboneGroup, train.PeerBackboneGroup:
 		solver, schedule = r.Config.BackboneSolver, r.Config.BackboneSchedule
 	}
 	made, err := train.NewSolver(solver)
@@ -120,23 +123,18 @@ func (r *Training) solverOf(group string, steps int) (train.Solver, train.Schedu
 	return made, planned, err
 }
 
-// schedule builds the schedule of the head's solver for so many steps.
-func (r *Training) schedule(steps int) (train.Schedule, error) {
-	return train.NewSchedule(r.Config.Schedule.In(r.Epoch), r.Config.Solver.LR.Value, steps, r.Epoch)
-}
-
-// describeSelective describes in a line what a method of package selective does with labels that look wrong.
+// describeSelective says in a line how a method of package selective treats labels that look wrong.
 func describeSelective(cfg config.Run, stored int) string {
 	s := cfg.Selective
 	of := "features"
 	if stored > 1 {
 		of = fmt.Sprintf("one of the %d stored views, drawn,", stored)
 	}
-	views := fmt.Sprintf("views are %s under noise of %v deviations and dropout of "+
-		"%v", of, s.View.Noise, s.View.Dropout)
+	views := fmt.Sprintf("views are %s with noise of %v deviations and dropout of %v", of, s.View.Noise, s.View.Dropout)
 	title := selective.Title(cfg.Method)
 	if cfg.Finetune.On() {
-		title, views = strings.TrimSuffix(title, " on frozen features"), "views are augmented images ("+cfg.Finetune.Augment+")"
+		title, views = strings.TrimSuffix(title, " on frozen features"), "views are augmented images "+
+			"("+cfg.Finetune.Augment+")"
 	}
 	if cfg.Method == selective.SelCL {
 		second := ""
@@ -146,6 +144,6 @@ func describeSelective(cfg config.Run, stored int) string {
 		return fmt.Sprintf("%s: after %s without labels each epoch selects, of every class, the rows whose "+
 			"neighbours agree with their label%s; %s", title, s.WarmUp, second, views)
 	}
-	return fmt.Sprintf("%s: after %s each epoch believes a label as far as it fits the classes' centres, and the "+
+	return fmt.Sprintf("%s: after %s each epoch trusts a label as far as it fits the classes' centres, and the "+
 		"network's own prediction for the rest; %s", title, s.WarmUp, views)
 }

@@ -16,7 +16,7 @@ import (
 	"winnow/train"
 )
 
-// whitened is vectors that are whitened as they are looked at, and held nowhere.
+// whitened is a source of vectors that are whitened when they are read, and not kept.
 type whitened struct {
 	features.Source
 	head *head.Head
@@ -26,7 +26,7 @@ type whitened struct {
 // Dim returns the dimension of the whitened vectors.
 func (w whitened) Dim() int { return w.head.Config().Out }
 
-// Part whitens the vectors of n rows from one on.
+// Part whitens the vectors of n rows from row from on.
 func (w whitened) Part(ctx context.Context, scratch *[]float32, from, n int) (blas32.General, error) {
 	in, err := w.Source.Part(ctx, w.raw, from, n)
 	if err != nil {
@@ -37,8 +37,8 @@ func (w whitened) Part(ctx context.Context, scratch *[]float32, from, n int) (bl
 	return x, w.head.EmbedInto(x, in)
 }
 
-// resolveRate puts an estimate where the configuration asks for one; nil: it asks for none. If there are more
-// labelled images than enough (0: [noiserate.Enough]), it compares so many, drawn, with the classes of all.
+// resolveRate estimates the noise rate if the configuration asks for it, else it returns nil. If there are more
+// labelled images than enough (0: [noiserate.Enough]), it draws that many and compares them with the classes of all.
 func resolveRate(ctx context.Context, cfg *config.Run, data Data, enough int) (*folder.NoiseRate, error) {
 	if !cfg.NeedsRate() {
 		return nil, nil
@@ -51,7 +51,8 @@ func resolveRate(ctx context.Context, cfg *config.Run, data Data, enough int) (*
 			return noiserate.Estimate{}, err
 		}
 		if labelled > enough {
-			return noiserate.NewSampledEstimate(ctx, whitened{data.Train, white, new([]float32)}, len(data.Classes), enough, noiserate.Auto, rng)
+			x := whitened{data.Train, white, new([]float32)}
+			return noiserate.NewSampledEstimate(ctx, x, len(data.Classes), enough, noiserate.Auto, rng)
 		}
 		z, err := white.EmbedSet(ctx, data.Train)
 		if err != nil {
@@ -61,7 +62,7 @@ func resolveRate(ctx context.Context, cfg *config.Run, data Data, enough int) (*
 	}
 	e, err := ask()
 	if err != nil {
-		return nil, hint.With(err, "give the share of wrong labels: --noise-rate P")
+		return nil, hint.With(err, "give the share of wrong labels: %s", config.Key("filter.rate=0.2"))
 	}
 	cfg.SetRate(math.Round(1e4*e.Rate) / 1e4)
 	written := folder.WrittenRate(e)

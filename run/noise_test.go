@@ -9,8 +9,8 @@ import (
 	"winnow/run/config"
 )
 
-// A rate asked of some images is near that of all, and says of how many it is; a set that is no larger is asked whole, to the same
-// bits as ever.
+// A rate estimated from some images is close to that of all, and says how many it used. With no more images than that,
+// all are used, with the same bits as before.
 func TestRateOfSomeImages(t *testing.T) {
 	const n, classes, dim = 3000, 20, 12
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -3,42 +3,43 @@ package run
 import (
 	"time"
 
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/filters"
 	"winnow/head"
 	"winnow/run/comparison"
 	"winnow/run/config"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/run/tuning"
 	"winnow/train"
 )
 
-// Input is what a training learns from, if its caller has it already. The zero value reads everything from the
-// files that the configuration names.
+// Input is data that the caller has already. With the zero value, everything is read from the files that the
+// configuration names.
 type Input struct {
 	Manifest *datasets.Dataset // the configuration's manifest
-	Data     *Data             // no file is read; the folder gets only what package train writes
-	Backbone tuning.Backbone   // for Data; its owner closes it. nil: as the configuration says
+	Data     *Data             // no file is read, and only package train writes to the folder
+	Backbone tuning.Backbone   // for Data; the caller closes it. nil: as the configuration says
 }
 
-// Options say where a training is kept and what computes and reports on the way.
+// Options say where a training is kept, what computes, and where reports go.
 type Options struct {
 	Dir       string // "": nothing is kept
 	Resume    bool   // go on from the checkpoint in Dir
-	Overwrite bool   // an earlier run in Dir is deleted when this one begins
-	Last      bool   // leave the head as training ended, without regard to validation
+	Overwrite bool   // delete an earlier run in Dir when this one begins
+	Last      bool   // the result is the last state, whatever validation says
 
-	Host  extraction.Host                                          // without Runtime heads compute in Go
-	About folder.Facts                                             // of the caller, for run.json: device, threads, recipe
-	Note  func(format string, args ...any)                         // takes facts about data and plan; may be nil
-	Watch func(what string) (at func(done, total int), end func()) // shows what takes long; may be nil
+	Host  extraction.Host // without Runtime heads compute in Go
+	About folder.Facts    // the caller's, for run.json: device, threads, recipe
+
+	Note  func(format string, args ...any)                         // takes notes about data and plan; may be nil
+	Watch func(what string) (at func(done, total int), end func()) // shows progress of what takes long; may be nil
 
 	Screenings *Screenings // shared with other trainings; nil: labels are judged for this one
 	MLflow     string      // folder of MLflow's files that records the run, too; "": none
 }
 
-// Observer is told how a training goes. Functions may be nil.
+// Observer follows a training. Functions may be nil.
 type Observer struct {
 	Stepped   func(train.Step)
 	Validated func(train.Validation)
@@ -46,10 +47,10 @@ type Observer struct {
 	Weighed   func(train.Weighing)
 	Written   func(train.Metric)          // a line of metrics.jsonl
 	Saving    func() error                // before each checkpoint
-	Ended     func(last *head.Head) error // before the state that validation chose takes its place
+	Ended     func(last *head.Head) error // before the state that validation chose replaces it
 }
 
-// Plan says what a training will do: the configuration with every choice made, and what follows from it for these data.
+// Plan says what a training will do: the configuration with every choice made, and what it means for these data.
 type Plan struct {
 	Config config.Run `json:"-"`
 
@@ -61,29 +62,29 @@ type Plan struct {
 	Classes   int    `json:"classes"`
 	Validates bool   `json:"validates"`        // there is a validation split
 	Rests     int    `json:"backbone_rests"`   // steps in which the backbone rests
-	Refits    int    `json:"refits,omitempty"` // steps after which the head begins again; 0: it does not
+	Refits    int    `json:"refits,omitempty"` // steps after which the head starts again; 0: it does not
 	Sum       string `json:"config_sha256"`    // of the settings and data that decide the result
 
 	Screening *folder.Screening     `json:"screening,omitempty"`      // labels that were screened; nil: none
 	Noise     *folder.NoiseRate     `json:"noise_rate,omitempty"`     // nil: it was given
-	Rates     *folder.RateTest      `json:"learning_rates,omitempty"` // found by this call; nil: given, or found before
+	Rates     *folder.RateTest      `json:"learning_rates,omitempty"` // nil: given, or found before this call
 	Untrained *comparison.Untrained `json:"untrained,omitempty"`      // nil: not measured
 	Judging   time.Duration         `json:"-"`                        // spent on screening
-	Duration  time.Duration         `json:"-"`                        // of a network's remaining steps; 0: not known
+	Duration  time.Duration         `json:"-"`                        // of a network's remaining steps; 0: unknown
 }
 
 // Outcome is the result of a training.
 type Outcome struct {
 	train.Result
 	Config  config.Run     // as it was run
-	Head    *head.Head     // the best by validation, or the last: see Options
+	Head    *head.Head     // the best by validation, or the last: see [Options]
 	Filter  filters.Config // as it was run; Scorer is config.NoFilter without one
 	Summary folder.Result  // result.json; empty without a manifest or a folder
 
 	Corrections int // labels changed; an image counts as often as its label was
 }
 
-// together returns an observer that tells all of a list.
+// together returns an observer that calls all observers of a list.
 func together(list []Observer) Observer {
 	return Observer{
 		Stepped:   tellAll(list, func(o Observer) func(train.Step) { return o.Stepped }),
@@ -114,8 +115,7 @@ func together(list []Observer) Observer {
 	}
 }
 
-// tellAll returns a function that calls those that are picked, or nil if there are none: the trainer then finds
-// no fact.
+// tellAll returns a function that calls the picked ones, or nil if there are none, so that the trainer makes no facts.
 func tellAll[F any](list []Observer, pick func(Observer) func(F)) func(F) {
 	var told []func(F)
 	for _, o := range list {

@@ -11,30 +11,27 @@ import (
 	"winnow/train"
 )
 
-// How learning rates are tested.
+// Settings of range tests.
 const (
-	rangeSteps = 40  // of a test
-	fraction   = 0.5 // of the rate whose loss is lowest
+	rangeSteps = 40  // steps of a test
+	fraction   = 0.5 // of the rate with the lowest loss
 )
 
-// findRates finds the learning rates that are to be found by range tests (Smith 2017, section 3.3): a training of some tens
-// of steps whose rate rises at each. The head's is tested while the network rests, then the network's while the head learns
-// at its own rate. Each test takes place twice, on the same batches, the second time with the weights in question at rest: what
-// the rate did to the loss is the difference, which batches that are easier or harder than others do not blur. Afterwards
-// everything is as it was.
+// findRates finds learning rates by range tests (Smith 2017, section 3.3): trainings of some tens of steps whose rate
+// rises at each step. It tests the head's rate while the network rests, then the network's rate while the head learns
+// at its own. Each test is repeated on the same batches with the tested weights at rest: the difference of the losses
+// is the effect of the rate, without the noise of easier and harder batches. Afterwards everything is as before.
 func (r *Training) findRates(ctx context.Context) error {
 	if !r.Config.NeedsLR() {
 		return nil
 	}
 	start, usual, moves, found := time.Now(), config.Default(), map[string]train.Schedule{}, &folder.RateTest{}
-	at, end := func(int, int) {}, func() {}
-	if r.options.Watch != nil {
-		at, end = r.options.Watch("steps of testing learning rates")
-	}
+	at, end := r.options.Watch("steps of testing learning rates")
 	defer end()
 	tests := []rateTest{
 		{train.HeadGroup, &r.Config.Solver, r.Config.Schedule, usual.Solver.LR.Value, &found.Head},
-		{train.BackboneGroup, &r.Config.BackboneSolver, r.Config.BackboneSchedule, usual.BackboneSolver.LR.Value, &found.Backbone},
+		{train.BackboneGroup, &r.Config.BackboneSolver, r.Config.BackboneSchedule, usual.BackboneSolver.LR.Value,
+			&found.Backbone},
 	}
 	if !r.tuned() {
 		tests = tests[:1]
@@ -56,23 +53,25 @@ func (r *Training) findRates(ctx context.Context) error {
 			rate := max(train.FindRate(curve, fraction, t.usually()).Rate, t.schedule.Min, t.schedule.WarmupFrom)
 			t.solver.LR, *t.found = train.GivenLR(rate), &rate
 		}
-		moves[t.group] = train.Schedule{ScheduleConfig: train.ScheduleConfig{Name: "constant"}, LR: t.solver.LR.Value, Total: rangeSteps, Epoch: rangeSteps}
+		moves[t.group] = train.Schedule{ScheduleConfig: train.ScheduleConfig{Name: "constant"}, LR: t.solver.LR.Value,
+			Total: rangeSteps, Epoch: rangeSteps}
 	}
 	found.Seconds = time.Since(start).Seconds()
 	r.Rates, r.loop.Identity = found, r.identity()
 	return nil
 }
 
-// rateTest is what is tested.
+// rateTest is the test of a group's rate.
 type rateTest struct {
 	group    string
 	solver   *train.SolverConfig
 	schedule config.Schedule
-	usual    float64 // of winnow's own solver
+	usual    float64 // the default rate of the group
 	found    **float64
 }
 
-// between returns the rates of the test: a solver that scales its steps moves a weight by about the rate.
+// between returns the range of rates. Solvers other than SGD scale their steps, so that a weight moves by about the
+// rate.
 func (t rateTest) between() (from, to float64) {
 	if t.solver.Name == "sgd" {
 		return 1e-4, 10
@@ -80,7 +79,7 @@ func (t rateTest) between() (from, to float64) {
 	return 1e-6, 0.1
 }
 
-// usually returns the rate of a run whose test says nothing.
+// usually returns the rate to use if the test is inconclusive.
 func (t rateTest) usually() float64 {
 	if t.solver.Name == "sgd" {
 		return train.DefaultSolver(t.solver.Name).LR.Value
@@ -88,8 +87,9 @@ func (t rateTest) usually() float64 {
 	return t.usual
 }
 
-// testRate makes one test, with the groups that learn already.
-func (r *Training) testRate(ctx context.Context, t rateTest, moves map[string]train.Schedule, step func()) ([]train.RangePoint, error) {
+// testRate makes one test, together with the groups that learn already.
+func (r *Training) testRate(ctx context.Context, t rateTest, moves map[string]train.Schedule, step func()) (
+	[]train.RangePoint, error) {
 	from, to := t.between()
 	rise := train.Rising(from, to, rangeSteps)
 	still, err := r.probe(ctx, moves, step)
@@ -102,14 +102,16 @@ func (r *Training) testRate(ctx context.Context, t rateTest, moves map[string]tr
 	return train.Range(rise, losses, still), err
 }
 
-// probe trains for a test, with the run's encoder and all else new. Groups that are not named rest, but for the losses' own.
+// probe trains for a test, with the run's encoder and everything else new. Groups other than the losses' rest unless
+// they are in moves.
 func (r *Training) probe(ctx context.Context, moves map[string]train.Schedule, step func()) ([]float64, error) {
 	p := *r
 	p.onlyTested()
 	_, networkMoves := moves[train.BackboneGroup]
 	if !networkMoves && r.tuned() && r.showsStored() { // so that the network need not run
 		var err error
-		if p.encoder, err = (tuning.Stored{}).Encoder(ctx, r.head, tuning.Input{Train: r.Data.Train, Stored: r.Data.Stored, Batch: r.sampler.Size()}); err != nil {
+		in := tuning.Input{Train: r.Data.Train, Stored: r.Data.Stored, Batch: r.sampler.Size()}
+		if p.encoder, err = (tuning.Stored{}).Encoder(ctx, r.head, in); err != nil {
 			return nil, err
 		}
 		defer p.encoder.Close()
@@ -138,13 +140,13 @@ func (r *Training) probe(ctx context.Context, moves map[string]train.Schedule, s
 	return train.Probe(ctx, p.loop)
 }
 
-// showsStored reports whether the resting network gives training images the features that are stored of them.
+// showsStored reports whether the resting network computes the stored features for training images.
 func (r *Training) showsStored() bool {
 	return r.Config.Finetune.Augment == config.NoAugmentation && r.Config.Finetune.BatchNorm == config.FrozenNorm
 }
 
-// onlyTested leaves of the configuration what a test has: constant rates, of head and network 0, and a memory bank that is
-// filled, as it is after the first epoch of a run; losses against a batch alone say little in some tens of steps.
+// onlyTested reduces the configuration to that of a test: constant rates, 0 for head and network, and a filled memory
+// bank, as after the first epoch of a run, because losses against a batch alone say little in some tens of steps.
 func (r *Training) onlyTested() {
 	c := &r.Config
 	c.Schedule, c.LossSchedule, c.BackboneSchedule = config.Schedule{}, config.Schedule{}, config.Schedule{}

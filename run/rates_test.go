@@ -16,7 +16,7 @@ import (
 	"winnow/train"
 )
 
-// short returns a configuration for the data of screened.
+// short returns a short configuration for the data of screened.
 func short() config.Run {
 	cfg := config.Default()
 	cfg.Head.Out, cfg.Sampler.Classes, cfg.Sampler.Images, cfg.Length = 8, 4, 4, config.LastsSteps(6)
@@ -24,8 +24,8 @@ func short() config.Run {
 	return cfg
 }
 
-// A head's run that finds its rate is the run with that rate given, to the bit, for every loss; and a solver that does not scale
-// its steps is tested at other rates.
+// A run that tests its rate equals the run with that rate given, to the bit, for every loss. A solver that does not
+// scale its steps is tested at other rates.
 func TestFoundRateIsAsGiven(t *testing.T) {
 	try := func(name string, cfg config.Run) {
 		t.Helper()
@@ -33,7 +33,8 @@ func TestFoundRateIsAsGiven(t *testing.T) {
 		run := func(rate train.LearningRate) (Outcome, []float64) {
 			cfg.Solver.LR = rate
 			var seen []float64
-			out, err := Train(context.Background(), cfg, Input{Data: &data}, Options{}, Observer{Stepped: func(s train.Step) { seen = append(seen, s.Loss, s.LR, s.GradientNorm) }})
+			out, err := Train(context.Background(), cfg, Input{Data: &data}, Options{},
+				Observer{Stepped: func(s train.Step) { seen = append(seen, s.Loss, s.LR, s.GradientNorm) }})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -70,7 +71,7 @@ func TestFoundRateIsAsGiven(t *testing.T) {
 	try("without a bank", unfiltered)
 }
 
-// A stopped run goes on at the rate that it found, and says so in its folder; another rate is another run.
+// A resumed run uses the rate that it found, as its folder says; another rate is another run.
 func TestFoundRateIsKept(t *testing.T) {
 	cfg, whole := trainable(t, t.TempDir(), 1)
 	cfg.Solver.LR, cfg.Checkpoint = train.LearningRate{Choose: train.ByTest}, config.Steps(1)
@@ -82,10 +83,12 @@ func TestFoundRateIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	facts, err := folder.ReadFacts(whole.Dir)
-	if err != nil || facts.RateTest == nil || facts.RateTest.Head == nil || facts.RateTest.Backbone != nil || facts.RateTest.Steps != 2*rangeSteps {
+	if err != nil || facts.RateTest == nil || facts.RateTest.Head == nil || facts.RateTest.Backbone != nil ||
+		facts.RateTest.Steps != 2*rangeSteps {
 		t.Fatalf("%v: %+v", err, facts.RateTest)
 	}
-	if said := strings.Join(notes, "\n"); !strings.Contains(said, fmt.Sprintf("learning rates by range tests of %d steps, 1 s: head %g", 2*rangeSteps, *facts.RateTest.Head)) {
+	want := fmt.Sprintf("learning rates by range tests of %d steps, 1 s: head %g", 2*rangeSteps, *facts.RateTest.Head)
+	if said := strings.Join(notes, "\n"); !strings.Contains(said, want) {
 		t.Errorf("noted: %s", said)
 	}
 	curve, err := folder.ReadRange(whole.Dir)

@@ -17,8 +17,8 @@ import (
 	"winnow/train/samples"
 )
 
-// selfPacing gives a run its weights, if its configuration wants any. Every round looks at the stored features, or at
-// those that the backbone gives today, in the centre view.
+// selfPacing returns the weights of the samples; nil if the configuration has none. Every round uses the present
+// features in the centre view: those stored, or those of the backbone in training.
 func (r *Training) selfPacing() (*train.SelfPaced, error) {
 	if !r.Config.SelfPaced.On() {
 		return nil, nil
@@ -28,8 +28,10 @@ func (r *Training) selfPacing() (*train.SelfPaced, error) {
 	if err != nil {
 		return nil, err
 	}
-	embedded := func(ctx context.Context) (features.Set, error) { return r.embedNow(ctx, set) }
-	return &train.SelfPaced{Weights: weights, Every: r.Config.SelfPaced.Every.In(r.Epoch), Seed: r.Config.Seed, Embed: embedded}, nil
+	return &train.SelfPaced{
+		Weights: weights, Every: r.Config.SelfPaced.Every.In(r.Epoch), Seed: r.Config.Seed,
+		Embed: func(ctx context.Context) (features.Set, error) { return r.embedNow(ctx, set) },
+	}, nil
 }
 
 // finalWeights returns the weights of the labelled training images, in the manifest's order.
@@ -42,14 +44,15 @@ func finalWeights(data Data, w *selfpaced.Weights) []folder.Weight {
 	return list
 }
 
-// recordSamples makes a run keep what it sees of its samples, as the configuration says.
+// recordSamples makes a run record losses and scores of its samples, as the configuration says.
 func (r *Training) recordSamples() error {
 	tc, cfg, data := &r.loop, r.Config, r.Data
 	if !cfg.Scores.Record {
 		return nil
 	}
 	var err error
-	if tc.Samples, err = samples.New(samples.Config{IDs: data.Train.IDs, Labels: data.Train.Labels, From: cfg.Scores.From(tc.Steps)}); err != nil {
+	record := samples.Config{IDs: data.Train.IDs, Labels: data.Train.Labels, From: cfg.Scores.From(tc.Steps)}
+	if tc.Samples, err = samples.New(record); err != nil {
 		return err
 	}
 	watch, ok := cfg.Watch(r.Epoch)
@@ -63,7 +66,7 @@ func (r *Training) recordSamples() error {
 	return err
 }
 
-// writeSamples replaces the file, in the run's folder, of what training saw, if it is recorded.
+// writeSamples replaces the run's file of losses and scores, if they are recorded.
 func (r *Training) writeSamples() error {
 	if r.loop.Samples == nil {
 		return nil
@@ -75,7 +78,7 @@ func (r *Training) writeSamples() error {
 	}))
 }
 
-// writeCorrections replaces the list, in the run's folder, of the labels that the run has corrected, if it corrects any.
+// writeCorrections replaces the run's list of corrected labels, if it corrects any.
 func (r *Training) writeCorrections() error {
 	c, data := r.loop.Corrector, r.Data
 	if c == nil {
@@ -84,7 +87,7 @@ func (r *Training) writeCorrections() error {
 	path := filepath.Join(r.options.Dir, folder.CorrectionsFile)
 	err := atomicfile.Write(path, func(w io.Writer) error {
 		out := csv.NewWriter(w)
-		out.Write([]string{"path", "given", "corrected", "step", "confidence"}) // the error is told by Error
+		out.Write([]string{"path", "given", "corrected", "step", "confidence"}) // Error returns its error
 		for _, k := range c.Corrections() {
 			out.Write([]string{data.Paths[data.Train.IDs[k.Row]], data.Classes[c.Given(k.Row)], data.Classes[k.To],
 				strconv.Itoa(k.Step), strconv.FormatFloat(k.Confidence, 'g', 6, 64)})

@@ -10,9 +10,8 @@ import (
 	"winnow/train"
 )
 
-// refit returns when and how the head begins again from the whitening of what the network gives by then, or nil
-// where it does not: where the network is drawn, or the head, or where proxies have been learned beside the old
-// one.
+// refit says when and how the head starts again, whitened by the features of the network at that time. It returns nil
+// if the head does not: if the network or the head is drawn, or if losses learn proxies for the old head.
 func (r *Training) refit() *train.Refit {
 	after := r.Config.Finetune.Refit.In(r.Epoch)
 	live, tuned := r.backbone.(*tuning.Live)
@@ -27,7 +26,7 @@ func (r *Training) refit() *train.Refit {
 	return &train.Refit{After: r.Config.Finetune.Start.In(r.Epoch) + after, Do: r.beginAgain}
 }
 
-// beginAgain whitens the features of the network as it is now into the head, and fills the memory bank by both.
+// beginAgain sets the head to the whitening of the network's present features, and fills the memory bank again.
 func (r *Training) beginAgain(ctx context.Context) error {
 	now, err := r.backbone.Now(ctx, r.Data.Train)
 	if err != nil {

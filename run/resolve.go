@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"time"
 
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
@@ -18,20 +17,24 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/lock"
 	"winnow/run/config"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/run/tuning"
 	"winnow/train"
 )
 
-// Resolve decides what a training does: it reads what the configuration names or takes it from in, makes
-// missing features, screens labels, estimates rates, chooses what is left open, and builds everything. In the
-// folder it leaves nothing but features. Errors say what a person can do. The caller closes the training.
+// Resolve decides what a training does: it takes data from in or reads what the configuration names, makes missing
+// features, screens labels, estimates rates, chooses what is left open, and builds everything. It writes nothing but
+// features into the folder. Errors say what a person can do. The caller closes the training.
 func Resolve(ctx context.Context, cfg config.Run, in Input, o Options) (*Training, error) {
 	if o.Note == nil {
 		o.Note = func(string, ...any) {}
 	}
 	if o.Watch == nil {
-		o.Watch = func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
+		o.Watch = unwatched
+	}
+	if o.Screenings == nil {
+		o.Screenings = new(Screenings)
 	}
 	r := &Training{Plan: Plan{Config: cfg}, options: o, start: time.Now(), backbone: in.Backbone}
 	r.kept = in.Data == nil && o.Dir != ""
@@ -52,7 +55,7 @@ func (r *Training) resolve(ctx context.Context, in Input) error {
 	if err != nil {
 		return err
 	}
-	if long { // the manifest goes
+	if long { // release the manifest
 		runtime.GC()
 	}
 	r.Data.white = &whitenings{}
@@ -66,7 +69,7 @@ func (r *Training) resolve(ctx context.Context, in Input) error {
 	return nil
 }
 
-// read makes Data and the backbone. long reports whether a large manifest was read for it.
+// read sets Data and the backbone. long reports whether it read a large manifest.
 func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 	if in.Data != nil {
 		return false, r.take(in)
@@ -76,14 +79,14 @@ func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 		if d, err = datasets.ReadFile(r.Config.Data.Manifest, datasets.ReadOptions{Note: r.options.Note}); err != nil {
 			return false, err
 		}
-		if long = len(d.Samples) > 1<<20; long { // else what reading left would stay until the heap has doubled
+		if long = len(d.Samples) > 1<<20; long { // else the garbage of reading would stay until the heap has doubled
 			runtime.GC()
 		}
 	}
 	d, held := d.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
 	if held.Images > 0 {
-		r.options.Note("no validation split: %s, are held out to find the best state (--set validation.hold_out=0 "+
-			"trains on all)", held)
+		r.options.Note("no validation split: %s, are held out to find the best state (%s trains on all)", held,
+			config.Key("validation.hold_out=0"))
 	}
 	if err := learnable(d); err != nil {
 		return long, err
@@ -97,7 +100,7 @@ func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 	return long, err
 }
 
-// take takes data that the caller has.
+// take uses the caller's data.
 func (r *Training) take(in Input) (err error) {
 	r.Data = *in.Data
 	if r.options.Dir != "" {
@@ -111,8 +114,8 @@ func (r *Training) take(in Input) (err error) {
 	return err
 }
 
-// readHead reads what a head on stored features is trained on, then makes the folder. Features that are not
-// named are made in it, of the images.
+// readHead reads the data of a head on stored features, then makes the folder. If no features are named, it makes them
+// there from the images.
 func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error) {
 	if r.Config.Data.Features == "" {
 		if err := r.lookAtImages(ctx, d); err != nil {
@@ -122,7 +125,7 @@ func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error
 	if r.Data, r.free, err = loadViewed(ctx, d, r.features()); err != nil {
 		return err
 	}
-	if r.options.Host.Runtime != nil { // else products are computed in Go
+	if r.options.Host.Runtime != nil { // else Go computes the products
 		rt, err := r.options.Host.Runtime()
 		if err != nil {
 			return err
@@ -136,21 +139,19 @@ func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error
 func (r *Training) lookAtImages(ctx context.Context, d *datasets.Dataset) error {
 	host := r.options.Host.Complete()
 	host.Note = r.options.Note
-	e, err := ExtractionOf(ctx, &r.Config.Data, d, host)
+	e, err := ExtractionOf(ctx, &r.Config, d, host, func(func(features.Key) bool) string { return r.features() })
 	if err != nil {
 		return err
 	}
 	if err := r.hold(); err != nil {
 		return err
 	}
-	e.Out = r.features()
-	e.Fit(host)
 	return r.makeFeatures(ctx, e)
 }
 
-// readNetwork is readHead for a network that is trained, too. It checks everything before it makes features.
+// readNetwork is readHead for a network that is trained too. It checks everything before it makes features.
 func (r *Training) readNetwork(ctx context.Context, d *datasets.Dataset) (err error) {
-	if err := ChooseBackbone(&r.Config.Data, d, r.options.Note); err != nil {
+	if err := chooseBackbone(&r.Config.Data, d, r.options.Note); err != nil {
 		return err
 	}
 	network, err := r.openNetwork(d.Paths())
@@ -166,14 +167,13 @@ func (r *Training) readNetwork(ctx context.Context, d *datasets.Dataset) (err er
 		}
 	}
 	if r.Data, err = Load(ctx, d, r.features(), false); err == nil && len(r.Data.Key.Views) > 1 {
-		r.options.Note("of the %d stored views of each image only the centre is used: fine-tuning looks at the "+
-			"images themselves (--augment)",
-			len(r.Data.Key.Views))
+		r.options.Note("of the %d stored views of each image only the centre is used: fine-tuning reads the images "+
+			"themselves, varied by %s", len(r.Data.Key.Views), config.Key("finetune.augment"))
 	}
 	return err
 }
 
-// openNetwork opens the network that the configuration trains, whose choices it takes over.
+// openNetwork opens the network that the configuration trains, and takes over its choices.
 func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 	host := r.options.Host.Complete()
 	network, err := tuning.Open(r.Config, paths, tuning.Config{Note: host.Note, Watch: r.options.Watch})
@@ -182,8 +182,8 @@ func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 	}
 	r.backbone, r.Config.Finetune = network, network.Settings
 	if network.Drawn && r.Config.BackboneSolver.LR.Choose == train.Usual {
-		r.options.Note("the network has learned nothing yet: its learning rate is higher than a trained one's " +
-			"(--backbone-lr sets another)")
+		r.options.Note("the network has learned nothing yet: its learning rate is higher than a trained one's (%s "+
+			"sets another)", config.Key("backbone_solver.lr"))
 	}
 	rt, err := host.Runtime()
 	if err != nil {
@@ -194,23 +194,45 @@ func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 	return network, nil
 }
 
-// ExtractionOf returns how the features of all images of a manifest are made for heads, by the backbone that
-// from names, or one that is chosen and then named there. The caller sets where the store is.
-func ExtractionOf(ctx context.Context, from *config.Data, d *datasets.Dataset, h extraction.Host) (
-	*extraction.Extraction, error) {
-	root, err := imageroot.Open(ctx, imageroot.Resolve(location.At(from.Root), location.At(from.Manifest)))
-	if err != nil {
-		return nil, hint.With(err, "features are made of the images: name their folder with --root, or a store of "+
-			"winnow extract with --features")
+// ExtractionOf returns how to make the features that a training starts from, if it names none, of all images of a
+// manifest: by the backbone that the configuration names, or by one that is chosen and then named there. place returns
+// the folder of the store; it is free, or holds features whose key is the same by the function that place is given.
+func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h extraction.Host,
+	place func(same func(features.Key) bool) string) (*extraction.Extraction, error) {
+	h = h.Complete()
+	if cfg.Finetune.On() {
+		if err := chooseBackbone(&cfg.Data, d, h.Note); err != nil {
+			return nil, err
+		}
+		live, err := tuning.Open(*cfg, d.Paths(), tuning.Config{Note: h.Note, Watch: unwatched})
+		if err != nil {
+			return nil, err
+		}
+		e := live.Extraction("")
+		e.Out = place(func(k features.Key) bool { return k.Differs(e.Key()) == "" })
+		return e, live.Close()
 	}
-	if err := ChooseBackbone(from, d, h.Complete().Note); err != nil {
+	root, err := imageroot.Open(ctx, imageroot.Resolve(location.At(cfg.Data.Root), location.At(cfg.Data.Manifest)))
+	if err != nil {
+		return nil, hint.With(err, "features are made of the images: name their folder with %s, or a store of winnow "+
+			"extract with %s", config.Key("data.root"), config.Key("data.features"))
+	}
+	if err := chooseBackbone(&cfg.Data, d, h.Note); err != nil {
 		return nil, err
 	}
-	return extraction.Look(from.Model, root, d.Paths(), h)
+	e, err := extraction.Look(cfg.Data.Model, root, d.Paths(), h)
+	if err == nil {
+		e.Out = place(func(k features.Key) bool { return k.Model == e.Model.SHA256 })
+		e.Fit(h)
+	}
+	return e, err
 }
 
-// ChooseBackbone names the backbone for a manifest's images if neither it nor features are named.
-func ChooseBackbone(from *config.Data, d *datasets.Dataset, note func(string, ...any)) error {
+// unwatched shows no progress.
+func unwatched(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
+
+// chooseBackbone names the backbone for a manifest's images if neither it nor features are named.
+func chooseBackbone(from *config.Data, d *datasets.Dataset, note func(string, ...any)) error {
 	if from.Model != "" || from.Features != "" {
 		return nil
 	}
@@ -219,7 +241,7 @@ func ChooseBackbone(from *config.Data, d *datasets.Dataset, note func(string, ..
 		return fmt.Errorf("train: %w", err)
 	}
 	from.Model = name
-	note("the backbone is %s, %s (--model names another)", name, why)
+	note("the backbone is %s, %s (%s names another)", name, why, config.Key("data.model"))
 	return nil
 }
 
@@ -228,7 +250,7 @@ func (r *Training) features() string {
 	return cmp.Or(r.Config.Data.Features, filepath.Join(r.options.Dir, folder.OwnFeatures))
 }
 
-// hold makes the folder and holds it, once.
+// hold makes the folder and locks it, once.
 func (r *Training) hold() (err error) {
 	if r.folder == nil && r.kept {
 		r.folder, err = folder.Prepare(r.options.Dir, r.options.Resume, r.options.Overwrite)
@@ -236,38 +258,44 @@ func (r *Training) hold() (err error) {
 	return err
 }
 
-// makeFeatures makes the features that the run starts from unless they are there. Those of another backbone or
-// of other images are replaced only if the run is.
+// makeFeatures makes the features that the run starts from unless they are there. Those of another backbone or of other
+// images are replaced only if the run is.
 func (r *Training) makeFeatures(ctx context.Context, e *extraction.Extraction) error {
 	if !r.kept {
 		return errors.New("train: no features are named, and no folder to make them in: expected one of the two")
 	}
+	return MakeFeatures(ctx, e, r.options.Overwrite, r.options.Host, r.options.Note)
+}
+
+// MakeFeatures makes the features that trainings start from unless they are there. It replaces others if it may.
+func MakeFeatures(ctx context.Context, e *extraction.Extraction, overwrite bool, h extraction.Host,
+	note func(string, ...any)) error {
 	if old, err := features.Open(e.Out); err != nil || old.Key.Differs(e.Key()) != "" {
-		e.Overwrite = r.options.Overwrite
-		r.options.Note("making the features of the backbone before training, into %s", e.Out)
+		e.Overwrite = overwrite
+		note("making the features of the backbone before training, into %s", e.Out)
 	}
-	_, err := e.Store(ctx, r.options.Host)
+	_, err := e.Store(ctx, h)
 	return err
 }
 
-// choose decides on loss, rate and length by the data if the configuration leaves them open.
+// choose chooses loss, rate and length by the data if the configuration leaves them open.
 func (r *Training) choose(context.Context) error {
 	r.tellData()
 	live, opened := r.backbone.(*tuning.Live)
 	drawn, labelled := opened && live.Drawn, r.Data.Train.Len()-r.Data.Unlabelled
 	if r.Config.ResolveLoss(drawn, drawn && r.Data.Closed(), labelled/max(len(r.Data.Classes), 1)) {
-		r.options.Note("the loss is cross entropy: the network is drawn, and validation asks for the classes that " +
-			"it is trained on (--loss chooses another)")
+		r.options.Note("the loss is cross entropy: the network is drawn, and validation asks for the classes that it "+
+			"is trained on (%s chooses another)", config.Key("losses"))
 	}
 	r.Config.ResolveUsualLR(drawn)
 	if opened && r.Data.Validation.Len() == 0 && r.Config.ResolveBlindLength(drawn, labelled) {
-		r.options.Note("%s without a validation split: a pretrained network may learn the images by heart after "+
-			"that (--epochs sets another length)", r.Config.Length)
+		r.options.Note("%s without a validation split: a pretrained network may learn the images by heart after that "+
+			"(%s sets another length)", r.Config.Length, config.Key("length"))
 	}
 	return r.Config.Validate()
 }
 
-// screen leaves out the labels that are called wrong, or those that an earlier part of the run left out.
+// screen removes the labels that are called wrong, or those that an earlier part of the run removed.
 func (r *Training) screen(ctx context.Context) error {
 	var before *screening
 	if dir := r.options.Dir; r.options.Resume && folder.Begun(dir) {
@@ -284,13 +312,7 @@ func (r *Training) screen(ctx context.Context) error {
 	}
 	start := time.Now()
 	at, end := r.options.Watch("steps of judging labels")
-	var found *screening
-	var err error
-	if before == nil && r.options.Screenings != nil {
-		found, err = r.options.Screenings.screen(ctx, &r.Config, &r.Data, at)
-	} else {
-		found, err = screen(ctx, &r.Config, &r.Data, before, at)
-	}
+	found, err := r.options.Screenings.screen(ctx, &r.Config, &r.Data, before, at)
 	end()
 	r.Judging = time.Since(start)
 	if found == nil || err != nil {
@@ -309,7 +331,7 @@ func (r *Training) findNoise(ctx context.Context) (err error) {
 	return err
 }
 
-// earlierRates takes over the learning rates that an earlier part of the run found.
+// earlierRates uses the learning rates that an earlier part of the run found.
 func (r *Training) earlierRates(context.Context) error {
 	if dir := r.options.Dir; r.options.Resume && folder.Begun(dir) {
 		facts, err := folder.ReadFacts(dir)
@@ -323,11 +345,11 @@ func (r *Training) earlierRates(context.Context) error {
 	return nil
 }
 
-// prepare makes the head and the sampler, and completes the configuration with their sizes.
+// prepare makes the head and the sampler, and bounds the configuration's sizes by the data.
 func (r *Training) prepare(ctx context.Context) (err error) {
-	r.asked = r.Config
+	r.asked = sizes{r.Config.Head.In, r.Config.Head.Out, r.Config.Sampler.Views}
 	r.Config.Head.In = r.Data.Train.Dim()
-	r.Config.Head.Out = min(r.Config.Head.Out, r.Config.Head.In) // more dimensions than the features have would stay empty
+	r.Config.Head.Out = min(r.Config.Head.Out, r.Config.Head.In) // more dimensions would be empty
 	var white *head.Head
 	if r.Config.Head.Init != head.Random {
 		if white, err = r.Data.whitening(ctx, r.Config.Head.Out, r.Config.Head.Bias); err != nil {
@@ -348,7 +370,7 @@ func (r *Training) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// varies reports whether an image can be seen in several views: augmented, or stored.
+// varies reports whether an image has several views: augmented, or stored.
 func (r *Training) varies() bool {
 	if r.tuned() {
 		return r.Config.Finetune.Augment != config.NoAugmentation

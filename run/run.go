@@ -1,7 +1,6 @@
-// Package run trains: [Resolve] makes a [Training] of a configuration and data, and [Training.Run] runs it. It
-// builds the head, the backbone if that is trained too, sampler, losses, filter and solvers, hands them to
-// package train, and leaves a run's folder. [Train] does all at once. Nothing that a training is given holds
-// true labels.
+// Package run trains. [Resolve] makes a [Training] out of a configuration and data: it builds the head, the backbone if
+// that is trained too, sampler, losses, filter and solvers for package train. [Training.Run] runs it and writes a run's
+// folder. [Train] does both. A training is never given true labels.
 package run
 
 import (
@@ -34,20 +33,20 @@ func Train(ctx context.Context, cfg config.Run, in Input, o Options, observers .
 	return out, errors.Join(err, r.Close())
 }
 
-// Training is a training that is resolved: its plan, its data, and everything that it needs to run, once.
+// Training is a resolved training: its plan, its data, and everything that it needs to run, once.
 type Training struct {
 	Plan
 	Data Data
 
 	options  Options
 	backbone tuning.Backbone
-	owns     bool         // the backbone is closed with the training
-	kept     bool         // in a run's folder, with all of its files
+	owns     bool         // Close closes the backbone
+	kept     bool         // in a run's folder, with all its files
 	free     func() error // releases the vectors of Data; nil: they are in the program's own memory
-	folder   io.Closer    // holds the folder; nil: not yet
+	folder   io.Closer    // the lock of the folder; nil: not yet
 	start    time.Time
 
-	asked    config.Run        // before the data's sizes: what config.yaml says
+	asked    sizes             // before the data bounded them: what config.yaml says
 	screened []folder.Screened // labels that are left out
 	earlier  *folder.RateTest  // by an earlier part of the run
 
@@ -58,11 +57,14 @@ type Training struct {
 	loop    train.Config
 	trainer *train.Trainer
 	saving  func() error
-	timing  bool        // a batch is timed, and the network does not rest
-	resting func() bool // in a test of learning rates: whether the network rests; else nil
+	timing  bool        // a batch is timed: the network does not rest
+	resting func() bool // whether the network rests in a test of learning rates; nil outside of one
 }
 
-// Run trains, once. With a manifest and a folder it leaves everything there that a run leaves, its measurement too.
+// sizes are settings that the data bound.
+type sizes struct{ in, out, views int }
+
+// Run trains, once. With a manifest and a folder it writes all files of a run, also the result of its measurement.
 func (r *Training) Run(ctx context.Context, observers ...Observer) (Outcome, error) {
 	out, err := r.run(ctx, observers)
 	return out, r.explain(err)
@@ -81,7 +83,7 @@ func (r *Training) run(ctx context.Context, observers []Observer) (out Outcome, 
 			observers = append([]Observer{{Written: record.Metric}}, observers...)
 			defer func() {
 				if lost := record.End(ctx, err); lost != nil {
-					r.options.Note("warning: MLflow's record of the run is not whole: %v", lost)
+					r.options.Note("warning: MLflow's record of the run is incomplete: %v", lost)
 				}
 			}()
 		}
@@ -129,15 +131,15 @@ func (r *Training) closeEncoder() (err error) {
 	return err
 }
 
-// Now returns a set of images with the features that the backbone gives of them now: those stored if it is not trained.
+// Now returns a set of images with the backbone's present features: those stored if it is not trained.
 func (r *Training) Now(ctx context.Context, set features.Set) (features.Set, error) {
 	return r.backbone.Now(ctx, set)
 }
 
-// tuned reports whether the backbone is trained too.
+// tuned reports whether the backbone is trained.
 func (r *Training) tuned() bool { return len(r.backbone.Weights()) > 0 }
 
-// build builds everything that the trainer is given.
+// build builds everything for the trainer.
 func (r *Training) build(ctx context.Context) (err error) {
 	if err := r.buildConfig(); err != nil {
 		return err
@@ -156,7 +158,7 @@ func (r *Training) build(ctx context.Context) (err error) {
 	return r.buildTrainer(ctx)
 }
 
-// buildTrainer gives the encoder a trainer, with what it keeps and who watches.
+// buildTrainer makes the trainer of the encoder.
 func (r *Training) buildTrainer(ctx context.Context) (err error) {
 	if err := r.findRates(ctx); err != nil {
 		return err
@@ -190,7 +192,7 @@ func (r *Training) buildTrainer(ctx context.Context) (err error) {
 	return nil
 }
 
-// tell goes on where the run was stopped, if it is to be resumed, completes the plan and notes it.
+// tell resumes a stopped run, completes the plan and notes it.
 func (r *Training) tell(ctx context.Context) (err error) {
 	if r.options.Resume {
 		if _, err := r.trainer.Resume(); err != nil {
@@ -205,7 +207,7 @@ func (r *Training) tell(ctx context.Context) (err error) {
 	if f := r.loop.Refit; f != nil && f.After < r.Steps {
 		r.Refits = f.After
 	}
-	if r.tuned() && !r.Config.IsSelective() { // a step of these fills queues
+	if r.tuned() && !r.Config.IsSelective() { // their steps fill queues
 		if r.Duration, err = r.duration(); err != nil {
 			return err
 		}
@@ -226,8 +228,8 @@ func (r *Training) tell(ctx context.Context) (err error) {
 	return nil
 }
 
-// begin deletes the run that is to be overwritten, and writes config.yaml and run.json. A run that goes on
-// keeps what it wrote when it began.
+// begin deletes the run that is to be overwritten, and writes config.yaml and run.json. A resumed run keeps these
+// files.
 func (r *Training) begin() error {
 	dir := r.options.Dir
 	if r.options.Overwrite {
@@ -252,12 +254,12 @@ func (r *Training) begin() error {
 			return err
 		}
 	}
-	cfg := r.Config // the data's sizes are not settings
-	cfg.Head, cfg.Sampler.Views = r.asked.Head, r.asked.Sampler.Views
+	cfg := r.Config // sizes that the data bound are not settings
+	cfg.Head.In, cfg.Head.Out, cfg.Sampler.Views = r.asked.in, r.asked.out, r.asked.views
 	return folder.Begin(dir, cfg, r.Sum, facts)
 }
 
-// facts returns what run.json holds: what the caller knows of the machine, completed with configuration and data.
+// facts returns run.json: the caller's facts about the machine, completed with configuration and data.
 func (r *Training) facts() (folder.Facts, error) {
 	f, data := r.options.About, r.Data
 	f.Winnow, f.Go, f.Started = r.options.Host.Winnow, runtime.Version(), r.start.UTC()
@@ -278,7 +280,7 @@ func (r *Training) facts() (folder.Facts, error) {
 	return f, nil
 }
 
-// save writes the state that validation chose, or the last one, which goes with the checkpoint.
+// save writes the state that validation chose, or the last one, which belongs to the checkpoint.
 func (r *Training) save(best bool) error {
 	name := folder.BestHeadFile
 	if !best {
@@ -310,7 +312,7 @@ func (r *Training) finish(result train.Result, o Observer) (Outcome, error) {
 				return Outcome{}, err
 			}
 		}
-		if !r.backbone.Matches(dir, folder.BestHeadFile) { // an earlier run was cut off between the two
+		if !r.backbone.Matches(dir, folder.BestHeadFile) { // an earlier part was cut off between the two files
 			if err := r.save(true); err != nil {
 				return Outcome{}, err
 			}
@@ -324,7 +326,7 @@ func (r *Training) finish(result train.Result, o Observer) (Outcome, error) {
 	return out, nil
 }
 
-// willTrain returns an error where a fine-tuning could not go on, as far as that is known before its encoder is there.
+// willTrain refuses a fine-tuning that cannot work, as far as that is known before its encoder is ready.
 func (r *Training) willTrain() error {
 	if start := r.Config.Finetune.Start.In(r.Epoch); start >= r.loop.Steps {
 		return fmt.Errorf("train: finetune.start: the backbone would rest for %d steps and the run has %d: it would "+
@@ -336,7 +338,7 @@ func (r *Training) willTrain() error {
 	return nil
 }
 
-// openEncoder makes what is trained, with its loss and who steps it where the method has its own.
+// openEncoder makes the encoder, with the loss and the solvers of a method that has its own.
 func (r *Training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err error) {
 	switch {
 	case r.Config.IsSelective():
@@ -347,7 +349,7 @@ func (r *Training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err
 	return r.backbone.Encoder(ctx, r.head, r.input())
 }
 
-// input is what an encoder of the run is asked for.
+// input returns the input of an encoder of the run.
 func (r *Training) input() tuning.Input {
 	return tuning.Input{
 		Train: r.Data.Train, Stored: r.Data.Stored, Batch: r.sampler.Size(),
@@ -355,7 +357,7 @@ func (r *Training) input() tuning.Input {
 	}
 }
 
-// networkRests reports whether the network rests in the running step.
+// networkRests reports whether the network rests in the current step.
 func (r *Training) networkRests() bool {
 	if r.resting != nil {
 		return r.resting()
@@ -363,8 +365,8 @@ func (r *Training) networkRests() bool {
 	return !r.timing && r.clock.Step() <= r.Config.Finetune.Start.In(r.Epoch)
 }
 
-// visited returns the encoder of all stored views as one of the training rows, which draws a view at each visit. The
-// methods of package selective draw theirs themselves.
+// visited returns an encoder of the training rows that draws one of their stored views at each visit. The methods of
+// package selective draw their own.
 func (r *Training) visited() train.Encoder {
 	if r.Data.Views() == 1 || r.Config.IsSelective() {
 		return r.encoder

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -14,23 +15,24 @@ import (
 	"winnow/run/folder"
 )
 
-// screening is which labels a training does without, and how that was found.
+// screening is the labels that a training leaves out, and how they were found.
 type screening struct {
 	folder.Screening
 	List []folder.Screened // most suspect first
 }
 
-// screen judges the labels of the training images by the judge of audits that the configuration names, on the
-// stored features, before anything is trained: images whose label is called wrong take part as images without a
-// label, and what the filter is told to drop besides is what the judge expects to be left; where the features
-// tell nothing of labels none is. before is what an earlier part of the run found, or nil; at is told how much
-// of the judging is done and may be nil. It returns nil where nothing is to be screened, or it was already, or
-// nothing can be: only one class has two images, or none.
+// screen judges the labels of the training images on the stored features, before anything is trained, by the judge of
+// audits that the configuration names. Images whose label is called wrong become images without a label, and the filter
+// is told to drop the share that the judge expects among the rest. If the features say nothing about labels, no label
+// is called wrong. before is the result of an earlier part of the run, or nil; at takes the progress and may be nil.
+// screen returns nil if the configuration screens nothing, if it was done already, or if fewer than two classes have
+// two images.
 //
-// A network learns wrong labels in its first epoch, before what it remembers can tell them from others;
-// features that no label has touched can. It is the pruning of confident learning (Northcutt, Jiang & Chuang
-// 2021, section 3.2), by winnow's own judge.
-func screen(ctx context.Context, cfg *config.Run, data *Data, before *screening, at func(done, total int)) (found *screening, err error) {
+// A network learns wrong labels in its first epoch, before it can tell them from others; features that no label has
+// influenced can. This is the pruning of confident learning (Northcutt, Jiang & Chuang 2021, section 3.2), by winnow's
+// own judge.
+func screen(ctx context.Context, cfg *config.Run, data *Data, before *screening, at func(done, total int)) (
+	found *screening, err error) {
 	if cfg.Screen == config.NoScreen || data.Screened || !data.comparable() {
 		return nil, nil
 	}
@@ -43,7 +45,7 @@ func screen(ctx context.Context, cfg *config.Run, data *Data, before *screening,
 	if err := data.stillClasses(); err != nil {
 		return nil, err
 	}
-	if found.Blind { // the filter's rate is estimated as without it
+	if found.Blind { // the filter's rate is estimated as without screening
 		return found, nil
 	}
 	cfg.Filter.Rate = config.GivenRate(found.Left)
@@ -53,15 +55,14 @@ func screen(ctx context.Context, cfg *config.Run, data *Data, before *screening,
 	return found, nil
 }
 
-// Screenings keeps what was found of labels, so that of trainings that differ in other settings the first alone
-// judges them. The zero value is ready, and trainings that run at the same time may share it: the others wait
-// for the first.
+// Screenings shares the judgement of labels among trainings that differ in other settings: only the first judges them.
+// The zero value is ready to use. Trainings may share it concurrently; the others wait for the first.
 type Screenings struct {
 	mu sync.Mutex
 	of map[screeningOf]*sharedScreening
 }
 
-// screeningOf is what decides what is found.
+// screeningOf is what decides the result.
 type screeningOf struct {
 	images, features, judge string
 	rate                    config.Rate
@@ -73,10 +74,11 @@ type sharedScreening struct {
 	found *screening
 }
 
-// screen is the function screen with what another training found of the same labels on the same features by the
-// same settings and seed.
-func (s *Screenings) screen(ctx context.Context, cfg *config.Run, data *Data, at func(done, total int)) (*screening, error) {
-	of := screeningOf{images: data.Sum, features: data.StoreSum, judge: cfg.Screen, rate: cfg.Filter.Rate, seed: cfg.Seed}
+// screen is the function screen, with the result of another training on the same labels and features by the same
+// settings and seed unless an earlier part of the run has one.
+func (s *Screenings) screen(ctx context.Context, cfg *config.Run, data *Data, before *screening,
+	at func(done, total int)) (*screening, error) {
+	of := screeningOf{data.Sum, data.StoreSum, cfg.Screen, cfg.Filter.Rate, cfg.Seed}
 	s.mu.Lock()
 	shared := s.of[of]
 	if shared == nil {
@@ -89,9 +91,9 @@ func (s *Screenings) screen(ctx context.Context, cfg *config.Run, data *Data, at
 	s.mu.Unlock()
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
-	found, err := screen(ctx, cfg, data, shared.found, at)
-	if found != nil {
-		shared.found = found
+	found, err := screen(ctx, cfg, data, cmp.Or(before, shared.found), at)
+	if before == nil {
+		shared.found = cmp.Or(shared.found, found)
 	}
 	return found, err
 }
@@ -99,24 +101,23 @@ func (s *Screenings) screen(ctx context.Context, cfg *config.Run, data *Data, at
 // judge asks the judge which labels are wrong.
 func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total int)) (*screening, error) {
 	o := audit.Options{Scorer: cfg.Screen, Classes: len(d.Classes), Whiten: true, Seed: cfg.Seed}
-	if at != nil {
-		o.Told = func(done, total, _ int, _ string) { at(done, total) }
-	}
 	if rate := cfg.Filter.Rate.Share; !cfg.Filter.Rate.Auto {
 		o.Rate = &rate
 	}
-	result, err := d.audited(ctx, o, audit.Together(d.Train.Len()-d.Unlabelled, o.Classes))
+	result, err := d.audited(ctx, o, at, audit.Together(d.Train.Len()-d.Unlabelled, o.Classes))
 	if err != nil {
 		return nil, fmt.Errorf("train: screen: %w", err)
 	}
+	found := &screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects),
+		Sampled: result.Sampled, Blind: result.Blind}}
 	if result.Blind {
-		return &screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects), Sampled: result.Sampled, Blind: true}}, nil
+		return found, nil
 	}
-	found := &screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects), Sampled: result.Sampled}}
 	kept := 0
 	for _, s := range result.Suspects {
 		if s.Dropped && !s.Alone {
-			found.List = append(found.List, folder.Screened{Path: d.Paths[d.Train.IDs[s.Row]], Label: d.Classes[s.GivenClass], Score: s.Score, Suggested: d.Classes[s.SuggestedClass]})
+			found.List = append(found.List, folder.Screened{Path: d.Paths[d.Train.IDs[s.Row]],
+				Label: d.Classes[s.GivenClass], Score: s.Score, Suggested: d.Classes[s.SuggestedClass]})
 			continue
 		}
 		found.Left += 1 - s.Score
@@ -130,16 +131,20 @@ func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total in
 	return found, nil
 }
 
-// audited judges the training images: all together, or where these are too many apart from each other.
-func (d *Data) audited(ctx context.Context, o audit.Options, together bool) (audit.Result, error) {
+// audited judges the training images: all together or, if they are too many, block by block.
+func (d *Data) audited(ctx context.Context, o audit.Options, at func(done, total int), together bool) (audit.Result,
+	error) {
+	if at == nil {
+		at = func(int, int) {}
+	}
 	if set := d.Train; together || !audit.Named(o.Scorer).Shardable {
 		set.Labels = append([]int(nil), set.Labels...)
 		white, err := d.judged(ctx)
 		if err != nil {
 			return audit.Result{}, err
 		}
-		o.Shared = audit.Whitened(white)
-		return audit.Run(ctx, set, o)
+		told := func(done, total, _ int, _ string) { at(done, total) }
+		return audit.Auditor{Told: told, Shared: audit.Whitened(white)}.Run(ctx, set, o)
 	}
 	before, last := 0, 0 // rows of a first pass, and of this one so far
 	job := dealt.Job[struct{}, *audit.Basis, audit.Judged]{
@@ -148,18 +153,17 @@ func (d *Data) audited(ctx context.Context, o audit.Options, together bool) (aud
 		}}},
 		Drawn: audit.Fitted, Seed: o.Seed,
 		Fit: func(ctx context.Context, sums *leaveout.Sums, sample features.Set) (*audit.Basis, error) {
-			return audit.NewBasis(ctx, sums, sample, audit.Options{Scorer: o.Scorer, Seed: o.Seed})
+			return audit.NewBasis(ctx, sums, sample, audit.Options{Scorer: o.Scorer, Seed: o.Seed}, nil)
 		},
 		Judge: func(ctx context.Context, b *audit.Basis, block features.Set) (audit.Judged, error) {
-			return b.Judge(ctx, block.X, block.Labels, block.IDs)
+			return b.Judge(ctx, block)
 		},
 		Progress: func(done, total int) {
 			if done <= last {
 				before = total
 			}
-			if last = done; o.Told != nil {
-				o.Told(before+done, 2*total, 0, "images")
-			}
+			last = done
+			at(before+done, 2*total)
 		},
 	}
 	b, said, err := job.Run(ctx)
@@ -169,7 +173,7 @@ func (d *Data) audited(ctx context.Context, o audit.Options, together bool) (aud
 	return b.Conclude(ctx, d.Train.Labels, said, o)
 }
 
-// leaveOut takes the labels of images away.
+// leaveOut removes the labels of images.
 func (d *Data) leaveOut(wrong []folder.Screened) {
 	out := map[string]bool{}
 	for _, w := range wrong {
@@ -192,7 +196,8 @@ func (d *Data) leaveOut(wrong []folder.Screened) {
 	d.Screened = true
 }
 
-// comparable reports whether two classes have two training images: a judge compares an image with others of its class.
+// comparable reports whether two classes have two training images each: a judge compares an image with others of its
+// class.
 func (d *Data) comparable() bool {
 	images, classes := map[int]int{}, 0
 	for _, y := range d.Train.Labels {
@@ -203,7 +208,7 @@ func (d *Data) comparable() bool {
 	return classes > 1
 }
 
-// stillClasses refuses what screening left nothing of.
+// stillClasses refuses data in which screening left fewer than two classes.
 func (d *Data) stillClasses() error {
 	seen := map[int]bool{}
 	for _, y := range d.Train.Labels {
@@ -212,8 +217,8 @@ func (d *Data) stillClasses() error {
 		}
 	}
 	if len(seen) < 2 {
-		return fmt.Errorf("train: screen: labels called right are of %d classes, expected two or more: train with "+
-			"--set screen=%s", len(seen), config.NoScreen)
+		return fmt.Errorf("train: screen: labels called right are of %d classes, expected two or more: train with %s",
+			len(seen), config.Key("screen="+config.NoScreen))
 	}
 	return nil
 }

@@ -19,8 +19,8 @@ import (
 	"winnow/run/folder"
 )
 
-// screened draws 6 classes of 30 vectors each round a direction of its own, a share of their labels moved to the next class,
-// and returns the data and which rows are wrong.
+// screened draws 6 classes of 30 vectors each around a direction of its own, moves a share of the labels to the next
+// class, and returns the data and which rows are wrong.
 func screened(share float64) (Data, map[int]bool) {
 	const classes, each, dim = 6, 30, 16
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -41,14 +41,15 @@ func screened(share float64) (Data, map[int]bool) {
 		if rng.Float64() < share {
 			d.Train.Labels[i], wrong[i] = (k+1+rng.IntN(classes-1))%classes, true
 		}
-		d.Paths = append(d.Paths, filepath.Join(d.Classes[k], string(rune('0'+i/100))+string(rune('0'+i/10%10))+string(rune('0'+i%10))))
+		d.Paths = append(d.Paths, filepath.Join(d.Classes[k],
+			string(rune('0'+i/100))+string(rune('0'+i/10%10))+string(rune('0'+i%10))))
 	}
 	d.Stored = d.Train
 	return d, wrong
 }
 
-// TestScreen: most wrong labels are taken away before a training and hardly any right one, the filter is told what is left,
-// the caller's data stay, and what was found can be found again.
+// TestScreen: screening removes most wrong labels and hardly any right one, tells the filter the share that is left,
+// does not change the caller's data, and can be repeated.
 func TestScreen(t *testing.T) {
 	data, wrong := screened(0.3)
 	given := append([]int(nil), data.Train.Labels...)
@@ -93,7 +94,8 @@ func TestScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	resumed := data
-	if _, err := screen(context.Background(), &cfg, &resumed, &screening{Screening: found.Screening, List: list}, nil); err != nil {
+	if _, err := screen(context.Background(), &cfg, &resumed, &screening{Screening: found.Screening, List: list},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, y := range resumed.Train.Labels {
@@ -109,8 +111,8 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// TestScreenings: trainings that share what is found judge labels once, however many run at a time, and each has its own without them;
-// another seed or rate is another question.
+// TestScreenings: trainings that share Screenings judge labels once, also concurrently; without, each judges its own;
+// another seed or rate is judged again.
 func TestScreenings(t *testing.T) {
 	data, _ := screened(0.3)
 	alone := data
@@ -124,12 +126,14 @@ func TestScreenings(t *testing.T) {
 	var judged atomic.Int64
 	screen := func(cfg config.Run) error {
 		data, looked := data, false
-		_, err := s.screen(t.Context(), &cfg, &data, func(int, int) { looked = true })
+		_, err := s.screen(t.Context(), &cfg, &data, nil, func(int, int) { looked = true })
 		if looked {
 			judged.Add(1)
 		}
-		if err == nil && cfg.Seed == first.Seed && (!slices.Equal(data.Train.Labels, alone.Train.Labels) || cfg.Filter.Rate != first.Filter.Rate) {
-			err = fmt.Errorf("the filter is told %v, expected %v, or other labels are left than where they are screened alone", cfg.Filter.Rate, first.Filter.Rate)
+		if err == nil && cfg.Seed == first.Seed && (!slices.Equal(data.Train.Labels, alone.Train.Labels) ||
+			cfg.Filter.Rate != first.Filter.Rate) {
+			err = fmt.Errorf("the filter is told %v, expected %v, or other labels are left than where they are "+
+				"screened alone", cfg.Filter.Rate, first.Filter.Rate)
 		}
 		return err
 	}
@@ -148,7 +152,7 @@ func TestScreenings(t *testing.T) {
 	stop()
 	cfg.Seed++
 	now := data
-	if _, err := s.screen(ctx, &cfg, &now, nil); err == nil {
+	if _, err := s.screen(ctx, &cfg, &now, nil, nil); err == nil {
 		t.Error("what was interrupted has an outcome")
 	}
 	if err := screen(cfg); err != nil || judged.Load() != 3 {
@@ -156,7 +160,7 @@ func TestScreenings(t *testing.T) {
 	}
 }
 
-// TestScreenClean: of right labels next to none is taken away.
+// TestScreenClean: of right labels almost none is removed.
 func TestScreenClean(t *testing.T) {
 	data, _ := screened(0)
 	cfg := config.Default()
@@ -167,7 +171,7 @@ func TestScreenClean(t *testing.T) {
 	}
 }
 
-// TestScreenBlind: where vectors tell nothing of the labels, none is taken away and the filter's rate stays to be estimated.
+// TestScreenBlind: if vectors say nothing about labels, none is removed and the filter's rate stays to be estimated.
 func TestScreenBlind(t *testing.T) {
 	data, _ := screened(0)
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -182,8 +186,8 @@ func TestScreenBlind(t *testing.T) {
 	}
 }
 
-// TestScreenApart: images that are judged apart from each other, as too many to be judged together are, are called wrong where they are
-// together, whether others have no label or not.
+// TestScreenApart: images that are judged block by block, because they are many, are called wrong as when judged
+// together, also with unlabelled images among them.
 func TestScreenApart(t *testing.T) {
 	data, wrong := screened(0.3)
 	for i := 0; i < data.Train.Len(); i += 7 {
@@ -193,8 +197,7 @@ func TestScreenApart(t *testing.T) {
 	stored := append([]float32(nil), data.Train.X.Data...)
 	o := audit.Options{Classes: len(data.Classes), Whiten: true}
 	last, said := 0, 0
-	o.Told = func(done, total, _ int, _ string) { last, said = done, total }
-	result, err := data.audited(t.Context(), o, false)
+	result, err := data.audited(t.Context(), o, func(done, total int) { last, said = done, total }, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,12 +222,12 @@ func TestScreenApart(t *testing.T) {
 		t.Error("the vectors were changed")
 	}
 	data.Train.X.Data[5] = float32(math.NaN())
-	if _, err := data.audited(t.Context(), o, false); err == nil {
+	if _, err := data.audited(t.Context(), o, nil, false); err == nil {
 		t.Error("a vector that is no number was judged")
 	}
 	o.Scorer = "fitted" // judges all together alone
 	data.Train.X.Data[5] = 0
-	if result, err := data.audited(t.Context(), o, false); err != nil || result.Sampled != 0 {
+	if result, err := data.audited(t.Context(), o, nil, false); err != nil || result.Sampled != 0 {
 		t.Errorf("%v, fitted to %d", err, result.Sampled)
 	}
 }

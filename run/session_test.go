@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/backbone/extraction"
 	"winnow/internal/lock"
 	"winnow/run/config"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 
-// A program without a command line trains from files to a folder that opens again, and is told what it may want to know.
+// A program without a command line trains from files into a folder that opens again, and gets notes.
 func TestTrainLeavesAFolder(t *testing.T) {
 	dir := t.TempDir()
 	var paths []string
@@ -31,23 +31,27 @@ func TestTrainLeavesAFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	var notes []string
-	o := Options{Dir: filepath.Join(dir, "run"), Host: extraction.Host{Winnow: "test"}, Note: func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }}
+	o := Options{Dir: filepath.Join(dir, "run"), Host: extraction.Host{Winnow: "test"},
+		Note: func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }}
 	out, err := Train(t.Context(), cfg, Input{}, o)
 	result := out.Summary
 	if err != nil {
 		t.Fatal(err)
 	}
-	if result.Steps != 3 || result.BestStep != -1 || result.Validation != nil || !strings.Contains(strings.Join(notes, "\n"), "12 images of 3 classes") {
+	if result.Steps != 3 || result.BestStep != -1 || result.Validation != nil ||
+		!strings.Contains(strings.Join(notes, "\n"), "12 images of 3 classes") {
 		t.Errorf("%+v\n%q", result, notes)
 	}
 	opened, err := folder.Read(o.Dir, false)
 	if err != nil || opened.Head.Config().Out != 4 || opened.Config.Length != config.LastsSteps(3) {
 		t.Errorf("%v: %+v", err, opened)
 	}
-	if facts, err := folder.ReadFacts(o.Dir); err != nil || facts.Features != cfg.Data.Features || facts.Images != 12 || facts.Winnow != "test" {
+	if facts, err := folder.ReadFacts(o.Dir); err != nil || facts.Features != cfg.Data.Features || facts.Images != 12 ||
+		facts.Winnow != "test" {
 		t.Errorf("%v: %+v", err, facts)
 	}
-	if _, err := Train(t.Context(), cfg, Input{}, o); err == nil || !strings.Contains(err.Error(), "there is a run in this folder already") {
+	if _, err := Train(t.Context(), cfg, Input{}, o); err == nil ||
+		!strings.Contains(err.Error(), "there is a run in this folder already") {
 		t.Errorf("a second run in the folder: %v", err)
 	}
 	o.Overwrite = true
@@ -56,7 +60,7 @@ func TestTrainLeavesAFolder(t *testing.T) {
 	}
 }
 
-// A patience that the length chose is the one that the end of the run names.
+// The result names the patience that the automatic length chose.
 func TestChosenPatience(t *testing.T) {
 	dir := t.TempDir()
 	cfg, o := trainable(t, dir, 1)
@@ -79,7 +83,8 @@ func TestChosenPatience(t *testing.T) {
 	}
 	read, err := folder.Read(o.Dir, false)
 	if err != nil || result.Patience < 1 || read.Config.Validation.Patience != result.Patience {
-		t.Fatalf("%v: %d validations, and %d in the run's configuration", err, result.Patience, read.Config.Validation.Patience)
+		t.Fatalf("%v: %d validations, and %d in the run's configuration", err, result.Patience,
+			read.Config.Validation.Patience)
 	}
 	var text strings.Builder
 	result.Stopped = true
@@ -88,7 +93,7 @@ func TestChosenPatience(t *testing.T) {
 	}
 }
 
-// trainable returns a configuration with its data in dir, and options to train it there.
+// trainable returns a configuration with data in dir, and options to train it there.
 func trainable(t *testing.T, dir string, seed uint64) (config.Run, Options) {
 	t.Helper()
 	var paths []string
@@ -102,14 +107,15 @@ func trainable(t *testing.T, dir string, seed uint64) (config.Run, Options) {
 	cfg.Head.Out, cfg.Length, cfg.Bank.Size = 4, config.LastsSteps(3), 24
 	cfg.Sampler.Classes, cfg.Sampler.Images = 3, 2
 	if _, err := os.Stat(cfg.Data.Manifest); err != nil {
-		if err := errors.Join(os.WriteFile(cfg.Data.Manifest, []byte(manifest), 0o644), os.Rename(storeOf(t, paths, nil), cfg.Data.Features)); err != nil {
+		if err := errors.Join(os.WriteFile(cfg.Data.Manifest, []byte(manifest), 0o644),
+			os.Rename(storeOf(t, paths, nil), cfg.Data.Features)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return cfg, Options{Dir: filepath.Join(dir, "runs", fmt.Sprint(seed)), Host: extraction.Host{Winnow: "test"}}
 }
 
-// A folder that one training writes is no other's, until that ends.
+// While a training runs, no other can use its folder.
 func TestOneTrainingAFolder(t *testing.T) {
 	cfg, o := trainable(t, t.TempDir(), 1)
 	first, err := Resolve(t.Context(), cfg, Input{}, o)
@@ -130,13 +136,14 @@ func TestOneTrainingAFolder(t *testing.T) {
 	}
 }
 
-// A head beside the configuration of another run is refused; one of a run that began again and of a run that wrote no sum is not.
+// A head next to the configuration of another run is refused; a run that started again or wrote no sum is not.
 func TestHeadOfAnotherRun(t *testing.T) {
 	dir := t.TempDir()
 	cfg, o := trainable(t, dir, 1)
 	other, p := trainable(t, dir, 2)
 	for range 2 {
-		for _, err := range []error{second(Train(t.Context(), cfg, Input{}, o)), second(Train(t.Context(), other, Input{}, p))} {
+		for _, err := range []error{second(Train(t.Context(), cfg, Input{}, o)),
+			second(Train(t.Context(), other, Input{}, p))} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,10 +155,11 @@ func TestHeadOfAnotherRun(t *testing.T) {
 			t.Errorf("the run's own head: %v", err)
 		}
 	}
-	if err := os.Rename(filepath.Join(p.Dir, folder.BestHeadFile), filepath.Join(o.Dir, folder.BestHeadFile)); err != nil {
+	if err := os.Rename(filepath.Join(p.Dir, folder.BestHeadFile),
+		filepath.Join(o.Dir, folder.BestHeadFile)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := folder.Read(o.Dir, false); err == nil || !strings.Contains(err.Error(), "head.winnow is of another run") {
+	if _, err := folder.Read(o.Dir, false); err == nil || !strings.Contains(err.Error(), "is of another run") {
 		t.Errorf("the head of another run: %v", err)
 	}
 	name := filepath.Join(o.Dir, folder.ConfigFile)
@@ -191,7 +199,8 @@ func TestMovedRun(t *testing.T) {
 		}
 		for path, want := range map[string]string{r.ManifestFile.Path(): "m.csv", r.Store.Dir: "store"} {
 			got, err := os.Stat(path)
-			if expected, gone := os.Stat(filepath.Join(data, want)); err != nil || gone != nil || !os.SameFile(got, expected) {
+			if expected, gone := os.Stat(filepath.Join(data, want)); err != nil || gone != nil ||
+				!os.SameFile(got, expected) {
 				t.Errorf("%s: found %s, expected %s in %s", what, path, want, data)
 			}
 		}

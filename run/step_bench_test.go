@@ -35,11 +35,11 @@ import (
 	"winnow/train"
 )
 
-// The step that is timed: photographs of birds, batches of 8 classes with 4 images each, PRISM's filter and its loss against
-// a bank, Adam for head and backbone.
+// Settings of the timed step: photographs of birds, batches of 8 classes with 4 images each, PRISM's filter and its
+// loss against a bank, Adam for head and backbone.
 const stepClasses, stepImages, stepPhotographs = 8, 4, 768
 
-// stepCase is a backbone, what is trained of it, and how its pictures vary.
+// stepCase is a backbone, its trained weights, and its augmentation.
 type stepCase struct {
 	name, network, weights, augment string
 
@@ -55,11 +55,10 @@ var stepCases = []stepCase{
 	{"last/cached", "mobilenet", "stage5", config.NoAugmentation, false},
 }
 
-// BenchmarkFineTuningStep times whole steps of a fine-tuning, from the end of one to the end of the next in the loop that
-// every training runs, and then what they are made of, each part alone on all cores: the shortest times, in ms. share-% is the sum of
-// the parts over the whole step, unprepared-ms a step whose pictures are not made while the network computes the step before,
-// in turns with others; busy-% is how much of the cores' time the process used, where the system says so. -benchtime 40x
-// times 40 steps.
+// BenchmarkFineTuningStep times whole steps of a fine-tuning in the loop of every training, and then the parts of a
+// step, each alone on all cores: the shortest times, in ms. share-% is the sum of the parts over the whole step.
+// unprepared-ms is a step whose pictures are not made while the network computes the step before, in turns with others.
+// busy-% is the share of the cores' time that the process used, if the system says so. -benchtime 40x times 40 steps.
 func BenchmarkFineTuningStep(b *testing.B) {
 	for _, c := range stepCases {
 		b.Run(c.name, func(b *testing.B) { benchmarkFineTuning(b, c) })
@@ -90,7 +89,7 @@ func benchmarkFineTuning(b *testing.B, c stepCase) {
 
 func least(d []time.Duration) float64 { return 1e3 * slices.Min(d).Seconds() }
 
-// openStep builds everything that a training has.
+// openStep builds everything of a training.
 func openStep(b *testing.B, c stepCase) (*Training, *tuning.Live) {
 	zip := reference.Asset(b, "data/cub200-2010-224px.zip")
 	orttest.UseBLAS(b)
@@ -135,7 +134,7 @@ func openStep(b *testing.B, c stepCase) (*Training, *tuning.Live) {
 	return r, tuned
 }
 
-// photographs lists the first ones of each class.
+// photographs lists the first photographs of each class.
 func photographs(b *testing.B, zip string) (paths []string, labels []int) {
 	fsys, err := imageroot.Open(b.Context(), location.At(zip))
 	if err != nil {
@@ -169,7 +168,7 @@ func photographs(b *testing.B, zip string) (paths []string, labels []int) {
 	return paths, labels
 }
 
-// enlarged writes the photographs as a camera's: 1,200×900 points.
+// enlarged writes the photographs at a camera's size: 1,200×900 pixels.
 func enlarged(b *testing.B, zip string, paths []string) string {
 	fsys, err := imageroot.Open(b.Context(), location.At(zip))
 	if err != nil {
@@ -184,7 +183,8 @@ func enlarged(b *testing.B, zip string, paths []string) string {
 		}
 		draw.BiLinear.Scale(large, large.Bounds(), img, img.Bounds(), draw.Src, nil)
 		var text bytes.Buffer
-		err = errors.Join(jpeg.Encode(&text, large, &jpeg.Options{Quality: 92}), os.MkdirAll(filepath.Join(dir, path.Dir(p)), 0o755))
+		err = errors.Join(jpeg.Encode(&text, large, &jpeg.Options{Quality: 92}),
+			os.MkdirAll(filepath.Join(dir, path.Dir(p)), 0o755))
 		if err = errors.Join(err, os.WriteFile(filepath.Join(dir, p), text.Bytes(), 0o600)); err != nil {
 			b.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func enlarged(b *testing.B, zip string, paths []string) string {
 	return dir
 }
 
-// residualNetwork is He et al. 2016, table 1, 18 layers.
+// residualNetwork is the network of 18 layers of He et al. 2016, table 1.
 const residualNetwork = `name: resnet18
 about: timed only
 input: {channels: 3, side: 224}
@@ -202,17 +202,21 @@ layers:
   - batch_norm
   - relu
   - max_pool: {kernel: 3, stride: 2, pad: 1}
-  - repeat: {times: 2, layers: [{residual: {layers: [{conv: {out: 64, kernel: 3, pad: same, bias: false}}, batch_norm, relu, {conv: {out: 64, kernel: 3, pad: same, bias: false}}, batch_norm]}}, relu]}
+  - repeat: {times: 2, layers: [{residual: {layers: [{conv: {out: 64, kernel: 3, pad: same, bias: false}}, batch_norm,
+      relu, {conv: {out: 64, kernel: 3, pad: same, bias: false}}, batch_norm]}}, relu]}
 `
 
 // wider is a stage that halves the side.
-const wider = `  - residual: {layers: [{conv: {out: N, kernel: 3, stride: 2, pad: same, bias: false}}, batch_norm, relu, {conv: {out: N, kernel: 3, pad: same, bias: false}}, batch_norm], shortcut: [{conv: {out: N, kernel: 1, stride: 2, bias: false}}, batch_norm]}
+const wider = `  - residual: {layers: [{conv: {out: N, kernel: 3, stride: 2, pad: same, bias: false}}, batch_norm,
+      relu, {conv: {out: N, kernel: 3, pad: same, bias: false}}, batch_norm],
+      shortcut: [{conv: {out: N, kernel: 1, stride: 2, bias: false}}, batch_norm]}
   - relu
-  - residual: {layers: [{conv: {out: N, kernel: 3, pad: same, bias: false}}, batch_norm, relu, {conv: {out: N, kernel: 3, pad: same, bias: false}}, batch_norm]}
+  - residual: {layers: [{conv: {out: N, kernel: 3, pad: same, bias: false}}, batch_norm, relu,
+      {conv: {out: N, kernel: 3, pad: same, bias: false}}, batch_norm]}
   - relu
 `
 
-// networkFile writes a network that says how it wants its images.
+// networkFile writes a network whose metadata say how it takes images.
 func networkFile(b *testing.B, name string) string {
 	p := backbone.Preprocessing{Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
 		Mean: [3]float32{.485, .456, .406}, Std: [3]float32{.229, .224, .225}}
@@ -244,7 +248,7 @@ func networkFile(b *testing.B, name string) string {
 	return file
 }
 
-// turns is an encoder that is told the next batch, or not.
+// turns is an encoder that does or does not prepare the next batch.
 type turns struct {
 	tuning.Encoder
 	told bool
@@ -256,8 +260,8 @@ func (t *turns) Announce(rows []int) {
 	}
 }
 
-// wholeSteps runs the training's own loop and returns how long its steps took, six at a time as they are and with nothing
-// prepared, and how much of the cores' time was used.
+// wholeSteps runs the training's loop and returns how long its steps took, alternating six normal ones with six
+// unprepared ones, and the share of the cores' time that was used.
 func wholeSteps(b *testing.B, r *Training) (steps, unprepared []time.Duration, busy float64) {
 	ctx, stop := context.WithCancel(b.Context())
 	defer stop()
@@ -296,7 +300,7 @@ func wholeSteps(b *testing.B, r *Training) (steps, unprepared []time.Duration, b
 	return steps, unprepared, busy
 }
 
-// processorTime is what the process has used of the cores; 0 where the system does not say.
+// processorTime returns the process's CPU time; 0 if the system does not say.
 func processorTime() time.Duration {
 	text, err := os.ReadFile("/proc/self/stat")
 	_, after, ok := strings.Cut(string(text), ") ")

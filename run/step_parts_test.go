@@ -19,7 +19,7 @@ import (
 	"winnow/train"
 )
 
-// parts are what a step is made of, by themselves.
+// parts are the parts of a step, alone.
 type parts struct {
 	r      *Training
 	net    *ort.Live
@@ -41,7 +41,8 @@ func openParts(b *testing.B, r *Training, tuned *tuning.Live) *parts {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := gradient.Differentiate(moving, gradient.Options{Output: tuned.Cut.Tensor, Weights: tuned.Weights(), Kernels: rt.Kernels()})
+	d, err := gradient.Differentiate(moving, gradient.Options{Output: tuned.Cut.Tensor, Weights: tuned.Weights(),
+		Kernels: rt.Kernels()})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -54,7 +55,8 @@ func openParts(b *testing.B, r *Training, tuned *tuning.Live) *parts {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { p.tail.Close() })
-	pictures := backbone.NewImageCache(tuned.Root, tuned.Paths, int64(tuned.Settings.CacheLimit), pre.DecodeOptions(tuned.Augment))
+	pictures := backbone.NewImageCache(tuned.Root, tuned.Paths, int64(tuned.Settings.CacheLimit),
+		pre.DecodeOptions(tuned.Augment))
 	pixels, err := live.NewPixels(live.PixelsConfig{Pictures: pictures, Preprocessing: pre, Augmentation: tuned.Augment,
 		Source: func(int) *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }})
 	if err != nil {
@@ -67,8 +69,9 @@ func openParts(b *testing.B, r *Training, tuned *tuning.Live) *parts {
 	return p
 }
 
-// behindPrefix runs the frozen part for each batch, or once over all pictures where they never vary.
-func behindPrefix(b *testing.B, frozen *graph.Model, net *ort.Live, pixels *live.Pixels, tuned *tuning.Live) live.Inputs {
+// behindPrefix runs the frozen part for each batch, or once over all pictures if they never vary.
+func behindPrefix(b *testing.B, frozen *graph.Model, net *ort.Live, pixels *live.Pixels,
+	tuned *tuning.Live) live.Inputs {
 	prefix, err := ort.NewPrefix(orttest.Runtime(b), frozen, net.InputNames())
 	if err != nil {
 		b.Fatal(err)
@@ -93,7 +96,7 @@ type part struct {
 	times []time.Duration
 }
 
-// measure runs the parts in turn, as a step would.
+// measure runs the parts one after the other, as a step does.
 func (p *parts) measure(b *testing.B, rounds int) []part {
 	n := p.r.sampler.Size()
 	z := features.Set{IDs: make([]int, n), Labels: make([]int, n)}
@@ -143,7 +146,7 @@ func (p *parts) measure(b *testing.B, rounds int) []part {
 	return result
 }
 
-// judge is filter, losses and bank.
+// judge runs filter, losses and bank.
 func (p *parts) judge(z features.Set, dz blas32.General) {
 	kept, _ := p.r.loop.Filter.Keep(z, p.r.loop.Bank)
 	seen := features.NewSet(len(kept), z.Dim())

@@ -17,13 +17,13 @@ import (
 	"winnow/train"
 )
 
-// tellData notes what is trained on and what is not.
+// tellData notes which images are trained on and which are not.
 func (r *Training) tellData() {
 	d, note := r.Data, r.options.Note
 	note("%d images of %d classes to train on, %d for validation", d.Train.Len(), len(d.Classes), d.Validation.Len())
 	if v := d.Views(); v > 1 {
-		note("%d views of each training image: every visit shows one of them, drawn; the head's start and "+
-			"validation look at the centre", v)
+		note("%d views of each training image: every visit shows one of them, drawn; the head's start and validation "+
+			"use the centre", v)
 	}
 	if d.Unlabelled > 0 {
 		use := "are only used for whitening (sampler.unlabelled puts some into every batch, for losses that learn " +
@@ -37,15 +37,18 @@ func (r *Training) tellData() {
 		note("%d images of the validation split have no label and are left out", d.Unjudged)
 	}
 	if n := len(d.LeftOut); n > 0 {
-		note("%d unreadable images are left out (all are in run.json), the first is %s: "+
-			"%s", n, d.LeftOut[0].Path, d.LeftOut[0].Reason)
+		note("%d unreadable images are left out (all are in run.json), the first is %s: %s", n, d.LeftOut[0].Path,
+			d.LeftOut[0].Reason)
 	}
 	if d.Validation.Len() == 0 {
-		note("no validation split: the last state is kept (--set validation.hold_out=0.1 holds a tenth out to find " +
-			"the best by, and to say what training was worth)")
+		note("no validation split: the last state is kept (%s holds out a tenth, to find the best state and to say "+
+			"what training was worth)", config.Key("validation.hold_out=0.1"))
+		if r.Config.Validation.Patience > 0 {
+			note("validation.patience is set without a validation split: the run will not stop early")
+		}
 	} else if r.Config.Validation.Measure == config.MeasureP1 && oneClass(d.Validation.Labels) {
-		note("warning: the validation split has one class: whatever is found there is right, so that validation " +
-			"chooses nothing; give it two classes or more, as winnow data import --split does with a larger share")
+		note("warning: the validation split has one class, so every image finds its class and validation chooses " +
+			"nothing: give it two classes or more, as winnow data import --split does with a larger share")
 	}
 }
 
@@ -54,17 +57,16 @@ func oneClass(labels []int) bool {
 	return !slices.ContainsFunc(labels, func(y int) bool { return y != labels[0] })
 }
 
-// tellPlan notes what of the configuration the data change, and what a person may not have meant.
+// tellPlan notes which settings the data change, and which a person may not have intended.
 func (r *Training) tellPlan() {
-	cfg, plan, note := r.asked, r.Plan, r.options.Note
+	cfg, plan, note := r.Config, r.Plan, r.options.Note
 	filtered, tuned := cfg.Filter.Scorer != config.NoFilter, cfg.Finetune.On()
-	if plan.Config.Head.Out != cfg.Head.Out {
-		note("dimension %d is more than the %d of the features: using "+
-			"%d", cfg.Head.Out, plan.Config.Head.In, plan.Config.Head.Out)
+	if out := r.asked.out; out != cfg.Head.Out {
+		note("dimension %d is more than the %d of the features: using %d", out, cfg.Head.In, cfg.Head.Out)
 	}
-	if n := cfg.Sampler.Views; n > plan.Config.Sampler.Views {
-		note("%d views of each image are asked for, and images do not vary here: batches show one (--augment, or "+
-			"features of several views by winnow extract --views)", n)
+	if n := r.asked.views; n > cfg.Sampler.Views {
+		note("%d views of each image are asked for, and images do not vary here: batches show one (%s varies them, "+
+			"and so do features of several views)", n, config.Key("finetune.augment"))
 	} else if n > 1 {
 		note("batches show %d views of each image, which are positives of each other", n)
 	}
@@ -76,36 +78,34 @@ func (r *Training) tellPlan() {
 			"more than once", b.Balance, plan.Epoch)
 	}
 	if cfg.Method != config.Metric {
-		note("%s", DescribeMethod(cfg, r.Data.Views()))
+		note("%s", describeMethod(cfg, r.Data.Views()))
 	}
 	if m := cfg.Schedule.In(plan.Epoch).Milestones; len(m) > 0 && m[0] >= plan.Steps {
 		note("the learning rate falls first after %s, which is not within this run of %d steps: schedule.milestones "+
 			"sets it", cfg.Schedule.Milestones[0], plan.Steps)
 	}
 	if rate := 100 * cfg.Filter.Rate.Share; filtered && cfg.Filter.Threshold == filters.ThresholdPaper {
-		note("the filter %s is told that %.0f %% of the labels are wrong; with filter.threshold paper vmf drops "+
-			"more than it is told (strm: as many)", cfg.Filter.Scorer, rate)
+		note("the filter %s is told that %.0f %% of the labels are wrong; with filter.threshold paper vmf drops more "+
+			"than that (strm: as many)", cfg.Filter.Scorer, rate)
 	} else if filtered && cfg.Filter.Threshold != filters.ThresholdFixed && r.Screening != nil && !r.Screening.Blind {
 		note("the filter %s drops about %.0f %% of the other labels while they are learned", cfg.Filter.Scorer, rate)
 	} else if filtered && cfg.Filter.Threshold != filters.ThresholdFixed {
-		note("the filter %s drops about %.0f %% of the labels (--noise-rate sets another "+
-			"share)", cfg.Filter.Scorer, rate)
+		note("the filter %s drops about %.0f %% of the labels (%s sets another share)", cfg.Filter.Scorer, rate,
+			config.Key("filter.rate"))
 	}
 	if tuned && filtered && cfg.Filter.WarmUp == (config.Span{}) && !cfg.Bank.Fill {
-		note("the filter judges from the first step on, when the bank knows few classes: where it keeps too little, " +
-			"try --set filter.warm_up=\"1 epoch\"")
+		note("the filter judges from the first step on, when the bank knows few classes: if it keeps too little, try "+
+			"%s", config.Key(`filter.warm_up="1 epoch"`))
 	}
 	if cfg.SelfPaced.On() && filtered {
-		note("samples are weighed, and the filter drops some besides: --filter none leaves it to the weights")
-	}
-	if cfg.Validation.Patience > 0 && !plan.Validates {
-		note("validation.patience is set without a validation split: the run will not stop early")
+		note("samples are weighed, and the filter also drops some: %s leaves it to the weights",
+			config.Key("filter.scorer=none"))
 	}
 	if tuned && cfg.BackboneSolver.LR.Value == 0 {
-		note("--backbone-lr is 0: the backbone's weights will not change")
+		note("%s is 0: the backbone's weights will not change", config.Key("backbone_solver.lr"))
 	}
 	if n := cfg.Average.Horizon.In(plan.Epoch); n > 0 && plan.Validates {
-		note("the weights are averaged over about %d steps: every validation looks at the average, too, and takes "+
+		note("the weights are averaged over about %d steps: every validation also measures the average, and takes "+
 			"twice as long", n)
 	} else if n > 0 {
 		note("the weights are averaged over about %d steps: the average is what the run leaves", n)
@@ -114,14 +114,14 @@ func (r *Training) tellPlan() {
 		note("the backbone rests for the first %d of %d steps, while the head warms up", plan.Rests, plan.Steps)
 	}
 	if plan.Refits > 0 {
-		note("after %d steps the head begins again, whitened by what the network has learned (--set "+
-			"finetune.refit=\"0 steps\": it does not)", plan.Refits)
+		note("after %d steps the head starts again, whitened by what the network has learned (%s: it does not)",
+			plan.Refits, config.Key(`finetune.refit="0 steps"`))
 	}
-	patience := plan.Validates && plan.Config.Validation.Patience > 0
+	patience := plan.Validates && cfg.Validation.Patience > 0
 	switch took := text.About(plan.Duration); {
 	case plan.Duration > 0 && patience:
 		note("at most about %s of training on this machine, in %d steps; it ends when %d validations in a row find "+
-			"nothing better", took, plan.Steps-plan.Resumed, plan.Config.Validation.Patience)
+			"nothing better", took, plan.Steps-plan.Resumed, cfg.Validation.Patience)
 	case plan.Duration > 0:
 		note("about %s of training on this machine, in %d steps", took, plan.Steps-plan.Resumed)
 	}
@@ -130,13 +130,14 @@ func (r *Training) tellPlan() {
 	}
 }
 
-// explain adds what a person can do about a run that stopped.
+// explain adds to an error of a run what a person can do.
 func (r *Training) explain(err error) error {
 	data, dir, tuned := r.Data, r.options.Dir, r.tuned()
-	advice, best := "a smaller --lr or --set clip=1 may help", folder.BestHeadFile+" is"
+	lr, clip := config.Key("solver.lr"), config.Key("clip=1")
+	advice, best := fmt.Sprintf("a smaller %s or %s may help", lr, clip), folder.BestHeadFile+" is"
 	if tuned {
-		advice, best = "a smaller --backbone-lr or --lr, or --set clip=1, may "+
-			"help", folder.BestHeadFile+" with "+folder.BestBackboneFile+" is"
+		advice = fmt.Sprintf("a smaller %s or %s, or %s, may help", config.Key("backbone_solver.lr"), lr, clip)
+		best = folder.BestHeadFile + " with " + folder.BestBackboneFile + " is"
 	}
 	if _, missing := os.Stat(filepath.Join(dir, folder.BestHeadFile)); dir != "" && missing == nil {
 		advice = best + " the best before; " + advice
@@ -152,10 +153,10 @@ func (r *Training) explain(err error) error {
 		return hint.With(err, "the weights left the numbers: %s", advice)
 	}
 	if _, ok := errors.AsType[*train.CheckpointError](err); ok {
-		return hint.With(err, "put back a copy of it if there is one, or begin again with --overwrite")
+		return hint.With(err, "restore a copy of it if there is one, or start again with --overwrite")
 	}
 	if _, ok := errors.AsType[*train.OtherRunError](err); ok {
-		return hint.With(err, "give the settings of the run, or begin again with --overwrite")
+		return hint.With(err, "give the settings of the run, or start again with --overwrite")
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"winnow/train"
 )
 
-// Timing is how long the steps of a training took.
+// Timing says how long the steps of a training took.
 type Timing struct {
 	Seconds []float64 // of each step that was timed
 	Kept    float64   // share of the rows that the filter kept in them
@@ -20,8 +20,8 @@ type Timing struct {
 
 var errEnough = errors.New("timed")
 
-// Time trains, and times the steps after the first skip; it stops after most of them. most 0: to the end. It
-// keeps nothing in the folder.
+// Time trains, and times the steps after the first skip. It stops after most timed steps, or at the end if most is 0.
+// It writes nothing into the folder.
 func (r *Training) Time(ctx context.Context, skip, most int) (t Timing, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -46,8 +46,8 @@ func (r *Training) Time(ctx context.Context, skip, most int) (t Timing, err erro
 	return t, err
 }
 
-// Cost estimates how long [Training.Run] takes on this machine, with its validations and its measurement. If
-// the steps of a network were not timed before, it makes some, and the training cannot be run any more.
+// Cost estimates how long [Training.Run] takes on this machine, with its validations and its measurement. Unless the
+// steps of a network were timed before, it makes some, and the training cannot be run any more.
 func (r *Training) Cost(ctx context.Context) (time.Duration, error) {
 	if r.Duration > 0 {
 		return r.Duration, nil

@@ -25,8 +25,8 @@ import (
 	"winnow/train"
 )
 
-// drawnTraining is a training of a method on a drawn network and some grey images of three classes, built as far as its
-// encoder; its head is drawn, too.
+// drawnTraining returns a training of a method on a drawn network with a drawn head and some grey images of three
+// classes, built up to its encoder.
 func drawnTraining(t *testing.T, method string, set ...string) *Training {
 	t.Helper()
 	rt := orttest.Runtime(t)
@@ -56,13 +56,15 @@ func drawnTraining(t *testing.T, method string, set ...string) *Training {
 	if err := os.WriteFile(model, m.Marshal(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := config.Parse("test", []byte("method: "+method+"\nhead: {out: 6, init: random}\nsampler: {rows: 8}\nfinetune: {weights: all}\nlength: 3 epochs\n"), set)
+	text := "head: {out: 6, init: random}\nsampler: {rows: 8}\nfinetune: {weights: all}\nlength: 3 epochs\n"
+	cfg, err := config.Parse("test", []byte("method: "+method+"\n"+text), set)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg.Data = config.Data{Root: dir, Model: model}
 	cfg.ResolveUsualLR(true)
-	live, err := tuning.Open(cfg, paths, tuning.Config{Note: func(string, ...any) {}, Watch: func(string) (func(int, int), func()) { return func(int, int) {}, func() {} }})
+	live, err := tuning.Open(cfg, paths, tuning.Config{Note: func(string, ...any) {},
+		Watch: func(string) (func(int, int), func()) { return func(int, int) {}, func() {} }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,7 @@ func drawnTraining(t *testing.T, method string, set ...string) *Training {
 	return r
 }
 
-// checkSlopes compares the gradients of an encoder's parameters with differences of its loss.
+// checkSlopes compares the gradients of an encoder's parameters with difference quotients of its loss.
 func checkSlopes(t *testing.T, r *Training, rows []int) {
 	t.Helper()
 	wrong, checked := wrongSlopes(t, r, r.loop.Terms[0].Loss, rows)
@@ -102,8 +104,8 @@ func checkSlopes(t *testing.T, r *Training, rows []int) {
 	}
 }
 
-// wrongSlopes returns where the gradient of a loss differs from differences of its value, of the number of each parameter that has
-// the largest gradient. What the encoder keeps from step to step is put back before each evaluation.
+// wrongSlopes returns where the gradient of a loss differs from a difference quotient, for the number of each parameter
+// with the largest gradient. It restores the state of the encoder before each evaluation.
 func wrongSlopes(t *testing.T, r *Training, loss losses.Loss, rows []int) (wrong []string, checked int) {
 	t.Helper()
 	var state []*features.Param
@@ -157,8 +159,8 @@ func wrongSlopes(t *testing.T, r *Training, loss losses.Loss, rows []int) (wrong
 	return wrong, checked
 }
 
-// The gradients of both networks of Co-teaching go through heads and classifiers into both backbones, which begin apart; a
-// method of one network has one.
+// The gradients of both networks of Co-teaching reach both backbones through heads and classifiers. The backbones start
+// apart; a method of one network has one.
 func TestPeersOnBackbones(t *testing.T) {
 	for _, c := range []struct {
 		method            string
@@ -189,7 +191,7 @@ func TestPeersOnBackbones(t *testing.T) {
 	}
 }
 
-// withoutBlock is a loss that forgets the gradient of one block of the views that a step shows (see selective.Learner).
+// withoutBlock is a loss that omits the gradient of one block of a step's views (see selective.Learner).
 type withoutBlock struct {
 	losses.Loss
 	block, width int
@@ -203,8 +205,8 @@ func (l withoutBlock) Eval(grad *blas32.General, z features.Set, ref *features.S
 	return v
 }
 
-// The gradients of Sel-CL go through first views, mixtures of images and mixtures of selected ones into the backbone, in the
-// warm-up, after it and in the second stage; where one is forgotten it is seen.
+// The gradients of Sel-CL reach the backbone through first views, mixtures of images and mixtures of selected ones, in
+// the warm-up, after it and in the second stage. The test notices if one is missing.
 func TestSelCLOnBackbone(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -213,14 +215,20 @@ func TestSelCLOnBackbone(t *testing.T) {
 		blocks []int // of which there is a gradient
 	}{
 		{"warm-up", []string{"selective.warm_up=2 epochs"}, 1, []int{0}},
-		{"pairs of the batch", []string{"selective.queue_start=3 epochs", "selective.class_weight=0", "selective.similarity_weight=0"}, 4, nil}, // near nothing in a drawn network
-		{"pairs of the queue, too", []string{"selective.queue_start=1 epoch", "selective.class_weight=0", "selective.similarity_weight=0"}, 4, []int{1, 2}},
-		{"similarities", []string{"selective.queue_start=3 epochs", "selective.class_weight=0", "selective.similarity_weight=1"}, 4, []int{1, 2}},
+		{"pairs of the batch", []string{"selective.queue_start=3 epochs", "selective.class_weight=0",
+			"selective.similarity_weight=0"}, 4, nil}, // near nothing in a drawn network
+		{"pairs of the queue, too", []string{"selective.queue_start=1 epoch", "selective.class_weight=0",
+			"selective.similarity_weight=0"}, 4, []int{1, 2}},
+		{"similarities", []string{"selective.queue_start=3 epochs", "selective.class_weight=0",
+			"selective.similarity_weight=1"}, 4, []int{1, 2}},
 		{"classes", []string{"selective.queue_start=3 epochs", "selective.similarity_weight=0"}, 4, []int{3, 4}},
 		{"second stage", []string{"selective.second_stage=2 epochs"}, 7, []int{0, 1}},
 	} {
-		// keys do not follow what is moved here, all rows of a class make confident pairs, and what a drawn network gives, much alike, is told apart
-		r := drawnTraining(t, "sel-cl", append([]string{"finetune.augment=digits", "sampler.rows=4", "selective.average=0.999999", "selective.alpha=1", "selective.beta=0", "selective.temperature=0.02"}, c.set...)...)
+		// keys do not follow the moved weights, all rows of a class make confident pairs, and the low temperature
+		// separates the similar outputs of a drawn network
+		r := drawnTraining(t, "sel-cl", append([]string{"finetune.augment=digits", "sampler.rows=4",
+			"selective.average=0.999999", "selective.alpha=1", "selective.beta=0", "selective.temperature=0.02"},
+			c.set...)...)
 		r.loop.Encoder, r.loop.Steps = r.encoder, c.steps // the steps before, and that which the slopes are of
 		tr, err := train.New(r.loop)
 		if err != nil {
@@ -235,14 +243,15 @@ func TestSelCLOnBackbone(t *testing.T) {
 			t.Errorf("%s: of %d parameters\n%s", c.name, checked, strings.Join(wrong, "\n"))
 		}
 		for _, block := range c.blocks {
-			if wrong, _ := wrongSlopes(t, r, withoutBlock{loss, block, r.Config.Head.Out + len(r.Data.Classes)}, rows); len(wrong) == 0 {
+			if wrong, _ := wrongSlopes(t, r, withoutBlock{loss, block, r.Config.Head.Out + len(r.Data.Classes)},
+				rows); len(wrong) == 0 {
 				t.Errorf("%s: without the gradient of block %d nothing is wrong", c.name, block)
 			}
 		}
 	}
 }
 
-// The gradient of TCL goes through mixtures of images into the backbone.
+// The gradient of TCL reaches the backbone through mixtures of images.
 func TestSelectiveOnBackbone(t *testing.T) {
 	r := drawnTraining(t, "tcl", "finetune.augment=digits", "selective.warm_up=2 epochs", "sampler.rows=4")
 	r.loop.Encoder, r.loop.Steps = r.encoder, 1 // the step that the slopes are of

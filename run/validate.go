@@ -13,26 +13,26 @@ import (
 	"winnow/run/config"
 )
 
-// validator returns what scores the present state of a run on its validation split, as validation.measure says;
-// nil where there is no such split.
+// validator returns a function that scores the present state of a run on its validation split by validation.measure;
+// nil if there is no such split.
 func (r *Training) validator() (func(context.Context) (float64, error), error) {
 	if r.Data.Validation.Len() == 0 {
 		return nil, nil
 	}
 	measure := r.Config.Validation.Measure
 	if measure == config.MeasureClassMean && !features.ShareLabel(r.Data.datasetLabels(), r.Data.Validation.Labels) {
-		return nil, hint.With(fmt.Errorf("train: validation.measure is %s, and no image of the validation split has "+
-			"a class of the train split", config.MeasureClassMean),
-			"validate by retrieval: --set validation.measure=%s; or make a validation split of the classes that are "+
-				"trained", config.MeasureP1)
+		return nil, hint.With(fmt.Errorf("train: validation.measure is %s, and no image of the validation split has a "+
+			"class of the train split", config.MeasureClassMean),
+			"validate by retrieval: %s; or make a validation split of the classes that are trained",
+			config.Key("validation.measure=p@1"))
 	}
 	return func(ctx context.Context) (float64, error) { return r.Data.Score(ctx, measure, r.embedNow, r.spillNow) }, nil
 }
 
-// Score returns what a measure of validation (config.Validation) finds on the validation split in an embedding.
-// Of the train split, where it is looked at, too, spill may leave the vectors elsewhere until they are freed.
-func (d Data) Score(ctx context.Context, measure string, embed func(context.Context, features.Set) (features.Set, error),
-	spill func(context.Context, features.Set) (z features.Set, free func() error, err error)) (float64, error) {
+// Score returns a measure of validation (config.Validation) of an embedding on the validation split. If the measure
+// needs the train split, spill embeds it, with vectors that may be outside the program's memory until they are freed.
+func (d Data) Score(ctx context.Context, measure string, embed func(context.Context, features.Set) (features.Set,
+	error), spill func(context.Context, features.Set) (z features.Set, free func() error, err error)) (float64, error) {
 	now, err := embed(ctx, d.Validation)
 	if err != nil {
 		return 0, err
@@ -50,7 +50,7 @@ func (d Data) Score(ctx context.Context, measure string, embed func(context.Cont
 	return a.Accuracy, errors.Join(err, free())
 }
 
-// embedNow embeds a set as the run does now. An error names the image.
+// embedNow embeds a set by the present state of the run. An error names the image.
 func (r *Training) embedNow(ctx context.Context, set features.Set) (features.Set, error) {
 	now, err := r.backbone.Now(ctx, set)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *Training) embedNow(ctx context.Context, set features.Set) (features.Set
 	return z, r.named(err, set)
 }
 
-// spillNow is embedNow whose vectors are not to be written, and not looked at after free.
+// spillNow is embedNow with vectors that must not be written to, nor read after free.
 func (r *Training) spillNow(ctx context.Context, set features.Set) (z features.Set, free func() error, err error) {
 	now, err := r.backbone.Now(ctx, set)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *Training) spillNow(ctx context.Context, set features.Set) (z features.S
 	return z, free, nil
 }
 
-// named names the image of a set that an error of the head is about.
+// named adds to an error of the head the name of the image.
 func (r *Training) named(err error, set features.Set) error {
 	if bad := new(head.NotFinite); errors.As(err, &bad) {
 		return fmt.Errorf("%s: %w", r.Data.Paths[set.IDs[bad.Row]], err)
@@ -80,11 +80,11 @@ func (r *Training) named(err error, set features.Set) error {
 	return err
 }
 
-// precisionAt1 scores embedded images, each asking the others.
+// precisionAt1 scores embedded images, each a query to the others.
 func precisionAt1(ctx context.Context, z features.Set) (float64, error) {
 	r, err := eval.Retrieve(ctx, z, nil, eval.RetrievalOptions{K: []int{1}, MaxMem: comparison.MaxMem})
 	if err == nil && r.N == 0 {
-		err = fmt.Errorf("no class of the %d validation images has two of them: nothing can be retrieved", z.Len())
+		err = fmt.Errorf("no class has two of the %d validation images: nothing can be retrieved", z.Len())
 	}
 	return r.PrecisionAt1, err
 }

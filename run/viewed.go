@@ -10,18 +10,18 @@ import (
 	"winnow/train"
 )
 
-// viewed shows an encoder one of several views of each row, drawn at each visit: row r of the training set is row
-// v·n + r of the encoder, n being the rows of the set and v the view, from 0 on, each as likely. A row named twice in
-// a batch is drawn twice; where batches show several views of a row (Apart), they are different ones while there are others.
+// viewed draws one of several views of each row at each visit: row r of the training set is row v·n + r of the encoder,
+// where n is the number of rows of the set and v the view, from 0 on; all views are equally likely. A row that is twice
+// in a batch is drawn twice. With Apart these views differ as long as there are others.
 //
-// What is drawn is a function of Source and of the place in the batch alone, so that a run that goes on draws what the
-// run never stopped would have drawn, if Source is a function of seed and step.
+// The draw depends only on Source and the place in the batch, so a resumed run draws what an uninterrupted one would
+// have drawn, if Source is a function of seed and step.
 type viewed struct {
 	Encoder train.Encoder
 	Rows    int               // n
 	Views   int               // at least 1
 	Source  func() *rand.Rand // the random numbers of one Forward
-	Apart   bool              // a row that a batch names several times is shown in different views
+	Apart   bool              // a row that is several times in a batch has different views
 
 	drawn []int
 }

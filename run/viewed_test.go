@@ -12,7 +12,7 @@ import (
 	"winnow/train"
 )
 
-// rowsSeen is an encoder that notes its rows.
+// rowsSeen is an encoder that records its rows.
 type rowsSeen struct{ rows [][]int }
 
 func (e *rowsSeen) Forward(rows []int) (features.Set, error) {
@@ -22,7 +22,7 @@ func (e *rowsSeen) Forward(rows []int) (features.Set, error) {
 func (e *rowsSeen) Backward(blas32.General) error { return nil }
 func (e *rowsSeen) Params() []*features.Param     { return nil }
 
-// withState is one that has numbers no solver steps.
+// withState is a rowsSeen with state that no solver steps.
 type withState struct {
 	rowsSeen
 	list []*features.Param
@@ -30,12 +30,13 @@ type withState struct {
 
 func (e *withState) State() []*features.Param { return e.list }
 
-// TestViewed: each row in some view of its own, all views as often, the same at the same step of the same seed.
+// TestViewed: each row has one of its own views, all equally often, and the same at the same step of the same seed.
 func TestViewed(t *testing.T) {
 	const n, views, batch, steps = 50, 4, 20, 500
 	draw := func(seed uint64, from int) [][]int {
 		at, seen := 0, &rowsSeen{}
-		e := &viewed{Encoder: seen, Rows: n, Views: views, Source: func() *rand.Rand { return train.Rand(seed, "stored view", at) }}
+		e := &viewed{Encoder: seen, Rows: n, Views: views,
+			Source: func() *rand.Rand { return train.Rand(seed, "stored view", at) }}
 		for step := from; step <= steps; step++ {
 			at = step
 			rows := make([]int, batch)
@@ -91,11 +92,12 @@ func TestViewedHasItsEncodersState(t *testing.T) {
 	}
 }
 
-// A row that a batch names twice is shown in two different stored views, and in all of them before one comes again.
+// A row that is twice in a batch has two different stored views, and all of them before one comes again.
 func TestViewedApart(t *testing.T) {
 	to := &rowsSeen{}
 	for seed := range uint64(20) {
-		e := &viewed{Encoder: to, Rows: 5, Views: 3, Apart: true, Source: func() *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }}
+		e := &viewed{Encoder: to, Rows: 5, Views: 3, Apart: true,
+			Source: func() *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }}
 		if _, err := e.Forward([]int{4, 2, 4, 2, 4, 4}); err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +111,8 @@ func TestViewedApart(t *testing.T) {
 				of4 = append(of4, shown[i]/5)
 			}
 		}
-		if first := slices.Sorted(slices.Values(of4[:3])); !slices.Equal(first, []int{0, 1, 2}) || shown[1] == shown[3] {
+		if first := slices.Sorted(slices.Values(of4[:3])); !slices.Equal(first, []int{0, 1, 2}) ||
+			shown[1] == shown[3] {
 			t.Errorf("seed %d: views %v, and %v", seed, of4, shown)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"winnow/features"
 )
 
-// BenchmarkJudge is the whole of it on 2,000 drawn vectors of 256 dimensions in 50 classes, by gonum's own products;
-// with ONNX Runtime's, as in winnow audit, training takes a fraction.
+// BenchmarkJudge judges 2,000 drawn vectors of 256 dimensions in 50 classes with gonum's products. With those of ONNX
+// Runtime, as in winnow audit, training takes a fraction of the time.
 func BenchmarkJudge(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	z := features.NewSet(2000, 256)
@@ -27,7 +27,7 @@ func BenchmarkJudge(b *testing.B) {
 	}
 }
 
-// BenchmarkWeigh is what the labels of half a fold cost.
+// BenchmarkWeigh fits a weighing to the labels of half a fold.
 func BenchmarkWeigh(b *testing.B) {
 	rows, labels := drawn(1, 15, 0.3, 1000, 200)
 	for b.Loop() {

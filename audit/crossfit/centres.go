@@ -6,7 +6,7 @@ import (
 	"winnow/features"
 )
 
-// centres returns the directions of the classes, unit rows, or zero where no row of z has that label.
+// centres returns the directions of the classes as unit rows, zero for a class without rows of z.
 func centres(z blas32.General, labels []int, classes int) blas32.General {
 	m := features.NewMatrix(classes, z.Cols)
 	for i, y := range labels {

@@ -1,21 +1,21 @@
-// Package crossfit judges the given labels of a set by heads that it trains on the spot, and no image is judged by a
-// head that was trained on it or has seen its label.
+// Package crossfit judges the given labels of a set by heads that it trains. No head judges an image that it was
+// trained on or whose label it has seen.
 //
-// All heads start as the whitening of all vectors, which knows no labels: it is computed once. Then the images are parted
-// into folds. For each fold, from the other folds alone:
+// All heads start as the whitening of all vectors, which needs no labels and is computed once. Then the images are
+// divided into folds. For each fold, from the other folds alone:
 //
-//  1. they are judged by fitted, each image left out of its own: labels that look wrong are not learned
-//     from, and where another class is nearly sure the image counts for that one (self-training);
-//  2. a head is trained on what is left, by a normalised softmax whose proxies start at the class centres;
+//  1. fitted judges their labels, each image left out of its own judgement: heads do not learn labels that look wrong,
+//     and if another class is almost certain the image counts for that class (self-training);
+//  2. a head is trained on the rest, by a normalised softmax whose proxies start at the class centres;
 //  3. the fold's images are compared with the class centres before and after the training.
 //
-// What an image's similarities to the classes mean is then found by the given labels of the same fold, which no part
-// of the above has seen; a fold is halved for that, so that the labels of one half say what the similarities of the
-// other mean. So the probabilities of the classes of an image depend on its vector and on vectors and labels of
-// others; its own label enters where they are compared with it, and in which images make its fold.
+// The given labels of the same fold, which no step above has used, then determine the class probabilities that an
+// image's similarities stand for. A fold is halved for that: the labels of one half serve the other. So the class
+// probabilities of an image depend on its vector and on vectors and labels of others. Its own label enters only
+// when it is compared with them, and in the division into folds.
 //
-// The package sees given labels only. It imports audit/judges for what is said of labels, features, head, losses, train and
-// filters/leaveout, and no dataset.
+// The package sees given labels only. It imports audit/judges for judgements of labels, features, head, losses,
+// train and filters/leaveout, and no dataset.
 package crossfit
 
 import (
@@ -29,41 +29,40 @@ import (
 	"winnow/train"
 )
 
-// Options are the settings of [Judge]; the zero value takes the defaults.
+// Options are the settings of [Judge]. The zero value means the defaults.
 type Options struct {
-	Folds  int                                       // default 5
-	Rounds int                                       // partings into folds, each with a seed of its own, whose mean log probabilities judge; default 1
-	Parts  []int                                     // values of each backbone, whose vectors stand side by side in a row: each has heads of its own, weighed by the likelihood of left-out labels; nil: one backbone
-	Start  *head.Head                                // a copy of which is trained for each fold; nil: the whitening of all rows. That of several backbones is not asked
-	Seed   uint64                                    // of the first round
-	Told   func(done, total, kept int, where string) // how many steps are done, kept of them by an earlier audit; may be nil
+	Folds  int        // default 5
+	Rounds int        // divisions into folds, each with its own seed; their mean log probabilities judge; default 1
+	Parts  []int      // values of each backbone, if a row joins several: each gets its own heads; nil: one backbone
+	Start  *head.Head // a copy is trained for each fold; nil: the whitening of all rows; unused with several backbones
+	Seed   uint64     // of the first round
 
-	// Tune gives a lesson to a network, by [Lesson.Fit]; what it makes of the judged images counts beside what heads make of
-	// them. nil: there are no networks.
+	// Told follows the steps that are done; kept of them were done by an earlier audit. May be nil.
+	Told func(done, total, kept int, where string)
+	// Tune teaches a lesson to a network, by [Lesson.Fit]. Its result counts beside that of heads. nil: no networks.
 	Tune func(context.Context, *Lesson) (Tuned, error)
-	// Chose is told how probable labels of a fold are that are left out, in nats, with networks and without. Networks that
-	// make them no likelier do not judge. May be nil.
+	// Chose receives the log probability of a held-out label of a fold, in nats, with networks and without.
+	// Networks that do not raise it do not judge. May be nil.
 	Chose func(with, without float64)
-	// Counted is told, fold by fold, what share each backbone has in the similarities that a fold is judged by: their spread over the
-	// classes, as it is weighed. May be nil.
+	// Counted receives, for each fold, the share of each backbone in the similarities that judge: their weighed
+	// spread over the classes. May be nil.
 	Counted func(shares []float64)
-	// Beside counts beside what heads make of the images, weighed as they are, where a sample is learned ([Learn]); nil: heads are all.
+	// Beside adds weighed similarities to those of heads, if a sample is learned ([Learn]); nil: heads only.
 	Beside Beside
-	// Shared keeps what heads made of the labels, or has it from an earlier call for the same set and options; may be nil.
+	// Shared keeps the results of heads, or has them from an earlier call for the same set and options. May be nil.
 	Shared *Shared
 
 	round, part int
 	starts      []*head.Head // of the parts
-	kept        *int         // lessons that were learned earlier
+	kept        *int         // lessons that an earlier audit learned
 }
 
-// Judge judges the labels of set, features as they were stored; labels are 0 … classes-1 or negative for none. Orders are
-// log odds, scores probabilities. A class
-// that has fewer images than there are folds is absent from the learning of some, by one image; those with a single
-// image take no part.
+// Judge judges the labels of set, stored features. Labels are 0 … classes-1, or negative for none. Orders are log
+// odds, scores probabilities. A class with fewer images than folds is absent from some of the trainings; images
+// alone in their class take no part.
 //
-// Time about Folds·40·m·d·512 operations for n rows of dimension d, of which a head learns from m, all but a fold or mostLearned;
-// memory, beside the set, that of m rows and 4 kB for each of a fold.
+// Time about Folds·40·m·d·512 operations for n rows of dimension d, where a head learns from m: all but a fold, or
+// mostLearned. Memory besides the set: that of m rows, and 4 kB for each row of a fold.
 func Judge(ctx context.Context, set features.Set, classes int, opts Options) (judges.Opinion, error) {
 	v := judges.Undecided(set.Labels)
 	if opts.Rounds > 1 {
@@ -79,13 +78,14 @@ func Judge(ctx context.Context, set features.Set, classes int, opts Options) (ju
 	return v, err
 }
 
-// Probabilities calls do for every row that is judged, fold by fold, with P(k|x) of the classes that two rows or more
-// share, rising: what heads that were not trained on the row make of it. It does so in every round. do may keep no p.
-func Probabilities(ctx context.Context, set features.Set, classes int, opts Options, do func(row int, p []float64)) error {
+// Probabilities calls do for every judged row, fold by fold and in every round, with P(k|x) for the classes of at
+// least two rows, in rising order, by heads that were not trained on the row. do must not keep p.
+func Probabilities(ctx context.Context, set features.Set, classes int, opts Options,
+	do func(row int, p []float64)) error {
 	return rounds(ctx, set, classes, opts, func(_ columned, row int, _ weighing, p []float64) { do(row, p) })
 }
 
-// each learns fold by fold and calls do for its rows, with the weighing that led to their probabilities.
+// each learns fold by fold and calls do for its rows, with their probabilities and the weighing behind them.
 func each(ctx context.Context, set features.Set, classes int, opts Options, do said) error {
 	opts.Folds = cmp.Or(opts.Folds, 5)
 	if opts.Told == nil {
@@ -120,7 +120,7 @@ func each(ctx context.Context, set features.Set, classes int, opts Options, do s
 	return nil
 }
 
-// tell tells of a step of a fold.
+// tell reports a step of a fold to Told.
 func (o Options) tell(fold, step, steps int) {
 	where, parts, rounds := fmt.Sprintf("fold %d of %d", fold+1, o.Folds), max(len(o.Parts), 1), max(o.Rounds, 1)
 	if parts > 1 {
@@ -133,13 +133,13 @@ func (o Options) tell(fold, step, steps int) {
 	o.Told(before*steps+step, rounds*o.Folds*parts*steps, *o.kept*steps, where)
 }
 
-// columned numbers the classes that two images or more share.
+// columned numbers the classes that have at least two images.
 type columned struct {
 	classes []int // of each column, rising
 	of      []int // column of each row; -1: none
 }
 
-// say notes what the probabilities of a row mean for its label; r is scratch.
+// say sets the opinion on a row from its probabilities; r is scratch.
 func (c columned) say(v judges.Opinion, row int, w weighing, p, r []float64) {
 	y := c.of[row]
 	v.Order[row], v.Score[row] = w.odds(p, y), w.posterior(r, p, y)
@@ -172,7 +172,8 @@ func columns(labels []int, classes int) (columned, error) {
 		}
 	}
 	if len(c.classes) < 2 {
-		return columned{}, fmt.Errorf("crossfit: %d classes have two images or more, expected at least two", len(c.classes))
+		return columned{}, fmt.Errorf("crossfit: %d classes have two images or more, expected at least two",
+			len(c.classes))
 	}
 	for i, y := range labels {
 		c.of[i] = -1

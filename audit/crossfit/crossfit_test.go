@@ -19,7 +19,7 @@ import (
 	"winnow/head"
 )
 
-// fine draws classes in families of four that differ little, as kinds of birds do, and less in those features that vary
+// fine draws classes in families of four that differ little, like species of birds, least in the features that vary
 // most, and gives a share of the rows another label.
 func fine(seed uint64, rate float64) (z features.Set, truth []int) {
 	const classes, each, dim = 32, 20, 48
@@ -50,10 +50,10 @@ func fine(seed uint64, rate float64) (z features.Set, truth []int) {
 	return z, truth
 }
 
-// spread is how much a class varies in a feature.
+// spread is the deviation of a class in a feature.
 func spread(j int) float64 { return []float64{1, 2, 4}[j%3] }
 
-// whitened is z as winnow audit has it judged by centres.
+// whitened returns z as winnow audit gives it to centres.
 func whitened(t testing.TB, z features.Set) features.Set {
 	t.Helper()
 	var err error
@@ -63,7 +63,7 @@ func whitened(t testing.TB, z features.Set) features.Set {
 	return z
 }
 
-// whitening is what heads start as.
+// whitening returns the start of all heads.
 func whitening(t testing.TB, z features.Set) *head.Head {
 	t.Helper()
 	h, err := head.SelfWhitening(t.Context(), z, z.Dim())
@@ -95,10 +95,12 @@ func auroc(t testing.TB, order []float64, z features.Set, truth []int) float64 {
 	return d.AUROC
 }
 
-// learned is what the tests look at: evidence and weighings of one fold, the folds as they are.
-func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds []int, fold int) (*evidence, [halves]weighing) {
+// learned returns the evidence and the weighings of one fold.
+func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds []int, fold int) (*evidence,
+	[halves]weighing) {
 	t.Helper()
-	e, err := learn(context.Background(), z, c, folds, fold, Options{Seed: 1, Told: func(int, int, int, string) {}, kept: new(int), Start: start})
+	e, err := learn(context.Background(), z, c, folds, fold, Options{Seed: 1, Told: func(int, int, int, string) {},
+		kept: new(int), Start: start})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,8 +111,8 @@ func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds [
 	return e, ws
 }
 
-// The probabilities of an image's classes are to the bit the same whatever its own label says, and its vector changes
-// nothing that it is compared with but the whitening that heads start as.
+// The class probabilities of an image do not depend on its label, to the bit, and its vector changes nothing that it
+// is compared with except the whitening that heads start from.
 func TestNoImageJudgesItself(t *testing.T) {
 	z, _ := fine(3, 0.3)
 	c, err := columns(z.Labels, 32)
@@ -138,7 +140,8 @@ func TestNoImageJudgesItself(t *testing.T) {
 			t.Errorf("image %d of the fold: its label changes its classes' probabilities:\n%s", i, diff)
 		}
 		if j := i ^ 1; j < len(e.rows) && cmp.Equal(probabilities(e, ws, j), probabilities(f, us, j)) {
-			t.Errorf("the label of image %d changes nothing for the other half of its fold: the check would see nothing", i)
+			t.Errorf("the label of image %d changes nothing for the other half of its fold: the check would see "+
+				"nothing", i)
 		}
 		moved := z.Rows(all(z.Len()))
 		for j := range z.Dim() {
@@ -166,8 +169,8 @@ func all(n int) []int {
 	return rows
 }
 
-// Among vectors that have nothing to do with labels, an image's label fits best as often as chance has it; for the
-// images that were learned from it does far more often, so the check sees what it is for.
+// With vectors unrelated to labels, an image's label fits best as often as by chance; for images that were learned it
+// does far more often, which proves that the check works.
 func TestNothingIsFlattered(t *testing.T) {
 	var agree, out, flattered, in float64
 	for seed := range uint64(3) {
@@ -231,8 +234,8 @@ func best(row []float32) int {
 	return at
 }
 
-// It finds more wrong labels than a probe out of sample and than the class centres it starts from; its probabilities add up
-// to the wrong labels there are, and its suggestions mend.
+// It finds more wrong labels than a probe out of sample and than the class centres that it starts from; its
+// probabilities add up to the number of wrong labels, and its suggestions mend.
 func TestFindsWrongLabels(t *testing.T) {
 	const seeds = 2
 	for _, rate := range []float64{0.15, 0.4} {
@@ -242,7 +245,8 @@ func TestFindsWrongLabels(t *testing.T) {
 			v := judged(t, z, 32, Options{Seed: seed})
 			mine += auroc(t, v.Order, z, truth) / seeds
 			for name, mean := range map[string]*float64{"centres": &centres, judges.SelfConfidence: &probe} {
-				o, err := judges.Ask(context.Background(), whitened(t, z), 32, name, judges.Options{Rand: rand.New(rand.NewPCG(seed, 2))})
+				o, err := judges.Ask(context.Background(), whitened(t, z), 32, name,
+					judges.Options{Rand: rand.New(rand.NewPCG(seed, 2))})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -285,7 +289,7 @@ func TestSameSeedSameBits(t *testing.T) {
 	}
 }
 
-// Rows without a label or a partner are not judged; classes smaller than the folds are judged.
+// Rows without a label or alone with it are not judged; classes smaller than the number of folds are.
 func TestWhoIsJudged(t *testing.T) {
 	z, _ := fine(1, 0)
 	rows := []int{0, 32, 64, 1, 33, 2, 34, 66, 98, 130, 162, 3, 4}
@@ -294,7 +298,8 @@ func TestWhoIsJudged(t *testing.T) {
 	v := judged(t, small, 4, Options{Seed: 1})
 	for i, y := range small.Labels {
 		alone := i >= 11
-		if math.IsInf(v.Order[i], 1) != alone || math.IsNaN(v.Order[i]) || alone && (v.Score[i] != 1 || v.Suggested[i] != y) {
+		if math.IsInf(v.Order[i], 1) != alone || math.IsNaN(v.Order[i]) || alone &&
+			(v.Score[i] != 1 || v.Suggested[i] != y) {
 			t.Errorf("row %d: order %v, score %v, suggested %d", i, v.Order[i], v.Score[i], v.Suggested[i])
 		}
 	}

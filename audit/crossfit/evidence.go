@@ -10,35 +10,35 @@ import (
 	"winnow/head"
 )
 
-// evidence is what is known of the images of a fold without their labels: their vectors and the classes' directions,
-// once by the centres of the given labels before training, once by those of the labels learned from after it.
+// evidence is what is known about the images of a fold without their labels: their vectors, with directions of the
+// classes, first from the given labels before training, then from the learned labels after it.
 type evidence struct {
 	rows    []int // of the images
 	classes int
 	kinds   []kind
-	heads   []*head.Head // by which the first kinds were embedded
+	heads   []*head.Head // that embedded the first kinds
 }
 
-// Beside returns the similarities of rows of a set with the classes that are judged, by what heads have nothing to do with, each
-// row left out of its own class.
+// Beside returns the similarities of rows of a set to the judged classes by a source other than heads, each row
+// left out of its own class.
 type Beside func(ctx context.Context, rows []int) (blas32.General, error)
 
 type kind struct {
 	z, directions blas32.General // unit rows
-	first         weighing       // of the backbone's first kind, among the images of the other folds
-	network       bool           // a fine-tuned one sees the images
+	first         weighing       // of the backbone's first kind, in the other folds
+	network       bool           // by a fine-tuned network
 	part          int            // backbone
-	beside        Beside         // in place of z and directions
+	beside        Beside         // replaces z and directions
 }
 
-// look adds x, the images of the fold, as h embeds them, beside directions of the classes there.
+// look adds x, the images of the fold, embedded by h, with directions of the classes.
 func (e *evidence) look(h *head.Head, x, directions blas32.General) error {
 	z, err := h.Embed(x)
 	e.kinds = append(e.kinds, kind{z: z, directions: directions})
 	return err
 }
 
-// similarities returns those of the images from ≤ i < to: for each, kind by kind, with every class.
+// similarities returns the similarities of images from ≤ i < to: for each, kind by kind, to every class.
 func (e *evidence) similarities(ctx context.Context, from, to int) (rows []float32, err error) {
 	rows = make([]float32, (to-from)*len(e.kinds)*e.classes)
 	var scratch []float32
@@ -57,10 +57,10 @@ func (e *evidence) similarities(ctx context.Context, from, to int) (rows []float
 }
 
 const (
-	halves = 2   // of a fold: image i of it is in i mod 2
-	block  = 256 // images whose similarities are held at a time
-	asked  = 1 << 19
-	worth  = 40 // labels: how much the others' weighing counts against the fold's own
+	halves = 2       // of a fold: image i is in half i mod 2
+	block  = 256     // images whose similarities are held at a time
+	asked  = 1 << 19 // similarities that a weighing is fitted to
+	worth  = 40      // labels that the weighing of the other folds counts as
 )
 
 // each calls do with the similarities of every step-th image of the fold.
@@ -81,9 +81,10 @@ func (e *evidence) each(ctx context.Context, step int, do func(i int, row []floa
 	return nil
 }
 
-// judge calls do with the probabilities of each image, as the labels of the other half have them. counted, if not nil, is told
-// the share of each part.
-func (e *evidence) judge(ctx context.Context, c columned, parts int, counted func([]float64), do func(c columned, row int, w weighing, p []float64)) error {
+// judge calls do with the probabilities of each image, weighed by the labels of the other half. counted, if not
+// nil, receives the share of each part.
+func (e *evidence) judge(ctx context.Context, c columned, parts int, counted func([]float64),
+	do func(c columned, row int, w weighing, p []float64)) error {
 	ws, _, err := e.weighings(ctx, c.of)
 	if err != nil {
 		return err
@@ -118,17 +119,17 @@ func float64s(x []float64, row []float32) []float64 {
 	return x
 }
 
-// weighings returns those by which each half is judged: as its other half's labels have it, of so many images that their
-// similarities are about as many as asked; and said, the mean log probability of a label by what the other half's labels say.
+// weighings returns the weighing of each half, fitted to labels of the other half with about asked similarities;
+// and said, the mean log probability of a label under the weighing from the other half.
 func (e *evidence) weighings(ctx context.Context, column []int) (ws [halves]weighing, said float64, err error) {
 	expected := weighing{rho: mostRho}
 	for _, k := range e.kinds {
-		expected.rho = min(expected.rho, k.first.rho) // a backbone that sees little takes right labels for wrong ones
+		expected.rho = min(expected.rho, k.first.rho) // a weak backbone takes right labels for wrong ones
 		expected.beta = append(expected.beta, k.first.beta[0]/float64(len(e.kinds)))
 	}
 	var rows [halves][]float32
 	var labels [halves][]int
-	step := max(1, len(e.rows)*e.classes*len(e.kinds)/asked) | 1 // odd: it meets both halves
+	step := max(1, len(e.rows)*e.classes*len(e.kinds)/asked) | 1 // odd, to visit both halves
 	err = e.each(ctx, step, func(i int, row []float32) {
 		judges := 1 - i%halves
 		rows[judges], labels[judges] = append(rows[judges], row...), append(labels[judges], column[e.rows[i]])

@@ -15,32 +15,33 @@ import (
 	"winnow/train"
 )
 
-// Heads are what [Learn] makes of a sample: they judge rows that they have not seen, on whatever machine they are. Its exported fields are
-// for encoding alone.
+// Heads are trained on a sample by [Learn] and judge rows that they have not seen, on any machine. The exported
+// fields are only for encoding.
 type Heads struct {
-	Classes []int // that are judged, rising
+	Classes []int // judged classes, rising
 	Config  head.Config
-	Start   [][]float32 // weights of the head that knows no label
+	Start   [][]float32 // weights of the head before training
 	Folds   []Fold
-	Of      []int     // fold of each of the sample's rows
-	Beta    []float64 // what kinds of similarity mean: before the training, after it, and beside heads
+	Of      []int     // fold of each row of the sample
+	Beta    []float64 // weights of similarities before training, after it, and beside heads
 	Rho     float64
-	Gain    float64 // how much likelier labels left out are than by chance, in nats of all that were asked
+	Gain    float64 // log likelihood of held-out labels over chance, in nats for all of them together
 
-	heads []*head.Head // Start, and those of the folds; once they are needed
+	heads []*head.Head // Start and those of the folds, made when needed
 }
 
-// Fold is what judges the rows of one fold, and what has not seen them.
+// Fold judges the rows of one fold, which it has not seen.
 type Fold struct {
 	Weights    [][]float32
-	Directions []blas32.General // of the classes, before the training and after it
+	Directions []blas32.General // of the classes, before and after the training
 }
 
-// askedOfSample is how many similarities say what they mean: one weighing is for all rows, so that those of different folds can be
-// compared.
+// askedOfSample is the number of similarities that the weighing is fitted to. One weighing serves all
+// rows, so that folds can be compared.
 const askedOfSample = 1 << 23
 
-// Learn trains heads on a sample of a larger set, features of unit length: a head for each fold, on the others. opts.Start is what they start as.
+// Learn trains heads on a sample of a larger set, features of unit length: for each fold a head on the
+// other folds, from opts.Start.
 func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*Heads, error) {
 	opts.Folds = cmp.Or(opts.Folds, 5)
 	opts.kept = new(int)
@@ -48,7 +49,8 @@ func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*H
 		opts.Told = func(int, int, int, string) {}
 	}
 	if opts.Folds < 2 || opts.Rounds > 1 || len(opts.Parts) > 1 || opts.Tune != nil || opts.Start == nil {
-		return nil, errors.New("crossfit: a sample is learned by heads on one backbone, in one parting into two folds or more, that start as they are told")
+		return nil, errors.New("crossfit: a sample needs a start, one backbone, one division into two folds or more, " +
+			"and no networks")
 	}
 	c, err := columns(set.Labels, classes)
 	if err != nil {
@@ -64,11 +66,13 @@ func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*H
 		if err != nil {
 			return nil, fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
 		}
-		if len(e.rows) == 0 { // and so the next ones are
+		if len(e.rows) == 0 { // so are the following folds
 			break
 		}
 		step := max(1, set.Len()*e.classes*len(e.kinds)/askedOfSample)
-		if err := e.each(ctx, step, func(i int, row []float32) { rows, labels = append(rows, row...), append(labels, c.of[e.rows[i]]) }); err != nil {
+		if err := e.each(ctx, step, func(i int, row []float32) {
+			rows, labels = append(rows, row...), append(labels, c.of[e.rows[i]])
+		}); err != nil {
 			return nil, err
 		}
 		fold := Fold{Weights: weights(e.heads[1])}
@@ -80,7 +84,7 @@ func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*H
 			}
 			if opts.Beside == nil {
 				expected.beta[m] = k.first.beta[0] / float64(len(e.kinds))
-			} else if k.beside != nil { // it knows all images, heads a few
+			} else if k.beside != nil { // it knows all images, heads only some
 				expected.beta[m] = k.first.beta[0]
 			}
 		}
@@ -95,7 +99,7 @@ func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*H
 	return h, err
 }
 
-// chanceOf is the mean log probability of the labels by how many images have each.
+// chanceOf returns the mean log probability of the labels by the sizes of their classes.
 func chanceOf(c columned) (v float64) {
 	count, n := make([]float64, len(c.classes)), 0.0
 	for _, k := range c.of {
@@ -117,19 +121,21 @@ func weights(h *head.Head) (list [][]float32) {
 	return list
 }
 
-// Blind reports whether labels left out are foretold no better than by chance: then scores mean nothing.
+// Blind reports whether held-out labels are predicted no better than by chance: then scores mean nothing.
 func (h *Heads) Blind() bool { return h.Gain < judges.LeastGain(len(h.Classes)) }
 
 // FoldOf returns the fold of a row of the whole set that is not in the sample.
 func (h *Heads) FoldOf(row int) int { return row % len(h.Folds) }
 
-// Judge judges some rows of the whole set: their features, of unit length, labels, and folds. beside is what Options.Beside was, for
-// these rows.
-func (h *Heads) Judge(ctx context.Context, x blas32.General, labels, folds []int, beside Beside) (judges.Opinion, error) {
+// Judge judges rows of the whole set by their features, of unit length, labels, and folds. beside is
+// Options.Beside for these rows.
+func (h *Heads) Judge(ctx context.Context, x blas32.General, labels, folds []int,
+	beside Beside) (judges.Opinion, error) {
 	v := judges.Undecided(labels)
 	w := weighing{h.Beta, h.Rho}
 	if (len(w.beta) > 2) != (beside != nil) {
-		return v, errors.New("crossfit: heads that were weighed beside something else judge beside it")
+		return v, errors.New("crossfit: heads judge beside the similarities that they were weighed with, or without " +
+			"if there were none")
 	}
 	if err := h.open(); err != nil {
 		return v, err
@@ -175,7 +181,7 @@ func (h *Heads) Judge(ctx context.Context, x blas32.General, labels, folds []int
 	return v, nil
 }
 
-// open makes heads of weights.
+// open makes heads from their weights.
 func (h *Heads) open() error {
 	if h.heads != nil {
 		return nil

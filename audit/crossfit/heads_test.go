@@ -13,7 +13,7 @@ import (
 	"winnow/features"
 )
 
-// sampleOf is every other row of fine's, and the whole.
+// sampleOf returns every other row of fine's set, and the whole set.
 func sampleOf(t *testing.T) (all, sample features.Set, truth []int, opts Options) {
 	t.Helper()
 	all, truth = fine(3, 0.2)
@@ -27,7 +27,7 @@ func sampleOf(t *testing.T) (all, sample features.Set, truth []int, opts Options
 	return all, all.Rows(rows), truth, Options{Seed: 1, Start: whitening(t, all)}
 }
 
-// Heads of a sample judge the whole, read back from a file, whatever rows are judged together.
+// Heads of a sample, read back from a file, judge the whole set, whatever rows are judged together.
 func TestHeadsOfSample(t *testing.T) {
 	all, sample, truth, opts := sampleOf(t)
 	learned, err := Learn(t.Context(), sample, 32, opts)
@@ -69,7 +69,10 @@ func TestHeadsOfSample(t *testing.T) {
 			t.Errorf("row %d: %v among seven, %v among all", 100+i, a, b)
 		}
 	}
-	if _, err := h.Judge(t.Context(), all.X, all.Labels, folds, func(context.Context, []int) (x blas32.General, err error) { return x, nil }); err == nil {
+	if _, err := h.Judge(t.Context(), all.X, all.Labels, folds, func(context.Context, []int) (x blas32.General,
+		err error) {
+		return x, nil
+	}); err == nil {
 		t.Error("heads that were weighed alone judge beside something else")
 	}
 	opts.Rounds = 2
@@ -100,7 +103,8 @@ func TestHeadsHaveNotSeen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if same := cmp.Equal(h.Folds[f].Weights, weights(e.heads[1])) && cmp.Equal(h.Folds[f].Directions[1], e.kinds[1].directions); same != (h.Of[row] == f) {
+			if same := cmp.Equal(h.Folds[f].Weights, weights(e.heads[1])) &&
+				cmp.Equal(h.Folds[f].Directions[1], e.kinds[1].directions); same != (h.Of[row] == f) {
 				t.Errorf("row %d of fold %d: the head of fold %d is the same: %v", row, h.Of[row], f, same)
 			}
 		}

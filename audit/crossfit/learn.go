@@ -15,24 +15,25 @@ import (
 )
 
 const (
-	mostLearned = 1 << 16 // images that a head learns from, or mostOfClass of each class if that is more
+	mostLearned = 1 << 16 // most images that a head learns from, or mostOfClass of each class if that is more
 	mostOfClass = 64      // on average
-	temperature = 0.3     // 0.05 learns people's mistakes: 2,000 of CIFAR-10, human labels, AUROC 0.936 for 0.945
-	rate        = 1e-3    // of Adam, falling to 0 as a cosine
+	// 0.05 learns people's mistakes: 2,000 of CIFAR-10, human labels, AUROC 0.936 instead of 0.945
+	temperature = 0.3
+	rate        = 1e-3 // of Adam, falling to 0 as a cosine
 )
 
-// plan says how long something is trained.
+// plan says how long and at which rates to train.
 type plan struct {
 	batch, epochs int
-	least         int     // steps, where epochs are short
+	least         int     // least number of steps
 	proxies       float64 // rate of Adam, falling to 0 as a cosine
-	network       float64 // of what is not the head's
+	network       float64 // rate of parameters outside the head
 }
 
-// alone is how a head is trained on stored features.
+// alone trains a head on stored features.
 var alone = plan{batch: 128, epochs: 10, proxies: rate}
 
-// learn makes what judges the images of a fold from those of the others.
+// learn computes the evidence on the images of a fold from those of the others.
 func learn(ctx context.Context, set features.Set, c columned, folds []int, fold int, opts Options) (*evidence, error) {
 	var in, out []int
 	for i, f := range folds {
@@ -51,7 +52,8 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 		set.IDs = nil
 	}
 	in = some(in, c, train.Rand(opts.Seed, "crossfit sample", fold))
-	others, judged := features.Set{X: set.X, Labels: c.of, IDs: set.IDs}.Rows(in), features.Set{X: set.X, IDs: set.IDs}.Rows(out)
+	others, judged := features.Set{X: set.X, Labels: c.of, IDs: set.IDs}.Rows(in),
+		features.Set{X: set.X, IDs: set.IDs}.Rows(out)
 	h := opts.Start.Clone()
 	z, err := h.Embed(others.X)
 	if err != nil {
@@ -62,12 +64,14 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	}
 	var first weighing
 	given := others.Labels
-	if others.Labels, first, err = trust(ctx, features.Set{X: z, Labels: others.Labels}, e.classes, train.Rand(opts.Seed, "crossfit trust", fold)); err != nil {
+	if others.Labels, first, err = trust(ctx, features.Set{X: z, Labels: others.Labels}, e.classes,
+		train.Rand(opts.Seed, "crossfit trust", fold)); err != nil {
 		return nil, err
 	}
-	proxies, err := fit(ctx, h, others, centres(z, others.Labels, e.classes), fold, opts, alone, new(train.Clock), func(batch int) (Encoder, error) {
-		return head.NewEncoder(h, others, batch)
-	})
+	proxies, err := fit(ctx, h, others, centres(z, others.Labels, e.classes), fold, opts, alone, new(train.Clock),
+		func(batch int) (Encoder, error) {
+			return head.NewEncoder(h, others, batch)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +95,8 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	return e, err
 }
 
-// some returns the rows that a head learns from: all, or of each class about the same share, drawn at random, so that
-// what a head costs does not grow without end.
+// some returns the rows that a head learns from: all, or about the same share of each class, drawn at random, so
+// that the cost of a head is bounded.
 func some(rows []int, c columned, rng *rand.Rand) []int {
 	const parts = 64
 	keep := max(1, parts*max(mostLearned, mostOfClass*len(c.classes))/len(rows))
@@ -112,17 +116,20 @@ func some(rows []int, c columned, rng *rand.Rand) []int {
 	return drawn
 }
 
-// Held returns what a fold of n images of so many values holds, in bytes: of those learned from their features, as they are
-// embedded, and what trust says of them; of those judged their features and two embeddings.
+// Held returns the bytes that a fold of n images holds: features, embeddings and the judgements of trust of the learned
+// images, and features and two embeddings of the judged ones.
 func Held(n, values, classes int) int64 {
 	learned, judged := min(n, max(mostLearned, mostOfClass*classes)), (n+4)/5
-	return int64(learned)*int64(4*values+2*4*head.Widest) + judges.Fitting(learned, classes) + int64(judged)*int64(4*values+2*4*head.Widest)
+	return int64(learned)*int64(4*values+2*4*head.Widest) + judges.Fitting(learned, classes) +
+		int64(judged)*int64(4*values+2*4*head.Widest)
 }
 
-// fit trains what open returns, h or a network under it, on the rows of set that have a label, by the cosines to a proxy
-// for each class. Proxies begin at start, and are returned.
-func fit(ctx context.Context, h *head.Head, set features.Set, start blas32.General, fold int, opts Options, p plan, clock *train.Clock, open func(batch int) (Encoder, error)) (blas32.General, error) {
-	sampler, err := train.NewSampler(train.Shuffle{Rows: p.batch}, set.Labels, train.Rand(opts.Seed, "crossfit batches", fold).Uint64())
+// fit trains the encoder that open returns, h or a network under h, on the labelled rows of set, by cosines to a
+// proxy for each class. It returns the proxies, which begin at start.
+func fit(ctx context.Context, h *head.Head, set features.Set, start blas32.General, fold int, opts Options, p plan,
+	clock *train.Clock, open func(batch int) (Encoder, error)) (blas32.General, error) {
+	sampler, err := train.NewSampler(train.Shuffle{Rows: p.batch}, set.Labels,
+		train.Rand(opts.Seed, "crossfit batches", fold).Uint64())
 	if err != nil {
 		return start, err
 	}
@@ -144,17 +151,19 @@ func fit(ctx context.Context, h *head.Head, set features.Set, start blas32.Gener
 		Encoder: e, Sampler: sampler, Steps: steps, Clock: clock,
 		Terms: []train.Term{{Name: "norm_softmax", Loss: loss, Params: []*features.Param{proxies}, Weight: 1}},
 		Stepped: func(s train.Step) {
-			if p.network > 0 || opts.Tune == nil { // heads take seconds where networks take minutes
+			if p.network > 0 || opts.Tune == nil { // heads take seconds, networks minutes
 				opts.tell(fold, s.Number, steps)
 			}
 		},
 	}
-	network := slices.DeleteFunc(slices.Clone(e.Params()), func(p *features.Param) bool { return slices.Contains(h.Params(), p) })
+	network := slices.DeleteFunc(slices.Clone(e.Params()),
+		func(p *features.Param) bool { return slices.Contains(h.Params(), p) })
 	for _, of := range []struct {
 		name   string
 		params []*features.Param
 		rate   float64
-	}{{train.HeadGroup, h.Params(), rate}, {train.LossGroup, cfg.Terms[0].Params, p.proxies}, {train.BackboneGroup, network, p.network}} {
+	}{{train.HeadGroup, h.Params(), rate}, {train.LossGroup, cfg.Terms[0].Params, p.proxies},
+		{train.BackboneGroup, network, p.network}} {
 		if len(of.params) == 0 {
 			continue
 		}
@@ -172,7 +181,7 @@ func fit(ctx context.Context, h *head.Head, set features.Set, start blas32.Gener
 	return blas32.General{Rows: start.Rows, Cols: start.Cols, Stride: start.Cols, Data: proxies.Data}, err
 }
 
-// group gives parameters their solver.
+// group returns parameters with their solver.
 func group(name string, params []*features.Param, rate float64, steps, epoch int) (train.Group, error) {
 	solver, err := train.NewSolver(train.DefaultSolver("adam"))
 	if err != nil {

@@ -15,10 +15,12 @@ import (
 	"winnow/train"
 )
 
-// Lesson is what a network is fine-tuned on for a fold, and what it then judges. The head has learned it from stored
-// features already: the network begins where that ended.
+// Lesson holds the images that a network is fine-tuned on for a fold, and those that it then judges. The network
+// starts from the head that was trained on their stored features.
 type Lesson struct {
-	Learned, Judged features.Set // stored features; labels of Learned count the classes that are judged, or are [features.Unlabelled] where they look wrong
+	// Learned and Judged are stored features. Labels of Learned number the judged classes; those that
+	// look wrong are [features.Unlabelled].
+	Learned, Judged features.Set
 	Head            *head.Head
 
 	proxies blas32.General
@@ -26,8 +28,8 @@ type Lesson struct {
 	opts    Options
 }
 
-// taught returns what a network learns: what is trusted, but where that leaves less than half of the given labels as they
-// are the vectors that judged them know too little, and all are learned; what was to be expected by them is forgotten, too.
+// taught returns the labels that a network learns: the trusted ones, unless trust changed half of the given labels
+// or more. Then the vectors know too little, and the network learns all given labels and expects nothing.
 func taught(given, trusted []int, expected weighing) ([]int, weighing) {
 	same := 0
 	for i, y := range given {
@@ -41,45 +43,47 @@ func taught(given, trusted []int, expected weighing) ([]int, weighing) {
 	return trusted, expected
 }
 
-// Name is the same for no two lessons of an audit.
+// Name returns a name that is unique among the lessons of an audit.
 func (l *Lesson) Name() string {
 	return fmt.Sprintf("backbone-%d-seed-%d-fold-%d-of-%d", l.opts.part+1, l.opts.Seed, l.fold+1, l.opts.Folds)
 }
 
-// Part says which of the backbones' vectors the stored features are.
+// Part returns the number of the backbone of the stored features.
 func (l *Lesson) Part() int { return l.opts.part }
 
-// Sum adds to h all that the lesson says, and how it is learned.
+// Sum adds to h the content of the lesson and the settings of its training.
 func (l *Lesson) Sum(h hash.Hash) {
 	fmt.Fprintln(h, "winnow lesson 1", l.Name(), tuning, temperature, rate, l.Learned.Labels, l.Head.Config())
 	for _, x := range []blas32.General{l.Learned.X, l.Judged.X} {
 		for i := range x.Rows {
-			binary.Write(h, binary.LittleEndian, features.Row(x, i)) // a hash takes all
+			binary.Write(h, binary.LittleEndian, features.Row(x, i)) // a hash never fails
 		}
 	}
 }
 
-// Tuned is what a network makes of the images to be judged, and the directions of the classes: unit rows.
+// Tuned holds a network's vectors of the judged images, and the directions of the classes, all unit rows.
 type Tuned struct {
 	Z, Directions blas32.General
 	Kept          bool // from an earlier audit
 }
 
-// Blank returns what a network makes of the lesson, without values.
+// Blank returns a Tuned of the lesson's shape, without values.
 func (l *Lesson) Blank() Tuned {
-	return Tuned{Z: features.NewMatrix(l.Judged.Len(), l.proxies.Cols), Directions: features.NewMatrix(l.proxies.Rows, l.proxies.Cols)}
+	return Tuned{Z: features.NewMatrix(l.Judged.Len(), l.proxies.Cols),
+		Directions: features.NewMatrix(l.proxies.Rows, l.proxies.Cols)}
 }
 
-// Network is a backbone that learns.
+// Network is a backbone that can be fine-tuned.
 type Network interface {
-	// Encoder returns the network under a head, for batches of so many rows of the set; views gives the running step (0) and the next (1) their
-	// random numbers.
-	Encoder(ctx context.Context, h *head.Head, set features.Set, batch int, views func(ahead int) *rand.Rand) (Encoder, error)
-	// Now returns the set with the features that the network gives now.
+	// Encoder returns the network under a head, for batches of the given number of rows. views returns the random
+	// numbers of the current step (0) and the next (1).
+	Encoder(ctx context.Context, h *head.Head, set features.Set, batch int,
+		views func(ahead int) *rand.Rand) (Encoder, error)
+	// Now returns the set with the network's current features.
 	Now(ctx context.Context, set features.Set) (features.Set, error)
 }
 
-// Encoder is one that holds memory outside Go.
+// Encoder is a [train.Encoder] that holds memory outside Go.
 type Encoder interface {
 	train.Encoder
 	Close() error
@@ -91,12 +95,13 @@ const TunedBatch = 32
 // tuning is how networks are trained.
 var tuning = plan{batch: TunedBatch, epochs: 6, least: 100, proxies: 1e-2, network: 2e-4}
 
-// Fit trains a network on the lesson and asks it.
+// Fit trains a network on the lesson and embeds the judged images.
 func (l *Lesson) Fit(ctx context.Context, net Network) (Tuned, error) {
 	clock := new(train.Clock)
-	proxies, err := fit(ctx, l.Head, l.Learned, l.proxies, l.fold, l.opts, tuning, clock, func(batch int) (Encoder, error) {
-		return net.Encoder(ctx, l.Head, l.Learned, batch, clock.SourceAhead(l.opts.Seed, "crossfit views"))
-	})
+	proxies, err := fit(ctx, l.Head, l.Learned, l.proxies, l.fold, l.opts, tuning, clock,
+		func(batch int) (Encoder, error) {
+			return net.Encoder(ctx, l.Head, l.Learned, batch, clock.SourceAhead(l.opts.Seed, "crossfit views"))
+		})
 	if err != nil {
 		return Tuned{}, err
 	}
@@ -111,7 +116,7 @@ func (l *Lesson) Fit(ctx context.Context, net Network) (Tuned, error) {
 	return Tuned{Z: z, Directions: proxies}, features.Normalize(proxies)
 }
 
-// tune adds what a network makes of the images.
+// tune adds a network's result to the evidence.
 func (e *evidence) tune(ctx context.Context, l *Lesson) error {
 	t, err := l.opts.Tune(ctx, l)
 	if t.Kept {
@@ -122,7 +127,7 @@ func (e *evidence) tune(ctx context.Context, l *Lesson) error {
 	return err
 }
 
-// choose takes from the evidence what networks make of the images where labels are no likelier by it.
+// choose removes the networks' results from the evidence unless they make labels likelier.
 func (e *evidence) choose(ctx context.Context, column []int, opts Options) error {
 	if opts.Tune == nil || len(e.rows) == 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"winnow/head"
 )
 
-// blurred draws vectors that say nothing of their classes, of which a share of the labels is wrong.
+// blurred draws vectors unrelated to their classes, with a share of wrong labels.
 func blurred(classes, each int, rate float64) (z features.Set, truth []int) {
 	rng := rand.New(rand.NewPCG(5, 3))
 	z = features.NewSet(classes*each, 8)
@@ -28,13 +28,14 @@ func blurred(classes, each int, rate float64) (z features.Set, truth []int) {
 	return z, truth
 }
 
-// pupil sees in an image the class that it is of where it sees anything.
+// pupil recognises the class of an image if it sees anything.
 type pupil struct {
 	truth []int
 	blind bool
 }
 
-func (p pupil) Encoder(_ context.Context, h *head.Head, set features.Set, batch int, _ func(int) *rand.Rand) (Encoder, error) {
+func (p pupil) Encoder(_ context.Context, h *head.Head, set features.Set, batch int,
+	_ func(int) *rand.Rand) (Encoder, error) {
 	return head.NewEncoder(h, p.seen(set), batch)
 }
 
@@ -52,8 +53,8 @@ func (p pupil) seen(set features.Set) features.Set {
 	return seen
 }
 
-// Where stored features tell classes apart no better than chance a network does that learns to. One that learns nothing
-// changes nothing, to the bit, however often it is asked.
+// If stored features tell classes apart no better than chance, a network that learns still does. A network that
+// learns nothing changes nothing, to the bit, however often it runs.
 func TestNetworksJudge(t *testing.T) {
 	z, truth := blurred(8, 100, 0.2)
 	alone := judged(t, z, 8, Options{Seed: 1, Rounds: 2})
@@ -85,7 +86,7 @@ func TestNetworksJudge(t *testing.T) {
 	}
 }
 
-// Lessons differ by labels, vectors and seed, and by nothing else.
+// Sums of lessons differ by labels, vectors and seed, and by nothing else.
 func TestLessonSum(t *testing.T) {
 	z, _ := blurred(4, 10, 0)
 	sums := func(z features.Set, seed uint64) (list []string) {
@@ -95,7 +96,8 @@ func TestLessonSum(t *testing.T) {
 			list = append(list, string(h.Sum(nil)))
 			blank := l.Blank()
 			if blank.Z.Rows != l.Judged.Len() || blank.Directions.Rows != 4 || blank.Z.Cols != blank.Directions.Cols {
-				t.Errorf("blank of %d×%d and %d×%d", blank.Z.Rows, blank.Z.Cols, blank.Directions.Rows, blank.Directions.Cols)
+				t.Errorf("blank of %d×%d and %d×%d", blank.Z.Rows, blank.Z.Cols, blank.Directions.Rows,
+					blank.Directions.Cols)
 			}
 			return blank, nil
 		}})
@@ -114,8 +116,8 @@ func TestLessonSum(t *testing.T) {
 	}
 }
 
-// The vectors of two backbones side by side are judged by heads of their own: one that sees nothing does not hide what the
-// other sees, and the same backbone twice says what it says once, with the same folds.
+// Joined vectors of two backbones are judged by separate heads: one backbone that sees nothing does not hide what the
+// other sees, and the same backbone twice gives the result of one, with the same folds.
 func TestParts(t *testing.T) {
 	z, truth := fine(2, 0.3)
 	noise, _ := blurred(32, 20, 0)

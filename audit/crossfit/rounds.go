@@ -12,10 +12,10 @@ import (
 	"winnow/head"
 )
 
-// said is called with what is said of a row: the probabilities of its classes, and the weighing that led to them.
+// said receives the class probabilities of a row, and the weighing behind them.
 type said func(c columned, row int, w weighing, p []float64)
 
-// rounds is each for every round, or what they came to before.
+// rounds calls each for every round, or replays its results.
 func rounds(ctx context.Context, set features.Set, classes int, opts Options, do said) error {
 	if opts.Shared == nil {
 		return learnRounds(ctx, set, classes, opts, do)
@@ -23,7 +23,7 @@ func rounds(ctx context.Context, set features.Set, classes int, opts Options, do
 	return opts.Shared.replay(do, func(do said) error { return learnRounds(ctx, set, classes, opts, do) })
 }
 
-// learnRounds is each for every round.
+// learnRounds calls each for every round.
 func learnRounds(ctx context.Context, set features.Set, classes int, opts Options, do said) error {
 	opts.Rounds, opts.kept = max(opts.Rounds, 1), new(int)
 	if len(opts.Parts) == 0 {
@@ -51,8 +51,9 @@ func learnRounds(ctx context.Context, set features.Set, classes int, opts Option
 	return nil
 }
 
-// learnAll has the images of a fold looked at by every backbone.
-func learnAll(ctx context.Context, set features.Set, c columned, folds []int, fold int, opts Options) (*evidence, error) {
+// learnAll returns the evidence of every backbone on the images of a fold.
+func learnAll(ctx context.Context, set features.Set, c columned, folds []int, fold int,
+	opts Options) (*evidence, error) {
 	var e *evidence
 	err := opts.eachPart(set, func(part int, set features.Set) error {
 		opts.part, opts.Start = part, opts.starts[part]
@@ -85,8 +86,8 @@ func (o *Options) eachPart(set features.Set, do func(part int, set features.Set)
 	return nil
 }
 
-// pool judges by the mean log probabilities of several rounds. Memory, beside that of a round: 4 bytes for each row and
-// class.
+// pool judges by the mean log probabilities of several rounds. It needs 4 bytes for each row and class besides the
+// memory of a round.
 func pool(ctx context.Context, set features.Set, classes int, opts Options, v judges.Opinion) error {
 	var sums []float32
 	var r []float64

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Shared keeps what heads made of one set's labels, for [Judge] and [Probabilities] of the same set and options: whoever asks
-// first has them trained. Its zero value is ready. It holds 8 bytes for each row, class and round.
+// Shared keeps the results of heads for [Judge] and [Probabilities] of the same set and options, which train them
+// once. The zero value is ready. It holds 8 bytes for each row, class and round.
 type Shared struct {
 	mu    sync.Mutex
 	known bool
@@ -20,7 +20,7 @@ type saying struct {
 	p   []float64
 }
 
-// replay has learn call do, or repeats the calls that it made before.
+// replay has learn call do, or repeats its earlier calls.
 func (s *Shared) replay(do said, learn func(said) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	believed = 0.5 // a given label is learned from that is as probable
-	sure     = 0.9 // another class is learned instead that is as probable
+	believed = 0.5 // least probability of a given label that is learned
+	sure     = 0.9 // least probability of another class that is learned instead
 )
 
-// trust says what is to be learned of each row of z, unit rows: its label, another, or nothing (-1), by what
-// [judges.Fitted] makes of the given labels, each row left out of its own, and what these say of similarities to their
-// centres. Of each class the most probable row keeps its label, and so does a class's single one. Fitted knows classes
-// that are mistaken for each other; heads would learn these mistakes.
+// trust returns the label to learn for each row of z, unit rows: its own, another, or none (-1). [judges.Fitted]
+// judges the given labels, each row left out of its own judgement. The most probable row of each class keeps its
+// label, and so does the single row of a class. Fitted knows which classes are mistaken for each other; heads would
+// learn these mistakes. trust also returns the weighing of similarities to the centres of the given labels.
 func trust(ctx context.Context, z features.Set, classes int, rng *rand.Rand) ([]int, weighing, error) {
 	labels := append([]int(nil), z.Labels...)
 	if !comparable(labels, classes) {
@@ -60,10 +60,10 @@ func trust(ctx context.Context, z features.Set, classes int, rng *rand.Rand) ([]
 	return labels, w, nil
 }
 
-// blind is what is expected of similarities before any label is seen.
+// blind is the expected weighing before any label is seen.
 var blind = weighing{[]float64{20}, 0.2}
 
-// comparable reports whether two classes have two rows or more; where they have not, nothing can be said of labels.
+// comparable reports whether at least two classes have two rows or more; otherwise labels cannot be judged.
 func comparable(labels []int, classes int) bool {
 	count, several := make([]int, classes), 0
 	for _, y := range labels {
@@ -74,7 +74,7 @@ func comparable(labels []int, classes int) bool {
 	return several >= 2
 }
 
-// weighingOf returns what the labels of s say of similarities to centres, of so many images as asked.
+// weighingOf fits a weighing of similarities to centres to the labels of s, with about asked similarities.
 func weighingOf(ctx context.Context, s *leaveout.Set) (weighing, error) {
 	n, c := s.Z.Len(), len(s.Classes)
 	step := max(1, n*c/asked)

@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// weighing says what an image's similarities to the classes mean:
+// weighing turns an image's similarities into class probabilities:
 //
 //	p_k ∝ exp(Σ_m β_m t_mk),   P(y|k) = 1 - ρ if y = k, else ρ/(C - 1)
 //
@@ -19,19 +19,20 @@ type weighing struct {
 }
 
 const (
-	leastRho = 1e-4 // no label is beyond doubt
+	leastRho = 1e-4 // every label may be wrong
 	mostRho  = 0.95
 	mostBeta = 1000
 	mostTurn = 100  // of expectation maximisation
-	settled  = 1e-3 // relative change of β that ends it
+	settled  = 1e-3 // relative change of β that ends the fit
 )
 
-// weigh finds the weighing under which labels are likeliest by expectation maximisation: which class each image is of,
-// then one Newton step of β and the ρ that fits. rows holds the similarities of each image, kind by kind, C each. What
-// is expected counts as much as so many labels: few labels hardly move it, many forget it.
+// weigh fits the weighing under which labels are likeliest by expectation maximisation: the class probabilities of
+// each image, then one Newton step of β and the ρ that fits. rows holds the similarities of each image, kind by
+// kind, C each. expected counts as worth labels: few labels hardly change it, many override it.
 //
 //	Q(β) - ½ (worth/n) (β-β₀)ᵀ H (β-β₀),   H = -∂²Q/∂β²
-func weigh(ctx context.Context, rows []float32, labels []int, classes int, expected weighing, worth float64) (weighing, error) {
+func weigh(ctx context.Context, rows []float32, labels []int, classes int, expected weighing,
+	worth float64) (weighing, error) {
 	kinds := len(expected.beta)
 	w := weighing{slices.Clone(expected.beta), expected.rho}
 	if len(labels) == 0 {
@@ -80,8 +81,8 @@ func weigh(ctx context.Context, rows []float32, labels []int, classes int, expec
 	return w, nil
 }
 
-// step moves β by Newton's rule, drawn to where it is expected with a share of the curvature, and reports whether it
-// hardly moved. hess is the upper half of -∂²Q/∂β².
+// step takes a Newton step of β, drawn towards expected by a share of the curvature, and reports whether it hardly
+// moved. hess is the upper half of -∂²Q/∂β².
 func (w *weighing) step(grad, hess, expected []float64, share float64) bool {
 	kinds := len(w.beta)
 	a := make([][]float64, kinds)
@@ -93,9 +94,9 @@ func (w *weighing) step(grad, hess, expected []float64, share float64) bool {
 			a[i][j] = (1 + share) * h
 			a[i][kinds] -= share * h * (w.beta[j] - expected[j])
 		}
-		a[i][i] += 1e-6 * (hess[i*kinds+i] + 1) // kinds may say the same
+		a[i][i] += 1e-6 * (hess[i*kinds+i] + 1) // kinds may be collinear
 	}
-	for i := range a { // Gauss's elimination: the matrix is positive
+	for i := range a { // Gaussian elimination: the matrix is positive definite
 		for r := range a {
 			if f := a[r][i] / a[i][i]; r != i {
 				for j := i; j <= kinds; j++ {
@@ -117,7 +118,7 @@ func (w *weighing) step(grad, hess, expected []float64, share float64) bool {
 	return moved <= settled*(all+1)
 }
 
-// probabilities fills p with those of the classes by an image's similarities alone.
+// probabilities fills p with the class probabilities from an image's similarities alone.
 func (w weighing) probabilities(p []float64, row []float32) {
 	clear(p)
 	c := len(p)
@@ -132,7 +133,7 @@ func (w weighing) probabilities(p []float64, row []float32) {
 	}
 }
 
-// likelihood returns the log probability of labels, with rows as [weigh] has them.
+// likelihood returns the log probability of labels; rows as in [weigh].
 func (w weighing) likelihood(rows []float32, labels []int, classes int) (sum float64) {
 	p := make([]float64, classes)
 	for i, y := range labels {
@@ -142,7 +143,7 @@ func (w weighing) likelihood(rows []float32, labels []int, classes int) (sum flo
 	return sum
 }
 
-// posterior fills r with the probabilities of the classes given the label y too, and returns that of y.
+// posterior fills r with the class probabilities given the label y, too, and returns that of y.
 func (w weighing) posterior(r, p []float64, y int) float64 {
 	other := w.rho / (1 - w.rho) / float64(len(p)-1)
 	var sum float64

@@ -8,22 +8,22 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// Class is what is known of one class that has two images or more.
+// Class describes a class with at least two images.
 type Class struct {
 	Class    int     // its id
-	Images   int     // that are given it
-	Kappa    float64 // concentration of what counts for it, corrected for the number of images
+	Images   int     // with its label
+	Kappa    float64 // concentration, corrected for the number of images
 	Like     int     // id of the class that it is hardest to tell from
-	Alike    float64 // 2 (1 - share of the images of both that lie nearer to their own): 0 apart, 1 a coin could tell no worse
-	Compared int     // images that Alike is of
-	Groups   float64 // how like each other its two sides are, parted out of sample: 1 one group; Two or less: it looks like two
+	Alike    float64 // 2 (1 - share of the images of both that are nearer to their own): 0 apart, 1 indistinguishable
+	Compared int     // images behind Alike
+	Groups   float64 // likeness of its two sides, divided out of sample: 1 one group, at most Two: it looks like two
 }
 
 const (
-	// Same is the Alike from which on two classes look like one, if it is of as many images as fewest.
+	// Same is the least Alike of two classes that look like one, with at least fewest images.
 	Same   = 0.8
 	fewest = 16
-	// Two is the likeness of its two sides from which on a class looks like two.
+	// Two is the largest likeness of the sides of a class that looks like two.
 	Two = 0.15
 )
 

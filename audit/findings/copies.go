@@ -7,18 +7,19 @@ import (
 	"winnow/features"
 )
 
-// CopyBound is the cosine of whitened features from which two images count as near copies: between re-encoded, shrunken
-// and cropped photographs and their originals it is 0.6 to 0.95 (experiments/audit).
+// CopyBound is the least cosine of whitened features of two near copies. Re-encoded, shrunken and cropped
+// photographs have 0.6 to 0.95 with their originals (experiments/audit).
 const CopyBound = 0.8
 
-// AllCompared is how many rows are all compared with each other; of more a pair at the bound is found with a probability of 95 %.
+// AllCompared is the largest number of rows that are all compared with each other. With more, a pair at the bound
+// is found with a probability of 95 %.
 const AllCompared = 10_000
 
 const copiesListed = 10 // of an image
 
-// Copies lists for each row of z its near copies with another label: the ten nearest of those whose cosine is at least
-// bound, nearest first. z has unit rows, all labelled. Up to AllCompared rows all are compared; of more only those
-// whose sketches agree ([sketched]), which misses a few: time O(n²·d), then O(n·d).
+// Copies lists for each row of z its near copies with another label: the ten nearest whose cosine is at least
+// bound, nearest first. z has unit rows, all labelled. Up to AllCompared rows, it compares all, in time O(n²·d);
+// with more, only rows whose sketches agree ([sketched]), which misses a few, in time O(n·d).
 func Copies(ctx context.Context, z features.Set, bound float64, maxMem int64) ([][]eval.Neighbour, error) {
 	list := make([][]eval.Neighbour, z.Len())
 	if z.Len() > AllCompared {
@@ -34,7 +35,7 @@ func Copies(ctx context.Context, z features.Set, bound float64, maxMem int64) ([
 	return list, err
 }
 
-// note puts a copy into a list of the nearest, in which it may be already.
+// note adds a copy to a list of the nearest, unless it is there.
 func note(list *[]eval.Neighbour, n eval.Neighbour) {
 	for _, known := range *list {
 		if known.Row == n.Row {

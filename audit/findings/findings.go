@@ -1,10 +1,9 @@
-// Package findings looks for what a list of suspects does not tell of a labelled set: images that fit no class, near
-// copies with different labels, and of each class its size, concentration and purity, whether another class looks like
-// the same one, and whether it looks like two.
+// Package findings finds in a labelled set what a list of suspects does not show: images that fit no class, near
+// copies with different labels, and for each class its size, concentration and purity, whether another class looks
+// like the same one, and whether it looks like two.
 //
-// The classes are those that a judge left (leaveout.Set): images whose label looks wrong count as little for them as
-// the judge thought. It sees given labels only, and imports eval, features, filters, filters/detectors and
-// filters/leaveout.
+// The classes are weighted by a judge (leaveout.Set): images whose label looks wrong count less. The package sees given
+// labels only, and imports eval, features, filters, filters/detectors and filters/leaveout.
 package findings
 
 import (
@@ -15,24 +14,23 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// Fit says how well each image fits the class that it fits best, itself left out: the largest
+// Fit returns how well each image fits the class that it fits best, itself left out:
 //
 //	f_i = max_k (s_ik - median_k)
 //
-// over the classes k, where median_k is that of the similarities of the class's members, the images whose largest share
-// is in it, to its direction, less the median of all f and over their spread, σ = 1.4826 times the median distance from
-// it of those below. Of many classes one is near by chance, and the more they are the nearer; so an image is compared
-// with what others reach. Below [Outlying] it fits no class. Classes without a member count with the median of all
-// members. Entries are as the set counts images.
+// over the classes k, standardised by the median of all f and their spread σ, 1.4826 times the median distance of those
+// below. median_k is the median similarity of the class's members, the images whose largest share is in it, to its
+// direction; a class without members has the median of all members. Among many classes one is near by chance, so an
+// image is compared with what others reach. Below [Outlying] it fits no class. Entries are numbered as in the set.
 func Fit(ctx context.Context, s *leaveout.Set) ([]float64, error) {
 	_, fit, err := NewReach(ctx, s)
 	return fit, err
 }
 
-// Reach is what the fit of an image is measured by, for images that are looked at apart from others.
+// Reach standardises the fit of an image, for images that are judged apart from others.
 type Reach struct {
-	Middle         []float64 // of each column's members
-	Centre, Spread float64   // of what the images reach
+	Middle         []float64 // median similarity of each column's members
+	Centre, Spread float64   // of the fits of all images
 }
 
 // NewReach returns the reach of the images of s, and their fits.
@@ -59,7 +57,7 @@ func NewReach(ctx context.Context, s *leaveout.Set) (r Reach, fit []float64, err
 		}
 	}
 	fit = make([]float64, s.Z.Len())
-	r.Spread = 1 // of what is told now
+	r.Spread = 1 // not yet known
 	if err := s.Each(ctx, func(i, _ int, row []float64) { fit[i] = r.Fit(row) }); err != nil {
 		return r, nil, err
 	}
@@ -80,7 +78,7 @@ func NewReach(ctx context.Context, s *leaveout.Set) (r Reach, fit []float64, err
 	return r, fit, nil
 }
 
-// Fit returns the fit of an image by its similarities.
+// Fit returns the fit of an image from its similarities.
 func (r Reach) Fit(row []float64) float64 {
 	best := math.Inf(-1)
 	for k, v := range row {
@@ -89,11 +87,11 @@ func (r Reach) Fit(row []float64) float64 {
 	return (best - r.Centre) / r.Spread
 }
 
-// Outlying is the fit below which an image fits no class. Of normally distributed fits 2 % lie below, of those measured
-// fewer (experiments/audit).
+// Outlying is the fit below which an image fits no class. 2 % of normally distributed fits are below, fewer of
+// those measured (experiments/audit).
 const Outlying = -2
 
-// member returns the column of an image's largest share; y where it has none.
+// member returns the column of an image's largest share, or y if it has none.
 func member(s *leaveout.Set, i, y int) int {
 	most := 0.0
 	for _, p := range s.Parts(i) {
@@ -104,7 +102,7 @@ func member(s *leaveout.Set, i, y int) int {
 	return y
 }
 
-// median reorders x, which is not empty.
+// median returns the median of x, which is not empty. It sorts x.
 func median(x []float64) float64 {
 	slices.Sort(x)
 	n := len(x)

@@ -14,8 +14,8 @@ import (
 
 const dim, each = 24, 30
 
-// world draws six classes; class 1 is a second name of class 0, class 2 has two groups, and the last two rows, said to
-// be of class 5, lie anywhere.
+// world draws six classes: class 1 is a second name of class 0, class 2 has two groups, and the last two rows,
+// labelled as class 5, lie anywhere.
 func world(seed uint64) features.Set {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	centre := func() []float64 {
@@ -127,7 +127,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// A class too small to part, or all the same, is one group.
+// A class that is too small to divide, or whose images are all equal, is one group.
 func TestGroupsOfFew(t *testing.T) {
 	s := set(t, 1)
 	if g := groups(s, []int{0, 6, 12}); g != 1 {

@@ -9,18 +9,18 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// rivals of a class that it may be told from, the nearest by direction.
+// rivals is the number of nearest classes that a class is compared with.
 const rivals = 10
 
-// pair counts the images of two classes, and those that lie nearer to their own.
+// pair counts the images of two classes, and those that are nearer to their own.
 type pair struct{ images, own int }
 
-// compare fills in Like, Alike and Compared: how well two classes can be told apart by the labels given, each image left
-// out. Two names of one class share out its images at random, so that no more than half lie nearer to their own.
+// compare fills in Like, Alike and Compared: how well two classes can be told apart by the given labels, each image
+// left out. Two names of one class divide its images at random, so that no more than half are nearer to their own.
 //
-// An image counts only if it lies nearer to one of the two than to all other classes: wrong labels from elsewhere would
-// hide the difference, and to leave them out favours neither. The classes are those of the given labels, not those that
-// a judge left: it has moved images between classes that are alike.
+// An image counts only if it is nearer to one of the two than to all other classes: wrong labels from elsewhere
+// would hide the difference, and leaving them out favours neither. The classes are those of the given labels,
+// without the weights of a judge, which moves images between similar classes.
 func compare(ctx context.Context, plain *leaveout.Set, list []Class) error {
 	near, err := nearestClasses(ctx, plain)
 	if err != nil {
@@ -76,7 +76,7 @@ func compare(ctx context.Context, plain *leaveout.Set, list []Class) error {
 	return nil
 }
 
-// best returns the column of the largest entry but two; -1: there is none.
+// best returns the column of the largest entry, except two columns; -1 if there is none.
 func best(row []float64, not, nor int) int {
 	at := -1
 	for k, v := range row {
@@ -87,7 +87,7 @@ func best(row []float64, not, nor int) int {
 	return at
 }
 
-// nearestClasses lists for each column the others whose direction is nearest.
+// nearestClasses lists for each column the nearest others by direction.
 func nearestClasses(ctx context.Context, s *leaveout.Set) ([][]int, error) {
 	centres := s.Centres()
 	near := make([][]int, centres.Rows)

@@ -13,15 +13,15 @@ import (
 const (
 	sketchBits = 256
 	tables     = 96
-	bucket     = 64      // rows that a bucket of a table holds on average
-	following  = 256     // rows of a bucket that one is compared with
-	mostChecks = 200     // rows whose vectors one is compared with
-	deviations = 4       // of the number of bits that differ, beyond which sketches are not alike
-	missed     = 1 / 20. // share of pairs at the bound that may be in no bucket together
+	bucket     = 64      // mean number of rows in a bucket of a table
+	following  = 256     // most rows of a bucket that a row is compared with
+	mostChecks = 200     // most vectors that a row is compared with
+	deviations = 4       // standard deviations of the number of differing bits, up to which sketches agree
+	missed     = 1 / 20. // share of pairs at the bound that may share no bucket
 )
 
-// sketch is on which side of planes through the origin a vector lies. Two vectors at an angle θ lie on different sides of
-// a random one with probability θ/π.
+// sketch holds the sides of planes through the origin on which a vector lies. Two vectors at an angle θ lie on
+// different sides of a random plane with probability θ/π.
 type sketch [sketchBits / 64]uint64
 
 func (s *sketch) differ(t *sketch) (n int) {
@@ -31,10 +31,10 @@ func (s *sketch) differ(t *sketch) (n int) {
 	return n
 }
 
-// sketched finds near copies with another label without comparing all with all. Each table puts rows into buckets by some
-// bits of their sketches; of a bucket those are compared whose whole sketches are alike. A pair at the bound shares a bucket
-// of one table with probability 1-missed or more, a nearer one more surely. How many rows one is compared with
-// is bounded, so that time is O(n).
+// sketched finds near copies with another label without comparing all pairs. Each table puts rows into buckets by
+// some bits of their sketches; rows of a bucket are compared if their whole sketches agree. A pair at the bound
+// shares a bucket of some table with probability at least 1-missed, a nearer pair with a higher one. The number of
+// comparisons of a row is bounded, so that time is O(n).
 //
 // Source: Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002; Indyk & Motwani, STOC 1998.
 func sketched(ctx context.Context, z features.Set, bound float64, list [][]eval.Neighbour) error {
@@ -43,12 +43,14 @@ func sketched(ctx context.Context, z features.Set, bound float64, list [][]eval.
 	if err != nil {
 		return err
 	}
-	apart := math.Acos(math.Max(-1, math.Min(bound, 1))) / math.Pi // probability that a bit of two at the bound differs
+	// probability that a bit of a pair at the bound differs
+	apart := math.Acos(math.Max(-1, math.Min(bound, 1))) / math.Pi
 	alike := int(sketchBits*apart + deviations*math.Sqrt(sketchBits*apart*(1-apart)))
-	together := 1 - math.Pow(missed, 1./tables) // probability that they need to share a bucket of a table
+	together := 1 - math.Pow(missed, 1./tables) // required probability to share a bucket of one table
 	width := int(math.Min(math.Log2(float64(z.Len())/bucket), math.Log(together)/math.Log1p(-math.Max(apart, 1e-3))))
 	width = max(width, 1)
-	t := table{order: make([]int32, z.Len()), key: make([]uint32, z.Len()), marks: make([]sketch, z.Len()), start: make([]int32, 1<<width+1)}
+	t := table{order: make([]int32, z.Len()), key: make([]uint32, z.Len()), marks: make([]sketch, z.Len()),
+		start: make([]int32, 1<<width+1)}
 	checks := make([]int32, z.Len())
 	for range tables {
 		if err := ctx.Err(); err != nil {
@@ -75,7 +77,7 @@ func sketched(ctx context.Context, z features.Set, bound float64, list [][]eval.
 	return nil
 }
 
-// sketches returns those of all rows.
+// sketches returns the sketches of all rows.
 func sketches(ctx context.Context, z features.Set, rng *rand.Rand) ([]sketch, error) {
 	planes := features.NewMatrix(sketchBits, z.Dim())
 	for i := range planes.Data {
@@ -100,10 +102,10 @@ func sketches(ctx context.Context, z features.Set, rng *rand.Rand) ([]sketch, er
 	return marks, nil
 }
 
-// table is rows in buckets.
+// table holds rows in buckets.
 type table struct {
 	order []int32  // rows, bucket by bucket
-	marks []sketch // theirs
+	marks []sketch // their sketches
 	start []int32  // of each bucket, and the end of the last
 	key   []uint32 // bucket of each row
 }

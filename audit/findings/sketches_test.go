@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// Among more rows than are all compared, nearly all pairs at the bound are found, and nothing else is.
+// With more rows than are all compared, almost all pairs at the bound are found, and nothing else.
 func TestSketched(t *testing.T) {
 	const n, d, pairs = AllCompared + 2000, 96, 1000
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -49,7 +49,7 @@ func TestSketched(t *testing.T) {
 	t.Logf("%d of %d copies are found", found, 2*pairs)
 }
 
-// A set of nothing but copies is not compared without end, and lists what it should.
+// A set of copies only is searched in bounded time, with the right lists.
 func TestSketchedCopiesOfOne(t *testing.T) {
 	z := features.NewSet(AllCompared+2000, 16)
 	for i := range z.Len() {

@@ -10,27 +10,26 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// smallestGroup is the least share of a class that is called a group: fewer are outliers.
+// smallestGroup is the least share of a class that is a group and not outliers.
 const smallestGroup = 0.2
 
-// parts that a class is shuffled into, each looked at by what the others show.
+// parts is the number of parts of a class, each divided by what the others show.
 const parts = 5
 
-// groups says how like each other the two halves of a class are, each fifth of its members parted by what the others
-// show: along the line between the two groups that the best cut of the others' longest axis gives, an image falls on
-// one side of the middle or on the other. The two sides a and b are then compared by their images' mean similarities,
-// none with itself:
+// groups returns the likeness of the two sides of a class. Each fifth of its members is divided by the other four:
+// the best cut along their longest axis gives two groups, and an image falls on one side of the middle between
+// them. The two sides a and b are compared by the mean similarities of their images, none with itself:
 //
 //	s_ab / √(s_aa s_bb)
 //
-// In many dimensions any few images have a long axis with two ends, but images that had no part in it fall on its sides
-// at random, and the sides are alike: 1. Two classes under one name are as little alike as others are. 1 where there
-// are fewer than ten, where all are equal, or where the smaller side is no group.
+// In many dimensions a few images always have a long axis, but held-out images fall on its sides at random, and the
+// sides are alike: 1. Two classes under one name are as unlike as any other two. It returns 1 for fewer than ten
+// members, for equal members, and if the smaller side is no group.
 func groups(s *leaveout.Set, members []int) float64 {
 	if len(members) < 2*parts {
 		return 1
 	}
-	order := rand.New(rand.NewPCG(uint64(len(members)), 2)).Perm(len(members)) // files may come in turns
+	order := rand.New(rand.NewPCG(uint64(len(members)), 2)).Perm(len(members)) // the order of files may alternate
 	var first []float64
 	var sides [2][]int
 	for part := range parts {
@@ -65,7 +64,7 @@ func groups(s *leaveout.Set, members []int) float64 {
 	return likeness(s, sides)
 }
 
-// likeness compares two sides.
+// likeness returns the likeness of two sides.
 func likeness(s *leaveout.Set, sides [2][]int) float64 {
 	if float64(min(len(sides[0]), len(sides[1]))) < math.Max(2, smallestGroup*float64(len(sides[0])+len(sides[1]))) {
 		return 1
@@ -89,8 +88,8 @@ func likeness(s *leaveout.Set, sides [2][]int) float64 {
 	return math.Max(across/math.Sqrt(within[0]*within[1]), 0)
 }
 
-// line returns the direction from one group of the members to the other, scaled so that they are 1 apart, and the position
-// of the middle between them.
+// line returns the direction from one group of the members to the other, scaled so that they are 1
+// apart, and the position of their middle.
 func line(s *leaveout.Set, members []int) (line []float64, middle float64, ok bool) {
 	along := longestAxis(s, members)
 	cut, ok := detectors.TwoMeans(along)
@@ -128,7 +127,7 @@ func line(s *leaveout.Set, members []int) (line []float64, middle float64, ok bo
 	return line, middle / square, true
 }
 
-// axisSteps of power iteration: an axis that stands out is found in a few.
+// axisSteps is the number of steps of power iteration; a clear axis needs only a few.
 const axisSteps = 40
 
 // longestAxis returns the members' positions along their axis of greatest variance.

@@ -11,8 +11,8 @@ import (
 	"winnow/features"
 )
 
-// Settings of the training that aum looks at: stochastic gradient descent with momentum, the rate unchanged. Glyphs, a fifth
-// wrong: AP 0.984 with them, 0.978 at three times the rate, 0.952 at ten times.
+// Settings of the training that aum observes: stochastic gradient descent with momentum at a constant rate. On
+// glyphs with a fifth of the labels wrong, AP is 0.984, 0.978 at three times the rate, and 0.952 at ten times.
 const (
 	aumEpochs    = 10
 	aumBatch     = 64
@@ -26,19 +26,17 @@ const (
 //
 //	AUM_i = 1/T Σ_t z_y^t - max_{k≠y} z_k^t
 //
-// z^t being the logits of image i in epoch t just before it is learned from. A label that others of its kind contradict is
-// learned late, and against the class that these are given. Unlike other judges this one learns from the very label that it
-// judges.
+// where z^t are the logits of image i in epoch t just before the head learns from it. A label that similar images
+// contradict is learned late. Unlike other judges, this one learns from the very label that it judges.
 //
-// A share 1/(C+1) of the images, drawn at random, is labelled as one class that is made up, and 99 % of these labels, all
-// wrong, stay below the bar. So that every image is judged the head learns twice, with others made up; margins and bars are
-// means over the trainings in which the image kept its label. The score is 1/(1+exp(bar - AUM)), below a half under the bar:
-// such a label is called wrong, and the class with the largest mean logit suggested.
+// A share 1/(C+1) of the images, drawn at random, gets the label of one made-up class, always wrong; 99 % of them stay
+// below the bar. The head learns twice, with different images in the made-up class, so that every image is judged.
+// Margins and bars are means over the trainings in which the image kept its label. The score is 1/(1+exp(bar - AUM)).
+// Below 1/2 the label is called wrong, and the class with the largest mean logit is suggested.
 //
-// Differs from the paper: the head on vectors that stay as they are, from zero weights, is the network. Time
-// O(T·n·C·d), memory 4·C·d values beside 24 bytes an image.
-// Source: Pleiss, Zhang, Elenberg & Weinberger, "Identifying Mislabeled Data using the Area Under the Margin Ranking",
-// NeurIPS 2020, sections 3.2 and 3.3.
+// Differs from the paper: the network is a linear head with zero initial weights on fixed vectors. Time
+// O(T·n·C·d), memory 4·C·d values and 24 bytes an image. Source: Pleiss, Zhang, Elenberg & Weinberger,
+// "Identifying Mislabeled Data using the Area Under the Margin Ranking", NeurIPS 2020, sections 3.2 and 3.3.
 func (b *bench) aum() error {
 	column := b.columns()
 	n, c := len(column), len(b.s.Classes)
@@ -79,14 +77,15 @@ func (b *bench) aum() error {
 			}
 		}
 		if margin < bar {
-			b.say(i, margin, score(margin), best, score(float64(logits[best]-rival(logits, best))/(aumTrainings*aumEpochs)))
+			b.say(i, margin, score(margin), best,
+				score(float64(logits[best]-rival(logits, best))/(aumTrainings*aumEpochs)))
 		} else {
 			b.say(i, margin, score(margin), y, score(margin))
 		}
 	})
 }
 
-// linear names classes from rows: logits W·x + b.
+// linear is a linear classifier with logits W·x + b.
 type linear struct {
 	weight blas32.General
 	bias   []float32
@@ -96,7 +95,7 @@ func newLinear(classes, dim int) linear {
 	return linear{features.NewMatrix(classes, dim), make([]float32, classes)}
 }
 
-// logits are those of rows x.
+// logits returns the logits of rows x.
 func (l linear) logits(scratch *[]float32, x blas32.General) blas32.General {
 	z := features.Products(scratch, x, l.weight)
 	for i := range z.Rows {
@@ -107,7 +106,7 @@ func (l linear) logits(scratch *[]float32, x blas32.General) blas32.General {
 	return z
 }
 
-// learn trains on labels and returns the mean margin of each; it adds the weights at the end of every epoch to total.
+// learn trains on labels and returns the mean margin of each. It adds the weights after every epoch to total.
 func (b *bench) learn(labels []int, total linear) ([]float64, error) {
 	x := b.s.Z.X
 	w, speed := newLinear(total.weight.Rows, x.Cols), newLinear(total.weight.Rows, x.Cols)
@@ -151,17 +150,17 @@ func (b *bench) learn(labels []int, total linear) ([]float64, error) {
 	return margins, nil
 }
 
-// add adds a multiple of l.
-func add(to, l linear, by float32) {
+// add adds a multiple of l to dst.
+func add(dst, l linear, by float32) {
 	for j, v := range l.weight.Data {
-		to.weight.Data[j] += by * v
+		dst.weight.Data[j] += by * v
 	}
 	for j, v := range l.bias {
-		to.bias[j] += by * v
+		dst.bias[j] += by * v
 	}
 }
 
-// rival returns the largest but that of y.
+// rival returns the largest entry of row except that of y.
 func rival(row []float32, y int) float32 {
 	most := float32(math.Inf(-1))
 	for k, v := range row {

@@ -12,7 +12,7 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// Margins, bar and suggestions in loops, in double precision, with the same draws.
+// Margins, bar and suggestions by loops in double precision, with the same draws.
 func TestAUMAgainstLoops(t *testing.T) {
 	const classes = 32
 	z, _ := fine(4, 0.3)
@@ -131,7 +131,7 @@ func TestAUMAgainstLoops(t *testing.T) {
 	}
 }
 
-// Of wrong labels most are under the bar, and of right ones most are not; what is suggested is mostly the truth.
+// Most wrong labels are below the bar, most right ones above, and most suggestions are true.
 func TestNamedJudgesCall(t *testing.T) {
 	for _, name := range []string{"simifeat-v", "simifeat-r", "aum"} {
 		z, truth := fine(7, 0.2)
@@ -156,15 +156,16 @@ func TestNamedJudgesCall(t *testing.T) {
 				t.Errorf("%s, row %d: a label that is called right is to be replaced", name, i)
 			}
 		}
-		t.Logf("%s: called wrong %.3f of the wrong labels, %.3f of the right ones; %.3f mended", name, under/wrong, 1-over/right, mended/wrong)
+		t.Logf("%s: called wrong %.3f of the wrong labels, %.3f of the right ones; %.3f mended", name, under/wrong,
+			1-over/right, mended/wrong)
 		if under/wrong < 0.8 || over/right < 0.6 || mended/wrong < 0.5 {
-			t.Errorf("%s: called wrong %.3f of the wrong labels, %.3f of the right ones; %.3f mended", name, under/wrong, 1-over/right, mended/wrong)
+			t.Errorf("%s: called wrong %.3f of the wrong labels, %.3f of the right ones; %.3f mended", name,
+				under/wrong, 1-over/right, mended/wrong)
 		}
 	}
 }
 
-// What others do with neighbours and trainings says nothing that is no number where there is little to judge by, says the same
-// again, and stops when it is told to.
+// Baselines give finite numbers with little data, are reproducible, and stop when cancelled.
 func TestNamedJudgesAtTheEdges(t *testing.T) {
 	z, _ := fine(6, 0.2)
 	two := z.Rows([]int{0, 1, 32, 33, 64})
@@ -176,7 +177,8 @@ func TestNamedJudgesAtTheEdges(t *testing.T) {
 	single := z.Rows([]int{0, 32, 64, 1, 33, 2})
 	single.Labels = []int{0, 0, 0, 1, 1, 2}
 	for _, name := range []string{"simifeat-v", "simifeat-r", "aum"} {
-		for what, set := range map[string]features.Set{"two classes": two, "equal vectors": equal, "a class of one": single} {
+		for what, set := range map[string]features.Set{"two classes": two, "equal vectors": equal,
+			"a class of one": single} {
 			for _, k := range []int{1, 2, 50} {
 				ask := func() Verdict {
 					v, err := Ask(t.Context(), set, 32, name, Options{Neighbours: k, Rand: rand.New(rand.NewPCG(1, 2))})
@@ -188,8 +190,10 @@ func TestNamedJudgesAtTheEdges(t *testing.T) {
 				v := ask()
 				for i, o := range v.Order {
 					alone := what == "a class of one" && i == 5
-					if math.IsNaN(o) || math.IsInf(o, 0) != alone || math.IsNaN(v.Score[i]) || math.IsNaN(v.SuggestedScore[i]) || v.Suggested[i] < 0 || v.Suggested[i] > 2 {
-						t.Errorf("%s, %s, row %d: order %v, score %v, suggested %d (%v)", name, what, i, o, v.Score[i], v.Suggested[i], v.SuggestedScore[i])
+					if math.IsNaN(o) || math.IsInf(o, 0) != alone || math.IsNaN(v.Score[i]) ||
+						math.IsNaN(v.SuggestedScore[i]) || v.Suggested[i] < 0 || v.Suggested[i] > 2 {
+						t.Errorf("%s, %s, row %d: order %v, score %v, suggested %d (%v)", name, what, i, o, v.Score[i],
+							v.Suggested[i], v.SuggestedScore[i])
 					}
 				}
 				if !slices.Equal(ask().Order, v.Order) {
@@ -199,7 +203,8 @@ func TestNamedJudgesAtTheEdges(t *testing.T) {
 		}
 		stopped, stop := context.WithCancel(t.Context())
 		stop()
-		if _, err := Ask(stopped, z, 32, name, Options{Rand: rand.New(rand.NewPCG(1, 2))}); !errors.Is(err, context.Canceled) {
+		if _, err := Ask(stopped, z, 32, name, Options{Rand: rand.New(rand.NewPCG(1, 2))}); !errors.Is(err,
+			context.Canceled) {
 			t.Errorf("%s goes on when it is told to stop: %v", name, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// 60,000 images of 100 classes, as whitened features have them.
+// 60,000 whitened images of 100 classes.
 func BenchmarkFitted(b *testing.B) {
 	const classes, n, dim = 100, 60000, 512
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -28,7 +28,8 @@ func BenchmarkFitted(b *testing.B) {
 	}
 	b.ResetTimer()
 	for b.Loop() {
-		if _, err := Ask(context.Background(), z, classes, Fitted, Options{Rand: rand.New(rand.NewPCG(1, 2))}); err != nil {
+		if _, err := Ask(context.Background(), z, classes, Fitted,
+			Options{Rand: rand.New(rand.NewPCG(1, 2))}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	mostPart = 4    // classes that an image may have a share in
+	mostPart = 4    // most classes that an image has a share in
 	leastOf  = 0.02 // smallest share that counts
 )
 
@@ -14,8 +14,8 @@ const (
 //
 //	P(k|x_i) = softmax_k(β t_ik),   P(y|k) = 1 - ρ if y = k, else ρ/(C - 1)
 //
-// with β and ρ as [noiserate.Calibrate] finds them. A label's score is P(y_i|x_i), which is a probability if mistakes go to
-// all classes alike; the order is its log odds. The classes are left as the verdicts have them.
+// with β and ρ from [noiserate.Calibrate]. A label's score is P(y_i|x_i), a probability if mistakes go to all
+// classes alike; the order is its log odds. The verdict's classes are weighted by these shares.
 func (b *bench) centres() error {
 	final := make([][]leaveout.Part, b.s.Z.Len())
 	c, err := noiserate.Calibrate(b.ctx, b.s)
@@ -32,7 +32,7 @@ func (b *bench) centres() error {
 	return nil
 }
 
-// shares returns the largest entries of a row that count, in the order of the columns.
+// shares returns the largest entries of a row, in the order of the columns.
 func shares(row []float64) []leaveout.Part {
 	var list []leaveout.Part
 	for k, v := range row {
@@ -41,7 +41,7 @@ func shares(row []float64) []leaveout.Part {
 	return list
 }
 
-// addShare adds the share v in column k, in place of the smallest where there are enough.
+// addShare adds the share v in column k, in place of the smallest if the list is full.
 func addShare(list []leaveout.Part, k int, v float64) []leaveout.Part {
 	if v < leastOf {
 		return list

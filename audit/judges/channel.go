@@ -10,22 +10,21 @@ import (
 	"winnow/filters/noiserate"
 )
 
-// channel is how labels go wrong, P(y|k) for the label y that an image of class k is given, and how sharply fits tell
-// classes apart:
+// channel models mistakes, P(y|k) for the given label y of an image of class k, and the sharpness of similarities:
 //
 //	P(k|x_i) = softmax_k(β t_ik)
 //	P(y|k) = (n_ky + a π_ky)/(n_k + a),   π_ky = 1 - ρ if y = k, else ρ/(C - 1)
 //
-// n_ky is how many images of class k have the label y, in expectation, and a what π counts for beside them: a Dirichlet
-// prior. With a = ∞ mistakes go to all classes alike. With few, mistakes that are made again and again stand out: many
-// images that look like class k are called y, few the other way.
+// n_ky is the expected number of images of class k with the label y, and a the weight of π, a Dirichlet prior.
+// With a = ∞ mistakes go to all classes alike. With a small a, repeated mistakes stand out: many images that look
+// like class k are called y, few the other way.
 type channel struct {
 	setting
 	rho   float64
 	given []float64 // P(y|k) by slot; nil with a = ∞
 }
 
-// slots number the pairs of a given label and a candidate column that occur, so that n_ky needs no C² numbers.
+// slots number the pairs of given label and candidate column that occur, so that n_ky needs no C² numbers.
 type slots struct {
 	of     []int32 // by image and candidate
 	column []int32 // k of each pair
@@ -60,11 +59,11 @@ func (f *field) slots() slots {
 
 const (
 	turns    = 8    // of expectation maximisation
-	atOnce   = 2    // folds that are learned from at the same time: each counts all slots
-	leastRho = 1e-4 // no label is beyond doubt
+	atOnce   = 2    // folds fitted concurrently: each needs memory for all slots
+	leastRho = 1e-4 // every label may be wrong
 )
 
-// learner finds channels for a field, a fold left out at a time. What it finds after ctx has ended means nothing.
+// learner fits channels to a field, leaving out one fold at a time. Its results are invalid once ctx has ended.
 type learner struct {
 	ctx   context.Context
 	f     *field
@@ -73,14 +72,14 @@ type learner struct {
 	count int // of folds
 	p     []float32
 	rest  []float32
-	beta  float64 // p and rest are for this
+	beta  float64 // of p and rest
 }
 
 func newLearner(ctx context.Context, f *field, folds []int, count int) *learner {
 	return &learner{ctx: ctx, f: f, folds: folds, count: count, p: make([]float32, f.n*f.m), rest: make([]float32, f.n)}
 }
 
-// sharpen makes p those of β.
+// sharpen computes p and rest for β.
 func (l *learner) sharpen(beta float64) {
 	if l.beta != beta && l.ctx.Err() == nil {
 		l.f.soften(beta, l.p, l.rest)
@@ -88,7 +87,7 @@ func (l *learner) sharpen(beta float64) {
 	}
 }
 
-// each calls do with the images of a fold, or with those of the others.
+// each calls do with the images of a fold, or of all other folds.
 func (l *learner) each(fold int, others bool, do func(i int)) {
 	if l.ctx.Err() != nil {
 		return
@@ -103,11 +102,10 @@ func (l *learner) each(fold int, others bool, do func(i int)) {
 // setting is what is chosen by likelihood: β and a.
 type setting struct{ beta, prior float64 }
 
-// without learns the channel from the images of the other folds, by expectation maximisation, once prepare has been
-// called.
+// without fits the channel to the images of the other folds by expectation maximisation. prepare comes first.
 func (l *learner) without(fold int, set setting) channel {
-	c := channel{setting: set, rho: 0.2} // nothing is counted yet
-	var n, of []float64                  // n_ky by slot, n_k
+	c := channel{setting: set, rho: 0.2}
+	var n, of []float64 // n_ky by slot, n_k
 	if !math.IsInf(set.prior, 1) {
 		n, of = make([]float64, len(l.slots.column)), make([]float64, l.f.classes)
 	}
@@ -138,7 +136,7 @@ func (l *learner) without(fold int, set setting) channel {
 	return c
 }
 
-// count fills in P(y|k) of every pair by n_ky; of is scratch for n_k.
+// count computes P(y|k) of every pair from n_ky; of is scratch for n_k.
 func (c *channel) count(s slots, n, of []float64) {
 	clear(of)
 	for slot, k := range s.column {
@@ -156,7 +154,8 @@ func (c *channel) count(s slots, n, of []float64) {
 	}
 }
 
-// share fills r with P(k|x_i) P(y_i|k) for the candidates k of image i, and returns that of all other classes, and of all.
+// share fills r with P(k|x_i) P(y_i|k) for the candidates k of image i. It returns the sums over all
+// other classes and over all classes.
 func (c channel) share(l *learner, i int, r []float64) (rest, total float64) {
 	f := l.f
 	other := c.rho / float64(f.classes-1)
@@ -177,15 +176,15 @@ func (c channel) share(l *learner, i int, r []float64) (rest, total float64) {
 	return rest, rest + floats.Sum(r)
 }
 
-// likelihood returns the mean log probability of the given labels, each fold's by the channel of the others.
+// likelihood returns the mean log probability of the given labels, each fold under the channel of the others.
 func (l *learner) likelihood(set setting) float64 {
 	var sum float64
 	l.posteriors(set, func(_ int, _ []float64, _, total float64) { sum += math.Log(math.Max(total, 1e-300)) })
 	return sum / float64(l.f.n)
 }
 
-// posteriors calls do for every image with P(k|x_i) P(y_i|k) of each candidate k, of all other classes and of all, by the
-// channel of the other folds.
+// posteriors calls do for every image with P(k|x_i) P(y_i|k) of each candidate k, of all other classes and of all
+// classes, under the channel of the other folds.
 func (l *learner) posteriors(set setting, do func(i int, r []float64, rest, total float64)) {
 	l.prepare(set)
 	r := make([]float64, l.f.m)
@@ -205,7 +204,7 @@ func (l *learner) posteriors(set setting, do func(i int, r []float64, rest, tota
 	}
 }
 
-// prepare makes what without looks at.
+// prepare computes what without reads.
 func (l *learner) prepare(set setting) {
 	l.sharpen(set.beta)
 	if l.slots.of == nil && !math.IsInf(set.prior, 1) {
@@ -213,7 +212,7 @@ func (l *learner) prepare(set setting) {
 	}
 }
 
-// sharpest finds β where mistakes go to all classes alike. That ρ is of all images, one number, flatters none.
+// sharpest fits β if mistakes go to all classes alike. ρ is one number for all images, so it can be fitted to all.
 func (l *learner) sharpest() (set setting, likelihood float64) {
 	own := make([]float64, l.f.n)
 	c, v := noiserate.Fit(2, 300, 0.1, l.f.classes, func(beta float64) []float64 {
@@ -227,14 +226,14 @@ func (l *learner) sharpest() (set setting, likelihood float64) {
 }
 
 var (
-	// priors and sharper are what is tried for a, and for β as a multiple of what it is without a channel: what is a
-	// mistake need not be a doubt.
+	// priors and sharper are the values to try for a, and for β as a multiple of β without a channel, which takes
+	// mistakes for doubt.
 	priors  = []float64{1000, 100, 30, 10, 3}
 	sharper = []float64{1, 1.4, 2}
 )
 
-// choose finds the channel under which the given labels are likeliest out of sample, from the setting without one, of
-// the likelihood that is given with it.
+// choose finds the channel under which the given labels are likeliest out of sample. It starts from the setting
+// without a channel and its likelihood.
 func (l *learner) choose(plain setting, without float64) (best setting, likelihood float64) {
 	best, likelihood = plain, without
 	for _, factor := range sharper {

@@ -9,7 +9,7 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// fieldOf is the field of class centres, and random folds.
+// fieldOf returns the field of class centres, and random folds.
 func fieldOf(t *testing.T, z features.Set, classes int) (*field, []int) {
 	t.Helper()
 	s, err := leaveout.New(z, classes)
@@ -25,7 +25,7 @@ func fieldOf(t *testing.T, z features.Set, classes int) (*field, []int) {
 	return f, folds
 }
 
-// Expectation maximisation over a whole matrix of classes by labels.
+// Expectation maximisation with a full matrix of classes by labels.
 func TestChannelAgainstLoops(t *testing.T) {
 	z, _ := fine(5, 0.3)
 	f, folds := fieldOf(t, z, 32)
@@ -97,7 +97,7 @@ func TestChannelAgainstLoops(t *testing.T) {
 	}
 }
 
-// What a fold is judged by does not change with its own labels.
+// The channel for a fold does not depend on the fold's own labels.
 func TestChannelLeavesFoldsOut(t *testing.T) {
 	z, _ := fine(6, 0.3)
 	f, folds := fieldOf(t, z, 32)
@@ -126,7 +126,7 @@ func TestChannelLeavesFoldsOut(t *testing.T) {
 	}
 }
 
-// Mistakes that are made again and again are found out, and those made at random are left alone.
+// Repeated mistakes are found; random ones change nothing.
 func TestFittedFindsConfusions(t *testing.T) {
 	var plain, fitted float64
 	for seed := range uint64(3) {
@@ -146,7 +146,8 @@ func TestFittedFindsConfusions(t *testing.T) {
 	t.Logf("fitted %.4f, centres %.4f", fitted, plain)
 }
 
-// Of many classes the candidates are those that fit best and the given one, and their probabilities are those among all classes, to a tenth.
+// With many classes the candidates are the best-fitting and the given one, and their probabilities are those among
+// all classes, within a tenth.
 func TestFieldOfManyClasses(t *testing.T) {
 	const classes, each, dim = 300, 4, 24
 	rng := rand.New(rand.NewPCG(2, 2))

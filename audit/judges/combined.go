@@ -7,22 +7,23 @@ import (
 	"slices"
 )
 
-// combined judges by class centres and by heads in one likelihood: with t_ik the similarities of [bench.fitted], sharp
-// at β₀, and p_ik the probabilities of heads that were trained on neither the image nor its label,
+// combined judges by class centres and by heads in one likelihood. With the similarities t_ik of [bench.fitted], of
+// sharpness β₀, and the probabilities p_ik of heads trained on neither the image nor its label,
 //
 //	P(k|x_i) = softmax_k(β (u t_ik + v log p_ik / β₀))
 //
-// and a channel of mistakes on top as fitted has it. The weights u and v are those of [mixtures] under which the given
-// labels are likeliest, none of which had a part in what it is compared with. Centres withstand labels that are wrong in the
-// same way over and over, heads tell alike classes apart: which a set needs most its labels say, without any truth.
+// and a channel of mistakes as in fitted. The weights u and v are those of [mixtures] under which held-out labels
+// are likeliest. Centres withstand mistakes that are made repeatedly, heads tell similar classes apart; the
+// likelihood shows, without any truth, which of the two a set needs.
 //
-// For that choice, as for that of λ, a centre is asked without the nearest image of the label, if the class has [many]. Alike images
-// that are mislabelled together foretell each other in centres, while heads have not learnt them, since they did not look right: by all
-// images centres would be taken, and believe them (Omniglot, small clusters at 25 %: AP 0.810 so, 0.892 without the nearest).
+// For this choice, as for that of λ, a centre leaves out the nearest image of the label if the class has [many].
+// Similar images that are mislabelled together predict each other in centres, while heads have not learnt from
+// them, since they looked wrong: with all images centres would be chosen and believe them (Omniglot, small clusters
+// at 25 %: AP 0.810, 0.892 without the nearest).
 //
-// Heads make likelier what they have learnt of mistakes, too. So where classes are mistaken for each other, which the channel
-// of centres alone shows by its weight w, the verdict is the logarithmic pool of both together, of weight 1, and of
-// centres alone, of weight w.
+// Heads also make mistakes likelier that they have learnt. So if classes are mistaken for each other, which the
+// weight w of the channel of centres alone shows, the verdict is the logarithmic pool of the mixture, with weight
+// 1, and of centres alone, with weight w.
 func (b *bench) combined() error {
 	if b.opts.Heads == nil {
 		return errors.New("judges: combined needs the probabilities of heads")
@@ -38,8 +39,8 @@ func (b *bench) combined() error {
 	}
 	mixed := *f
 	mixed.fit, mixed.tail = make([]float32, len(f.fit)), slices.Clone(f.tail)
-	said := make([]float64, len(mixtures)) // log probability of a label left out; 0: not tried
-	var same slots                         // of all mixtures: the candidates are
+	said := make([]float64, len(mixtures)) // log probability of a held-out label; 0: not tried
+	var same slots                         // all mixtures have the same candidates
 	likelihood := func(try int) float64 {
 		if said[try] == 0 {
 			mixed.mix(f, heads, mixtures[try])
@@ -76,7 +77,7 @@ func (b *bench) combined() error {
 	return b.conclude(f, all)
 }
 
-// uphill returns the mixture that is likeliest, climbing from the best of three.
+// uphill returns the likeliest mixture, by climbing from the best of three.
 func uphill(likelihood func(try int) float64) int {
 	best, last := 0, len(mixtures)-1
 	climb := func(to ...int) (moved bool) {
@@ -93,17 +94,17 @@ func uphill(likelihood func(try int) float64) int {
 	return best
 }
 
-// alike is how much likelier heads must make labels, in nats a label, to take the place of centres, which withstand more: without it
-// heads judge alone on CIFAR-10 labelled by people (worse), where both together find more (AP 0.942, 0.945).
+// alike is the log likelihood that heads must add, in nats a label, to replace centres, which withstand more mistakes.
+// Without it heads judge alone on CIFAR-10 labelled by people, where both together find more (AP 0.942, 0.945).
 const alike = 0.01
 
-// tie is how much likelier labels must be, in nats a label: heads that say nothing leave rounding.
+// tie is the least gain in log likelihood, in nats a label, above the rounding of heads that know nothing.
 const tie = 1e-4
 
-// mixture is what centres and heads count.
+// mixture holds the weights of centres and heads.
 type mixture struct{ centres, heads float32 }
 
-// mixtures are tried: the first is without heads, the last without centres.
+// mixtures are those to try: the first without heads, the last without centres.
 var mixtures = []mixture{{1, 0}, {1, 0.25}, {1, 0.5}, {1, 1}, {0.5, 1}, {0.25, 1}, {0, 1}}
 
 func (m mixture) String() string {
@@ -120,7 +121,7 @@ func (m mixture) String() string {
 	return fmt.Sprintf("heads with centres at %.3g", m.centres)
 }
 
-// mix makes f's similarities those of centres and heads, of the same candidates.
+// mix sets f's similarities to weighted sums of those of centres and heads, which have the same candidates.
 func (f *field) mix(centres, heads *field, by mixture) {
 	for i, v := range centres.fit {
 		f.fit[i] = by.centres*v + by.heads*heads.fit[i]
@@ -130,13 +131,13 @@ func (f *field) mix(centres, heads *field, by mixture) {
 	}
 }
 
-// mix returns that of sums of similarities, weighed, that rise and fall together.
+// mix returns the tail of weighted sums of similarities that are fully correlated.
 func (t tail) mix(weight float32, with tail, of float32) tail {
 	deviation := float64(weight)*math.Sqrt(float64(t.variance)) + float64(of)*math.Sqrt(float64(with.variance))
 	return tail{weight*t.mean + of*with.mean, float32(deviation * deviation), weight*t.least + of*with.least}
 }
 
-// heads returns log p/β of the candidates of f.
+// heads returns a field of log p/β for the candidates of f.
 func (b *bench) heads(f *field, beta float64) (*field, error) {
 	h := *f
 	h.fit, h.tail = make([]float32, len(f.fit)), slices.Clone(f.tail)
@@ -145,7 +146,7 @@ func (b *bench) heads(f *field, beta float64) (*field, error) {
 		at[row] = i
 	}
 	row, candidate, others := make([]float64, f.classes), make([]bool, f.classes), []int32(nil)
-	said := make([]float32, f.n) // how often of each image
+	said := make([]float32, f.n) // times that heads judged each image
 	err := b.opts.Heads(func(z int, p []float64) {
 		i := at[z]
 		said[i]++

@@ -12,7 +12,7 @@ import (
 	"winnow/features"
 )
 
-// headsOf stands in for heads: softmax over the cosines to the class centres of the other of two halves.
+// headsOf replaces heads: softmax over the cosines to the class centres of the other half.
 func headsOf(z features.Set, classes int) func(do func(row int, p []float64)) error {
 	return func(do func(row int, p []float64)) error {
 		count, column, columns := make([]int, classes), make([]int, classes), 0
@@ -60,7 +60,7 @@ func headsOf(z features.Set, classes int) func(do func(row int, p []float64)) er
 	}
 }
 
-// Heads that know nothing change nothing; those that know the truth are believed, also where most classes are no
+// Heads that know nothing change nothing. Heads that know the truth are believed, even if most classes are no
 // candidates.
 func TestCombinedWeighs(t *testing.T) {
 	for _, classes := range []int{32, 2 * mostOf} {
@@ -83,7 +83,8 @@ func TestCombinedWeighs(t *testing.T) {
 			}
 		}
 		ask := func(name string, heads func(do func(row int, p []float64)) error) (Verdict, float64) {
-			v, err := Ask(context.Background(), z, classes, name, Options{Rand: rand.New(rand.NewPCG(1, 2)), Heads: heads})
+			v, err := Ask(context.Background(), z, classes, name, Options{Rand: rand.New(rand.NewPCG(1, 2)),
+				Heads: heads})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +127,8 @@ func TestCombinedWeighs(t *testing.T) {
 			return nil
 		})
 		t.Logf("%d classes: AUROC %.4f, with knowing heads %.4f; %s", classes, before, after, know.Why)
-		if after < (1+before)/2 || strings.HasPrefix(know.Why, "centres alone") || !strings.HasPrefix(guess.Why, "centres alone") {
+		if after < (1+before)/2 || strings.HasPrefix(know.Why, "centres alone") ||
+			!strings.HasPrefix(guess.Why, "centres alone") {
 			t.Errorf("%d classes: AUROC %.4f, %.4f; took %s; %s", classes, before, after, guess.Why, know.Why)
 		}
 	}
@@ -136,8 +138,8 @@ func TestCombinedWeighs(t *testing.T) {
 	}
 }
 
-// Images that came in twos, with one label, right or wrong, foretell each other in centres: heads that know classes no better
-// than centres do, and not these mistakes, are taken all the same.
+// Images in pairs with one label, right or wrong, predict each other in centres. Heads that know classes no better
+// than centres, but not these mistakes, are still chosen.
 func TestCombinedSparesTheNearest(t *testing.T) {
 	once, truth := fine(4, 0.25)
 	n := once.Len()

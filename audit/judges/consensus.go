@@ -9,27 +9,28 @@ import (
 )
 
 const (
-	mostMatrix = 100 // classes of which a whole matrix is fitted
-	mostSteps  = 500 // most steps of a fit
+	mostMatrix = 100 // most classes with a full matrix
+	mostSteps  = 500 // of a fit
 	settled    = 1e-6
 )
 
-// wrongShares returns of each column the share of its labels that are wrong, 1 - P(true k | given k), as HOC finds it: an
-// image and its two nearest are taken to be of the same class, and each to be called something else on its own, so that
-// how often two and three labels agree tells how labels are given,
+// wrongShares returns for each column the share of its labels that are wrong, 1 - P(true k | given k), by HOC: an
+// image and its two nearest are assumed to be of the same class, each mislabelled independently, so that the
+// agreement of pairs and triples of labels determines
 //
 //	P(a)       = Σ_l p_l T_la
 //	P(a, b)    = Σ_l p_l T_la T_lb
 //	P(a, b, c) = Σ_l p_l T_la T_lb T_lc
 //
-// with p_l the share of class l and T_la the probability that an image of it is called a. Above 100 classes, where most of
-// the C² numbers of T would hang on no image, every class has the same share ρ of wrong labels, alike for all others.
+// where p_l is the share of class l and T_la the probability that an image of it is called a. Above 100 classes,
+// most of the C² numbers of T would depend on no image; then every class has the same share ρ of wrong labels,
+// spread evenly over the others.
 //
-// Differs from the paper: p and T are those under which the triples are likeliest, found by expectation and maximisation, not
-// those of the least squared differences from the counts. The triples say all that counts of one and two do, no table of
-// C³ counts is held, and there is no rate of learning. Time O(n·C) a step; memory O(n + C²).
-// Source: Zhu, Song & Liu, "Clusterability as an Alternative to Anchor Points When Learning with Noisy Labels", ICML
-// 2021 (HOC), equations 5 to 7.
+// Differs from the paper: p and T maximise the likelihood of the triples, by expectation maximisation,
+// instead of minimising squared differences from the counts. Triples contain the counts of singles and pairs,
+// no table of C³ counts is needed, and there is no learning rate. Time O(n·C) a step; memory O(n + C²).
+// Source: Zhu, Song & Liu, "Clusterability as an Alternative to Anchor Points When Learning with Noisy
+// Labels", ICML 2021 (HOC), equations 5 to 7.
 func (b *bench) wrongShares(near [][]eval.Neighbour) ([]float64, error) {
 	column := b.columns()
 	var triples [][3]int
@@ -46,13 +47,13 @@ func (b *bench) wrongShares(near [][]eval.Neighbour) ([]float64, error) {
 	return t.wrong(), err
 }
 
-// transition says how labels are given.
+// transition is the model of how labels are given.
 type transition struct {
 	prior []float64 // p
 	given []float64 // T, a row for each true class
 }
 
-// wrong returns the share of each given label that is wrong.
+// wrong returns for each given label the share that is wrong.
 func (t transition) wrong() []float64 {
 	c := len(t.prior)
 	share := make([]float64, c)
@@ -68,7 +69,7 @@ func (t transition) wrong() []float64 {
 	return share
 }
 
-// fitTransition starts where three of ten labels are wrong.
+// fitTransition fits p and T, starting from 30 % wrong labels.
 func fitTransition(ctx context.Context, triples [][3]int, c int) (transition, error) {
 	t := transition{make([]float64, c), make([]float64, c*c)}
 	for l := range c {
@@ -104,7 +105,7 @@ func fitTransition(ctx context.Context, triples [][3]int, c int) (transition, er
 		}
 		for l, weight := range next.prior {
 			row := next.given[l*c:][:c]
-			if weight < 1e-9 { // no image is of it
+			if weight < 1e-9 { // the class has no image
 				copy(row, t.given[l*c:][:c])
 				continue
 			}
@@ -122,7 +123,8 @@ func fitTransition(ctx context.Context, triples [][3]int, c int) (transition, er
 	return t, nil
 }
 
-// oneRate fits p and one ρ, T_la = 1 - ρ if a = l, else ρ/(C - 1), and returns what is wrong of each given label.
+// oneRate fits p and one ρ, T_la = 1 - ρ if a = l, else ρ/(C - 1), and returns for each given label the share
+// that is wrong.
 func oneRate(ctx context.Context, triples [][3]int, c int) ([]float64, error) {
 	prior, rate := make([]float64, c), 0.3
 	for l := range prior {
@@ -133,9 +135,9 @@ func oneRate(ctx context.Context, triples [][3]int, c int) ([]float64, error) {
 			return nil, err
 		}
 		next, all, mistakes := make([]float64, c), 0.0, 0.0
-		odds := (1 - rate) * float64(c-1) / math.Max(rate, 1e-12) // of a label that is the class against one that is not
+		odds := (1 - rate) * float64(c-1) / math.Max(rate, 1e-12) // of the label of the class against another label
 		for _, of := range triples {
-			// Against the prior, a class counts odds for each of the labels that are it.
+			// Relative to the prior, a class gains the factor odds for each label that agrees.
 			var more, times [3]float64
 			sum := 1.0
 			for j, l := range of {

@@ -8,34 +8,33 @@ import (
 	"sync"
 )
 
-// field is how well each image fits the classes that it fits best, and that of its given label always: candidates of
-// a column and a similarity each. Of the other classes it knows how many there are, and the mean and the variance of
-// their similarities.
+// field holds the similarities of each image to its candidates: the classes that it fits best, and always the class
+// of its given label. Of the other classes it holds the number, and the mean and variance of their similarities.
 type field struct {
 	n, m    int       // images, candidates of each
 	classes int       // columns
 	column  []int32   // n×m
 	fit     []float32 // n×m
-	given   []int32   // which candidate the given label is
-	tail    []tail    // n, empty where every class is a candidate
+	given   []int32   // n: the candidate of the given label
+	tail    []tail    // n; nil if every class is a candidate
 }
 
 type tail struct{ mean, variance, least float32 }
 
 const (
 	fieldEntries = 1 << 24 // candidates of all images together
-	mostOf       = 64      // candidates of an image
+	mostOf       = 64      // most candidates of an image
 	leastWidth   = 16
 )
 
-// candidates returns how many each of n images has.
+// candidates returns the number of candidates of each of n images.
 func candidates(n, classes int) int { return min(classes, mostOf, max(leastWidth, fieldEntries/n)) }
 
-// Fitting returns what fitted holds of n images beside their vectors, in bytes: five numbers for each candidate, shares and
-// verdicts.
+// Fitting returns the bytes that fitted holds for n images besides their vectors: five numbers for each candidate,
+// shares and verdicts.
 func Fitting(n, classes int) int64 { return int64(n) * int64(20*candidates(max(n, 1), classes)+250) }
 
-// newField returns an empty one for n images.
+// newField returns an empty field for n images.
 func newField(n, classes int) *field {
 	f := &field{n: n, m: candidates(n, classes), classes: classes}
 	f.column, f.fit, f.given = make([]int32, f.n*f.m), make([]float32, f.n*f.m), make([]int32, f.n)
@@ -45,7 +44,7 @@ func newField(n, classes int) *field {
 	return f
 }
 
-// set notes the row of image i with the given column y.
+// set stores the similarities of image i, whose given column is y.
 func (f *field) set(i, y int, row []float64, order []int32) {
 	column, fit := f.column[i*f.m:][:f.m], f.fit[i*f.m:][:f.m]
 	if f.tail == nil {
@@ -72,7 +71,7 @@ func (f *field) set(i, y int, row []float64, order []int32) {
 	f.tail[i] = tailOf(row, order[f.m:])
 }
 
-// tailOf sums up columns of a row.
+// tailOf summarises columns of a row.
 func tailOf(row []float64, columns []int32) tail {
 	var sum, squares float64
 	most := math.Inf(-1)
@@ -86,7 +85,7 @@ func tailOf(row []float64, columns []int32) tail {
 	return tail{float32(mean), float32(math.Max(squares/n-mean*mean, 0)), float32(most)}
 }
 
-// chance is the mean log probability of the given labels by how many images have each.
+// chance returns the mean log probability of the given labels by the sizes of their classes.
 func (f *field) chance() (v float64) {
 	images := make([]float64, f.classes)
 	for i, at := range f.given {
@@ -100,7 +99,7 @@ func (f *field) chance() (v float64) {
 	return v
 }
 
-// largestFirst moves the m largest of row to the front of order, by quickselect; ties by column.
+// largestFirst moves the m largest of row to the front of order, by quickselect. Ties go by column.
 func largestFirst(order []int32, row []float64, m int) {
 	before := func(a, b int32) bool { return row[a] > row[b] || row[a] == row[b] && a < b }
 	for low, high := 0, len(order); high-low > 1; {
@@ -131,9 +130,9 @@ func largestFirst(order []int32, row []float64, m int) {
 	slices.SortFunc(order[:m], func(a, b int32) int { return cmp.Or(cmp.Compare(row[b], row[a]), cmp.Compare(a, b)) })
 }
 
-// soften fills p with the probabilities softmax(β fit) of every image's candidates, and rest with what is left for all
-// other classes together: their sum of exponentials is that of a normal distribution, but no more than if all were as
-// similar as the nearest.
+// soften fills p with the probabilities softmax(β fit) of every image's candidates, and rest with that of all
+// other classes together. The sum of exponentials of the others is that of a normal distribution, at most that of
+// classes all as similar as the nearest.
 func (f *field) soften(beta float64, p []float32, rest []float32) {
 	parts := runtime.GOMAXPROCS(0)
 	var all sync.WaitGroup
@@ -143,7 +142,7 @@ func (f *field) soften(beta float64, p []float32, rest []float32) {
 	all.Wait()
 }
 
-// softenSome does so for the images from ≤ i < to.
+// softenSome softens images from ≤ i < to.
 func (f *field) softenSome(beta float64, p []float32, rest []float32, from, to int) {
 	for i := from; i < to; i++ {
 		fit, out := f.fit[i*f.m:][:f.m], p[i*f.m:][:f.m]
@@ -159,7 +158,8 @@ func (f *field) softenSome(beta float64, p []float32, rest []float32, from, to i
 		}
 		if f.tail != nil {
 			t := f.tail[i]
-			others = float64(f.classes-f.m) * math.Exp(math.Min(beta*float64(t.mean-top)+beta*beta*float64(t.variance)/2, beta*float64(t.least-top)))
+			normal := beta*float64(t.mean-top) + beta*beta*float64(t.variance)/2
+			others = float64(f.classes-f.m) * math.Exp(math.Min(normal, beta*float64(t.least-top)))
 			sum += others
 		}
 		for j := range out {

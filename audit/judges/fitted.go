@@ -6,19 +6,19 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// fitted judges by class centres as centres does, with three things fitted to the set: how much it is whitened
-// ([metric], λ), how sharply similarities tell classes apart (β), and which classes are mistaken for which
-// ([channel]). Of everything that is tried that is taken under which the given labels are likeliest where they are
-// not looked at: similarities leave each image out, a channel is learned from the other folds. Likelihood knows no
-// truth; on sets whose truth is known (experiments/audit) it picks the λ that finds most wrong labels, or the next.
+// fitted judges by class centres as centres does, with three things fitted to the set: the amount of whitening
+// ([metric], λ), the sharpness of similarities (β), and which classes are mistaken for which ([channel]). The
+// choice is the one under which held-out labels are likeliest: similarities leave each image out, and a channel is
+// learned from the other folds. Likelihood does not use the truth; on sets with known truth (experiments/audit) it
+// picks the λ that finds most wrong labels, or the next.
 //
-// For the choice of λ an image's own class is compared without its nearest image too. Wrong labels that came in twos,
-// as when alike images are mislabelled together, would foretell each other; little whitening would be chosen, and
-// they would vouch for each other (CUB-200, small clusters at 25 %: AP 0.821 so, 0.878 without the nearest).
+// To choose λ, an image's own class is compared without its nearest image, too. Otherwise wrong labels of similar
+// images that were mislabelled together predict each other: little whitening would be chosen, and they would
+// support each other (CUB-200, small clusters at 25 %: AP 0.821, 0.878 without the nearest).
 //
-// The channel explains as mistakes what may also be classes that are hard to tell apart. So it is believed by how much
-// likelier it makes a label on average, g = exp(gain) with the gain in nats: the verdict is the logarithmic pool of the
-// judgement without it (mistakes to all classes alike) and with it, which has the weight
+// The channel takes classes that are hard to tell apart for mistakes, too. So the verdict is the logarithmic pool
+// of the judgement without it (mistakes go to all classes alike) and with it, where the channel has a weight that
+// grows with the gain, the mean log likelihood of a label that it adds, in nats:
 //
 //	w = gain/(gain + 0.1)
 //
@@ -32,11 +32,10 @@ func (b *bench) fitted() error {
 	return b.conclude(f, v)
 }
 
-// pool is what is said of the candidates of every image, and of all other classes together: logarithms of probabilities
-// but for a summand.
+// pool holds log probabilities of the candidates of every image, and of all other classes together, up to a constant.
 type pool struct{ candidates, rest []float32 }
 
-// add adds others, with a weight.
+// add adds others with a weight.
 func (p pool) add(others pool, weight float64) {
 	for i, v := range others.candidates {
 		p.candidates[i] += float32(weight) * v
@@ -46,7 +45,7 @@ func (p pool) add(others pool, weight float64) {
 	}
 }
 
-// channelled judges by a field, with the channel that is fitted to it, whose weight it returns.
+// channelled judges by a field and a channel fitted to it. It returns the weight of the channel.
 func (b *bench) channelled(f *field) (pool, float64) {
 	l := newLearner(b.ctx, f, b.folds(), b.opts.Folds)
 	plain, without := l.sharpest()
@@ -71,9 +70,9 @@ func (b *bench) channelled(f *field) (pool, float64) {
 	return all, w
 }
 
-// conclude notes the verdicts of a pool.
+// conclude sets the verdicts of a pool.
 func (b *bench) conclude(f *field, all pool) error {
-	if err := b.ctx.Err(); err != nil { // what was learned is cut short
+	if err := b.ctx.Err(); err != nil { // the fit is incomplete
 		return err
 	}
 	b.concludeField(f, all.candidates, all.rest)
@@ -81,26 +80,26 @@ func (b *bench) conclude(f *field, all pool) error {
 	return nil
 }
 
-// LeastGain is how much likelier than by chance labels left out must be for anything to be said of them, in nats of all
-// together: more than what is tried (λ, β, ρ, channels, mixtures with heads) finds in labels that say nothing, but for one set in twenty
-// or so, drawn at random (docs/log, 2026-11). The more classes there are, the more it finds.
+// LeastGain returns the least log likelihood of held-out labels over chance, in nats for all labels together, for
+// labels to be judged at all. Fits to random labels (over λ, β, ρ, channels, mixtures with heads) stay below it
+// in about 19 of 20 sets (docs/log, 2026-11). With more classes they find more.
 func LeastGain(classes int) float64 { return 1 + 3*math.Log(float64(classes)) }
 
-// believed is the gain at which a channel counts half, in nats an image. At 0.1 small-cluster noise, where the channel
-// gains 0.02 and misleads (CUB-200: AP 0.844 with it alone, 0.885 without), moves little, and pair noise, where it
-// gains 0.3 or more (0.901, 0.851), most of the way.
+// believed is the gain at which a channel has the weight 1/2, in nats an image. With 0.1, the channel counts little
+// for small-cluster noise, where it gains 0.02 and misleads (CUB-200: AP 0.844 with it alone, 0.885 without), and
+// most for pair noise, where it gains 0.3 or more (0.901, 0.851).
 const believed = 0.1
 
-// strengths are the λ that are tried, in turn, until a label is not likelier by step any more, in nats.
+// strengths are the λ to try, in turn, until a label gains less than step nats.
 var strengths = []float64{100, 10, 3, 1, 0.3, 0.1}
 
 const step = 0.002
 
-// triedOn is how many images the λ is chosen by, or fewer than twice as many.
+// triedOn is the number of images that λ is chosen by, or up to twice as many.
 const triedOn = 1 << 16
 
-// whitened returns the field of the λ that is best; if spared, also how similar each image is to its own class without the nearest
-// in it, where that is one of many.
+// whitened returns the field of the best λ. With spared it also returns the similarity of each image to its own
+// class without the nearest image, if the class has [many].
 func (b *bench) whitened(spared bool) (f *field, own []float32, err error) {
 	m, err := newMetric(b.ctx, b.s)
 	if err != nil {
@@ -130,17 +129,18 @@ func (b *bench) whitened(spared bool) (f *field, own []float32, err error) {
 	})
 }
 
-// many is how many images a class has of which one can be spared: the nearest of few is much of what a centre knows.
+// many is the least number of images of a class from which the nearest can be left out: in a small class it is a
+// large part of the centre.
 const many = 16
 
-// compare returns the field of a metric, of every step-th image.
+// compare returns the field of every step-th image under a metric.
 func (b *bench) compare(m *metric, lambda float64, twins bool, step int) (*field, error) {
 	f, order := newField((b.s.Z.Len()+step-1)/step, len(b.s.Classes)), make([]int32, len(b.s.Classes))
 	return f, m.each(b.ctx, lambda, twins, step, func(i, y int, row []float64) { f.set(i/step, y, row, order) })
 }
 
-// concludeField notes the verdicts that log probabilities of the candidates, and of all others, lead to, and leaves
-// the classes as they have them.
+// concludeField sets the verdicts from log probabilities of the candidates and of all others, and weights the
+// classes by them.
 func (b *bench) concludeField(f *field, pooled, rest []float32) {
 	r, final := make([]float64, f.m), make([][]leaveout.Part, f.n)
 	for i := range f.n {

@@ -1,12 +1,11 @@
-// Package judges says of every given label of a set, at once, how right it looks, each image left out of its own
-// judgement, and which label fits better. The set's vectors are stored features, whitened, or the
-// embedding of a run.
+// Package judges scores how right every given label of a set looks, each image left out of its own judgement, and
+// suggests labels that fit better. The vectors are stored features, whitened, or the embedding of a run.
 //
-// [Catalog] lists the judges: winnow's own, and what others do with the same vectors, so that they can be compared in
-// the same run. What an image is judged by holds neither its own vector nor its own label: centres leave it out of
-// every sum it is in, neighbours are others, a probe or a channel of mistakes is learned from the other folds. An
-// image has had a part in the few numbers that are chosen for the whole set. Two judges are otherwise, as their authors
-// have them: simifeat counts an image among its own neighbours, and aum watches how a head learns the label it judges.
+// [Catalog] lists the judges: winnow's own, and published methods for the same vectors, for comparison in one run.
+// An image is judged by neither its own vector nor its own label: centres leave it out of every sum, neighbours are
+// others, and a probe or a channel of mistakes is learned from the other folds. Only a few numbers are chosen with
+// all images. Two judges differ, as published: simifeat counts an image among its own neighbours, and aum observes
+// how a head learns the label that it judges.
 //
 // The package sees given labels only. It imports eval, features and filters/leaveout, and no dataset.
 package judges
@@ -23,20 +22,20 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Judge is one way, and where it comes from.
+// Judge is one way to judge labels, with its source.
 type Judge struct {
 	Name, Title string
-	Aliases     []string // names it had
+	Aliases     []string // former names
 	Help        string   // one line
 	Source      string
-	Baseline    bool // what others do
+	Baseline    bool // a published method
 	Probability bool // scores are probabilities that a label is right, fit to be added up
 
 	judge func(*bench) error
 }
 
-// Default is the judge taken where none is named: the best of them, or nearly, whatever the set and the kind of mistakes
-// (experiments/audit). Fitted is that of those that train nothing.
+// Default is the best judge, or nearly, for every set and kind of mistakes (experiments/audit). Fitted is the best
+// of those that train nothing.
 const (
 	Combined = "combined"
 	Fitted   = "fitted"
@@ -44,7 +43,7 @@ const (
 	Default  = Combined
 )
 
-// The judges by a probe, whose probabilities out of sample are computed once for all of them.
+// The judges by a probe. Its probabilities out of sample are computed once for all of them.
 const (
 	SelfConfidence = "self-confidence"
 	Margin         = "margin"
@@ -55,37 +54,40 @@ const (
 var Catalog = []Judge{
 	{
 		Name: Combined, Title: "Centres and heads", Source: "ours", Probability: true,
-		Help:  "as fitted, and by heads trained on the other folds, weighed by the likelihood of labels left out; half a minute for 6,000 images",
+		Help: "as fitted, and by heads trained on the other folds, weighted by the likelihood of left-out labels; " +
+			"half a minute for 6,000 images",
 		judge: func(b *bench) error { return b.combined() },
 	},
 	{
 		Name: Fitted, Title: "Fitted centres", Source: "ours", Probability: true,
-		Help:  "as centres; whitening and which classes are mistaken for which are fitted, by the likelihood of labels left out",
+		Help:  "as centres, with whitening and confusions between classes fitted, by the likelihood of left-out labels",
 		judge: func(b *bench) error { return b.fitted() },
 	},
 	{
 		Name: Centres, Title: "Class centres", Source: "ours", Probability: true,
-		Help:  "cosine to the given class's centre against those of all others",
+		Help:  "cosine to the centre of the given class, compared with those of all others",
 		judge: func(b *bench) error { return b.centres() },
 	},
 	{
 		Name: "1nn", Title: "Nearest neighbour", Source: "folklore", Baseline: true,
-		Help:  "whether the nearest other image has the same label; the nearer, the surer",
+		Help:  "whether the nearest other image has the same label; more certain the nearer it is",
 		judge: func(b *bench) error { return b.nearest() },
 	},
 	{
-		Name: "knn", Title: "Vote of neighbours", Source: "Bahri et al., ICML 2020; Zhu et al., ICML 2022", Baseline: true,
-		Help:  "share of the nearest images' cosines that speaks for the label",
-		judge: func(b *bench) error { return b.vote() },
+		Name: "knn", Title: "Vote of neighbours", Source: "Bahri et al., ICML 2020; Zhu et al., ICML 2022",
+		Baseline: true,
+		Help:     "share of the nearest images, weighted by cosine, that have the label",
+		judge:    func(b *bench) error { return b.vote() },
 	},
 	{
-		Name: SelfConfidence, Aliases: []string{"probe"}, Title: "Self-confidence of a probe", Source: "Northcutt et al., JAIR 2021", Baseline: true,
+		Name: SelfConfidence, Aliases: []string{"probe"}, Title: "Self-confidence of a probe",
+		Source: "Northcutt et al., JAIR 2021", Baseline: true,
 		Help:  "probability of the label by a probe: softmax regression fitted on the other folds",
 		judge: func(b *bench) error { return b.selfConfidence() },
 	},
 	{
 		Name: Margin, Title: "Margin of a probe", Source: "Northcutt et al., JAIR 2021", Baseline: true,
-		Help:  "the same probe's probability of the label less that of the likeliest other class",
+		Help:  "the same probe's probability of the label minus that of the likeliest other class",
 		judge: func(b *bench) error { return b.margin(b.likeliest) },
 	},
 	{
@@ -99,18 +101,21 @@ var Catalog = []Judge{
 		judge: func(b *bench) error { return b.simifeat(false) },
 	},
 	{
-		Name: "simifeat-r", Title: "SimiFeat, ranks", Source: "Zhu et al., ICML 2022; Zhu et al., ICML 2021", Baseline: true,
-		Help:  "as simifeat-v; flags those of a class that agree least, as many as neighbours' agreement says are wrong",
+		Name: "simifeat-r", Title: "SimiFeat, ranks", Source: "Zhu et al., ICML 2022; Zhu et al., ICML 2021",
+		Baseline: true,
+		Help: "as simifeat-v; flags the images of a class that agree least, as many as the agreement of neighbours " +
+			"says are wrong",
 		judge: func(b *bench) error { return b.simifeat(true) },
 	},
 	{
 		Name: "aum", Title: "Area under the margin", Source: "Pleiss et al., NeurIPS 2020", Baseline: true,
-		Help:  "mean margin of the label while a linear head learns all labels; below 0.5, the bar of made-up labels: wrong",
+		Help: "mean margin of the label while a linear head learns all labels; below 0.5, the level of made-up " +
+			"labels: wrong",
 		judge: func(b *bench) error { return b.aum() },
 	},
 }
 
-// Names lists them.
+// Names lists the names of the judges.
 func Names() []string {
 	var names []string
 	for _, j := range Catalog {
@@ -119,40 +124,41 @@ func Names() []string {
 	return names
 }
 
-// Options are a judge's settings; the zero value takes the defaults but for Rand, which the probes need.
+// Options are a judge's settings. The zero value means the defaults; the probes also need Rand.
 type Options struct {
-	// Heads calls do with every row that is judged, in any order, and what heads trained on neither the row nor its label
-	// make of it: P(k|x) of the classes that two rows or more share, rising. Of heads trained on several partings it does so for
-	// each, every row as often: their mean log probability counts. combined needs it.
+	// Heads calls do with every judged row, in any order, and the probabilities P(k|x) of heads trained on neither
+	// the row nor its label, for the classes with at least two rows, in rising order. With several divisions into
+	// folds it does so for each; their mean log probability counts. combined needs it.
 	Heads func(do func(row int, p []float64)) error
 
-	Neighbours int        // of knn's vote; of simifeat, the image itself counted; default 10
+	Neighbours int        // that vote in knn; simifeat counts the image itself; default 10
 	Folds      int        // of the probes; default 5
-	MaxMem     int64      // of similarities, bytes
-	Rand       *rand.Rand // parts the images into folds
-	Shared     *Shared    // what judges who were asked before found out about the same labels; nil: nothing
+	MaxMem     int64      // bytes of similarities
+	Rand       *rand.Rand // divides the images into folds
+	Shared     *Shared    // results of earlier judges of the same labels; nil: none
 }
 
-// Opinion is what is said of the labels of a set, an entry for each row.
+// Opinion is a judgement of the labels of a set, with an entry for each row.
 type Opinion struct {
-	Order          []float64 // the lowest is most suspect; as Score, without ties where a probability rounds to 0 or 1 (its log odds)
+	Order          []float64 // the lowest is most suspect; Score, or its log odds, which do not tie at 0 or 1
 	Score          []float64 // of the given label, the image left out; higher: cleaner
 	Suggested      []int     // the class that scores best; the given one if none beats it
 	SuggestedScore []float64
 }
 
-// Undecided returns the opinion of labels of which nothing is known.
+// Undecided returns the opinion if nothing is known of any label.
 func Undecided(labels []int) Opinion {
 	n := len(labels)
-	o := Opinion{Order: make([]float64, n), Score: make([]float64, n), Suggested: slices.Clone(labels), SuggestedScore: make([]float64, n)}
+	o := Opinion{Order: make([]float64, n), Score: make([]float64, n), Suggested: slices.Clone(labels),
+		SuggestedScore: make([]float64, n)}
 	for i := range n {
 		o.Order[i], o.Score[i], o.SuggestedScore[i] = math.Inf(1), 1, 1
 	}
 	return o
 }
 
-// Part gives every row with a column a fold, -1 to the others. The rows of a column go to the folds in turn, so that
-// no two folds differ by more than one row of it, and a column of two rows or more is never in one fold alone.
+// Part assigns every row with a column to a fold, the others to -1. The rows of a column go to the folds in turn,
+// so that their numbers differ by at most one, and a column of two rows or more is never in one fold alone.
 func Part(column []int, columns, folds int, rng *rand.Rand) []int {
 	members, fold := make([][]int, columns), make([]int, len(column))
 	for i, k := range column {
@@ -172,16 +178,17 @@ func Part(column []int, columns, folds int, rng *rand.Rand) []int {
 	return fold
 }
 
-// Verdict is what a judge says, an entry for each row of the set. A row without a label, or whose label no other
-// shares, is not judged: Score 1, Order +Inf, Suggested its own.
+// Verdict is the result of a judge, with an entry for each row of the set. A row without a label, or alone with its
+// label, is not judged: Score 1, Order +Inf, Suggested its own.
 type Verdict struct {
 	Opinion               // the lowest Order is most suspect; scores are probabilities, or as the judge's help says
-	Classes *leaveout.Set // the classes as the judge left them
-	Why     string        // what the judge chose, and why; empty: there was nothing to choose
-	Blind   bool          // fitted and combined foretell labels left out no better than by chance: scores mean nothing
+	Classes *leaveout.Set // the classes, weighted by the judge
+	Why     string        // what the judge chose, and why; "": it had no choice
+	// Blind says, for fitted and combined, that held-out labels are predicted no better than by chance.
+	Blind bool
 }
 
-// Ask asks the judge of a name about z, whose labels are 0 … classes-1 or negative for none. Rows need no unit length.
+// Ask runs the judge of a name on z. Labels are 0 … classes-1, or negative for none. Rows need not have unit length.
 func Ask(ctx context.Context, z features.Set, classes int, name string, opts Options) (Verdict, error) {
 	if opts.Neighbours < 1 {
 		opts.Neighbours = 10
@@ -205,24 +212,24 @@ func Ask(ctx context.Context, z features.Set, classes int, name string, opts Opt
 	return b.v, err
 }
 
-// bench is where a judge works: images are counted as in s, classes by their columns.
+// bench holds a judge's work. Images are numbered as in s, classes by their columns.
 type bench struct {
 	ctx  context.Context
 	s    *leaveout.Set
 	opts Options
 	once *Shared
 	v    Verdict
-	gain float64 // of the best field over chance, in nats of all labels together
+	gain float64 // log likelihood of the best field over chance, in nats for all labels together
 }
 
-// say notes the verdict on image i: the order and score of its label, and the column that fits best with its score.
+// say sets the verdict on image i: order and score of its label, and the column that fits best with its score.
 func (b *bench) say(i int, order, score float64, best int, bestScore float64) {
 	row := b.s.Rows[i]
 	b.v.Order[row], b.v.Score[row] = order, score
 	b.v.Suggested[row], b.v.SuggestedScore[row] = b.s.Classes[best], bestScore
 }
 
-// sayRow notes a verdict from a score for each column: order ranks the label, of equal columns the given one is best.
+// sayRow sets a verdict from a score for each column. order ranks the label; the given column wins ties.
 func (b *bench) sayRow(i, y int, order float64, row []float64) {
 	best := y
 	for k, v := range row {

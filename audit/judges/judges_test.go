@@ -12,7 +12,7 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// fine draws classes in families of four that differ little, as kinds of birds do, and gives a share of the rows
+// fine draws classes in families of four that differ little, like species of birds, and gives a share of the rows
 // another label.
 func fine(seed uint64, rate float64) (z features.Set, truth []int) {
 	const classes, each, dim = 32, 14, 48
@@ -52,7 +52,7 @@ func judged(t testing.TB, z features.Set, name string) Verdict {
 	return v
 }
 
-// judgedByAll asks all judges of the catalog, the probe fitted once.
+// judgedByAll runs all judges of the catalog, with one fit of the probe.
 func judgedByAll(t testing.TB, z features.Set) map[string]Verdict {
 	t.Helper()
 	all, opts := map[string]Verdict{}, Options{Heads: headsOf(z, 32), Shared: new(Shared)}
@@ -80,7 +80,7 @@ func auroc(t testing.TB, v Verdict, z features.Set, truth []int) float64 {
 	return d.AUROC
 }
 
-// On classes that are hard to tell apart, the default finds more than every baseline, all in the same vectors.
+// On classes that are hard to tell apart, the default finds more than every baseline in the same vectors.
 func TestDefaultBeatsBaselines(t *testing.T) {
 	for _, rate := range []float64{0.15, 0.35} {
 		mean := map[string]float64{}
@@ -106,7 +106,7 @@ func TestDefaultBeatsBaselines(t *testing.T) {
 	}
 }
 
-// Probabilities add up to what they claim, and suggestions are right more often than the labels that they replace.
+// Probabilities are calibrated, and suggestions are right more often than the labels that they replace.
 func TestScoresAreProbabilities(t *testing.T) {
 	for seed := range uint64(2) {
 		z, truth := fine(seed, 0.3)
@@ -143,7 +143,7 @@ func TestScoresAreProbabilities(t *testing.T) {
 	}
 }
 
-// noise draws vectors that have nothing to do with their labels.
+// noise draws vectors unrelated to their labels.
 func noise(seed uint64) features.Set {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	z := features.NewSet(320, 24)
@@ -156,8 +156,8 @@ func noise(seed uint64) features.Set {
 	return z
 }
 
-// No image has a part in its own judgement: among vectors without any class the given label fits best as often as
-// chance has it.
+// No image takes part in its own judgement: with vectors without classes, the given label fits best as often as by
+// chance.
 func TestNothingJudgesItself(t *testing.T) {
 	agreement := map[string]float64{}
 	const seeds = 2
@@ -204,12 +204,13 @@ func TestNothingJudgesItself(t *testing.T) {
 			t.Errorf("an image that judges itself agrees with its label in %.3f only: the check would not see it", v)
 		}
 		if name != "spoiled" && v > 0.09 {
-			t.Errorf("%s: the given label is best for %.3f of images that have nothing to do with it, chance 0.031", name, v)
+			t.Errorf("%s: the given label is best for %.3f of images that have nothing to do with it, chance 0.031",
+				name, v)
 		}
 	}
 }
 
-// Class names and the order of rows change nothing of centres, and no row without a partner is judged.
+// Class names and the order of rows do not change the result of centres, and a row alone with its label is not judged.
 func TestWhoIsJudged(t *testing.T) {
 	z, _ := fine(1, 0.2)
 	base := judged(t, z, "centres")
@@ -220,7 +221,8 @@ func TestWhoIsJudged(t *testing.T) {
 	}
 	v := judged(t, moved, "centres")
 	for i, row := range order {
-		if math.Abs(v.Score[i]-base.Score[row]) > 1e-3 || v.Suggested[i] != 31-base.Suggested[row] && base.SuggestedScore[row] > 0.51 {
+		if math.Abs(v.Score[i]-base.Score[row]) > 1e-3 || v.Suggested[i] != 31-base.Suggested[row] &&
+			base.SuggestedScore[row] > 0.51 {
 			t.Errorf("row %d: %v, moved %v", row, base.Score[row], v.Score[i])
 		}
 	}
@@ -230,7 +232,8 @@ func TestWhoIsJudged(t *testing.T) {
 		v := judged(t, alone, j.Name)
 		for _, i := range []int{7, 8} {
 			if !math.IsInf(v.Order[i], 1) || v.Score[i] != 1 || v.Suggested[i] != alone.Labels[i] {
-				t.Errorf("%s: row %d: order %v, score %v, suggested %v", j.Name, i, v.Order[i], v.Score[i], v.Suggested[i])
+				t.Errorf("%s: row %d: order %v, score %v, suggested %v", j.Name, i, v.Order[i], v.Score[i],
+					v.Suggested[i])
 			}
 		}
 	}
@@ -242,7 +245,7 @@ func TestWhoIsJudged(t *testing.T) {
 	}
 }
 
-// Confident learning's rule in loops, over the same probabilities.
+// The rule of confident learning by loops over the same probabilities.
 func TestConfidentAgainstLoops(t *testing.T) {
 	z, _ := fine(2, 0.3)
 	v := judged(t, z, "confident")
@@ -251,7 +254,8 @@ func TestConfidentAgainstLoops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{ctx: context.Background(), s: c.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))}, once: new(Shared)}
+	b := &bench{ctx: context.Background(), s: c.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))},
+		once: new(Shared)}
 	if err := b.outOfSample(func(i, _ int, row []float64) { p[i] = slices.Clone(row) }); err != nil {
 		t.Fatal(err)
 	}
@@ -287,12 +291,13 @@ func TestConfidentAgainstLoops(t *testing.T) {
 	}
 }
 
-// The margin in loops over the probabilities that self-confidence goes by; confident learning ranks by it. The probe is
-// found by its old name.
+// The margin by loops over the probabilities of self-confidence; confident learning ranks by it. The
+// probe is found by its former name.
 func TestMarginAgainstLoops(t *testing.T) {
 	z, _ := fine(2, 0.3)
 	own, margin, confident := judged(t, z, SelfConfidence), judged(t, z, Margin), judged(t, z, Confident)
-	b := &bench{ctx: context.Background(), s: own.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))}, once: new(Shared)}
+	b := &bench{ctx: context.Background(), s: own.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))},
+		once: new(Shared)}
 	if err := b.outOfSample(func(i, y int, p []float64) {
 		best, rival := y, math.Inf(-1)
 		for k, v := range p {
@@ -304,10 +309,12 @@ func TestMarginAgainstLoops(t *testing.T) {
 			}
 		}
 		if own.Order[i] != p[y] || own.Score[i] != p[y] || own.Suggested[i] != best {
-			t.Errorf("row %d: self-confidence %v, suggested %d, by loops %v and %d", i, own.Order[i], own.Suggested[i], p[y], best)
+			t.Errorf("row %d: self-confidence %v, suggested %d, by loops %v and %d", i, own.Order[i], own.Suggested[i],
+				p[y], best)
 		}
 		if want := (1 + p[y] - rival) / 2; margin.Order[i] != want || margin.Suggested[i] != best {
-			t.Errorf("row %d: margin %v, suggested %d, by loops %v and %d", i, margin.Order[i], margin.Suggested[i], want, best)
+			t.Errorf("row %d: margin %v, suggested %d, by loops %v and %d", i, margin.Order[i], margin.Suggested[i],
+				want, best)
 		}
 	}); err != nil {
 		t.Fatal(err)

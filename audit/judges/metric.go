@@ -14,21 +14,21 @@ import (
 	"winnow/internal/eigen"
 )
 
-// metric compares every image with every class as class centres do, in a space whitened once more, by more or by less:
+// metric compares every image with every class as class centres do, in a space that is whitened again, to a degree λ:
 //
 //	t_ik = a·M·b_k / (|a|_M |b_k|_M),   M = (Σ_j φ_j φ_jᵀ + λτ I)^{-1},   |v|_M = √(vᵀMv)
 //	a = φ_i - μ,   b_k = Σ_{y_j=k} (φ_j - μ),   μ = Σ_j φ_j/N
 //
-// with φ the unit rows and τ the mean eigenvalue of their sum of squares, without image i in M, in the sums b, and in the
-// mean μ of N images. That is the direction of regularised least squares and of linear discriminants, each image left out; with
-// λ → ∞ it is the cosine to the class centre.
+// where φ are the unit rows and τ is the mean eigenvalue of their sum of squares. M, the sums b and the mean μ
+// of N images leave out image i. This is the direction of regularised least squares and of linear discriminants,
+// each image left out; for λ → ∞ it is the cosine to the class centre.
 //
-// The mean must be that of the others. Vectors that were whitened have the mean of all in their origin, and so the others, all
-// together, lie opposite to the image. Where images are fewer than values, whitened ones are all equally far from each other, and an
-// image is the more opposite to a class the more images this has. Its own has lost one: of classes of equal size, labels drawn at random were
-// foretold nearly without a mistake.
+// The mean must be that of the other images. Whitened vectors have the mean of all images at the origin, so that
+// the others together lie opposite to the image. With fewer images than values, whitened images are all equally far
+// from each other, and an image is the more opposite to a class the larger the class is. Its own class has lost one
+// image: with classes of equal size, random labels were predicted almost perfectly.
 //
-// Leaving out needs no second inverse (Sherman & Morrison 1950): with S = Σ φ and B_k = Σ_{y_j=k} φ_j of all images,
+// Leaving out needs no second inverse (Sherman & Morrison 1950). With S = Σ φ and B_k = Σ_{y_j=k} φ_j of all images,
 // f_k = φ_i·M·B_k, h = φ_i·M·φ_i, s = φ_i·M·S, q_k = B_k·M·B_k, g_k = S·M·B_k and G = S·M·S,
 //
 //	⟨φ, B_k⟩ = f_k/(1-h),   ⟨φ, B_y-φ⟩ = (f_y-h)/(1-h),   ⟨φ, φ⟩ = h/(1-h),   ⟨φ, S-φ⟩ = (s-h)/(1-h)
@@ -36,7 +36,7 @@ import (
 //	⟨S-φ, B_k⟩ = g_k - f_k + (s-h) f_k/(1-h),   ⟨S-φ, B_y-φ⟩ = g_y - f_y - s + h + (s-h)(f_y-h)/(1-h)
 //	|S-φ|² = G - 2s + h + (s-h)²/(1-h)
 //
-// in M' of the others. Where twins do not count, the sum of the image's own class lacks its nearest image m too:
+// in M' of the others. Without twins, the sum of the image's own class leaves out its nearest image m, too:
 //
 //	⟨φ, B_y-φ-m⟩ = (f_y-h-φMm)/(1-h),   |B_y-φ-m|² = q_y - 2f_y + h + mMm + 2φMm - 2 mMB_y + (f_y-h-φMm)²/(1-h)
 //	⟨S-φ, B_y-φ-m⟩ = g_y - f_y - s + h - SMm + φMm + (s-h)(f_y-h-φMm)/(1-h)
@@ -45,14 +45,14 @@ import (
 type metric struct {
 	s     *leaveout.Set
 	along blas32.General // n×d: images along the eigenvectors of Σ φφᵀ
-	sums  []float64      // C×d: classes, likewise
-	count []float64      // C: images of each
-	all   []float64      // d: of all classes
+	sums  []float64      // C×d: sums of the classes, likewise
+	count []float64      // C: images of each class
+	all   []float64      // d: sum of all classes
 	value []float64      // d eigenvalues
 	mean  float64        // τ
-	twin  []int          // of each image, the nearest other of its label; -1: none
+	twin  []int          // n: the nearest other image with the label; -1: none
 
-	free func() error // ends along
+	free func() error // releases along
 }
 
 // squaresBlock rows are multiplied in float32 before they join the float64 sum.
@@ -75,7 +75,8 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 	if !ok {
 		return nil, fmt.Errorf("judges: eigenvectors of the vectors' second moments did not converge")
 	}
-	m := &metric{s: s, value: values, sums: make([]float64, len(s.Classes)*d), count: make([]float64, len(s.Classes)), all: make([]float64, d)}
+	m := &metric{s: s, value: values, sums: make([]float64, len(s.Classes)*d), count: make([]float64, len(s.Classes)),
+		all: make([]float64, d)}
 	for j, v := range m.value {
 		m.value[j] = math.Max(v, 0)
 		m.mean += m.value[j] / float64(d)
@@ -103,11 +104,11 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 	return m, m.findTwins(ctx)
 }
 
-// twinsAmong is how many images of a class are compared with each of it, spread over all where it has more: of so many, one
-// hardly moves the sum.
+// twinsAmong is the most images of a class that each of its images is compared with, spread over a larger class:
+// there a single image hardly moves the sum.
 const twinsAmong = 1 << 12
 
-// findTwins compares the images of each class. Time O(n·twinsAmong·d) at most.
+// findTwins finds the nearest image of the same class for each image. Time O(n·twinsAmong·d) at most.
 func (m *metric) findTwins(ctx context.Context) error {
 	z := m.s.Z
 	m.twin = make([]int, z.Len())
@@ -141,9 +142,10 @@ func (m *metric) findTwins(ctx context.Context) error {
 	return nil
 }
 
-// each calls do for every step-th image with its column and its similarities under λ, which do may change. twins: the
-// nearest image of its label counts.
-func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int, do func(i, y int, row []float64)) error {
+// each calls do for every step-th image with its column and its similarities under λ, which do may change. twins says
+// whether the nearest image with its label counts.
+func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
+	do func(i, y int, row []float64)) error {
 	n, d, c := m.along.Rows, m.along.Cols, len(m.s.Classes)
 	scale := make([]float64, d)
 	for j, v := range m.value {
@@ -170,7 +172,8 @@ func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		part := blas32.General{Rows: min(height, (n-from+step-1)/step), Cols: d, Stride: m.along.Stride * step, Data: m.along.Data[from*m.along.Stride:]}
+		part := blas32.General{Rows: min(height, (n-from+step-1)/step), Cols: d, Stride: m.along.Stride * step,
+			Data: m.along.Data[from*m.along.Stride:]}
 		out := features.Products(&scratch, part, scaled)
 		for r := range part.Rows {
 			i := from + r*step
@@ -178,7 +181,7 @@ func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 			h, own, all := 0.0, 0.0, 0.0
 			for j, v := range features.Row(m.along, i) {
 				h += float64(v) * float64(v) * scale[j]
-				own += float64(v) * m.sums[y*d+j] * scale[j] // in float64: h is taken from it
+				own += float64(v) * m.sums[y*d+j] * scale[j] // in float64, since h is subtracted from it
 				all += float64(v) * m.all[j] * scale[j]
 			}
 			h = math.Min(h, 1-1e-6)
@@ -212,10 +215,10 @@ func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 	return nil
 }
 
-// others are the images but one, φ: how many, φ·M·φ, φ·M·(S-φ), and |S-φ|² in M'.
+// others describes all images but one, φ: their number, φ·M·φ, φ·M·(S-φ), and |S-φ|² in M'.
 type others struct{ n, h, along, norm float64 }
 
-// cosine returns t for the sum b of n of them, by φ·M·b, b·M·b and (S-φ)·M·b.
+// cosine returns t for the sum b of n of the others, from φ·M·b, b·M·b and (S-φ)·M·b.
 func (o others) cosine(n, phi, square, with float64) float64 {
 	left := 1 - o.h
 	with += o.along * phi / left
@@ -226,7 +229,7 @@ func (o others) cosine(n, phi, square, with float64) float64 {
 	return product * inverse(math.Sqrt(math.Max(own, 0)*math.Max(of, 0)))
 }
 
-// inverse returns 1/x, 0 for next to nothing.
+// inverse returns 1/x, or 0 if x is almost 0.
 func inverse(x float64) float64 {
 	if x < 1e-12 {
 		return 0

@@ -24,8 +24,8 @@ func metricOf(t *testing.T, z features.Set, classes int) *metric {
 	return m
 }
 
-// slowly is the similarity of image i to class k with everything computed from the other images alone, their mean too; self: image i is
-// left in.
+// slowly returns the similarity of image i to class k with everything computed from the other images alone, including
+// their mean; with self, image i is left in.
 func slowly(m *metric, lambda float64, i, k int, twins, self bool) float64 {
 	z := m.s.Z
 	d := z.Dim()
@@ -95,7 +95,8 @@ func TestMetricAgainstLoops(t *testing.T) {
 						continue // nothing is left
 					}
 					if want := slowly(m, lambda, i, k, twins, false); math.Abs(v-want) > 1e-4 {
-						t.Errorf("λ %v, twins %v, image %d, class %d (own %d): %v, by loops %v", lambda, twins, i, k, y, v, want)
+						t.Errorf("λ %v, twins %v, image %d, class %d (own %d): %v, by loops %v", lambda, twins, i, k,
+							y, v, want)
 					}
 				}
 				spoiled = math.Max(spoiled, math.Abs(row[y]-slowly(m, lambda, i, y, twins, true)))
@@ -116,7 +117,7 @@ func rowsWith(s *leaveout.Set, column int) (rows []int) {
 	return rows
 }
 
-// Without whitening it is the cosine to the class centre, both seen from the mean.
+// Without whitening it is the cosine to the class centre, both relative to the mean.
 func TestMetricOfCentres(t *testing.T) {
 	z, _ := fine(4, 0.2)
 	m := metricOf(t, z, 32)
@@ -142,7 +143,7 @@ func TestMetricOfCentres(t *testing.T) {
 	})
 }
 
-// meanBut returns the mean of the named rows, nil: of all but row i.
+// meanBut returns the mean of the named rows, or for nil of all but row i.
 func meanBut(z features.Set, i int, rows []int) []float64 {
 	if rows == nil {
 		for j := range z.Len() {

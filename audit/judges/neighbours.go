@@ -6,8 +6,8 @@ import (
 	"winnow/eval"
 )
 
-// nearest asks the nearest other image: its cosine if it has the same label, minus that if it has another, so that
-// disagreement comes first and the closest twin with another label at the very front.
+// nearest scores a label by the nearest other image: its cosine if it has the same label, else minus its cosine, so
+// that the closest twin with another label is most suspect.
 func (b *bench) nearest() error {
 	near, err := eval.Nearest(b.ctx, b.s.Z, nil, 1, eval.Bytes(b.opts.MaxMem))
 	if err != nil {
@@ -15,7 +15,7 @@ func (b *bench) nearest() error {
 	}
 	for i, list := range near {
 		y, other := b.s.Column[b.s.Z.Labels[i]], b.s.Column[b.s.Z.Labels[list[0].Row]]
-		cosine := (1 + float64(list[0].Similarity)) / 2 // both signs keep their meaning where it is negative
+		cosine := (1 + float64(list[0].Similarity)) / 2 // not negative, so that the sign shows agreement
 		if other == y {
 			b.say(i, cosine, cosine, y, cosine)
 		} else {
@@ -25,7 +25,7 @@ func (b *bench) nearest() error {
 	return nil
 }
 
-// vote lets the nearest other images vote, each with (1 + cosine)/2: the score of a label is its share of the votes.
+// vote lets the nearest other images vote, each with (1 + cosine)/2. The score of a label is its share of the votes.
 func (b *bench) vote() error {
 	near, err := eval.Nearest(b.ctx, b.s.Z, nil, b.opts.Neighbours, eval.Bytes(b.opts.MaxMem))
 	if err != nil {

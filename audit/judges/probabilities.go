@@ -6,20 +6,20 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// leastProbable keeps log odds finite where a model is as sure as a float32 can be.
+// leastProbable keeps log odds finite for probabilities of 0 or 1.
 const leastProbable = 1e-7
 
 // ByProbabilities judges labels by class probabilities p that some model gave for the images, best out of fold:
 //
 //	order_i = log p_iy - log r_iy,   score_i = p_iy/(p_iy + r_iy),   r_iy = (Σ_{k≠y} p_ik²)^½
 //
-// the log odds of the label against the length of its rivals' vector. Their sum in its place is self-confidence p_iy, best
-// where mistakes go to all classes alike, and their maximum is what the margin p_iy - max_{k≠y} p_ik looks at, best where
-// people take one class for another; the length is near the better of both wherever it was measured (docs/log). The class
-// suggested is the most probable one. Of a model that has learnt from these labels the score is no probability that a label
-// is right.
+// the log odds of the label against the length of the vector of its rivals. Their sum instead would be
+// self-confidence p_iy, best if mistakes go to all classes alike; their maximum would be the margin p_iy -
+// max_{k≠y} p_ik, best if people confuse two classes. The length was close to the better of both in all
+// measurements (docs/log). The most probable class is suggested. If the model has learnt from these labels, the
+// score is no probability that a label is right.
 //
-// Shapes: p n×C, rows that sum to 1; labels n, 0 ≤ label < C, or negative for none, of which nothing is said.
+// Shapes: p n×C, rows that sum to 1; labels n, 0 ≤ label < C, or negative for none, which are not judged.
 func ByProbabilities(p blas32.General, labels []int) Opinion {
 	o := Undecided(labels)
 	for i, y := range labels {

@@ -32,14 +32,16 @@ func TestByProbabilities(t *testing.T) {
 		{math.Inf(1), 1, 1, -1}, // no label
 	} {
 		near := func(a, b float64) bool { return a == b || math.Abs(a-b) < 1e-6 }
-		if !near(o.Order[i], want.order) || !near(o.Score[i], want.score) || !near(o.SuggestedScore[i], want.best) || o.Suggested[i] != want.suggested {
-			t.Errorf("row %d: order %v, score %v, suggested %d (%v), expected %+v", i, o.Order[i], o.Score[i], o.Suggested[i], o.SuggestedScore[i], want)
+		if !near(o.Order[i], want.order) || !near(o.Score[i], want.score) || !near(o.SuggestedScore[i], want.best) ||
+			o.Suggested[i] != want.suggested {
+			t.Errorf("row %d: order %v, score %v, suggested %d (%v), expected %+v", i, o.Order[i], o.Score[i],
+				o.Suggested[i], o.SuggestedScore[i], want)
 		}
 	}
 }
 
-// Where mistakes go to all classes alike, the order is nearer to self-confidence, the best there, than the margin is; where
-// people take one class of a pair for the other, it is ahead of both.
+// If mistakes go to all classes alike, the order is closer to self-confidence, the best there, than the margin is. If
+// people confuse the two classes of a pair, it beats both.
 func TestByProbabilitiesRanks(t *testing.T) {
 	for _, kind := range []struct{ share, twins float64 }{{.05, 0}, {.3, 0}, {.1, 1}, {.4, 1}} {
 		const n, classes = 20000, 10
@@ -82,8 +84,10 @@ func TestByProbabilitiesRanks(t *testing.T) {
 			return d.AP
 		}
 		ours, confidence, difference := ap(ByProbabilities(p, labels).Order), ap(self), ap(margin)
-		if kind.twins == 0 && !(ours > confidence-.015 && ours > difference+.01) || kind.twins == 1 && !(ours > max(confidence, difference)) {
-			t.Errorf("%+v: average precision %.4f, of self-confidence %.4f, of the margin %.4f", kind, ours, confidence, difference)
+		if kind.twins == 0 && !(ours > confidence-.015 && ours > difference+.01) || kind.twins == 1 &&
+			!(ours > max(confidence, difference)) {
+			t.Errorf("%+v: average precision %.4f, of self-confidence %.4f, of the margin %.4f", kind, ours, confidence,
+				difference)
 		}
 	}
 }

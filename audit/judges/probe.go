@@ -8,12 +8,12 @@ import (
 	"winnow/features"
 )
 
-// penalties are the weights of the probe's penalty that are tried.
+// penalties are the weights of the probe's penalty to try.
 var penalties = []float64{1e-3, 3e-4, 1e-4, 3e-5, 1e-5}
 
-// outOfSample calls do with the probabilities of the columns for every image, by a softmax regression that was fitted
-// on the other folds. Images of a class go to the folds in turn, so that every class is in every fit. The penalty is
-// the one under which the given labels of the first fold are likeliest.
+// outOfSample calls do for every image with the probabilities of the columns, by a softmax regression fitted on the
+// other folds. Images of a class go to the folds in turn, so that every class is in every fit. The penalty is the
+// one under which the given labels of the first fold are likeliest.
 func (b *bench) outOfSample(do func(i, y int, p []float64)) error {
 	c := len(b.s.Classes)
 	probed, err := b.once.probed.get(func() ([]float32, error) {
@@ -33,13 +33,14 @@ func (b *bench) outOfSample(do func(i, y int, p []float64)) error {
 	return nil
 }
 
-// probe fills in the probabilities out of sample.
+// probe computes the probabilities out of sample.
 func (b *bench) probe(probed []float32) error {
 	folds := b.folds()
 	l2, best := 0.0, math.Inf(-1)
 	for _, candidate := range penalties {
 		likelihood := 0.0
-		if err := b.foldOut(folds, 0, candidate, func(_, y int, p []float64) { likelihood += math.Log(math.Max(p[y], 1e-300)) }); err != nil {
+		if err := b.foldOut(folds, 0, candidate,
+			func(_, y int, p []float64) { likelihood += math.Log(math.Max(p[y], 1e-300)) }); err != nil {
 			return err
 		}
 		if likelihood > best {
@@ -71,7 +72,7 @@ func (b *bench) folds() []int {
 	return folds
 }
 
-// foldOut fits on the images outside a fold and calls do for those in it.
+// foldOut fits on the images outside a fold and calls do for those inside.
 func (b *bench) foldOut(folds []int, fold int, l2 float64, do func(i, y int, p []float64)) error {
 	var in, out []int
 	for i, f := range folds {
@@ -92,7 +93,8 @@ func (b *bench) foldOut(folds []int, fold int, l2 float64, do func(i, y int, p [
 		return fmt.Errorf("judges: %w", err)
 	}
 	if len(fitted.Classes) != len(b.s.Classes) {
-		return fmt.Errorf("judges: fold %d: the others hold %d classes of %d", fold, len(fitted.Classes), len(b.s.Classes))
+		return fmt.Errorf("judges: fold %d: the others hold %d classes of %d", fold, len(fitted.Classes),
+			len(b.s.Classes))
 	}
 	const block = 1024
 	w, p := fitted.Weights(), make([]float64, len(fitted.W))
@@ -116,8 +118,8 @@ func (b *bench) selfConfidence() error {
 	return b.outOfSample(func(i, y int, p []float64) { b.sayRow(i, y, p[y], p) })
 }
 
-// margin scores a label by (1 + p_y - max_{k≠y} p_k)/2, p being probabilities out of sample. place says with which class each
-// image belongs, -1 for none, which is suggested.
+// margin scores a label by (1 + p_y - max_{k≠y} p_k)/2, with probabilities p out of sample. place returns the
+// class to suggest for each image, -1 for none.
 func (b *bench) margin(place func() ([]int, error)) error {
 	placed, err := place()
 	if err != nil {
@@ -139,7 +141,7 @@ func (b *bench) margin(place func() ([]int, error)) error {
 	})
 }
 
-// likeliest places every image with the likeliest class, of equals the given one.
+// likeliest places every image in its likeliest class; the given class wins ties.
 func (b *bench) likeliest() ([]int, error) {
 	placed := make([]int, b.s.Z.Len())
 	return placed, b.outOfSample(func(i, y int, p []float64) {
@@ -152,10 +154,10 @@ func (b *bench) likeliest() ([]int, error) {
 	})
 }
 
-// confident places images as confident learning does. An image belongs with confidence to the likeliest class k whose
-// probability reaches t_k, the mean self-confidence of the images given k, if there is one; those that so belong to another
-// class than the given one, the off-diagonal of the confident joint, are the mistakes it finds. Putting these before all
-// others, whatever their margins, ranks worse (CUB-200, a fifth wrong: AUROC 0.921).
+// confident places images as confident learning does. An image belongs with confidence to the likeliest class k
+// whose probability reaches t_k, the mean self-confidence of the images given k, if there is such a class. Images
+// that belong to another class than the given one, the off-diagonal of the confident joint, are the mistakes.
+// Ranking these before all others, regardless of margins, ranks worse (CUB-200, a fifth wrong: AUROC 0.921).
 // Source: Northcutt, Jiang & Chuang, "Confident learning", JAIR 2021, section 3.1 and 3.2.
 func (b *bench) confident() ([]int, error) {
 	c := len(b.s.Classes)

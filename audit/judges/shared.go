@@ -6,23 +6,23 @@ import (
 	"winnow/eval"
 )
 
-// Shared is what several judges of one set need, found out by the first of them: folds, probabilities of the probe, nearest
-// images. Judges of other vectors or labels, or with other options, need another. Its zero value is ready, and judges may work
-// at the same time.
+// Shared holds what several judges of one set need and the first of them computes: folds, probabilities of
+// the probe, nearest images. Other vectors, labels or options need another Shared. The zero value is
+// ready; judges may use it concurrently.
 type Shared struct {
 	folds  found[[]int]
-	probed found[[]float32] // probabilities of the probe out of sample, a row of columns for each image
+	probed found[[]float32] // probabilities of the probe out of sample, n×columns
 	near   found[[][]eval.Neighbour]
 }
 
-// found is a value that is found out once.
+// found is a value that is computed once.
 type found[T any] struct {
 	mu    sync.Mutex
 	known bool
 	value T
 }
 
-// get returns it, found out by find if nobody has before.
+// get returns the value; the first call computes it by find.
 func (f *found[T]) get(find func() (T, error)) (T, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

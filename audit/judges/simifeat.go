@@ -10,23 +10,23 @@ import (
 
 const (
 	rounds = 21  // of voting
-	subset = 0.8 // of the images that take part in a round, but for the first, in which all do
+	subset = 0.8 // share of the images that take part in a round; in the first, all do
 )
 
-// simifeat judges by what the nearest images are called. In a round the k nearest to an image among those that take part, the
-// image itself counted, give its soft label ŷ, the mean of their labels. A round flags the label y
+// simifeat judges by the labels of the nearest images. In each round, the k nearest images that take part,
+// including the image itself, give its soft label ŷ, the mean of their labels. A round flags the label y
 //
 //	by votes:  if another class has more of ŷ than y
-//	by ranks:  if cos(ŷ, e_y) is among the lowest of its class, as many as of the class are wrong by [bench.wrongShares];
-//	           equals in random order
+//	by ranks:  if cos(ŷ, e_y) is among the lowest of its class, as many as are wrong by [bench.wrongShares]; ties in
+//	           random order
 //
-// The score is the share of the rounds that did not flag the label: below a half it is called wrong, and the class that has
-// most of ŷ among all images is suggested. The order is the score, and of equals the mean cos(ŷ, e_y).
+// The score is the share of rounds that did not flag the label. Below 1/2 the label is called wrong, and the
+// largest class of ŷ among all images is suggested. The order is the score, then the mean cos(ŷ, e_y).
 //
-// Differs from the paper: rounds differ by the images that take part alone, where there views of the images are flipped and
-// cropped as well, which vectors that are stored cannot be; and equal votes leave the label. The nearest in a round are
-// looked for among the 2k nearest of all. Time O(n²·d).
-// Source: Zhu, Dong & Liu, "Detecting Corrupted Labels Without Training a Model to Predict", ICML 2022, algorithm 1.
+// Differs from the paper: rounds differ only in the images that take part, while the paper also flips and crops
+// images, which is impossible with stored vectors; and tied votes keep the label. The nearest in a round are
+// searched among the 2k nearest of all. Time O(n²·d). Source: Zhu, Dong & Liu, "Detecting Corrupted Labels
+// Without Training a Model to Predict", ICML 2022, algorithm 1.
 func (b *bench) simifeat(byRank bool) error {
 	near, err := b.near()
 	if err != nil {
@@ -42,7 +42,7 @@ func (b *bench) simifeat(byRank bool) error {
 	column := b.columns()
 	part, agree, flagged := make([]bool, n), make([]float64, n), make([]bool, n)
 	flags, cosines, in := make([]float64, n), make([]float64, n), make([]float64, n)
-	most, share := make([]int, n), make([]float64, n) // among all images
+	most, share := make([]int, n), make([]float64, n) // with all images
 	var v soft
 	for round := range rounds {
 		if err := b.ctx.Err(); err != nil {
@@ -77,7 +77,7 @@ func (b *bench) simifeat(byRank bool) error {
 	}
 	for i, y := range column {
 		score := 1 - flags[i]/in[i]
-		order := score + cosines[i]/in[i]/(2*rounds*rounds) // shares of rounds differ by more
+		order := score + cosines[i]/in[i]/(2*rounds*rounds) // less than the difference of two shares of rounds
 		if score < 0.5 && most[i] != y {
 			b.say(i, order, score, most[i], share[i])
 		} else {
@@ -87,7 +87,7 @@ func (b *bench) simifeat(byRank bool) error {
 	return nil
 }
 
-// near returns the nearest images of each, enough for a round among some of them.
+// near returns the nearest images of each image, enough for a round in which only some take part.
 func (b *bench) near() ([][]eval.Neighbour, error) {
 	return b.once.near.get(func() ([][]eval.Neighbour, error) {
 		return eval.Nearest(b.ctx, b.s.Z, nil, 2*max(b.opts.Neighbours, 2), eval.Bytes(b.opts.MaxMem))
@@ -103,7 +103,7 @@ func (b *bench) columns() []int {
 	return column
 }
 
-// lowest flags of each class the share of its images that take part and agree least.
+// lowest flags in each class a share of its images that take part, those that agree least.
 func (b *bench) lowest(flagged []bool, agree []float64, part []bool, column []int, share []float64) {
 	members := make([][]int, len(b.s.Classes))
 	for i, y := range column {
@@ -121,13 +121,13 @@ func (b *bench) lowest(flagged []bool, agree []float64, part []bool, column []in
 	}
 }
 
-// soft is a soft label: the classes of some images, and of how many of them.
+// soft is a soft label: classes with their numbers of images.
 type soft struct {
 	classes []int
 	counts  []float64
 }
 
-// count makes it that of image i and the first of near that take part, k images in all.
+// count sets v to the labels of image i and the first of near that take part, k images in all.
 func (v *soft) count(i int, near []eval.Neighbour, column []int, part []bool, k int) {
 	v.classes, v.counts = append(v.classes[:0], column[i]), append(v.counts[:0], 1)
 	for _, other := range near {
@@ -147,7 +147,7 @@ func (v *soft) count(i int, near []eval.Neighbour, column []int, part []bool, k 
 	}
 }
 
-// most returns the class with the largest count, of equals y or the one that was met first.
+// most returns the class with the largest count. Ties go to y, then to the class counted first.
 func (v *soft) most(y int) int {
 	best := max(slices.Index(v.classes, y), 0)
 	for at, n := range v.counts {
@@ -158,7 +158,7 @@ func (v *soft) most(y int) int {
 	return v.classes[best]
 }
 
-// cosine returns the cosine to a class alone.
+// cosine returns the cosine to the one-hot label of y.
 func (v *soft) cosine(y int) float64 {
 	var squares, own float64
 	for at, n := range v.counts {

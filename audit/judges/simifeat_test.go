@@ -12,7 +12,7 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// Votes and ranks in loops over all pairs, round by round with the same draws.
+// Votes and ranks by loops over all pairs, round by round with the same draws.
 func TestSimifeatAgainstLoops(t *testing.T) {
 	z, _ := fine(4, 0.3)
 	const k, classes = 10, 32
@@ -108,7 +108,7 @@ func TestSimifeatAgainstLoops(t *testing.T) {
 	}
 }
 
-// drawTriples calls images of classes of these shares, three of a class at a time, by a transition matrix.
+// drawTriples labels images of classes with these shares, three of a class at a time, by a transition matrix.
 func drawTriples(seed uint64, n int, prior []float64, given [][]float64) [][3]int {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	draw := func(p []float64) int {
@@ -128,7 +128,8 @@ func drawTriples(seed uint64, n int, prior []float64, given [][]float64) [][3]in
 	return list
 }
 
-// The transition that triples were drawn by is found, and by plain sums over all C³ consensuses none near it makes them likelier.
+// The fit recovers the transition of the triples, and by plain sums over all C³ consensuses no
+// transition close to it makes them likelier.
 func TestTransition(t *testing.T) {
 	prior := []float64{.2, .5, .3}
 	given := [][]float64{{.7, .2, .1}, {.05, .9, .05}, {.3, .1, .6}}
@@ -140,7 +141,8 @@ func TestTransition(t *testing.T) {
 	for l, row := range given {
 		for a, want := range row {
 			if math.Abs(got.given[l*3+a]-want) > .03 || math.Abs(got.prior[l]-prior[l]) > .03 {
-				t.Errorf("class %d, called %d: %.3f of %.3f, expected %.3f of %.3f", l, a, got.given[l*3+a], got.prior[l], want, prior[l])
+				t.Errorf("class %d, called %d: %.3f of %.3f, expected %.3f of %.3f", l, a, got.given[l*3+a],
+					got.prior[l], want, prior[l])
 			}
 		}
 	}
@@ -189,7 +191,7 @@ func TestTransition(t *testing.T) {
 	}
 }
 
-// One rate for many classes is what was drawn; that of few classes is near the matrix's, by a likelihood in plain sums.
+// For many classes one rate is recovered; for few it is close to that of the matrix, by a likelihood in plain sums.
 func TestOneRate(t *testing.T) {
 	for _, rate := range []float64{0, .2, .5} {
 		const c = 120

@@ -8,88 +8,89 @@ import (
 	"strings"
 )
 
-// column is one value a row or, as a list, several; values are text, empty where there is none.
+// column is one value of a row, or one value of each item of a list. Values are text, empty if missing.
 type column struct {
-	name   string
-	others []string // names that other tools give it
-	needed bool
-	list   bool
-	number bool // or several: nothing that a stranger wrote
-	put    func(e *Suspect, put func(string))
-	set    func(r *rows, e *Suspect, values []string) error // of one value where it is no list
+	name       string   // in CSV, where a column of a list holds the values of all items
+	others     []string // names that other tools use
+	needed     bool
+	number     bool   // holds numbers, and so no text of a stranger
+	list, part string // in JSON and Parquet: the list, and the name of the value in an item; "": no list
+
+	n   func(e *Suspect) int           // items of the list
+	get func(e *Suspect, k int) string // of item k; 0 if there is no list
+	set func(r *rows, e *Suspect, k int, v string) error
 }
 
-// columns in the order of CSV, where true_label stands if any is known. What belongs to a list's paths stands behind it.
-var columns = []column{
-	one("rank", func(e *Suspect) string { return strconv.Itoa(e.Rank) }, func(_ *rows, e *Suspect, s string) (err error) {
-		if e.Rank, err = strconv.Atoi(s); s != "" && (err != nil || e.Rank < 1) {
-			return fmt.Errorf("found %.40q, expected a whole number from 1", s)
-		}
-		return nil
-	}),
-	required("path", func(e *Suspect) *string { return &e.Path }),
-	required("given_label", func(e *Suspect) *string { return &e.Given }, "label"),
-	required("suggested_label", func(e *Suspect) *string { return &e.Suggested }, "predicted_label"),
-	scores,
-	maybe("suggested_score", func(e *Suspect) **float64 { return &e.SuggestedScore }),
-	maybe("suggested_probability", func(e *Suspect) **float64 { return &e.SuggestedProbability }),
-	called,
-	one(trueLabel, func(e *Suspect) string { return e.True }, func(r *rows, e *Suspect, s string) error {
-		e.True = r.same(s)
-		return nil
-	}),
-	nearPaths("nearest_with_given_label", func(e *Suspect) *[]Near { return &e.SupportGiven }),
-	nearPaths("nearest_with_suggested_label", func(e *Suspect) *[]Near { return &e.SupportSuggested }),
-	maybe("fit", func(e *Suspect) **float64 { return &e.Fit }),
-	flag("outlier", func(e *Suspect) *bool { return &e.Outlier }),
-	several(copies, func(e *Suspect) int { return len(e.Copies) },
-		func(e *Suspect, i int) string { return e.Copies[i].Path },
-		func(r *rows, e *Suspect, values []string) error {
-			e.Copies = make([]Copy, len(values))
-			for i, s := range values {
-				e.Copies[i].Path = r.same(s)
-			}
-			return nil
-		}),
-	nearSimilarities("nearest_with_given_label_similarity", func(e *Suspect) []Near { return e.SupportGiven }),
-	nearSimilarities("nearest_with_suggested_label_similarity", func(e *Suspect) []Near { return e.SupportSuggested }),
-	several(copies+"_label", func(e *Suspect) int { return len(e.Copies) },
-		func(e *Suspect, i int) string { return e.Copies[i].Label },
-		func(r *rows, e *Suspect, values []string) error {
-			return each(values, len(e.Copies), func(i int, s string) error { e.Copies[i].Label = r.same(s); return nil })
-		}),
-	numeric(several(copies+"_similarity", func(e *Suspect) int { return len(e.Copies) },
-		func(e *Suspect, i int) string { return digits(e.Copies[i].Similarity) },
-		func(_ *rows, e *Suspect, values []string) error {
-			return each(values, len(e.Copies), func(i int, s string) (err error) { e.Copies[i].Similarity, err = number(s); return err })
-		})),
-	maybe("given_probability", func(e *Suspect) **float64 { return &e.GivenProbability }),
-	flag("unjudged", func(e *Suspect) *bool { return &e.Unjudged }),
+// leaf returns the name of the column in Parquet.
+func (c column) leaf() string {
+	if c.list == "" {
+		return c.name
+	}
+	return c.list + "." + c.part
 }
 
 const (
 	trueLabel = "true_label"
+	path      = "path" // of an image, and the part of an item that names it
+)
+
+// columns in the order of CSV. true_label is left out if none is known. The paths of a list stand before its other
+// parts.
+var columns = []column{
+	one("rank", func(e *Suspect) string { return strconv.Itoa(e.Rank) },
+		func(_ *rows, e *Suspect, s string) (err error) {
+			if e.Rank, err = strconv.Atoi(s); s != "" && (err != nil || e.Rank < 1) {
+				return fmt.Errorf("found %.40q, expected a whole number from 1", s)
+			}
+			return nil
+		}),
+	required(path, func(e *Suspect) *string { return &e.Path }),
+	required("given_label", func(e *Suspect) *string { return &e.Given }, "label"),
+	required("suggested_label", func(e *Suspect) *string { return &e.Suggested }, "predicted_label"),
+	score(),
+	maybe("suggested_score", func(e *Suspect) **float64 { return &e.SuggestedScore }),
+	maybe("suggested_probability", func(e *Suspect) **float64 { return &e.SuggestedProbability }),
+	dropped(),
+	one(trueLabel, func(e *Suspect) string { return e.True }, func(r *rows, e *Suspect, s string) error {
+		e.True = r.same(s)
+		return nil
+	}),
+	texts(given, path, supportGiven, func(n *Near) *string { return &n.Path }),
+	texts(suggested, path, supportSuggested, func(n *Near) *string { return &n.Path }),
+	maybe("fit", func(e *Suspect) **float64 { return &e.Fit }),
+	flag("outlier", func(e *Suspect) *bool { return &e.Outlier }),
+	texts(copies, path, copiesOf, func(c *Copy) *string { return &c.Path }),
+	numbers(given, supportGiven, func(n *Near) *float64 { return &n.Similarity }),
+	numbers(suggested, supportSuggested, func(n *Near) *float64 { return &n.Similarity }),
+	texts(copies, "label", copiesOf, func(c *Copy) *string { return &c.Label }),
+	numbers(copies, copiesOf, func(c *Copy) *float64 { return &c.Similarity }),
+	maybe("given_probability", func(e *Suspect) **float64 { return &e.GivenProbability }),
+	flag("unjudged", func(e *Suspect) *bool { return &e.Unjudged }),
+}
+
+// Lists of a row.
+const (
+	given     = "nearest_with_given_label"
+	suggested = "nearest_with_suggested_label"
 	copies    = "copies_with_other_labels"
 )
 
-var scores = column{name: "score", others: []string{"label_quality", "label_score"}, needed: true, number: true,
-	put: func(e *Suspect, put func(string)) { put(digits(e.Score)) },
-	set: func(_ *rows, e *Suspect, values []string) (err error) { e.Score, err = number(values[0]); return err },
-}
+func supportGiven(e *Suspect) *[]Near     { return &e.SupportGiven }
+func supportSuggested(e *Suspect) *[]Near { return &e.SupportSuggested }
+func copiesOf(e *Suspect) *[]Copy         { return &e.Copies }
 
-var called = func() column {
-	c := flag("dropped", func(e *Suspect) *bool { return &e.Dropped }, "is_label_issue")
-	set := c.set
-	c.set = func(r *rows, e *Suspect, values []string) error {
-		r.calls = r.calls || values[0] != ""
-		return set(r, e, values)
+// parts are the columns of each list.
+var parts = func() map[string][]column {
+	m := map[string][]column{}
+	for _, c := range columns {
+		m[c.list] = append(m[c.list], c)
 	}
-	return c
+	return m
 }()
 
-// cleanlab are the columns for what reads cleanlab's, most of which go by its names.
+// cleanlab are the columns of cleanlab's table of label issues, mostly by its names.
 var cleanlab = func() (list []column) {
-	for _, name := range []string{"path", "is_label_issue", "label_score", "given_label", "suggested_label"} {
+	for _, name := range []string{path, "is_label_issue", "label_score", "given_label", "suggested_label"} {
 		i := slices.IndexFunc(columns, func(c column) bool { return c.name == name || slices.Contains(c.others, name) })
 		c := columns[i]
 		c.name = name
@@ -101,8 +102,8 @@ var cleanlab = func() (list []column) {
 // one returns a column of one value a row.
 func one(name string, get func(e *Suspect) string, set func(r *rows, e *Suspect, s string) error) column {
 	return column{name: name,
-		put: func(e *Suspect, put func(string)) { put(get(e)) },
-		set: func(r *rows, e *Suspect, values []string) error { return set(r, e, values[0]) },
+		get: func(e *Suspect, _ int) string { return get(e) },
+		set: func(r *rows, e *Suspect, _ int, v string) error { return set(r, e, v) },
 	}
 }
 
@@ -119,7 +120,17 @@ func required(name string, at func(e *Suspect) *string, others ...string) column
 	return c
 }
 
-// maybe returns a number that need not be there: empty, or NaN as tables of other tools write it.
+func score() column {
+	c := one("score", func(e *Suspect) string { return digits(e.Score) },
+		func(_ *rows, e *Suspect, s string) (err error) {
+			e.Score, err = number(s)
+			return err
+		})
+	c.needed, c.number, c.others = true, true, []string{"label_quality", "label_score"}
+	return c
+}
+
+// maybe returns an optional number: empty if missing, or NaN, as tables of other tools have it.
 func maybe(name string, at func(e *Suspect) **float64) column {
 	get := func(e *Suspect) string {
 		if v := *at(e); v != nil {
@@ -127,72 +138,73 @@ func maybe(name string, at func(e *Suspect) **float64) column {
 		}
 		return ""
 	}
-	return numeric(one(name, get, func(_ *rows, e *Suspect, s string) error {
+	c := one(name, get, func(_ *rows, e *Suspect, s string) error {
 		if s == "" || strings.EqualFold(s, "nan") {
 			return nil
 		}
 		v, err := number(s)
 		*at(e) = &v
 		return err
-	}))
-}
-
-func flag(name string, at func(e *Suspect) *bool, others ...string) column {
-	c := one(name, func(e *Suspect) string { return strconv.FormatBool(*at(e)) }, func(_ *rows, e *Suspect, s string) (err error) {
-		if s == "" {
-			return nil
-		}
-		if *at(e), err = strconv.ParseBool(s); err != nil {
-			return fmt.Errorf("found %.40q, expected true or false", s)
-		}
-		return nil
 	})
-	c.others = others
+	c.number = true
 	return c
 }
 
-// several returns a column that is a list.
-func several(name string, n func(e *Suspect) int, get func(e *Suspect, i int) string, set func(r *rows, e *Suspect, values []string) error) column {
-	return column{name: name, list: true, set: set, put: func(e *Suspect, put func(string)) {
-		for i := range n(e) {
-			put(get(e, i))
-		}
-	}}
-}
-
-func numeric(c column) column { c.number = true; return c }
-
-func nearPaths(name string, of func(e *Suspect) *[]Near) column {
-	return several(name, func(e *Suspect) int { return len(*of(e)) }, func(e *Suspect, i int) string { return (*of(e))[i].Path },
-		func(r *rows, e *Suspect, values []string) error {
-			near := make([]Near, len(values))
-			for i, s := range values {
-				near[i].Path = r.same(s)
+func flag(name string, at func(e *Suspect) *bool) column {
+	return one(name, func(e *Suspect) string { return strconv.FormatBool(*at(e)) },
+		func(_ *rows, e *Suspect, s string) (err error) {
+			if s == "" {
+				return nil
 			}
-			*of(e) = near
+			if *at(e), err = strconv.ParseBool(s); err != nil {
+				return fmt.Errorf("found %.40q, expected true or false", s)
+			}
 			return nil
 		})
 }
 
-func nearSimilarities(name string, of func(e *Suspect) []Near) column {
-	return numeric(several(name, func(e *Suspect) int { return len(of(e)) }, func(e *Suspect, i int) string { return digits(of(e)[i].Similarity) },
-		func(_ *rows, e *Suspect, values []string) error {
-			near := of(e)
-			return each(values, len(near), func(i int, s string) (err error) { near[i].Similarity, err = number(s); return err })
-		}))
+func dropped() column {
+	c := flag("dropped", func(e *Suspect) *bool { return &e.Dropped })
+	set := c.set
+	c.set = func(r *rows, e *Suspect, k int, v string) error {
+		r.calls = r.calls || v != ""
+		return set(r, e, k, v)
+	}
+	c.others = []string{"is_label_issue"}
+	return c
 }
 
-// each sets what belongs to the n paths of a list, if it is told.
-func each(values []string, n int, set func(i int, s string) error) error {
-	if len(values) != n && len(values) > 0 {
-		return fmt.Errorf("found %d values, expected one for each of %d paths", len(values), n)
+// texts returns a column of the paths or labels of a list.
+func texts[T any](list, part string, of func(e *Suspect) *[]T, text func(item *T) *string) column {
+	c := column{name: list, list: list, part: part,
+		n:   func(e *Suspect) int { return len(*of(e)) },
+		get: func(e *Suspect, k int) string { return *text(&(*of(e))[k]) },
+		set: func(r *rows, e *Suspect, k int, v string) error { *text(at(of(e), k)) = r.same(v); return nil },
 	}
-	for i, s := range values {
-		if err := set(i, s); err != nil {
+	if part != path {
+		c.name += "_" + part
+	}
+	return c
+}
+
+// numbers returns the column of the similarities of a list.
+func numbers[T any](list string, of func(e *Suspect) *[]T, value func(item *T) *float64) column {
+	return column{name: list + "_similarity", list: list, part: "similarity", number: true,
+		n:   func(e *Suspect) int { return len(*of(e)) },
+		get: func(e *Suspect, k int) string { return digits(*value(&(*of(e))[k])) },
+		set: func(_ *rows, e *Suspect, k int, v string) (err error) {
+			*value(at(of(e), k)), err = number(v)
 			return err
-		}
+		},
 	}
-	return nil
+}
+
+// at returns item k of a list, which grows as it is filled.
+func at[T any](list *[]T, k int) *T {
+	for len(*list) <= k {
+		*list = append(*list, *new(T))
+	}
+	return &(*list)[k]
 }
 
 func number(s string) (float64, error) {
@@ -203,16 +215,16 @@ func number(s string) (float64, error) {
 	return v, nil
 }
 
-// digits returns a number for people: six digits tell scores apart as far as they mean anything.
+// digits returns a number with six digits, all that is meaningful in a score.
 func digits(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-// place finds the columns among the names of a file's, -1 where one is missing. A column's own name goes before those
-// that other tools give it.
-func place(names []string) ([]int, error) {
+// place finds the columns, by the names that name returns, among the names in a file; -1 if one is missing. A
+// column's own name takes precedence over the names that other tools use.
+func place(names []string, name func(c column) string) ([]int, error) {
 	at := make([]int, len(columns))
 	for i, c := range columns {
 		at[i] = -1
-		for _, name := range append([]string{c.name}, c.others...) {
+		for _, name := range append([]string{name(c)}, c.others...) {
 			k := slices.Index(names, name)
 			if k >= 0 && slices.Contains(names[k+1:], name) {
 				return nil, fmt.Errorf("column %q stands twice", name)
@@ -223,7 +235,8 @@ func place(names []string) ([]int, error) {
 			}
 		}
 		if at[i] < 0 && c.needed {
-			return nil, fmt.Errorf("found the columns %.200s, expected %s among them", strings.Join(names, ","), c.known())
+			return nil, fmt.Errorf("found the columns %.200s, expected %s among them", strings.Join(names, ","),
+				c.known())
 		}
 	}
 	return at, nil

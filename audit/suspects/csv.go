@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// writeCSV leaves out true_label where no row has one; sheet quotes what a spreadsheet would compute.
+// writeCSV leaves out true_label if no row has one. sheet quotes cells that a spreadsheet would compute.
 func writeCSV(w io.Writer, entries []Suspect, columns []column, sheet bool) error {
 	truth := false
 	for i := range entries {
@@ -34,14 +34,17 @@ func writeCSV(w io.Writer, entries []Suspect, columns []column, sheet bool) erro
 		return err
 	}
 	var values []string
-	put := func(s string) { values = append(values, s) }
 	for i := range entries {
-		err := write(sheetMark, func(c column) string {
-			values = values[:0]
-			c.put(&entries[i], put)
-			cell := join(values)
-			if !c.list {
-				cell = values[0]
+		e := &entries[i]
+		err := write(sheetMark, func(c column) (cell string) {
+			if c.list == "" {
+				cell = c.get(e, 0)
+			} else {
+				values = values[:0]
+				for k := range c.n(e) {
+					values = append(values, c.get(e, k))
+				}
+				cell = join(values)
 			}
 			if sheet && !c.number {
 				cell = Cell(cell)
@@ -59,7 +62,7 @@ func writeCSV(w io.Writer, entries []Suspect, columns []column, sheet bool) erro
 func readCSV(r io.Reader, into *rows) error {
 	limit := &bounded{r: r, left: mostOfRow}
 	in := csv.NewReader(unmarked(limit))
-	in.FieldsPerRecord, in.ReuseRecord = -1, true // counted below, in our words
+	in.FieldsPerRecord, in.ReuseRecord = -1, true // counted below
 	header, err := in.Read()
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf(": file is empty, expected a header path,given_label,suggested_label,score")
@@ -74,7 +77,7 @@ func readCSV(r io.Reader, into *rows) error {
 		}
 		names[i] = strings.ToLower(strings.TrimSpace(header[i]))
 	}
-	at, err := place(names)
+	at, err := place(names, func(c column) string { return c.name })
 	if err != nil {
 		return fmt.Errorf(":1: %w", err)
 	}
@@ -102,11 +105,17 @@ func readCSV(r io.Reader, into *rows) error {
 			if mark >= 0 && record[mark] == sheetMark && !c.number {
 				cell = uncell(cell)
 			}
-			if values = append(values[:0], cell); c.list {
+			if values = append(values[:0], cell); c.list != "" {
 				values = split(values[:0], cell)
+				if n := len(values); n > 0 && c.part != path && n != c.n(&e) {
+					return fmt.Errorf(":%d: %s: found %d values, expected one for each of %d paths", line, c.name, n,
+						c.n(&e))
+				}
 			}
-			if err := c.set(into, &e, values); err != nil {
-				return fmt.Errorf(":%d: %s: %w", line, c.name, err)
+			for k, v := range values {
+				if err := c.set(into, &e, k, v); err != nil {
+					return fmt.Errorf(":%d: %s: %w", line, c.name, err)
+				}
 			}
 		}
 		if err := into.take(e); err != nil {
@@ -115,7 +124,7 @@ func readCSV(r io.Reader, into *rows) error {
 	}
 }
 
-// inCSV puts the line of a broken row first.
+// inCSV puts the line of a broken row in front of an error.
 func inCSV(err error) error {
 	var p *csv.ParseError
 	if errors.As(err, &p) {
@@ -126,19 +135,19 @@ func inCSV(err error) error {
 
 var escaper = strings.NewReplacer(`\`, `\\`, `|`, `\|`)
 
-// join makes one field of a list's values.
+// join makes one field of the values of a list.
 func join(values []string) string {
 	var out strings.Builder
 	for i, s := range values {
 		if i > 0 {
 			out.WriteByte('|')
 		}
-		_, _ = escaper.WriteString(&out, s) // a builder never errs
+		_, _ = escaper.WriteString(&out, s) // a builder never fails
 	}
 	return out.String()
 }
 
-// split takes apart what was joined; nothing holds no value. A \ before anything but \ and | is itself.
+// split undoes join; an empty field holds no value. A \ that is not before \ or | stands for itself.
 func split(values []string, joined string) []string {
 	if joined == "" {
 		return values
@@ -160,13 +169,13 @@ func split(values []string, joined string) []string {
 	return append(values, value.String())
 }
 
-// bounded lets a row take only so much: a forgotten quote does not take the whole file into memory.
+// bounded limits the bytes of a row, so that a missing quote does not read the whole file into memory.
 type bounded struct {
 	r    io.Reader
-	left int
+	left int // bytes
 }
 
-// mostOfRow is the most bytes that a row may take.
+// mostOfRow is the largest number of bytes of a row.
 const mostOfRow = 16 << 20
 
 var errRow = fmt.Errorf("a row takes more than %d MiB: is a quote or a bracket not closed", mostOfRow>>20)
@@ -181,7 +190,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unmarked passes over a byte order mark.
+// unmarked skips a byte order mark.
 func unmarked(r io.Reader) *bufio.Reader {
 	in := bufio.NewReaderSize(r, 1<<16)
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {

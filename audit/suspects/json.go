@@ -7,7 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"reflect"
+	"unicode/utf8"
 )
 
 func writeJSONL(w io.Writer, entries []Suspect) error {
@@ -22,14 +23,14 @@ func writeJSONL(w io.Writer, entries []Suspect) error {
 	return out.Flush()
 }
 
-// writeJSON writes an object whose images are the list.
+// writeJSON writes an object with the list as its images.
 func writeJSON(w io.Writer, entries []Suspect) error {
 	out := bufio.NewWriter(w)
 	to := json.NewEncoder(out)
 	to.SetEscapeHTML(false)
 	lead := "{\"images\": [\n"
 	for i := range entries {
-		_, _ = out.WriteString(lead) // told by Flush
+		_, _ = out.WriteString(lead) // Flush returns the error
 		if err := to.Encode(&entries[i]); err != nil {
 			return err
 		}
@@ -63,7 +64,7 @@ func readJSONL(r io.Reader, into *rows) error {
 	return nil
 }
 
-// readJSON reads a list, or the list that is the images of an object.
+// readJSON reads a list, or the images of an object.
 func readJSON(r *io.SectionReader, into *rows) error {
 	limit := &bounded{r: r, left: mostOfRow}
 	in := json.NewDecoder(unmarked(limit))
@@ -97,7 +98,7 @@ func listed(in *json.Decoder, limit *bounded, into *rows) error {
 			return err
 		}
 		if key == json.Delim('}') {
-			return fmt.Errorf("found no images in the object, expected a list of them, as winnow audit --json writes")
+			return fmt.Errorf("found no images in the object, expected a list of them")
 		}
 		if key == "images" {
 			if first, err = in.Token(); err != nil {
@@ -126,7 +127,7 @@ func listed(in *json.Decoder, limit *bounded, into *rows) error {
 	return err
 }
 
-// pass passes over a value.
+// pass skips a value.
 func pass(in *json.Decoder, limit *bounded) error {
 	for depth := 0; ; {
 		limit.left = mostOfRow
@@ -146,45 +147,18 @@ func pass(in *json.Decoder, limit *bounded) error {
 	}
 }
 
-// asWritten is an entry as Write writes it, with values that can be seen to be missing.
-type asWritten struct {
-	Suspect
-	Score   *float64 `json:"score"`
-	Dropped *bool    `json:"dropped"`
-}
-
-// object reads a row: as Write writes it in one go, and what others wrote value by value.
+// object reads a row. Labels may be numbers.
 func (r *rows) object(raw []byte) error {
-	var own asWritten
-	if err := json.Unmarshal(raw, &own); err != nil || own.Rank < 1 || own.Path == "" || own.Given == "" || own.Suggested == "" || own.Score == nil {
-		return r.foreign(raw)
-	}
-	e := own.Suspect
-	e.Score = *own.Score
-	if own.Dropped != nil {
-		e.Dropped, r.calls = *own.Dropped, true
-	}
-	e.Path, e.Given, e.Suggested, e.True = r.same(e.Path), r.same(e.Given), r.same(e.Suggested), r.same(e.True)
-	for _, near := range [][]Near{e.SupportGiven, e.SupportSuggested} {
-		for i := range near {
-			near[i].Path = r.same(near[i].Path)
-		}
-	}
-	for i := range e.Copies {
-		e.Copies[i].Path, e.Copies[i].Label = r.same(e.Copies[i].Path), r.same(e.Copies[i].Label)
-	}
-	return r.take(e)
-}
-
-// foreign reads a row whose labels may be numbers and whose keys may go by other names.
-func (r *rows) foreign(raw []byte) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil {
 		return inJSON(err)
 	}
 	var e Suspect
 	for _, c := range columns {
-		if c.list {
+		if c.list != "" {
+			if err := r.items(&e, c, object[c.list]); err != nil {
+				return fmt.Errorf("%s: %w", c.list, err)
+			}
 			continue
 		}
 		value, found := object[c.name]
@@ -199,43 +173,49 @@ func (r *rows) foreign(raw []byte) error {
 		}
 		s, err := plain(value)
 		if err == nil {
-			err = c.set(r, &e, []string{s})
+			err = c.set(r, &e, 0, s)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
-	for _, list := range nearby {
-		if err := r.near(object[list.name], list.of(&e)); err != nil {
-			return fmt.Errorf("%s: %w", list.name, err)
-		}
-	}
-	if value := object[copies]; value != nil {
-		if err := json.Unmarshal(value, &e.Copies); err != nil {
-			return fmt.Errorf("%s: %w", copies, inJSON(err))
-		}
-		for i := range e.Copies {
-			e.Copies[i].Path, e.Copies[i].Label = r.same(e.Copies[i].Path), r.same(e.Copies[i].Label)
-		}
-	}
 	return r.take(e)
 }
 
-// near reads images close by.
-func (r *rows) near(value json.RawMessage, to *[]Near) error {
-	if value == nil {
+// items reads all parts of a list, once for its paths.
+func (r *rows) items(e *Suspect, c column, list json.RawMessage) error {
+	if list == nil || c.part != path {
 		return nil
 	}
-	if err := json.Unmarshal(value, to); err != nil {
+	var items []struct{ Path, Label, Similarity json.RawMessage }
+	if err := json.Unmarshal(list, &items); err != nil {
 		return inJSON(err)
 	}
-	for i := range *to {
-		(*to)[i].Path = r.same((*to)[i].Path)
+	for k, item := range items {
+		for _, c := range parts[c.list] {
+			value := item.Path
+			switch c.part {
+			case "label":
+				value = item.Label
+			case "similarity":
+				value = item.Similarity
+			}
+			if value == nil {
+				continue
+			}
+			s, err := plain(value)
+			if err == nil {
+				err = c.set(r, e, k, s)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.part, err)
+			}
+		}
 	}
 	return nil
 }
 
-// plain returns a string's value, "" for null, and any other value's own text.
+// plain returns the value of a string, "" for null, and the text of any other single value.
 func plain(raw json.RawMessage) (string, error) {
 	switch {
 	case string(raw) == "null":
@@ -245,18 +225,20 @@ func plain(raw json.RawMessage) (string, error) {
 	case raw[0] != '"':
 		return string(raw), nil
 	}
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return string(raw[1 : len(raw)-1]), nil
+	}
 	var s string
 	err := json.Unmarshal(raw, &s)
 	return s, err
 }
 
-// inJSON says in short what is wrong.
+// inJSON shortens an error about a value of the wrong type.
 func inJSON(err error) error {
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		if wrong.Field == "" {
-			return fmt.Errorf("found a %s, expected an object", wrong.Value)
-		}
-		return fmt.Errorf("%s: found a %s, expected a %s", wrong.Field, wrong.Value, strings.TrimSuffix(wrong.Type.Kind().String(), "64"))
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Type.Kind() == reflect.Slice {
+		return fmt.Errorf("found a %s, expected a list", wrong.Value)
+	} else if ok {
+		return fmt.Errorf("found a %s, expected an object", wrong.Value)
 	}
 	return err
 }

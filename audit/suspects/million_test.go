@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// BenchmarkMillion writes and reads a list of a million images, and reports the file's size and what the list takes in
-// memory while it is read. Long: go test ./audit/suspects -run none -bench Million -benchtime 1x
+// BenchmarkMillion writes and reads a list of a million images, and reports the size of the file and the memory of
+// the list while it is read. Long: go test ./audit/suspects -run none -bench Million -benchtime 1x
 func BenchmarkMillion(b *testing.B) {
 	list := made(1_000_000)
 	dir := b.TempDir()
@@ -53,7 +53,7 @@ func BenchmarkMillion(b *testing.B) {
 	}
 }
 
-// heap is what is in use after a collection.
+// heap returns the memory in use after a collection.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -61,7 +61,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// peak watches how far the heap grows.
+// peak returns the largest heap until it is stopped.
 func peak() (<-chan int64, chan<- struct{}) {
 	most, stop := make(chan int64, 1), make(chan struct{})
 	go func() {

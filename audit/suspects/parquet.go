@@ -13,23 +13,24 @@ import (
 	"winnow/internal/parquetguard"
 )
 
-// Rows are written to Parquet at a time, and lie in a group of a file.
 const (
-	batch = 4096
-	group = 1 << 16
+	batch = 4096    // rows that are written at a time
+	group = 1 << 16 // rows of a group
 )
 
-// What a file may become in memory: rows and texts of so many bytes for each of its own, and of any file so many. Texts that
-// a file states once and repeats are counted each time.
+// Limits to the memory that rows and texts of a file may take. A text that the file holds once and
+// repeats counts each time.
 const (
-	leastRoom   = 16 << 20
-	roomPerByte = 1000
-	mostText    = 1 << 16
+	leastRoom   = 16 << 20 // bytes for any file
+	roomPerByte = 1000     // further bytes for each byte of the file
+	mostText    = 1 << 16  // bytes of one text
 )
 
 func writeParquet(w io.Writer, entries []Suspect) error {
-	schema := parquet.NewSchema("Entry", parquet.SchemaOf(Suspect{})) // a name that no reader looks at, but a part of the file
-	out := parquet.NewGenericWriter[Suspect](w, schema, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(group))
+	// no reader uses the name, but it is part of the file
+	schema := parquet.NewSchema("Entry", parquet.SchemaOf(Suspect{}))
+	out := parquet.NewGenericWriter[Suspect](w, schema, parquet.Compression(&parquet.Snappy),
+		parquet.MaxRowsPerRowGroup(group))
 	for len(entries) > 0 {
 		n := min(batch, len(entries))
 		if _, err := out.Write(entries[:n]); err != nil {
@@ -40,18 +41,16 @@ func writeParquet(w io.Writer, entries []Suspect) error {
 	return out.Close()
 }
 
-// leaf is a column of a Parquet file that is read, and how its values are taken: k counts the values of a row.
+// leaf is a column of a Parquet file.
 type leaf struct {
-	at   int // among the file's leaves
-	name string
-	set  func(e *Suspect, k int, v string) error
+	column
+	at int // among the leaves of the file
 }
 
-// readParquet reads the columns that are known, one after the other in each group of rows; others are not even
-// decompressed.
+// readParquet reads the known columns, one after the other in each group of rows. It does not decompress others.
 func readParquet(src io.ReaderAt, size int64, into *rows) (err error) {
 	defer func() {
-		if p := recover(); p != nil { // broken files lead the library out of its slices
+		if p := recover(); p != nil { // the library panics on broken files
 			err = fmt.Errorf(": is no sound Parquet file: %v", p)
 		}
 	}()
@@ -68,7 +67,7 @@ func readParquet(src io.ReaderAt, size int64, into *rows) (err error) {
 		into.group = into.group[:0]
 		for i, l := range leaves {
 			if err := check(n, l.at); err != nil {
-				return fmt.Errorf(": %s: %w", l.name, err)
+				return fmt.Errorf(": %s: %w", l.leaf(), err)
 			}
 			if err := into.chunk(g.ColumnChunks()[l.at], l, i == 0); err != nil {
 				return err
@@ -89,69 +88,27 @@ func (r *rows) leaves(schema *parquet.Schema) ([]leaf, error) {
 	for _, path := range schema.Columns() {
 		name := path[0]
 		if len(path) > 1 {
-			name = path[0] + "." + path[len(path)-1] // NAME.list.element.path, by whatever names the middle goes
+			name = path[0] + "." + path[len(path)-1] // NAME.list.element.PART; names in the middle vary
 		}
 		names = append(names, strings.ToLower(name))
 	}
-	at, err := place(names)
+	at, err := place(names, column.leaf)
 	if err != nil {
 		return nil, err
 	}
 	var leaves []leaf
 	for i, c := range columns {
-		if c.list || at[i] < 0 {
+		if at[i] < 0 {
 			continue
 		}
-		l := leaf{at: at[i], name: c.name, set: func(e *Suspect, k int, v string) error {
-			if k > 0 {
-				return fmt.Errorf("holds a list, expected one value")
-			}
-			return c.set(r, e, []string{v})
-		}}
-		if leaves = append(leaves, l); c.name == "path" {
+		if leaves = append(leaves, leaf{c, at[i]}); c.name == path {
 			leaves[0], leaves[len(leaves)-1] = leaves[len(leaves)-1], leaves[0]
-		}
-	}
-	for name, set := range r.parts() {
-		for i, n := range names {
-			if n == name {
-				leaves = append(leaves, leaf{at: i, name: name, set: set})
-			}
 		}
 	}
 	return leaves, nil
 }
 
-// parts returns the leaves of lists.
-func (r *rows) parts() map[string]func(e *Suspect, k int, v string) error {
-	parts := map[string]func(e *Suspect, k int, v string) error{
-		copies + ".path":  func(e *Suspect, k int, v string) error { at(&e.Copies, k).Path = r.same(v); return nil },
-		copies + ".label": func(e *Suspect, k int, v string) error { at(&e.Copies, k).Label = r.same(v); return nil },
-		copies + ".similarity": func(e *Suspect, k int, v string) (err error) {
-			at(&e.Copies, k).Similarity, err = number(v)
-			return err
-		},
-	}
-	for _, list := range nearby {
-		parts[list.name+".path"] = func(e *Suspect, k int, v string) error { at(list.of(e), k).Path = r.same(v); return nil }
-		parts[list.name+".similarity"] = func(e *Suspect, k int, v string) (err error) {
-			at(list.of(e), k).Similarity, err = number(v)
-			return err
-		}
-	}
-	return parts
-}
-
-// at returns the k-th of a list that grows as it is filled.
-func at[T any](list *[]T, k int) *T {
-	for len(*list) <= k {
-		var zero T
-		*list = append(*list, zero)
-	}
-	return &(*list)[k]
-}
-
-// chunk takes the values of a column in a group of rows; the first column says how many there are.
+// chunk reads the values of a column in a group of rows. The first column determines the number of rows.
 func (r *rows) chunk(column parquet.ColumnChunk, l leaf, first bool) error {
 	pages := column.Pages()
 	defer pages.Close()
@@ -163,7 +120,7 @@ func (r *rows) chunk(column parquet.ColumnChunk, l leaf, first bool) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf(": %s: %w", l.name, err)
+			return fmt.Errorf(": %s: %w", l.leaf(), err)
 		}
 		from := page.Values()
 		for {
@@ -173,7 +130,7 @@ func (r *rows) chunk(column parquet.ColumnChunk, l leaf, first bool) error {
 					row, k = row+1, 0
 				}
 				if row < 0 {
-					return fmt.Errorf(": %s: begins amid a row", l.name)
+					return fmt.Errorf(": %s: begins amid a row", l.leaf())
 				}
 				if row == len(r.group) && first {
 					if r.room -= int64(unsafe.Sizeof(Suspect{})); r.room < 0 {
@@ -182,43 +139,47 @@ func (r *rows) chunk(column parquet.ColumnChunk, l leaf, first bool) error {
 					r.group = append(r.group, Suspect{})
 				}
 				if row >= len(r.group) {
-					return fmt.Errorf(": %s: has more values than there are paths", l.name)
+					return fmt.Errorf(": %s: has more values than there are paths", l.leaf())
 				}
 				n := 0
 				if kind := v.Kind(); kind == parquet.ByteArray || kind == parquet.FixedLenByteArray {
 					n = len(v.ByteArray())
 				}
 				if r.room -= int64(n); n > mostText || r.room < 0 {
-					return fmt.Errorf(": row %d: %s: a text of %d bytes, expected at most %d, and fewer than %d for each byte of the file", r.given+row+1, l.name, n, mostText, roomPerByte)
+					return fmt.Errorf(": row %d: %s: a text of %d bytes, expected at most %d, and fewer than %d for "+
+						"each byte of the file", r.given+row+1, l.leaf(), n, mostText, roomPerByte)
 				}
 				if err := l.take(r, &r.group[row], k, v); err != nil {
-					return fmt.Errorf(": row %d: %s: %w", r.given+row+1, l.name, err)
+					return fmt.Errorf(": row %d: %s: %w", r.given+row+1, l.leaf(), err)
 				}
 			}
 			if errors.Is(err, io.EOF) || n == 0 && err == nil {
 				break
 			}
 			if err != nil {
-				return fmt.Errorf(": %s: %w", l.name, err)
+				return fmt.Errorf(": %s: %w", l.leaf(), err)
 			}
 		}
 		parquet.Release(page)
 	}
 	if row+1 != len(r.group) {
-		return fmt.Errorf(": %s: has values of %d rows, expected %d", l.name, row+1, len(r.group))
+		return fmt.Errorf(": %s: has values of %d rows, expected %d", l.leaf(), row+1, len(r.group))
 	}
 	return nil
 }
 
-// take sets a value; of a list, nothing is no value.
+// take sets a value, that of item k in a list. A list may hold no value.
 func (l leaf) take(r *rows, e *Suspect, k int, v parquet.Value) error {
-	if v.IsNull() && strings.Contains(l.name, ".") {
+	switch {
+	case l.list != "" && v.IsNull():
 		return nil
+	case l.list == "" && k > 0:
+		return fmt.Errorf("holds a list, expected one value")
 	}
-	return l.set(e, k, r.shown(v))
+	return l.set(r, e, k, r.shown(v))
 }
 
-// shown returns a value as text; one that is known already is not made again.
+// shown returns a value as text, without a new copy of a text that is known.
 func (r *rows) shown(v parquet.Value) string {
 	switch {
 	case v.IsNull():

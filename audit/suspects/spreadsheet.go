@@ -8,18 +8,18 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// A spreadsheet takes a cell that begins with = + - @ for a formula and computes it: a label could run what its author
-// likes. In a file written for spreadsheets such texts have a ' in front, and so has a text that begins with ' itself. A
-// row says so in the column spreadsheet, and is read back without it.
+// A spreadsheet computes a cell that begins with = + - @ as a formula: a label could run code of its author. In a
+// file for spreadsheets such texts have a ' in front, and so have texts that begin with '. The column spreadsheet
+// marks these rows, so that reading removes the '.
 const (
 	sheetColumn = "spreadsheet"
 	sheetMark   = "quoted"
 )
 
-// formulas begin what spreadsheets compute, the wide forms of East Asian keyboards too.
+// formulas are the characters that begin a formula, including the wide forms of East Asian keyboards.
 const formulas = "=+-@＝＋－＠"
 
-// Cell returns a text so that no spreadsheet computes it.
+// Cell returns a text that no spreadsheet computes.
 func Cell(s string) string {
 	begin := strings.TrimLeft(s, " \t\r\n")
 	if strings.HasPrefix(begin, "'") || begin != "" && strings.IndexAny(begin, formulas) == 0 {
@@ -36,7 +36,7 @@ func uncell(s string) string {
 	return s
 }
 
-// Unquoted returns a text of a row, without the ' that a file for spreadsheets has in front of it.
+// Unquoted returns a cell of a row, without the ' that a file for spreadsheets puts in front of it.
 func Unquoted(header, row []string, at int) string {
 	if mark := slices.Index(header, sheetColumn); mark >= 0 && row[mark] == sheetMark {
 		return uncell(row[at])
@@ -44,7 +44,7 @@ func Unquoted(header, row []string, at int) string {
 	return row[at]
 }
 
-// WriteSpreadsheet writes a list as CSV that spreadsheets show and do not compute.
+// WriteSpreadsheet writes a list as CSV that spreadsheets show but do not compute.
 func WriteSpreadsheet(path string, list []Suspect) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return writeCSV(w, list, columns, true) })
 }

@@ -1,27 +1,36 @@
 // Package suspects is the table of judged images on disk: one row an image, most suspect first, as winnow audit writes
 // it and winnow review reads it, in CSV, lines of JSON, JSON and Parquet.
 //
-// Columns, by the same names in every form: rank (1 is most suspect), path (as in the manifest), given_label,
-// suggested_label (the given one where none fits better), score (the higher, the more right the given label looks),
-// suggested_score (of the suggested label, on the scale of score), suggested_probability (that the suggested label is
-// right; empty where the scorer gives no probabilities), dropped (among those called wrong), true_label (where the
-// manifest knows it), nearest_with_given_label and nearest_with_suggested_label (images that speak for either, nearest
-// first, with their cosines), fit and outlier (whether the image fits any class), copies_with_other_labels,
-// given_probability (that the given label is right; empty as suggested_probability is), unjudged (alone in its class, so
-// that score says nothing).
+// Columns have the same names in every form:
 //
-// In CSV a list of paths is one field, joined by |. A | that stands in a path is written \|, and a \ is written \\.
-// What belongs to the paths of a list stands in fields of its own, joined in the same way: their cosines in
-// nearest_with_given_label_similarity and so on, the labels of copies in copies_with_other_labels_label. In JSON and
-// Parquet a list holds objects. Lists made by other tools need path, given_label (or label), suggested_label (or
-// predicted_label) and score (or label_quality, label_score), and may have dropped (or is_label_issue); other columns are
-// passed over. Without ranks the lowest score is the most suspect.
+//	rank                          1 is most suspect
+//	path                          as in the manifest
+//	given_label, suggested_label  the suggested label is the given one if none fits better
+//	score                         higher if the given label looks more right
+//	suggested_score               of the suggested label, on the scale of score
+//	given_probability,            that the label is right; empty if the scorer gives no probabilities
+//	suggested_probability
+//	dropped                       the label is called wrong
+//	true_label                    if the manifest has it
+//	nearest_with_given_label,     images that support the label, nearest first, with their cosines
+//	nearest_with_suggested_label
+//	fit, outlier                  whether the image fits any class
+//	copies_with_other_labels      near copies
+//	unjudged                      alone in its class, so that score says nothing
 //
-// A file NAME.cleanlab.csv has path and what cleanlab's table of label issues calls is_label_issue (dropped), label_score
-// (score), given_label and suggested_label.
+// In CSV a list of paths is one field, joined by |. A | in a path is written \|, and a \ is written \\. The other
+// values of a list have fields of their own, joined in the same way: cosines in nearest_with_given_label_similarity
+// and so on, labels of copies in copies_with_other_labels_label. In JSON and Parquet a list holds objects.
 //
-// A CSV for spreadsheets (WriteSpreadsheet) has one more column, spreadsheet, and a ' in front of texts that begin like a
-// formula.
+// Lists made by other tools need path, given_label (or label), suggested_label (or predicted_label) and score (or
+// label_quality, label_score), and may have dropped (or is_label_issue). Other columns are ignored. Without ranks the
+// lowest score is the most suspect.
+//
+// A file NAME.cleanlab.csv has path and, by the names of cleanlab's table of label issues, is_label_issue (dropped),
+// label_score (score), given_label and suggested_label.
+//
+// A CSV for spreadsheets (WriteSpreadsheet) has another column, spreadsheet, and a ' in front of texts that begin
+// like a formula.
 //
 // The package knows no images, no vectors and no scorer. It imports nothing of winnow.
 package suspects
@@ -39,34 +48,43 @@ import (
 	"winnow/internal/text"
 )
 
-// Suspect is one judged image, from the judge to the file and the page. Numbers are for the program that judged; files
-// hold the other fields.
+// Suspect is one judged image, from the judge to the file and the page. Files hold the fields with JSON names; the
+// others are for the program that judged.
 type Suspect struct {
-	Rank                 int      `json:"rank" parquet:"rank"`
-	Path                 string   `json:"path" parquet:"path"`
-	Given                string   `json:"given_label" parquet:"given_label,dict"`
-	Suggested            string   `json:"suggested_label" parquet:"suggested_label,dict"`                 // the given label if none fits better
-	Score                float64  `json:"score" parquet:"score"`                                          // of the given label; higher: cleaner
-	SuggestedScore       *float64 `json:"suggested_score" parquet:"suggested_score,optional"`             // nil: not known
-	SuggestedProbability *float64 `json:"suggested_probability" parquet:"suggested_probability,optional"` // nil: the score is none
-	Dropped              bool     `json:"dropped" parquet:"dropped"`                                      // called wrong
-	True                 string   `json:"true_label,omitempty" parquet:"true_label,optional,dict"`
-	SupportGiven         []Near   `json:"nearest_with_given_label" parquet:"nearest_with_given_label,list"`
-	SupportSuggested     []Near   `json:"nearest_with_suggested_label" parquet:"nearest_with_suggested_label,list"`
-	Fit                  *float64 `json:"fit" parquet:"fit,optional"` // to the class that it fits best, in deviations; nil: not known
-	Outlier              bool     `json:"outlier" parquet:"outlier"`  // fits no class
-	Copies               []Copy   `json:"copies_with_other_labels" parquet:"copies_with_other_labels,list"`
-	GivenProbability     *float64 `json:"given_probability" parquet:"given_probability,optional"` // nil: Score is no probability
-	Unjudged             bool     `json:"unjudged" parquet:"unjudged"`                            // alone in its class: Score says nothing
+	Rank  int    `json:"rank" parquet:"rank"`
+	Path  string `json:"path" parquet:"path"`
+	Given string `json:"given_label" parquet:"given_label,dict"`
+	// Suggested is the given label if none fits better.
+	Suggested string `json:"suggested_label" parquet:"suggested_label,dict"`
+	// Score of the given label: higher if it looks more right.
+	Score float64 `json:"score" parquet:"score"`
+	// SuggestedScore is nil if unknown.
+	SuggestedScore *float64 `json:"suggested_score" parquet:"suggested_score,optional"`
+	// SuggestedProbability is nil if the scorer gives no probabilities.
+	SuggestedProbability *float64 `json:"suggested_probability" parquet:"suggested_probability,optional"`
+	// Dropped says that the label is called wrong.
+	Dropped          bool   `json:"dropped" parquet:"dropped"`
+	True             string `json:"true_label,omitempty" parquet:"true_label,optional,dict"`
+	SupportGiven     []Near `json:"nearest_with_given_label" parquet:"nearest_with_given_label,list"`
+	SupportSuggested []Near `json:"nearest_with_suggested_label" parquet:"nearest_with_suggested_label,list"`
+	// Fit to the class that the image fits best, in deviations; nil if unknown.
+	Fit     *float64 `json:"fit" parquet:"fit,optional"`
+	Outlier bool     `json:"outlier" parquet:"outlier"` // fits no class
+	Copies  []Copy   `json:"copies_with_other_labels" parquet:"copies_with_other_labels,list"`
+	// GivenProbability is nil if Score is no probability.
+	GivenProbability *float64 `json:"given_probability" parquet:"given_probability,optional"`
+	// Unjudged says that the image is alone in its class, so that Score means nothing.
+	Unjudged bool `json:"unjudged" parquet:"unjudged"`
 
-	Row            int     `json:"-" parquet:"-"` // in the judged set
-	GivenClass     int     `json:"-" parquet:"-"`
-	SuggestedClass int     `json:"-" parquet:"-"`
-	Order          float64 `json:"-" parquet:"-"` // as Score, without ties where a probability rounds to 0 or 1 (its log odds)
-	Alone          bool    `json:"-" parquet:"-"` // no other image has its label
+	Row            int `json:"-" parquet:"-"` // in the judged set
+	GivenClass     int `json:"-" parquet:"-"`
+	SuggestedClass int `json:"-" parquet:"-"`
+	// Order is Score, or its log odds, which do not tie if a probability rounds to 0 or 1.
+	Order float64 `json:"-" parquet:"-"`
+	Alone bool    `json:"-" parquet:"-"` // no other image has its label
 }
 
-// Said says for people how right the given label looks: a probability in percent, else the score.
+// Said returns how right the given label looks, as text: a probability in percent, else the score.
 func (e *Suspect) Said() string {
 	switch {
 	case e.Unjudged:
@@ -77,23 +95,14 @@ func (e *Suspect) Said() string {
 	return text.Score(e.Score)
 }
 
-// Unjudged is said in the place of a score that says nothing.
+// Unjudged replaces a score that says nothing.
 const Unjudged = "not judged"
 
 // Near is an image close to the judged one.
 type Near struct {
 	Path       string  `json:"path" parquet:"path"`
-	Similarity float64 `json:"similarity" parquet:"similarity"` // cosine; 0 if a list does not tell it
+	Similarity float64 `json:"similarity" parquet:"similarity"` // cosine; 0 if the list has none
 	Row        int     `json:"-" parquet:"-"`                   // in the judged set
-}
-
-// nearby are an entry's lists of images close to it, by their names in files.
-var nearby = []struct {
-	name string
-	of   func(e *Suspect) *[]Near
-}{
-	{"nearest_with_given_label", func(e *Suspect) *[]Near { return &e.SupportGiven }},
-	{"nearest_with_suggested_label", func(e *Suspect) *[]Near { return &e.SupportSuggested }},
 }
 
 // Copy is a near copy of the judged image that has another label.
@@ -114,17 +123,18 @@ const (
 	JSON    Format = "json"    // the list as "images" of an object, as winnow audit --json has it, or alone
 	Parquet Format = "parquet" // Snappy compressed
 
-	// Cleanlab is CSV with path and the columns of cleanlab's table of label issues, for what reads that.
+	// Cleanlab is CSV with path and the columns of cleanlab's table of label issues.
 	Cleanlab Format = "cleanlab.csv"
 )
 
-// FormatOf tells the form by the ending of a file's name.
+// FormatOf returns the form that the ending of a file's name stands for.
 func FormatOf(path string) (Format, error) {
 	if strings.HasSuffix(strings.ToLower(path), "."+string(Cleanlab)) {
 		return Cleanlab, nil
 	}
 	if strings.HasSuffix(strings.ToLower(path), ".labelstudio.json") {
-		return "", fmt.Errorf("%q is the name of tasks for Label Studio, which winnow review SUSPECTS --export --out makes of a list in another file", path)
+		return "", fmt.Errorf("%q is the name of tasks for Label Studio, expected a list, from which winnow review "+
+			"exports them", path)
 	}
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 	switch f := Format(ending); f {
@@ -150,7 +160,8 @@ func Write(w io.Writer, format Format, list []Suspect) error {
 	case Parquet:
 		return writeParquet(w, list)
 	}
-	return fmt.Errorf("suspects: format %q is unknown, expected %s, %s, %s, %s or %s", format, CSV, JSONL, JSON, Parquet, Cleanlab)
+	return fmt.Errorf("suspects: format %q is unknown, expected %s, %s, %s, %s or %s", format, CSV, JSONL, JSON,
+		Parquet, Cleanlab)
 }
 
 // WriteFile writes a list in the form that the file's name ends in, whole or not at all.
@@ -171,19 +182,22 @@ func Read(path string) (list []Suspect, err error) {
 	return list, err
 }
 
-// Each gives the rows of a list one after the other, in the file's order and never all at once; Rank is 0 where the file
-// tells none. An error of yield ends the reading and is returned unchanged. Texts of one row may be parts of a longer one:
-// a caller that keeps a few of many clones them. calls reports whether the list tells which labels are called wrong.
+// Each passes the rows of a list to yield one by one, in the order of the file. Rank is 0 if the file has no ranks. An
+// error of yield ends the reading and is returned unchanged. Texts of a row may be parts of a longer one: a caller that
+// keeps a few of many should clone them. calls reports whether the list says which labels are called wrong.
 func Each(path string, yield func(Suspect) error) (calls bool, err error) {
 	into := &rows{give: yield}
-	err = opened(path, func(src io.ReaderAt, size int64, format Format) error { return into.readAll(src, size, format) })
+	err = opened(path, func(src io.ReaderAt, size int64, format Format) error {
+		return into.readAll(src, size,
+			format)
+	})
 	if into.refused != nil {
 		err = into.refused
 	}
 	return into.calls, err
 }
 
-// opened reads a file, and names it in errors, which begin with ":LINE: " or ": ".
+// opened reads a file. It puts the file's name in front of errors, which begin with ":LINE: " or ": ".
 func opened(path string, read func(src io.ReaderAt, size int64, format Format) error) error {
 	format, err := FormatOf(path)
 	if err != nil {
@@ -199,7 +213,7 @@ func opened(path string, read func(src io.ReaderAt, size int64, format Format) e
 		return fmt.Errorf("suspects: %w", err)
 	}
 	if info.IsDir() {
-		return fmt.Errorf("suspects: %s: is a folder, expected a file that winnow audit --out wrote", path)
+		return fmt.Errorf("suspects: %s: is a folder, expected a file that winnow audit wrote", path)
 	}
 	if err := read(f, info.Size(), format); err != nil {
 		return fmt.Errorf("suspects: %s%w", path, err)
@@ -207,7 +221,7 @@ func opened(path string, read func(src io.ReaderAt, size int64, format Format) e
 	return nil
 }
 
-// read reads what has a size, as a whole.
+// read reads a whole list.
 func read(src io.ReaderAt, size int64, format Format) (list []Suspect, err error) {
 	into := &rows{names: map[string]string{}, give: func(e Suspect) error {
 		list = append(list, e)
@@ -227,20 +241,20 @@ func read(src io.ReaderAt, size int64, format Format) (list []Suspect, err error
 	return list, nil
 }
 
-// rows takes what is read, row after row.
+// rows passes on what is read, row by row.
 type rows struct {
 	give    func(Suspect) error
-	refused error // what give said
+	refused error // of give
 
-	names map[string]string // every path and label once, for rows name each other and labels are few; nil: as they are read
+	names map[string]string // each path and label once, since rows name each other; nil: texts as they are read
 	given int
-	told  int       // rows that have a rank
-	calls bool      // a row tells whether its label is called wrong
-	group []Suspect // of a Parquet file, which has columns
-	room  int64     // bytes that rows of such a file may still take
+	told  int       // rows with a rank
+	calls bool      // a row says whether its label is called wrong
+	group []Suspect // rows of a Parquet file under way, column by column
+	room  int64     // bytes that rows of a Parquet file may still take
 }
 
-// same returns the text that was read first among equals.
+// same returns the first of equal texts, so that each is held once.
 func (r *rows) same(s string) string {
 	if r.names == nil {
 		return s
@@ -248,13 +262,22 @@ func (r *rows) same(s string) string {
 	if known, ok := r.names[s]; ok {
 		return known
 	}
-	s = strings.Clone(s) // not a view of a whole line
+	s = strings.Clone(s) // do not keep a whole line
 	r.names[s] = s
 	return s
 }
 
 // take passes a row on.
 func (r *rows) take(e Suspect) error {
+	if e.SupportGiven == nil { // JSON shows an empty list, not null
+		e.SupportGiven = []Near{}
+	}
+	if e.SupportSuggested == nil {
+		e.SupportSuggested = []Near{}
+	}
+	if e.Copies == nil {
+		e.Copies = []Copy{}
+	}
 	r.given++
 	if e.Rank > 0 {
 		r.told++
@@ -263,7 +286,7 @@ func (r *rows) take(e Suspect) error {
 	return r.refused
 }
 
-// readAll passes all rows on. Either all have ranks or none.
+// readAll passes all rows on. It refuses lists in which only some rows have ranks.
 func (r *rows) readAll(src io.ReaderAt, size int64, format Format) (err error) {
 	switch in := io.NewSectionReader(src, 0, size); format {
 	case CSV, Cleanlab:

@@ -25,12 +25,12 @@ import (
 
 var formats = []Format{CSV, JSONL, JSON, Parquet}
 
-// forms are also those that leave columns out.
+// forms also includes the form that leaves columns out.
 var forms = append(formats[:4:4], Cleanlab)
 
 func ref(v float64) *float64 { return &v }
 
-// made is a list as an audit might write it; numbers have no more digits than CSV keeps.
+// made returns a list as an audit might write it. Numbers have no more digits than CSV keeps.
 func made(n int) []Suspect {
 	rng := rand.New(rand.NewPCG(1, 2))
 	score := func() float64 { return float64(rng.IntN(1e6)) / 1e6 }
@@ -38,8 +38,9 @@ func made(n int) []Suspect {
 	list := make([]Suspect, n)
 	for i := range list {
 		e := &list[i]
-		*e = Suspect{Rank: i + 1, Path: fmt.Sprintf("c%02d/%06d.jpg", i%50, i), Given: strconv.Itoa(i % 50), Suggested: strconv.Itoa(rng.IntN(50)),
-			Score: score(), SuggestedScore: ref(score()), Dropped: i < n/5, Outlier: rng.IntN(30) == 0}
+		*e = Suspect{Rank: i + 1, Path: fmt.Sprintf("c%02d/%06d.jpg", i%50, i), Given: strconv.Itoa(i % 50),
+			Suggested: strconv.Itoa(rng.IntN(50)),
+			Score:     score(), SuggestedScore: ref(score()), Dropped: i < n/5, Outlier: rng.IntN(30) == 0}
 		for range 3 {
 			e.SupportGiven = append(e.SupportGiven, Near{Path: path(), Similarity: score()})
 			e.SupportSuggested = append(e.SupportSuggested, Near{Path: path(), Similarity: score()})
@@ -65,8 +66,11 @@ func written(t testing.TB, format Format, list []Suspect) []byte {
 
 func TestRoundTrip(t *testing.T) {
 	odd := []Suspect{
-		{Rank: 1, Path: `a|b\c\\|.jpg`, Given: "a|b", Suggested: `\`, Score: -0.25, SuggestedScore: ref(0.5), True: "ü", Dropped: true,
-			SupportGiven: []Near{{Path: `\|`, Similarity: 1}, {Path: "x\ny,\"z\".png", Similarity: -1}}, SupportSuggested: []Near{{Path: `|`, Similarity: 0.125}}, Fit: ref(-3), Outlier: true, GivenProbability: ref(0.25), Unjudged: true,
+		{Rank: 1, Path: `a|b\c\\|.jpg`, Given: "a|b", Suggested: `\`, Score: -0.25, SuggestedScore: ref(0.5),
+			True: "ü", Dropped: true,
+			SupportGiven:     []Near{{Path: `\|`, Similarity: 1}, {Path: "x\ny,\"z\".png", Similarity: -1}},
+			SupportSuggested: []Near{{Path: `|`, Similarity: 0.125}}, Fit: ref(-3), Outlier: true,
+			GivenProbability: ref(0.25), Unjudged: true,
 			Copies: []Copy{{Path: `one\`, Label: "l|1", Similarity: 0.999}, {Label: `"`, Similarity: 0.5}}},
 		{Rank: 2, Path: "鳥/\t 1.jpg ", Given: " ", Suggested: "\"", Score: 1e-300, SuggestedProbability: ref(1)},
 		{Rank: 5, Path: "=1+1", Given: "null", Suggested: "NaN", Score: 1},
@@ -97,13 +101,15 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// What a spreadsheet would compute is quoted in a file for spreadsheets, and read back as it was.
+// Texts that a spreadsheet would compute are quoted in a file for spreadsheets, and read back unchanged.
 func TestSpreadsheet(t *testing.T) {
 	dir := t.TempDir()
 	var list []Suspect
-	for i, s := range []string{"=HYPERLINK(\"x\")", "+1", "-1", "@a", "'", "'=1", "''a", " =1", "\t-1", "＝1", "a=1", "7", "- 鳥"} {
-		list = append(list, Suspect{Rank: i + 1, Path: s + ".jpg", Given: s, Suggested: s, True: s, Score: -0.5, SuggestedScore: ref(-1),
-			SupportGiven: []Near{{Path: s, Similarity: -0.25}, {Path: "=2", Similarity: 1}}, Copies: []Copy{{Path: s, Label: s, Similarity: -0.5}}})
+	for i, s := range []string{"=HYPERLINK(\"x\")", "+1", "-1", "@a", "'", "'=1", "''a", " =1", "\t-1", "＝1", "a=1",
+		"7", "- 鳥"} {
+		list = append(list, Suspect{Rank: i + 1, Path: s + ".jpg", Given: s, Suggested: s, True: s, Score: -0.5,
+			SuggestedScore: ref(-1), SupportGiven: []Near{{Path: s, Similarity: -0.25}, {Path: "=2", Similarity: 1}},
+			Copies: []Copy{{Path: s, Label: s, Similarity: -0.5}}})
 	}
 	file := filepath.Join(dir, "x.csv")
 	if err := WriteSpreadsheet(file, list); err != nil {
@@ -119,7 +125,8 @@ func TestSpreadsheet(t *testing.T) {
 	}
 	for _, row := range rows[1:] {
 		for i, cell := range row {
-			if c := strings.TrimSpace(cell); c != "" && strings.ContainsRune("=+-@＝", []rune(c)[0]) && !columns[i].number {
+			if c := strings.TrimSpace(cell); c != "" && strings.ContainsRune("=+-@＝", []rune(c)[0]) &&
+				!columns[i].number {
 				t.Errorf("%s is %q", rows[0][i], cell)
 			}
 		}
@@ -159,7 +166,8 @@ func TestCleanlab(t *testing.T) {
 	}
 	var want []Suspect
 	for _, e := range list {
-		want = append(want, Suspect{Path: e.Path, Given: e.Given, Suggested: e.Suggested, Score: e.Score, Dropped: e.Dropped})
+		want = append(want, Suspect{Path: e.Path, Given: e.Given, Suggested: e.Suggested, Score: e.Score,
+			Dropped: e.Dropped})
 	}
 	slices.SortStableFunc(want, func(a, b Suspect) int { return compare.Compare(a.Score, b.Score) })
 	for i := range want {
@@ -194,7 +202,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// What others write: few columns, other names, no ranks, numbers as labels.
+// Lists of other tools have few columns, other names, no ranks, and numbers as labels.
 func TestReadOthers(t *testing.T) {
 	want := []Suspect{
 		{Rank: 1, Path: "b.jpg", Given: "7", Suggested: "3", Score: 0.125},
@@ -210,17 +218,23 @@ func TestReadOthers(t *testing.T) {
 		Empty     *string `parquet:"rank,optional"`
 	}
 	var table bytes.Buffer
-	if err := parquet.Write(&table, []row{{0.5, 3, 3, "a.jpg", []byte("x"), nil}, {0.125, 7, 3, "b.jpg", nil, nil}, {0.5, 7, 7, "c.jpg", nil, nil}}); err != nil {
+	if err := parquet.Write(&table, []row{{0.5, 3, 3, "a.jpg", []byte("x"), nil}, {0.125, 7, 3, "b.jpg", nil, nil},
+		{0.5, 7, 7, "c.jpg", nil, nil}}); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]struct {
 		format Format
 		text   string
 	}{
-		"csv":     {CSV, "path,label,suggested_label,score\na.jpg,3,3,0.5\nb.jpg,7,3,.125\nc.jpg,7,7,0.5\n"},
-		"bom":     {CSV, "\ufeffScore,Path, Given_Label ,predicted_label,label\r\n0.5,a.jpg,3,3,x\r\n0.125,b.jpg,7,3,x\r\n0.5,c.jpg,7,7,x\r\n"},
-		"jsonl":   {JSONL, "\ufeff{\"path\":\"a.jpg\",\"label\":3,\"suggested_label\":\"3\",\"score\":5e-1}\n\n{\"path\":\"b.jpg\",\"label\":7,\"suggested_label\":3,\"label_score\":0.125,\"more\":[{}]}\r\n{\"path\":\"c.jpg\",\"given_label\":\"7\",\"label\":3,\"suggested_label\":7,\"score\":0.5,\"fit\":null}"},
-		"json":    {JSON, `[{"path":"a.jpg","label":"3","predicted_label":3,"score":0.5},{"path":"b.jpg","label":"7","predicted_label":3,"score":0.125},{"path":"c.jpg","label":"7","predicted_label":7,"score":0.5}]`},
+		"csv": {CSV, "path,label,suggested_label,score\na.jpg,3,3,0.5\nb.jpg,7,3,.125\nc.jpg,7,7,0.5\n"},
+		"bom": {CSV, "\ufeffScore,Path, Given_Label ,predicted_label,label\r\n" +
+			"0.5,a.jpg,3,3,x\r\n0.125,b.jpg,7,3,x\r\n0.5,c.jpg,7,7,x\r\n"},
+		"jsonl": {JSONL, "\ufeff{\"path\":\"a.jpg\",\"label\":3,\"suggested_label\":\"3\",\"score\":5e-1}\n\n" +
+			"{\"path\":\"b.jpg\",\"label\":7,\"suggested_label\":3,\"label_score\":0.125,\"more\":[{}]}\r\n" +
+			"{\"path\":\"c.jpg\",\"given_label\":\"7\",\"label\":3,\"suggested_label\":7,\"score\":0.5,\"fit\":null}"},
+		"json": {JSON, `[{"path":"a.jpg","label":"3","predicted_label":3,"score":0.5},` +
+			`{"path":"b.jpg","label":"7","predicted_label":3,"score":0.125},` +
+			`{"path":"c.jpg","label":"7","predicted_label":7,"score":0.5}]`},
 		"parquet": {Parquet, table.String()},
 	} {
 		got, err := read(strings.NewReader(text.text), int64(len(text.text)), text.format)
@@ -230,20 +244,26 @@ func TestReadOthers(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	// As a data frame of confident learning is written, with the paths joined to it.
-	frame := ",path,is_label_issue,label_quality,given_label,predicted_label\n0,\"a, é.jpg\",True,0.03125,\"cat, \"\"big\"\"\",鳥\n1,b.jpg,False,0.5,鳥,鳥\n"
-	want = []Suspect{{Rank: 1, Path: "a, é.jpg", Given: `cat, "big"`, Suggested: "鳥", Score: 0.03125, Dropped: true}, {Rank: 2, Path: "b.jpg", Given: "鳥", Suggested: "鳥", Score: 0.5}}
-	if got, err := read(strings.NewReader(frame), int64(len(frame)), CSV); err != nil || !cmp.Equal(want, got, cmpopts.EquateEmpty()) {
+	// A data frame of confident learning, with the paths joined to it.
+	frame := ",path,is_label_issue,label_quality,given_label,predicted_label\n0,\"a, é.jpg\",True,0.03125,\"cat, " +
+		"\"\"big\"\"\",鳥\n1,b.jpg,False,0.5,鳥,鳥\n"
+	want = []Suspect{{Rank: 1, Path: "a, é.jpg", Given: `cat, "big"`, Suggested: "鳥", Score: 0.03125, Dropped: true},
+		{Rank: 2, Path: "b.jpg", Given: "鳥", Suggested: "鳥", Score: 0.5}}
+	if got, err := read(strings.NewReader(frame), int64(len(frame)), CSV); err != nil ||
+		!cmp.Equal(want, got, cmpopts.EquateEmpty()) {
 		t.Errorf("a data frame: %+v, %v", got, err)
 	}
-	whole := `{"scorer":"centres","classes":[{"class":"a]"},[]],"images":[{"path":"a.jpg","given_label":"a","suggested_label":"b","score":0}],"left_out":[]}`
-	if got, err := read(strings.NewReader(whole), int64(len(whole)), JSON); err != nil || len(got) != 1 || got[0].Suggested != "b" {
+	whole := `{"scorer":"centres","classes":[{"class":"a]"},[]],` +
+		`"images":[{"path":"a.jpg","given_label":"a","suggested_label":"b","score":0}],"left_out":[]}`
+	if got, err := read(strings.NewReader(whole), int64(len(whole)), JSON); err != nil || len(got) != 1 ||
+		got[0].Suggested != "b" {
 		t.Errorf("a whole audit: %+v, %v", got, err)
 	}
 }
 
 func TestReadErrors(t *testing.T) {
-	const head = "path,given_label,suggested_label,score,rank,fit,nearest_with_given_label,nearest_with_given_label_similarity,outlier\n"
+	const head = "path,given_label,suggested_label,score,rank,fit," +
+		"nearest_with_given_label,nearest_with_given_label_similarity,outlier\n"
 	for _, c := range []struct {
 		format Format
 		text   string
@@ -252,7 +272,8 @@ func TestReadErrors(t *testing.T) {
 		{CSV, "", ": file is empty"},
 		{CSV, "m.csv\x00\x00\x00path", ": is no text (its first line holds the byte 0), expected CSV"},
 		{CSV, head, ": no image found"},
-		{CSV, "path,label,score\n", ":1: found the columns path,label,score, expected suggested_label (or predicted_label) among them"},
+		{CSV, "path,label,score\n", ":1: found the columns path,label,score, expected suggested_label (or " +
+			"predicted_label) among them"},
 		{CSV, "path,label,suggested_label,score,path\n", `:1: column "path" stands twice`},
 		{CSV, head + "\n\na.jpg,x,y,1,1,,,,\nb.jpg,x\n", ":5: 2 fields, expected 9 as in the header"},
 		{CSV, head + "a.jpg,x,y,zero,1,,,,\n", `:2: score: found "zero", expected a finite number`},
@@ -262,7 +283,8 @@ func TestReadErrors(t *testing.T) {
 		{CSV, head + "a.jpg,x,y,0,0,,,,\n", `:2: rank: found "0", expected a whole number from 1`},
 		{CSV, head + "a.jpg,x,y,0,1,,,,\nb.jpg,x,y,0,,,,,\n", ": 1 of 2 rows have a rank, expected all or none"},
 		{CSV, head + "a.jpg,x,y,0,1,,,,perhaps\n", `:2: outlier: found "perhaps", expected true or false`},
-		{CSV, head + "a.jpg,x,y,0,1,,p|q,0.5,\n", ":2: nearest_with_given_label_similarity: found 1 values, expected one for each of 2 paths"},
+		{CSV, head + "a.jpg,x,y,0,1,,p|q,0.5,\n", ":2: nearest_with_given_label_similarity: found 1 values, expected " +
+			"one for each of 2 paths"},
 		{CSV, head + "a.jpg,\"x,y,0,1\n", ":2: extraneous or missing"},
 		{CSV, head + "a.jpg,\"" + strings.Repeat("x,y\n", mostOfRow/4+1<<16), "a row takes more than 16 MiB"},
 		{JSONL, "\n", ": no image found"},
@@ -273,15 +295,18 @@ func TestReadErrors(t *testing.T) {
 		{JSONL, "{}" + strings.Repeat(" ", mostOfRow), ":1: a row takes more than 16 MiB"},
 		{JSON, "{\n\"images\":\n3}", ":3: found \"3\", expected a list of images"},
 		{JSON, "{\"a\":[{}]}", ":1: found no images in the object"},
-		{JSON, "[\n{\"path\":\"a\",\"label\":\"x\",\"suggested_label\":\"x\",\"score\":1},\n{\"path\":\"a\"}]", ":3: found no key given_label"},
+		{JSON, "[\n{\"path\":\"a\",\"label\":\"x\",\"suggested_label\":\"x\",\"score\":1},\n{\"path\":\"a\"}]",
+			":3: found no key given_label"},
 		{JSON, "[{\"path\":\"a\",\n", ":2: the file ends early"},
 		{JSON, "", ":1: the file ends early"},
 		{JSON, "[]", ": no image found"},
-		{JSON, "[{\"path\":\"a\",\"label\":\"x\",\"suggested_label\":\"x\",\"score\":1,\"copies_with_other_labels\":[3]}]", ":1: copies_with_other_labels: found a number, expected an object"},
+		{JSON, "[{\"path\":\"a\",\"label\":\"x\",\"suggested_label\":\"x\",\"score\":1," +
+			"\"copies_with_other_labels\":[3]}]", ":1: copies_with_other_labels: found a number, expected an object"},
 		{Parquet, "PAR1", ": is no Parquet file"},
 		{Parquet, string(written(t, CSV, made(9))), ": is no Parquet file"},
 	} {
-		if _, err := read(strings.NewReader(c.text), int64(len(c.text)), c.format); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if _, err := read(strings.NewReader(c.text), int64(len(c.text)), c.format); err == nil ||
+			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s %.60q: got %v, expected %q in it", c.format, c.text, err, c.want)
 		}
 	}
@@ -295,7 +320,8 @@ func TestReadErrors(t *testing.T) {
 	if err := parquet.Write(&table, []narrow{{"a", []string{"x"}, "y", math.NaN()}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := read(bytes.NewReader(table.Bytes()), int64(table.Len()), Parquet); err == nil || !strings.Contains(err.Error(), "expected given_label") {
+	if _, err := read(bytes.NewReader(table.Bytes()), int64(table.Len()), Parquet); err == nil ||
+		!strings.Contains(err.Error(), "expected given_label") {
 		t.Errorf("a list of labels: %v", err)
 	}
 	dir := t.TempDir()
@@ -312,7 +338,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// A file cut short or with a byte changed is refused or read, and nothing worse.
+// A file that is cut short or has a changed byte is refused or read, without a panic.
 func TestBrokenParquet(t *testing.T) {
 	whole := written(t, Parquet, made(300))
 	refused := 0
@@ -333,8 +359,8 @@ func TestBrokenParquet(t *testing.T) {
 	}
 }
 
-// A small file of the same row many times is refused before it fills the memory, and so is one of a text that is too long;
-// one long text of every row is held once.
+// A small file that repeats one row many times is refused before it fills the memory, and so is a text that is too
+// long. One long text in every row is held once.
 func TestParquetBombs(t *testing.T) {
 	type row struct {
 		Path      string  `parquet:"path,dict"`
@@ -348,7 +374,8 @@ func TestParquetBombs(t *testing.T) {
 		"a text":    {{strings.Repeat("a", 1<<17), "b", "b", 0.5}},
 	} {
 		var file bytes.Buffer
-		if err := parquet.Write(&file, rows, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(1<<30)); err != nil {
+		if err := parquet.Write(&file, rows, parquet.Compression(&parquet.Zstd),
+			parquet.MaxRowsPerRowGroup(1<<30)); err != nil {
 			t.Fatal(err)
 		}
 		t.Run(what, func(t *testing.T) {
@@ -370,7 +397,8 @@ func FuzzRead(f *testing.F) {
 		format := forms[int(which)%len(forms)]
 		var list []Suspect
 		var err error
-		memory.Check(t, 256<<20+1000*uint64(len(data)), func() { list, err = read(bytes.NewReader(data), int64(len(data)), format) })
+		memory.Check(t, 256<<20+1000*uint64(len(data)),
+			func() { list, err = read(bytes.NewReader(data), int64(len(data)), format) })
 		if err != nil {
 			return
 		}
@@ -384,7 +412,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestEach: all forms give their rows in the file's order, ranks as they are told; what yield says is returned as it is.
+// TestEach: all forms pass rows in the order of the file, with its ranks, and return an error of yield unchanged.
 func TestEach(t *testing.T) {
 	list := made(500)
 	slices.Reverse(list)
@@ -434,21 +462,25 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// Of two lists that cannot be read, the same is told every time.
+// The error about two unreadable lists always names the first.
 func TestTheFirstBadListIsTold(t *testing.T) {
-	const list = `{"path":"a","given_label":"x","suggested_label":"y","score":1,"nearest_with_given_label":3,"nearest_with_suggested_label":4}`
+	const list = `{"path":"a","given_label":"x","suggested_label":"y","score":1,` +
+		`"nearest_with_given_label":3,"nearest_with_suggested_label":4}`
 	for range 50 {
-		if _, err := read(strings.NewReader(list), int64(len(list)), JSONL); err == nil || !strings.Contains(err.Error(), "nearest_with_given_label: ") {
+		if _, err := read(strings.NewReader(list), int64(len(list)), JSONL); err == nil ||
+			!strings.Contains(err.Error(), "nearest_with_given_label: ") {
 			t.Fatalf("%v, expected nearest_with_given_label", err)
 		}
 	}
 }
 
-// A score is said as what it is, with no more digits than mean something.
+// A score is printed by its kind, with no more digits than are meaningful.
 func TestSaid(t *testing.T) {
 	for want, e := range map[string]Suspect{
-		"not judged": {Score: 1, GivenProbability: ref(1), Unjudged: true}, "< 0.1 %": {Score: 1.9e-109, GivenProbability: ref(1.9e-109)}, "> 99.9 %": {GivenProbability: ref(0.99999)},
-		"3.0 %": {GivenProbability: ref(0.03)}, "-0.123": {Score: -0.123456}, "≈ 0": {Score: 1.9e-109}, "0": {}, "-1.23e+04": {Score: -12345},
+		"not judged": {Score: 1, GivenProbability: ref(1), Unjudged: true},
+		"< 0.1 %":    {Score: 1.9e-109, GivenProbability: ref(1.9e-109)}, "> 99.9 %": {GivenProbability: ref(0.99999)},
+		"3.0 %": {GivenProbability: ref(0.03)}, "-0.123": {Score: -0.123456}, "≈ 0": {Score: 1.9e-109}, "0": {},
+		"-1.23e+04": {Score: -12345},
 	} {
 		if got := e.Said(); got != want {
 			t.Errorf("%+v is said as %q, expected %q", e, got, want)
@@ -456,12 +488,14 @@ func TestSaid(t *testing.T) {
 	}
 }
 
-// A list of another tool need not tell which labels are called wrong.
+// A list of another tool may not say which labels are called wrong.
 func TestEachOfOthers(t *testing.T) {
 	for name, told := range map[string]bool{
-		"path,label,predicted_label,label_quality\na.png,x,y,0.5\n": false, "path,label,predicted_label,label_quality,is_label_issue\na.png,x,y,0.5,False\n": true,
-		`[{"path":"a.png","rank":1,"given_label":"x","suggested_label":"y","score":1}]`: false, `[{"path":"a.png","rank":1,"given_label":"x","suggested_label":"y","score":1,"dropped":false}]`: true,
-		`[{"path":"a.png","label":"x","suggested_label":"y","score":1,"is_label_issue":null}]`: false,
+		"path,label,predicted_label,label_quality\na.png,x,y,0.5\n":                                     false,
+		"path,label,predicted_label,label_quality,is_label_issue\na.png,x,y,0.5,False\n":                true,
+		`[{"path":"a.png","rank":1,"given_label":"x","suggested_label":"y","score":1}]`:                 false,
+		`[{"path":"a.png","rank":1,"given_label":"x","suggested_label":"y","score":1,"dropped":false}]`: true,
+		`[{"path":"a.png","label":"x","suggested_label":"y","score":1,"is_label_issue":null}]`:          false,
 	} {
 		file := filepath.Join(t.TempDir(), map[bool]string{true: "x.json", false: "x.csv"}[name[0] == '['])
 		if err := os.WriteFile(file, []byte(name), 0o600); err != nil {

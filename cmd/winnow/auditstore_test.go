@@ -154,7 +154,8 @@ func TestAuditCleans(t *testing.T) {
 		t.Errorf("--relabel: %d labels changed, %d of them for the right one", changed, mended)
 	}
 	rows, stderr := audit("--drop", "--share", "0.5", "--include-eval")
-	if gone, _, eval := dropped(rows); gone != 320 || eval == 0 || !strings.Contains(stderr, "not independent") {
+	if gone, _, eval := dropped(rows); gone != 320 || eval == 0 ||
+		!strings.Contains(stderr, "depends on these scores") {
 		t.Errorf("--include-eval: %d dropped, %d not for training; %s", gone, eval, stderr)
 	}
 }

@@ -63,8 +63,8 @@ func refusesOthers(t *testing.T, w world, dir, known string) {
 		t.Helper()
 		fails(t, exit, want, append([]string{"audit", dir, "--scorer", "ensemble"}, args...)...)
 	}
-	fails("--scorer vmf judges others", 1, "--manifest", other)
-	fails("--include-eval: what the training", 2, "--include-eval", "--clean", filepath.Join(w.dir, "c.csv"), "--drop")
+	fails("scorer vmf judges others", 1, "--manifest", other)
+	fails("--include-eval: the training of", 2, "--include-eval", "--clean", filepath.Join(w.dir, "c.csv"), "--drop")
 	path := filepath.Join(dir, folder.SamplesFile)
 	write(t, path, strings.Replace(readFile(t, path), "path,label", "path,class", 1))
 	fails(`column 2 is "class", expected "label"`, 1)

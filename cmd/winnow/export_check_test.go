@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/backbone/graph"
 	"winnow/internal/testing/orttest"
 	"winnow/run/embedding"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 

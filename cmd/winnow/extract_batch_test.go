@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/backbone/extraction"
 	"winnow/features"
+	"winnow/run/extraction"
 )
 
 // TestBatchAuto checks that every batch size gives the same features up to rounding, and that auto names its choice.

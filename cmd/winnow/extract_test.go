@@ -17,11 +17,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/backbone/graph"
 	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/internal/testing/orttest"
+	"winnow/run/extraction"
 )
 
 // smallNet writes an ONNX classifier of 16×16 pictures: convolution, pooling, and five classes that extract cuts off.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/backbone/extraction"
 	"winnow/datasets/location"
+	"winnow/run/extraction"
 )
 
 // Three shards, with unreadable images, make the store of one run, byte for byte, as do one and four found in the

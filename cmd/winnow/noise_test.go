@@ -162,7 +162,7 @@ func TestTrainCorrectsLabels(t *testing.T) {
 	sameFiles(t, whole, cut, folder.BestHeadFile, folder.LastHeadFile, folder.CorrectionsFile, "metrics.jsonl",
 		"checkpoint.winnow")
 	for _, c := range []struct{ setting, want string }{
-		{"filter.scorer=none", "correct.visits: found 2, and no filter drops anything"},
+		{"filter.scorer=none", "correct.visits: found 2, but no filter"},
 		{"correct.confidence=0", "correction: confidence: found 0, expected a probability above 0 and up to 1"},
 		{"correct.visits=-1", "correct.visits: found -1, expected 0 for no correction, or more"},
 	} {

@@ -129,10 +129,10 @@ func TestPairsMisuse(t *testing.T) {
 		"a b":                   "takes one run folder",
 		"--batches 0":           "--batches: found 0",
 		"--pairs 0":             "--pairs: found 0",
-		"--batch 3x4" + of:      "--batch: found",
+		"--batch 3x4" + of:      "batch: found",
 		"--synthetic 1.5" + of:  "1.5",
 		"--loss nothing" + of:   `loss "nothing" is unknown`,
-		"--loss proxy_nca" + of: "no function of the pairs of a batch",
+		"--loss proxy_nca" + of: "not a function of the pairs of a batch",
 		"--manifest " + clean.manifest + " --features " + clean.store: "no label of the manifest is wrong",
 	} {
 		code, out, errs := call(t.Context(), append([]string{"papers", "pairs"}, strings.Fields(line)...)...)

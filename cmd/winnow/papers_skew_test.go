@@ -88,7 +88,7 @@ func TestTheorySkewMisuse(t *testing.T) {
 		"--manifest x":              "--features is missing",
 		"a b":                       "takes one run folder",
 		"--batches 0":               "--batches: found 0",
-		"--batch 3" + of:            "--batch: found",
+		"--batch 3" + of:            "batch: found",
 		"--margin 3" + of:           "margin α is 3",
 		"--beta -1" + of:            "threshold β is -1",
 		"--view both" + of + " run": "--view: found",

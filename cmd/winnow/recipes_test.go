@@ -11,9 +11,9 @@ import (
 
 	recipescmd "winnow/cmd/winnow/recipes"
 	"winnow/internal/testing/orttest"
-	"winnow/papers/recipes"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/recipes"
 )
 
 // parseRecipe parses and validates a recipe as train does.

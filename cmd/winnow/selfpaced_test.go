@@ -115,8 +115,8 @@ func TestSelfPacedMisuse(t *testing.T) {
 	plain := filepath.Join(w.dir, "plain")
 	mustCall(t, w.args(plain, "--epochs", "1", "--loss", "contrastive", "--filter", "none")...)
 	for want, args := range map[string][]string{
-		"no loss of the run weighs its samples":        w.args(plain, "--set", "selfpaced.every=1 epoch"),
-		"--scorer: selfpaced is about runs that weigh": {"audit", plain, "--scorer", "selfpaced"},
+		"no loss of the run weighs its samples":       w.args(plain, "--set", "selfpaced.every=1 epoch"),
+		"--scorer: selfpaced needs a run that weighs": {"audit", plain, "--scorer", "selfpaced"},
 	} {
 		fails(t, 2, want, args...)
 	}

@@ -128,7 +128,7 @@ func TestSweep(t *testing.T) {
 	for want, more := range map[string][]string{
 		"holds a sweep with no --filter, found --filter none": append(grid, "--filter", "none"),
 		"holds a sweep over lr, loss, found lr":               {"--vary", "lr=1e-3,1e-2"},
-		"holds a grid, found --draws":                         append(grid, "--draws", "2"),
+		"holds a grid, found draws":                           append(grid, "--draws", "2"),
 	} {
 		fails(t, 1, want, sweepArgs("whole", more...)...)
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/backbone/extraction"
 	"winnow/features"
 	"winnow/papers/demo"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/run/measure"
 	"winnow/train"

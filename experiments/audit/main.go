@@ -1,6 +1,6 @@
-// Command audit measures how often audit/findings is right about what is odd in a set, where the oddities are planted:
-// experiments/audit/README.md. The judges of labels are a study: winnow reproduce audit-judges. A line of findings.csv is
-// written for each kind of finding at once; what is finished is not repeated.
+// Command audit measures how often package audit/findings finds oddities that are planted in a set: see
+// experiments/audit/README.md. The judges of labels are a study, winnow reproduce audit-judges. A line of
+// findings.csv is written for each kind of finding at once; finished cells are not repeated.
 //
 //	go run ./experiments/audit -name cub -manifest cub.csv -features cub.features -foreign cifar10.features
 package main
@@ -42,12 +42,13 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := measure(ctx, *name, *manifest, *store, *foreign, *seeds, filepath.Join(*here, "findings.csv")); err != nil {
+	if err := measure(ctx, *name, *manifest, *store, *foreign, *seeds,
+		filepath.Join(*here, "findings.csv")); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// measure plants and looks in every cell that is not finished.
+// measure plants oddities and looks for them, in every cell that is not finished.
 func measure(ctx context.Context, name, manifest, store, foreign string, seeds int, to string) error {
 	done, err := read(to)
 	if err != nil {
@@ -80,8 +81,10 @@ func measure(ctx context.Context, name, manifest, store, foreign string, seeds i
 			}
 			p := plant(set, len(data.Classes), other, rate, train.Rand(uint64(seed), "findings "+name, int(100*rate)))
 			if err := look(ctx, p, seed, func(kind string, c counted) error {
-				log.Printf("%s: %s: %d of %d found, %d of %d others", cell, kind, c.found, c.should, c.wrongly, c.others)
-				return write(to, append(slices.Clone(cell), kind, strconv.Itoa(c.should), strconv.Itoa(c.found), strconv.Itoa(c.others), strconv.Itoa(c.wrongly)))
+				log.Printf("%s: %s: %d of %d found, %d of %d others", cell, kind, c.found, c.should, c.wrongly,
+					c.others)
+				return write(to, append(slices.Clone(cell), kind, strconv.Itoa(c.should), strconv.Itoa(c.found),
+					strconv.Itoa(c.others), strconv.Itoa(c.wrongly)))
 			}); err != nil {
 				return fmt.Errorf("%s: %w", cell, err)
 			}
@@ -90,27 +93,27 @@ func measure(ctx context.Context, name, manifest, store, foreign string, seeds i
 	return nil
 }
 
-// A tenth of the classes, at least one, are split into two names; as many are merged with another; the images of as
-// many are foreign: they get labels of the other classes at random and fit none.
+// A tenth of the classes, at least one, are split into two names; the same number are merged with another; and the
+// images of the same number are foreign: they get random labels of the other classes and fit none.
 const tampered = 10
 
 // planted is a set with known oddities.
 type planted struct {
 	z          features.Set
 	classes    int
-	split, two []bool // by class: it shares its images with another name; it holds two classes
+	split, two []bool // by class: split into two names; made of two classes
 	foreign    []bool // by row
-	far        []bool // by row: of another set
+	far        []bool // by row: from another set
 }
 
-// plant tampers with the true labels of n classes and gives a share of them another label.
+// plant plants oddities in the classes and changes a share of the labels.
 func plant(set features.Set, n int, other blas32.General, rate float64, rng *rand.Rand) planted {
 	order, count := rng.Perm(n), max(1, n/tampered)
 	split, first, second, gone := order[:count], order[count:2*count], order[2*count:3*count], order[3*count:4*count]
 	p := planted{classes: n + count, foreign: make([]bool, set.Len()), far: make([]bool, set.Len())}
 	p.split, p.two = make([]bool, p.classes), make([]bool, p.classes)
 	p.z = set.Rows(features.AllRows(set.Len()))
-	var left []int // classes that images may be given
+	var left []int // classes that images can get
 	for k := range p.classes {
 		if !slices.Contains(second, k) && !slices.Contains(gone, k) {
 			left = append(left, k)
@@ -145,7 +148,7 @@ func plant(set features.Set, n int, other blas32.General, rate float64, rng *ran
 	return p
 }
 
-// counted counts findings made where they should be and where not.
+// counted counts right and wrong findings.
 type counted struct{ should, found, others, wrongly int }
 
 func (c *counted) add(should, found bool) {
@@ -163,7 +166,7 @@ func (c *counted) add(should, found bool) {
 	}
 }
 
-// look asks the default judge and counts what is found.
+// look runs the default judge and counts its findings.
 func look(ctx context.Context, p planted, seed int, tell func(kind string, c counted) error) error {
 	z, err := head.WhitenSet(ctx, p.z, head.Widest)
 	if err != nil {
@@ -216,7 +219,8 @@ func write(path string, record []string) error {
 	}
 	w := csv.NewWriter(f)
 	if info, err := f.Stat(); err == nil && info.Size() == 0 {
-		w.Write([]string{"set", "rate", "seed", "finding", "should", "found", "others", "wrongly"}) // the error is told by Error
+		// Error returns its error
+		w.Write([]string{"set", "rate", "seed", "finding", "should", "found", "others", "wrongly"})
 	}
 	w.Write(record)
 	w.Flush()

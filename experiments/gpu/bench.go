@@ -18,13 +18,13 @@ import (
 	"winnow/internal/ortlib"
 )
 
-// errTime ends a part whose time is over.
+// errTime ends a part when its time is over.
 var errTime = errors.New("the time was over")
 
 // exitTime is the exit code of a part whose time was over.
 const exitTime = 3
 
-// bench is a part at work, in a process of its own.
+// bench runs a part, in a process of its own.
 type bench struct {
 	options
 	scale
@@ -33,13 +33,13 @@ type bench struct {
 	log  io.Writer
 
 	library  string
-	registry string       // of models, for winnow's own commands
-	cpu      *ort.Runtime // what the device is compared with, and where all that is not tried runs
-	dev      *ort.Runtime // the device; in a rehearsal the CPU with another number of threads
-	pixels   []float32    // of drawn pictures, as many as were needed
+	registry string       // registry of models, for winnow's commands
+	cpu      *ort.Runtime // the reference, which also runs everything that is not measured
+	dev      *ort.Runtime // the device; in a rehearsal, the CPU with another number of threads
+	pixels   []float32    // of drawn pictures
 }
 
-// scale is how large everything is.
+// scale holds the sizes of everything.
 type scale struct {
 	side      int           // of pictures for drawn networks
 	blocks    []int         // of the ResNet's stages
@@ -48,21 +48,23 @@ type scale struct {
 	batches   []int         // of extraction
 	steps     []int         // batches of training
 	compared  int           // pictures in a comparison of numbers
-	each      time.Duration // a measurement takes at least so long
-	rows, dim int           // of the set that is searched
+	each      time.Duration // minimum time of a measurement
+	rows, dim int           // of the searched set
 	asked     int           // queries at once
-	checked   int           // queries that the CPU answers too
-	most      int           // largest batch that is tried for memory
+	checked   int           // queries that the CPU also answers
+	most      int           // largest batch tried for memory
 }
 
 var (
-	full = scale{side: 224, blocks: []int{3, 4, 6, 3}, depth: 12, width: 384, batches: []int{64, 8, 256, 16, 32, 128, 512}, steps: []int{64, 8, 32, 128}, compared: 4,
+	full = scale{side: 224, blocks: []int{3, 4, 6, 3}, depth: 12, width: 384,
+		batches: []int{64, 8, 256, 16, 32, 128, 512}, steps: []int{64, 8, 32, 128}, compared: 4,
 		each: 700 * time.Millisecond, rows: 60_502, dim: 512, asked: 1024, checked: 1000, most: 2048}
-	rehearsal = scale{side: 32, blocks: []int{1, 1, 1, 1}, depth: 2, width: 48, batches: []int{2, 1}, steps: []int{2}, compared: 2,
-		each: 5 * time.Millisecond, rows: 1200, dim: 32, asked: 256, checked: 60, most: 4}
+	rehearsal = scale{side: 32, blocks: []int{1, 1, 1, 1}, depth: 2, width: 48, batches: []int{2, 1}, steps: []int{2},
+		compared: 2,
+		each:     5 * time.Millisecond, rows: 1200, dim: 32, asked: 256, checked: 60, most: 4}
 )
 
-// runPart measures one part and writes it; it returns the process's exit code.
+// runPart measures a part, writes it and returns the exit code of the process.
 func runPart(ctx context.Context, o options, stderr io.Writer) int {
 	b := &bench{options: o, scale: full, ctx: ctx, log: stderr}
 	if o.small {
@@ -84,10 +86,10 @@ func runPart(ctx context.Context, o options, stderr io.Writer) int {
 	return 0
 }
 
-// work does a part and notes how it ended.
+// work runs a part and records how it ended.
 func (b *bench) work(run func(*bench) error) (err error) {
-	if len(b.part.Trying) > 0 { // the process before this one ended amid it: it is not tried again
-		b.part.Records = append(b.part.Records, Record{Of: b.part.Trying, Error: "the process ended amid this"})
+	if len(b.part.Trying) > 0 { // the previous process died during it: do not try it again
+		b.part.Records = append(b.part.Records, Record{Of: b.part.Trying, Error: "the process died during this"})
 		b.part.Trying = nil
 	}
 	func() {
@@ -108,8 +110,8 @@ func (b *bench) work(run func(*bench) error) (err error) {
 	return errors.Join(err, writePart(b.out, b.part))
 }
 
-// measure takes one record, unless it is there from an earlier call. What goes wrong in it is part of the record: only the
-// time's end, and a record that cannot be written, end the part.
+// measure makes a record, unless an earlier call made it. Its errors are part of the record: the part ends only if
+// its time is over or a record cannot be written.
 func (b *bench) measure(take func() (Record, error), of ...string) error {
 	if b.part.find(of...) != nil {
 		return nil
@@ -134,16 +136,17 @@ func (b *bench) measure(take func() (Record, error), of ...string) error {
 		}
 	}
 	b.part.Records, b.part.Trying = append(b.part.Records, r), nil
-	fmt.Fprintf(b.log, "%s: %s: %s in %v\n", b.part.Name, strings.Join(of, ", "), cmp.Or(r.Error, "done"), time.Since(began).Round(time.Millisecond))
+	fmt.Fprintf(b.log, "%s: %s: %s in %v\n", b.part.Name, strings.Join(of, ", "), cmp.Or(r.Error, "done"),
+		time.Since(began).Round(time.Millisecond))
 	return writePart(b.out, b.part)
 }
 
-// note records a fact.
+// note records a text.
 func (b *bench) note(text string, of ...string) error {
 	return b.measure(func() (Record, error) { return Record{Text: text}, nil }, of...)
 }
 
-// open loads ONNX Runtime for the CPU and for the device, and lets it multiply.
+// open loads ONNX Runtime for the CPU and the device, and uses it for matrix products.
 func (b *bench) open() error {
 	found, err := ortlib.Find(b.options.library)
 	if err != nil {
@@ -157,8 +160,8 @@ func (b *bench) open() error {
 	return err
 }
 
-// device loads the runtime of the device with settings of its own. A rehearsal takes another number of threads than the
-// CPU that it is compared with, so that it adds up in another order.
+// device loads the runtime of the device with these settings. A rehearsal uses another number of threads than the
+// reference, so that it sums in another order.
 func (b *bench) device(gpu ort.GPU) (*ort.Runtime, error) {
 	threads := 0
 	if b.options.device == "cpu" {
@@ -167,23 +170,24 @@ func (b *bench) device(gpu ort.GPU) (*ort.Runtime, error) {
 	return ort.Load(ort.Config{Library: b.library, Device: b.options.device, Threads: threads, GPU: gpu})
 }
 
-// precision is a way to compute in a network.
+// precision is a precision in which a network computes.
 type precision struct {
 	name string
 	half bool
 	gpu  ort.GPU
 }
 
-// precisions are those that the device has; the first is what winnow computes in.
+// precisions returns the precisions of the device; the first is winnow's.
 func (b *bench) precisions() []precision {
 	list := []precision{{name: "float32"}, {name: "float16", half: true}}
 	if b.dev.Device().CUDA {
-		list = append(list, precision{name: "TF32", gpu: ort.GPU{TF32: true}}, precision{name: "float32, exhaustive search", gpu: ort.GPU{Search: ort.SearchExhaustive}})
+		list = append(list, precision{name: "TF32", gpu: ort.GPU{TF32: true}},
+			precision{name: "float32, exhaustive search", gpu: ort.GPU{Search: ort.SearchExhaustive}})
 	}
 	return list
 }
 
-// of returns a network's model and the runtime for a precision.
+// of returns a network's model and its runtime for a precision.
 func (b *bench) of(p precision, n *network) (*ort.Runtime, []byte, error) {
 	m := n.model
 	if p.half {
@@ -202,7 +206,8 @@ func (b *bench) of(p precision, n *network) (*ort.Runtime, []byte, error) {
 	return rt, m.Marshal(), nil
 }
 
-// pictures returns the pixels of so many drawn pictures: normal numbers, as of normalised photographs. Sixteen are drawn.
+// pictures returns the pixels of n drawn pictures: normal numbers, like normalised photographs. Only sixteen are
+// different.
 func (b *bench) pictures(n *network, images int) []float32 {
 	const drawn = 16
 	size := n.channels * n.side * n.side
@@ -221,7 +226,7 @@ func (b *bench) pictures(n *network, images int) []float32 {
 	return b.pixels[:images*size]
 }
 
-// seconds returns how long a run takes, in the mean of all runs of at least b.each after two that warm up.
+// seconds returns the mean time of a run over at least b.each, after two runs that warm up.
 func (b *bench) seconds(run func() error) (float64, error) {
 	for range 2 {
 		if err := run(); err != nil {
@@ -239,7 +244,7 @@ func (b *bench) seconds(run func() error) (float64, error) {
 	}
 }
 
-// together returns how long a run takes where several go on side by side, over all of their runs.
+// together returns the mean time of a run when several run at the same time.
 func (b *bench) together(runs []func() error) (float64, error) {
 	for _, run := range runs {
 		if err := run(); err != nil {

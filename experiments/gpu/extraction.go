@@ -7,14 +7,14 @@ import (
 	"winnow/backbone/ort"
 )
 
-// The ways in which pictures come to the network.
+// The ways in which pictures get to the network.
 const (
 	fromHost = "host"
 	resident = "resident"
 	sideways = "resident, 2 sessions"
 )
 
-// extraction measures images a second. The first network is measured in every way; the others where it matters.
+// extraction measures images a second: the first network in every way, the others in the most important ones.
 func extraction(b *bench) error {
 	if err := b.open(); err != nil {
 		return err
@@ -37,13 +37,13 @@ func extraction(b *bench) error {
 	return nil
 }
 
-// rates measures a network in one precision; sessions are kept from batch to batch, as they are in an extraction.
+// rates measures a network in one precision; sessions are kept between batches, as in an extraction.
 func (b *bench) rates(n *network, p precision, batches []int, ways []string) error {
 	var opened []*ort.Resident
 	var plain *ort.Session
 	defer func() {
 		for _, r := range opened {
-			_ = r.Close() // nothing depends on it
+			_ = r.Close() // its error does not matter
 		}
 		if plain != nil {
 			_ = plain.Close()
@@ -60,7 +60,8 @@ func (b *bench) rates(n *network, p precision, batches []int, ways []string) err
 				if way == fromHost {
 					var err error
 					if plain == nil {
-						if plain, err = rt.NewSession(model, ort.SessionOptions{Outputs: []string{n.output}}); err != nil {
+						if plain, err = rt.NewSession(model,
+							ort.SessionOptions{Outputs: []string{n.output}}); err != nil {
 							return Record{}, err
 						}
 					}
@@ -82,7 +83,8 @@ func (b *bench) rates(n *network, p precision, batches []int, ways []string) err
 						opened = append(opened, r)
 					}
 					r := opened[i]
-					if err := errors.Join(r.Put(n.input, x), r.Take(n.output, ort.Float, n.shape(r.Outputs()[0], batch)...)); err != nil {
+					if err := errors.Join(r.Put(n.input, x),
+						r.Take(n.output, ort.Float, n.shape(r.Outputs()[0], batch)...)); err != nil {
 						return Record{}, err
 					}
 					runs = append(runs, r.Run)
@@ -102,7 +104,7 @@ func (b *bench) rates(n *network, p precision, batches []int, ways []string) err
 	return nil
 }
 
-// shape is that of the output of so many pictures.
+// shape returns the shape of the output for this many pictures.
 func (n *network) shape(out ort.Info, batch int) []int64 {
 	shape := []int64{int64(batch), int64(n.dim)}
 	for len(shape) < len(out.Shape) {
@@ -115,5 +117,6 @@ func rate(batch int, took float64) Record {
 	if took == 0 {
 		return Record{}
 	}
-	return Record{Values: map[string]float64{"batch": float64(batch), "images_per_second": float64(batch) / took, "milliseconds": 1e3 * took}}
+	return Record{Values: map[string]float64{"batch": float64(batch), "images_per_second": float64(batch) / took,
+		"milliseconds": 1e3 * took}}
 }

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// What was promised.
+// The goals.
 const (
 	leastCos     = .9999
 	mostRelative = 1e-3
 	leastRate    = 3000 // images/s of ResNet-50 from ready tensors
-	mostForwards = 4.5  // of a fine-tuning step
+	mostForwards = 4.5  // a fine-tuning step, in forward passes
 	leastOfTorch = .7
-	leastSame    = .999 // share of neighbours that are the CPU's
+	leastSame    = .999 // share of the CPU's neighbours
 )
 
-// judgeGoals holds what was found against what was promised. What is about a GPU is not judged on the CPU.
+// judgeGoals compares the results with the goals. Goals about a GPU are not judged on the CPU.
 func (r *Results) judgeGoals() {
 	r.Goals = []Goal{
 		r.agree("features"), r.agree("gradients"),
@@ -37,7 +37,7 @@ func (r *Results) part(name string) *Part {
 	return &Part{}
 }
 
-// state returns the word for what was found of a goal.
+// state returns the state of a goal.
 func state(met bool) string {
 	if met {
 		return "pass"
@@ -45,9 +45,10 @@ func state(met bool) string {
 	return "fail"
 }
 
-// agree judges the numbers of float32 against the CPU's.
+// agree compares the float32 numbers with the CPU's.
 func (r *Results) agree(what string) Goal {
-	g := Goal{Name: fmt.Sprintf("%s agree with the CPU's: cosine ≥ %v, relative ≤ %v", what, leastCos, mostRelative), State: "not run"}
+	g := Goal{Name: fmt.Sprintf("%s agree with the CPU's: cosine ≥ %v, relative ≤ %v", what, leastCos,
+		mostRelative), State: "not run"}
 	least, most, n, failed := 1.0, 0.0, 0, ""
 	for _, rec := range r.part("parity").Records {
 		if len(rec.Of) != 3 || rec.Of[1] != what || rec.Of[2] != "float32" {
@@ -72,12 +73,13 @@ func (r *Results) agree(what string) Goal {
 	return g
 }
 
-// best returns the record of extraction with most images a second whose precision and way are as wanted ("": any).
+// best returns the fastest record of extraction with this precision and way ("": any).
 func (r *Results) best(network, precision, way string) *Record {
 	var found *Record
 	p := r.part("extraction")
 	for i, rec := range p.Records {
-		if len(rec.Of) == 4 && strings.HasPrefix(rec.Of[0], network) && (precision == "" || rec.Of[1] == precision) && (way == "" || rec.Of[2] == way) && rec.Values["images_per_second"] > 0 &&
+		if len(rec.Of) == 4 && strings.HasPrefix(rec.Of[0], network) && (precision == "" || rec.Of[1] == precision) &&
+			(way == "" || rec.Of[2] == way) && rec.Values["images_per_second"] > 0 &&
 			(found == nil || rec.Values["images_per_second"] > found.Values["images_per_second"]) {
 			found = &p.Records[i]
 		}
@@ -91,14 +93,15 @@ func (r *Results) fast() Goal {
 	if best == nil || exact == nil {
 		return g
 	}
-	g.Found = fmt.Sprintf("float32 %.0f (%s); best %.0f (%s)", exact.Values["images_per_second"], strings.Join(exact.Of[2:], ", "), best.Values["images_per_second"], strings.Join(best.Of[1:], ", "))
+	g.Found = fmt.Sprintf("float32 %.0f (%s); best %.0f (%s)", exact.Values["images_per_second"],
+		strings.Join(exact.Of[2:], ", "), best.Values["images_per_second"], strings.Join(best.Of[1:], ", "))
 	if !r.cpu() {
 		g.State = state(exact.Values["images_per_second"] >= leastRate)
 	}
 	return g
 }
 
-// beside compares with PyTorch at the batch where each is best.
+// beside compares with PyTorch, each at its best batch.
 func (r *Results) beside(value, name string) Goal {
 	g := Goal{Name: name, State: "not run", Found: "no PyTorch that has the device"}
 	theirs := 0.0
@@ -112,14 +115,15 @@ func (r *Results) beside(value, name string) Goal {
 		return g
 	}
 	share := ours.Values["images_per_second"] / theirs
-	g.Found = fmt.Sprintf("%.2f: %.0f images/s (%s) and %.0f", share, ours.Values["images_per_second"], strings.Join(ours.Of[2:], ", "), theirs)
+	g.Found = fmt.Sprintf("%.2f: %.0f images/s (%s) and %.0f", share, ours.Values["images_per_second"],
+		strings.Join(ours.Of[2:], ", "), theirs)
 	if !r.cpu() {
 		g.State = state(share >= leastOfTorch)
 	}
 	return g
 }
 
-// steps judges each network at the batch that suits it best.
+// steps judges each network at its best batch.
 func (r *Results) steps() Goal {
 	g := Goal{Name: fmt.Sprintf("a fine-tuning step ≤ %v forwards", mostForwards), State: "not run"}
 	best := map[string]float64{}
@@ -145,9 +149,11 @@ func (r *Results) steps() Goal {
 }
 
 func (r *Results) searchGoal() Goal {
-	g := Goal{Name: fmt.Sprintf("exact search: ≥ %v of the CPU's neighbours, the same P@1 and MAP@R", leastSame), State: "not run"}
+	g := Goal{Name: fmt.Sprintf("exact search: ≥ %v of the CPU's neighbours, the same P@1 and MAP@R", leastSame),
+		State: "not run"}
 	p := r.part("search")
-	ours, cpu := p.find("nearest and evaluation", "float32", "device"), p.find("nearest and evaluation", "float32", "CPU, as winnow eval")
+	ours, cpu := p.find("nearest and evaluation", "float32", "device"),
+		p.find("nearest and evaluation", "float32", "CPU, as winnow eval")
 	if ours == nil || cpu == nil {
 		return g
 	}
@@ -156,14 +162,16 @@ func (r *Results) searchGoal() Goal {
 		return g
 	}
 	v, w := ours.Values, cpu.Values
-	g.Found = fmt.Sprintf("%.5f the same; P@1 %.4f and %.4f, MAP@R %.4f and %.4f; %.2f s and %.2f s", v["same"], v["p1"], w["p1"], v["mapr"], w["mapr"], v["seconds"], w["seconds"])
+	g.Found = fmt.Sprintf("%.5f the same; P@1 %.4f and %.4f, MAP@R %.4f and %.4f; %.2f s and %.2f s", v["same"],
+		v["p1"], w["p1"], v["mapr"], w["mapr"], v["seconds"], w["seconds"])
 	g.State = state(v["same"] >= leastSame && math.Abs(v["p1"]-w["p1"]) < 1e-3 && math.Abs(v["mapr"]-w["mapr"]) < 1e-3)
 	return g
 }
 
-// messageGoal counts the answers that were to be expected.
+// messageGoal counts the expected answers.
 func (r *Results) messageGoal() Goal {
-	g := Goal{Name: "where a GPU cannot be used: a message with what to do, and auto computes on the CPU", State: "not run"}
+	g := Goal{Name: "where a GPU cannot be used: a message with what to do, and auto computes on the CPU",
+		State: "not run"}
 	ok, n, wrong := 0, 0, []string{}
 	for _, rec := range r.part("messages").Records {
 		if len(rec.Of) == 2 && rec.Of[0] == "as it is here" && r.cpu() || strings.HasPrefix(rec.Text, "not run") {
@@ -185,7 +193,7 @@ func (r *Results) messageGoal() Goal {
 	return g
 }
 
-// memoryGoal looks whether every want of memory was told and survived.
+// memoryGoal checks that every lack of memory was reported and survived.
 func (r *Results) memoryGoal() Goal {
 	g := Goal{Name: "where the GPU's memory is full it is told, and a smaller batch runs on", State: "not run"}
 	told, n := 0, 0
@@ -206,7 +214,8 @@ func (r *Results) memoryGoal() Goal {
 }
 
 func (r *Results) productGoal() Goal {
-	g := Goal{Name: fmt.Sprintf("winnow's commands run; extract's vectors have a cosine ≥ %v to the CPU's", leastCos), State: "not run"}
+	g := Goal{Name: fmt.Sprintf("winnow's commands run; extract's vectors have a cosine ≥ %v to the CPU's",
+		leastCos), State: "not run"}
 	records := r.part("product").Records
 	if len(records) < 2 {
 		return g

@@ -8,11 +8,12 @@ import (
 	"winnow/backbone/graph"
 )
 
-// kept are the inputs that stay float32 where all else becomes float16, by operator.
+// kept are the inputs that stay float32 when everything else becomes float16, by operator.
 var kept = map[string][]int{"Resize": {1, 2}, "Upsample": {1}}
 
-// half returns a model that computes in float16 between an input and outputs of float32. Its weights stay float32 in the
-// file; the runtime converts them once, when it loads the model. What float16 does not hold (65,504 at most) becomes ±∞.
+// half returns a model that computes in float16 between an input and outputs of float32. Its weights stay float32 in
+// the file; the runtime converts them once, when it loads the model. Numbers beyond float16's largest, 65,504, become
+// ±∞.
 func half(m *graph.Model) (*graph.Model, error) {
 	b := graph.Extend(m)
 	c := b.Model()
@@ -20,7 +21,7 @@ func half(m *graph.Model) (*graph.Model, error) {
 	nodes := g.Nodes
 	g.Nodes, g.ValueInfo = nil, nil
 	to := graph.Int("to", int64(graph.Float16))
-	halves := map[string]string{} // of float32 inputs and constants
+	halves := map[string]string{} // float16 versions of float32 inputs and constants
 	for _, in := range g.DataInputs() {
 		if in.Type == graph.Float32 {
 			halves[in.Name] = b.Node("Cast", []string{in.Name}, to)
@@ -66,12 +67,13 @@ func half(m *graph.Model) (*graph.Model, error) {
 		}
 	}
 	for name, h := range outputs {
-		b.Add(&graph.Node{Name: b.Fresh(name + ".float32"), Op: "Cast", Inputs: []string{h}, Outputs: []string{name}, Attributes: []*graph.Attribute{graph.Int("to", int64(graph.Float32))}})
+		b.Add(&graph.Node{Name: b.Fresh(name + ".float32"), Op: "Cast", Inputs: []string{h}, Outputs: []string{name},
+			Attributes: []*graph.Attribute{graph.Int("to", int64(graph.Float32))}})
 	}
 	return c, nil
 }
 
-// cosine returns the cosine of two vectors and the length of their difference over that of the first.
+// cosine returns the cosine of two vectors, and the length of their difference divided by that of the first.
 func cosine(a, b []float32) (cos, relative float64) {
 	var aa, bb, ab, dd float64
 	for i, v := range a {

@@ -18,13 +18,15 @@ import (
 	"winnow/internal/ortlib"
 )
 
-// machine notes what there is.
+// machine records the versions of everything.
 func machine(b *bench) error {
-	if err := b.note(fmt.Sprintf("%s, %s/%s, %d cores", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()), "program"); err != nil {
+	if err := b.note(fmt.Sprintf("%s, %s/%s, %d cores", runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		runtime.NumCPU()), "program"); err != nil {
 		return err
 	}
 	for _, tool := range [][]string{
-		{"GPU", "nvidia-smi", "--query-gpu=index,name,driver_version,memory.total,memory.used,compute_cap,clocks.max.sm,power.limit", "--format=csv,noheader"},
+		{"GPU", "nvidia-smi", "--query-gpu=index,name,driver_version,memory.total,memory.used,compute_cap," +
+			"clocks.max.sm,power.limit", "--format=csv,noheader"},
 		{"CUDA of the driver", "nvidia-smi", "--version"},
 		{"processor", "grep", "-m1", "model name", "/proc/cpuinfo"},
 		{"libraries of NVIDIA", "sh", "-c", `echo "LD_LIBRARY_PATH=$LD_LIBRARY_PATH"`},
@@ -45,7 +47,8 @@ func machine(b *bench) error {
 	if err != nil {
 		return err
 	}
-	if err := b.note(fmt.Sprintf("%s, %s (%s): %s", rt.Version(), found.Path, found.Source, strings.Join(rt.Providers(), ", ")), "ONNX Runtime"); err != nil {
+	if err := b.note(fmt.Sprintf("%s, %s (%s): %s", rt.Version(), found.Path, found.Source,
+		strings.Join(rt.Providers(), ", ")), "ONNX Runtime"); err != nil {
 		return err
 	}
 	missing := rt.MissingCUDA()
@@ -71,10 +74,10 @@ func machine(b *bench) error {
 	}, "device")
 }
 
-// probePart is the part that says only how a device answers, in surroundings that another part has made.
+// probePart is the part that only reports how a device answers, in an environment that another part has made.
 const probePart = "probe"
 
-// answer is what a probe prints.
+// answer is the output of a probe.
 type answer struct {
 	Device   string // where it computes
 	Fallback string
@@ -96,7 +99,8 @@ func probe(o options, stdout io.Writer) int {
 		}
 	}
 	if err != nil {
-		a.Error, a.Hint = err.Error(), ort.GPUHint(err, "see what is missing with: winnow doctor; or compute without a GPU: --device cpu")
+		a.Error, a.Hint = err.Error(), ort.GPUHint(err,
+			"see what is missing with: winnow doctor; or compute without a GPU: --device cpu")
 	}
 	if err := json.NewEncoder(stdout).Encode(a); err != nil {
 		return 1
@@ -104,18 +108,18 @@ func probe(o options, stdout io.Writer) int {
 	return 0
 }
 
-// surroundings are those of a probe.
+// surroundings is the environment of a probe.
 type surroundings struct {
 	name   string
 	device string
 	env    []string
 	library,
-	skip string // why it cannot be made here
-	works bool // a GPU that works here may work there
-	must  bool // it must
+	skip string // why it cannot be tried here
+	works bool // a GPU that works here may work in it
+	must  bool // it must work
 }
 
-// messages asks for CUDA, and for auto, where it cannot be had.
+// messages asks for CUDA, and for auto, in environments without CUDA.
 func messages(b *bench) error {
 	found, err := ortlib.Find(b.options.library)
 	if err != nil {
@@ -135,12 +139,15 @@ func messages(b *bench) error {
 		{name: "as it is here", works: true, must: b.options.device != "cpu"},
 		{name: "a number that no GPU has", device: "cuda:99"},
 		{name: "CUDA_VISIBLE_DEVICES hides all GPUs", env: []string{"CUDA_VISIBLE_DEVICES=-1"}},
-		{name: "without CUDA's libraries", env: []string{"LD_LIBRARY_PATH="}, works: true}, // they may lie where the system looks
+		// the system may find them in its own folders
+		{name: "without CUDA's libraries", env: []string{"LD_LIBRARY_PATH="}, works: true},
 		{name: "without ONNX Runtime's provider for CUDA", library: bare},
 	}
-	// Any library by the driver's name stands for a driver that does not fit.
-	wrong := surroundings{name: "another library by the driver's name", env: []string{"LD_LIBRARY_PATH=" + filepath.Join(work, "wrong") + string(os.PathListSeparator) + path}}
-	if _, err := copyInto(filepath.Join(work, "wrong"), filepath.Join(filepath.Dir(found.Path), "libonnxruntime_providers_shared.so"), "libcuda.so.1"); err != nil {
+	// Any library with the driver's name stands for a wrong driver.
+	wrong := surroundings{name: "another library by the driver's name",
+		env: []string{"LD_LIBRARY_PATH=" + filepath.Join(work, "wrong") + string(os.PathListSeparator) + path}}
+	if _, err := copyInto(filepath.Join(work, "wrong"),
+		filepath.Join(filepath.Dir(found.Path), "libonnxruntime_providers_shared.so"), "libcuda.so.1"); err != nil {
 		wrong.skip = err.Error()
 	}
 	for _, s := range append(list, wrong) {
@@ -148,7 +155,8 @@ func messages(b *bench) error {
 			if s.device != "" && device == "auto" {
 				continue
 			}
-			if err := b.measure(func() (Record, error) { return b.ask(s, device, cmp.Or(s.library, found.Path)) }, s.name, device); err != nil {
+			ask := func() (Record, error) { return b.ask(s, device, cmp.Or(s.library, found.Path)) }
+			if err := b.measure(ask, s.name, device); err != nil {
 				return err
 			}
 		}
@@ -156,7 +164,7 @@ func messages(b *bench) error {
 	return nil
 }
 
-// ask runs a probe. ok is 1 where it says what was to be expected.
+// ask runs a probe. ok is 1 if its answer is as expected.
 func (b *bench) ask(s surroundings, device, library string) (Record, error) {
 	if s.skip != "" {
 		return Record{Text: "not run: " + s.skip}, nil
@@ -199,10 +207,11 @@ func (b *bench) ask(s surroundings, device, library string) (Record, error) {
 	case a.Fallback != "":
 		text = a.Fallback
 	}
-	return Record{Text: oneLine(strings.ReplaceAll(text, filepath.Dir(library), "…")), Values: map[string]float64{"ok": ok}}, nil
+	return Record{Text: oneLine(strings.ReplaceAll(text, filepath.Dir(library), "…")),
+		Values: map[string]float64{"ok": ok}}, nil
 }
 
-// copyInto copies a file into a folder that is made, and returns its path there.
+// copyInto copies a file to a new folder and returns its path there.
 func copyInto(dir, file, name string) (string, error) {
 	in, err := os.Open(file)
 	if err != nil {

@@ -1,8 +1,7 @@
-// Command gpu tries everything of winnow that runs on a GPU, and measures it: README.md. It computes the same on the CPU
-// (-device cpu), which is how it is tested where there is no GPU.
-//
-// Each part is a process of its own, which may crash, hang or fill the GPU's memory without taking the others along. What a
-// part has measured is in OUT/parts at once and not measured again; OUT/gpu.json and OUT/gpu.html are written after each part.
+// Command gpu runs and measures everything of winnow that uses a GPU: see README.md. With -device cpu it does the
+// same on the CPU, which is how it is tested without a GPU. Each part is a process of its own, which may crash, hang
+// or fill the GPU's memory without affecting the others. A part writes each measurement to OUT/parts at once and does
+// not repeat it; OUT/gpu.json and OUT/gpu.html are written after each part.
 //
 //	go run ./experiments/gpu -device cuda -out gpu-results
 package main
@@ -22,7 +21,7 @@ import (
 	"winnow/backbone/ort"
 )
 
-// options are the flags; a part's process gets the same.
+// options are the flags; the process of a part gets the same ones.
 type options struct {
 	device  string
 	minutes float64
@@ -35,8 +34,8 @@ type options struct {
 	python  string
 	only    string
 
-	part  string // what this process is to do; "": all
-	until int64  // Unix time in milliseconds at which it is to end
+	part  string // the part that this process runs; "": all
+	until int64  // Unix time in milliseconds at which it must end
 }
 
 func main() {
@@ -45,7 +44,7 @@ func main() {
 	os.Exit(start(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// start is the whole program as a function; it returns the exit code.
+// start is the program; it returns the exit code.
 func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := read(args, stderr)
 	switch {
@@ -69,18 +68,20 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func read(args []string, stderr io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("gpu", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.StringVar(&o.device, "device", "cuda", "device that is tried: cuda, cuda:N, or cpu as a rehearsal")
-	f.Float64Var(&o.minutes, "minutes", 40, "time for all parts; what is left is measured when it is called again")
+	f.StringVar(&o.device, "device", "cuda", "device to measure: cuda, cuda:N, or cpu as a rehearsal")
+	f.Float64Var(&o.minutes, "minutes", 40, "time for all parts; the next call measures the rest")
 	f.StringVar(&o.out, "out", "gpu-results", "folder for gpu.json, gpu.html and parts/")
 	f.BoolVar(&o.small, "small", false, "small networks and sets, a rehearsal of seconds")
-	f.StringVar(&o.models, "models", "../shared/assets/models", "folder of pretrained .onnx networks to try besides the drawn ones; \"\": none")
+	f.StringVar(&o.models, "models", "../shared/assets/models",
+		"folder of pretrained .onnx networks to try besides the drawn ones; \"\": none")
 	f.StringVar(&o.library, "ort-lib", os.Getenv("WINNOW_ORT_LIB"), "ONNX Runtime's library, or its folder")
 	f.StringVar(&o.winnow, "winnow", beside("winnow"), "the command, for the part that runs it; \"\": left out")
-	f.StringVar(&o.images, "images", "../shared/assets/data/imagenette-val-sample.zip", "folder or .zip of pictures, one folder a class, for the same part")
+	f.StringVar(&o.images, "images", "../shared/assets/data/imagenette-val-sample.zip",
+		"folder or .zip of pictures, one folder a class, for the same part")
 	f.StringVar(&o.python, "python", "python3", "a Python that may have torch, to compare with; \"\": left out")
-	f.StringVar(&o.only, "only", "", "parts to run, parted by commas: "+strings.Join(partNames(), ","))
+	f.StringVar(&o.only, "only", "", "parts to run, separated by commas: "+strings.Join(partNames(), ","))
 	f.StringVar(&o.part, "part", "", "for the program's own use: the part that this process runs")
-	f.Int64Var(&o.until, "until", 0, "for the program's own use: when the part is to end")
+	f.Int64Var(&o.until, "until", 0, "for the program's own use: when the part must end")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -101,7 +102,7 @@ func read(args []string, stderr io.Writer) (o options, err error) {
 	return o, nil
 }
 
-// beside returns a program in the folder of this one, else "".
+// beside returns the path of a program in the folder of this one, or "".
 func beside(name string) string {
 	exe, err := os.Executable()
 	if err != nil {
@@ -114,5 +115,5 @@ func beside(name string) string {
 	return path
 }
 
-// end is when a part's process is to end.
+// end returns when the process of a part must end.
 func (o options) end() time.Time { return time.UnixMilli(o.until) }

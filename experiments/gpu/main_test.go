@@ -16,7 +16,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// TestMain makes the test's program the experiment where one of its parts is to be run.
+// TestMain runs a part of the experiment if the test's program is called for one.
 func TestMain(m *testing.M) {
 	if os.Getenv(childMark) != "" {
 		os.Exit(start(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
@@ -24,10 +24,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// call runs the experiment in small, without what lies beside the repository.
+// call runs the small experiment, without files from outside the repository.
 func call(t *testing.T, out string, more ...string) (stdout string, r Results) {
 	t.Helper()
-	args := append([]string{"-device", "cpu", "-small", "-models", "", "-winnow", "", "-python", "no-such-python", "-ort-lib", orttest.Runtime(t).Library(), "-out", out}, more...)
+	args := append([]string{"-device", "cpu", "-small", "-models", "", "-winnow", "", "-python", "no-such-python",
+		"-ort-lib", orttest.Runtime(t).Library(), "-out", out}, more...)
 	var o, e bytes.Buffer
 	if code := start(context.Background(), args, &o, &e); code != 0 {
 		t.Fatalf("exit code %d: %s%s", code, o.String(), e.String())
@@ -42,7 +43,7 @@ func call(t *testing.T, out string, more ...string) (stdout string, r Results) {
 	return o.String(), r
 }
 
-// All parts run on the CPU, and what can be judged there passes.
+// All parts run on the CPU, and the goals that can be judged there pass.
 func TestRehearsal(t *testing.T) {
 	out := t.TempDir()
 	stdout, r := call(t, out)
@@ -51,7 +52,7 @@ func TestRehearsal(t *testing.T) {
 			t.Errorf("%s: %s, %d records: %s", p.Name, p.State, len(p.Records), p.Error)
 		}
 		for _, rec := range p.Records {
-			if rec.Error != "" && p.Name != "machine" { // which may have no nvidia-smi
+			if rec.Error != "" && p.Name != "machine" { // nvidia-smi may be missing
 				t.Errorf("%s: %v: %s", p.Name, rec.Of, rec.Error)
 			}
 			if p.Name == "parity" && (rec.Values["cosine"] < .999 || rec.Values["relative"] > .01) {
@@ -90,7 +91,8 @@ func TestRehearsal(t *testing.T) {
 	}
 }
 
-// A part that is stopped goes on where it was; one whose process died goes on behind what it died of; and neither stops the others.
+// A stopped part resumes where it was; one whose process died resumes after the measurement in which it died. Neither
+// stops the others.
 func TestGoesOn(t *testing.T) {
 	out := t.TempDir()
 	_, r := call(t, out, "-minutes", "0.00001")
@@ -111,8 +113,10 @@ func TestGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	args := []string{"-device", "cpu", "-small", "-models", "", "-ort-lib", orttest.Runtime(t).Library(), "-out", out, "-only", "search,memory"}
-	if code := start(context.Background(), args, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), "remove it to measure the part again") {
+	args := []string{"-device", "cpu", "-small", "-models", "", "-ort-lib", orttest.Runtime(t).Library(), "-out", out,
+		"-only", "search,memory"}
+	if code := start(context.Background(), args, &stdout, &stderr); code != 1 ||
+		!strings.Contains(stderr.String(), "remove it to measure the part again") {
 		t.Errorf("a damaged part: %d, %s", code, stderr.String())
 	}
 	if err := os.Remove(partFile(out, "training")); err != nil {
@@ -120,7 +124,8 @@ func TestGoesOn(t *testing.T) {
 	}
 	_, r = call(t, out, "-only", "search,memory")
 	search, other := r.part("search"), r.part("extraction")
-	if died := search.find("products alone", "float32", "device"); search.State != stateDone || len(search.Records) != 3 || died == nil || died.Error == "" {
+	if died := search.find("products alone", "float32", "device"); search.State != stateDone ||
+		len(search.Records) != 3 || died == nil || died.Error == "" {
 		t.Errorf("found %+v", search)
 	}
 	if r.part("memory").State != stateDone || other.State != statePartly {
@@ -128,7 +133,7 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// A process that dies without a word is told of, and its part is begun again.
+// A process that dies silently is reported, and its part is started again.
 func TestDies(t *testing.T) {
 	out := t.TempDir()
 	o := options{out: out, device: "cpu", small: true}
@@ -142,28 +147,39 @@ func TestDies(t *testing.T) {
 			at = i
 		}
 	}
-	// An unknown flag ends the process before it reads what it is to do.
+	// An unknown flag ends the process before it reads its task.
 	said := r.tryPart(context.Background(), o, []string{"-no-such-flag"}, at, time.Now().Add(time.Minute))
-	if p := r.Parts[at]; p.State != stateFailed || !strings.Contains(p.Error, "no-such-flag") || !strings.Contains(said, "exit status") {
+	if p := r.Parts[at]; p.State != stateFailed || !strings.Contains(p.Error, "no-such-flag") ||
+		!strings.Contains(said, "exit status") {
 		t.Errorf("found %+v, said %q", p, said)
 	}
 }
 
-// Numbers that are off fail.
+// Wrong numbers fail.
 func TestGoals(t *testing.T) {
 	rec := func(values map[string]float64, of ...string) Record { return Record{Of: of, Values: values} }
 	net := "ResNet-50 (drawn)"
 	fresh := func() *Results {
 		return &Results{Device: "cuda", Parts: []Part{
-			{Name: "parity", Records: []Record{rec(map[string]float64{"cosine": .99999, "relative": 1e-4}, net, "features", "float32"), rec(map[string]float64{"cosine": .99999, "relative": 1e-4}, net, "gradients", "float32"),
+			{Name: "parity", Records: []Record{rec(map[string]float64{"cosine": .99999, "relative": 1e-4}, net,
+				"features", "float32"), rec(map[string]float64{"cosine": .99999, "relative": 1e-4}, net, "gradients",
+				"float32"),
 				rec(map[string]float64{"cosine": .9, "relative": .5}, net, "features", "float16")}},
-			{Name: "extraction", Records: []Record{rec(map[string]float64{"images_per_second": 3500}, net, "float32", resident, "batch 64"), rec(map[string]float64{"images_per_second": 9000}, net, "float16", resident, "batch 64")}},
-			{Name: "torch", Records: []Record{rec(map[string]float64{"images_per_second": 4000}, net, "float32", "batch 64")}},
-			{Name: "training", Records: []Record{rec(map[string]float64{"forwards": 9}, net, "batch 8"), rec(map[string]float64{"forwards": 4.4}, net, "batch 64")}},
-			{Name: "search", Records: []Record{rec(map[string]float64{"same": 1, "p1": .5, "mapr": .3}, "nearest and evaluation", "float32", "device"), rec(map[string]float64{"p1": .5, "mapr": .3}, "nearest and evaluation", "float32", "CPU, as winnow eval")}},
+			{Name: "extraction", Records: []Record{rec(map[string]float64{"images_per_second": 3500}, net, "float32",
+				resident, "batch 64"), rec(map[string]float64{"images_per_second": 9000}, net, "float16", resident,
+				"batch 64")}},
+			{Name: "torch", Records: []Record{rec(map[string]float64{"images_per_second": 4000}, net, "float32",
+				"batch 64")}},
+			{Name: "training", Records: []Record{rec(map[string]float64{"forwards": 9}, net, "batch 8"),
+				rec(map[string]float64{"forwards": 4.4}, net, "batch 64")}},
+			{Name: "search", Records: []Record{rec(map[string]float64{"same": 1, "p1": .5, "mapr": .3},
+				"nearest and evaluation", "float32", "device"),
+				rec(map[string]float64{"p1": .5, "mapr": .3}, "nearest and evaluation", "float32",
+					"CPU, as winnow eval")}},
 			{Name: "messages", Records: []Record{rec(map[string]float64{"ok": 1}, "as it is here", "cuda")}},
 			{Name: "memory", Records: []Record{rec(map[string]float64{"told": 1, "on": 1}, net, "1 GiB")}},
-			{Name: "product", Records: []Record{rec(nil, "extract", "cpu"), rec(map[string]float64{"cosine": 1}, "extract", "device")}},
+			{Name: "product", Records: []Record{rec(nil, "extract", "cpu"),
+				rec(map[string]float64{"cosine": 1}, "extract", "device")}},
 		}}
 	}
 	states := func(r *Results) (text string) {
@@ -200,13 +216,14 @@ func TestGoals(t *testing.T) {
 	}
 }
 
-// What is compared is seen to differ, numbers that are none among it.
+// Differences are seen, including NaN.
 func TestCosine(t *testing.T) {
 	a := []float32{1, 2, -2}
 	for _, c := range []struct {
 		b             []float32
 		cos, relative float64
-	}{{a, 1, 0}, {[]float32{2, 4, -4}, 1, 1}, {[]float32{-1, -2, 2}, -1, 2}, {[]float32{2, -1, 0}, 0, math.Sqrt(14) / 3}} {
+	}{{a, 1, 0}, {[]float32{2, 4, -4}, 1, 1}, {[]float32{-1, -2, 2}, -1, 2},
+		{[]float32{2, -1, 0}, 0, math.Sqrt(14) / 3}} {
 		cos, relative := cosine(a, c.b)
 		if math.Abs(cos-c.cos) > 1e-9 || math.Abs(relative-c.relative) > 1e-9 {
 			t.Errorf("%v: found %v and %v, expected %v and %v", c.b, cos, relative, c.cos, c.relative)
@@ -214,7 +231,7 @@ func TestCosine(t *testing.T) {
 	}
 	nan, _ := cosine(a, []float32{1, float32(math.NaN()), 0})
 	if !math.IsNaN(lesser(1, nan)) || !math.IsNaN(lesser(nan, 1)) || !math.IsNaN(greater(greater(0, nan), 2)) {
-		t.Error("a number that is none is lost")
+		t.Error("NaN is lost")
 	}
 }
 
@@ -224,22 +241,25 @@ func TestRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
-		"name another folder with -out":      {"-device", "cpu", "-out", out},
-		`-device: found "tpu"`:               {"-device", "tpu"},
-		`-device: found "auto"`:              {"-device", "auto"},
-		"-minutes: found -1":                 {"-minutes", "-1"},
-		`-only: found "speed"`:               {"-only", "speed"},
-		`found the argument "more"`:          {"more"},
-		"expected one [N,channels,side,side": {"-device", "cpu", "-small", "-out", filepath.Join(out, "b"), "-models", sizeless(t), "-only", "training", "-part", "training", "-until", "99999999999999", "-ort-lib", orttest.Runtime(t).Library()},
+		"name another folder with -out": {"-device", "cpu", "-out", out},
+		`-device: found "tpu"`:          {"-device", "tpu"},
+		`-device: found "auto"`:         {"-device", "auto"},
+		"-minutes: found -1":            {"-minutes", "-1"},
+		`-only: found "speed"`:          {"-only", "speed"},
+		`found the argument "more"`:     {"more"},
+		"expected one [N,channels,side,side": {"-device", "cpu", "-small", "-out", filepath.Join(out, "b"), "-models",
+			sizeless(t), "-only", "training", "-part", "training", "-until", "99999999999999", "-ort-lib",
+			orttest.Runtime(t).Library()},
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := start(context.Background(), args, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), want) {
+		if code := start(context.Background(), args, &stdout, &stderr); code != 1 ||
+			!strings.Contains(stderr.String(), want) {
 			t.Errorf("%q: exit code %d, %s; expected %q", args, code, stderr.String(), want)
 		}
 	}
 }
 
-// sizeless is a folder with a network whose pictures have no size.
+// sizeless returns a folder with a network whose pictures have no fixed size.
 func sizeless(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -12,20 +12,22 @@ import (
 	"winnow/internal/text"
 )
 
-// gpuShare is the part of --gpu-memory that --batch auto counts on, as package extraction has it, and gpuMost the most that it takes.
+// gpuShare is the share of --gpu-memory that --batch auto uses, as in package extraction, and gpuMost the largest
+// batch.
 const (
 	gpuShare = 4
 	gpuMost  = 256
 )
 
-// memory looks for the largest batch under several limits, and computes on after what did not fit.
+// memory finds the largest batch under several limits, and checks that the process computes on after a batch that did
+// not fit.
 func memory(b *bench) error {
 	if err := b.open(); err != nil {
 		return err
 	}
 	n := b.resNet()
 	limits := []int64{512 << 20, 1 << 30, 2 << 30, 4 << 30, 8 << 30, 0}
-	if !b.dev.Device().CUDA { // the limits are the GPU's: one size shows that the loop works
+	if !b.dev.Device().CUDA { // the limits are for a GPU: one size shows that the loop works
 		limits = limits[len(limits)-1:]
 	}
 	for _, limit := range limits {
@@ -40,7 +42,7 @@ func memory(b *bench) error {
 	return nil
 }
 
-// fill doubles the batch until one does not fit.
+// fill doubles the batch until it does not fit.
 func (b *bench) fill(n *network, limit int64) (r Record, err error) {
 	rt, err := b.device(ort.GPU{Memory: limit})
 	if err != nil {
@@ -53,7 +55,8 @@ func (b *bench) fill(n *network, limit int64) (r Record, err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	run := func(batch int) error {
 		x := ort.Float32s(b.pictures(n, batch), int64(batch), int64(n.channels), int64(n.side), int64(n.side))
-		return s.Run([]ort.Tensor{x}, []ort.Tensor{ort.Float32s(make([]float32, batch*n.dim), n.shape(s.Outputs()[0], batch)...)})
+		return s.Run([]ort.Tensor{x}, []ort.Tensor{ort.Float32s(make([]float32, batch*n.dim),
+			n.shape(s.Outputs()[0], batch)...)})
 	}
 	r.Values = map[string]float64{}
 	var full error
@@ -76,7 +79,7 @@ func (b *bench) fill(n *network, limit int64) (r Record, err error) {
 	}
 	r.Text = "all fitted"
 	if full != nil {
-		r.Text = fmt.Sprintf("%v → %s", full, ort.GPUHint(full, "an error that is not known"))
+		r.Text = fmt.Sprintf("%v → %s", full, ort.GPUHint(full, "an unknown error"))
 		r.Values["told"] = 0
 		if ort.OutOfMemory(full) {
 			r.Values["told"] = 1
@@ -91,12 +94,13 @@ func (b *bench) fill(n *network, limit int64) (r Record, err error) {
 	return r, nil
 }
 
-// used asks how much of the GPU's memory is in use, by all.
+// used returns the memory of the GPU in use by all programs.
 func (b *bench) used() (mib float64, ok bool) {
 	if !b.dev.Device().CUDA {
 		return 0, false
 	}
-	out, err := exec.CommandContext(b.ctx, "nvidia-smi", "-i", strconv.Itoa(b.dev.Device().Index), "--query-gpu=memory.used", "--format=csv,noheader,nounits").Output()
+	out, err := exec.CommandContext(b.ctx, "nvidia-smi", "-i", strconv.Itoa(b.dev.Device().Index),
+		"--query-gpu=memory.used", "--format=csv,noheader,nounits").Output()
 	if err != nil {
 		return 0, false
 	}

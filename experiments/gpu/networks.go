@@ -13,7 +13,7 @@ import (
 	"winnow/backbone/graph/gradient"
 )
 
-// network is a model that is tried: pictures in, one vector each out.
+// network is a model from pictures to vectors.
 type network struct {
 	name           string
 	model          *graph.Model
@@ -22,7 +22,7 @@ type network struct {
 	channels, side int
 }
 
-// networks returns the drawn ones and those in the folder of models.
+// networks returns the drawn networks and those in the folder of models.
 func (b *bench) networks() ([]*network, error) {
 	list := []*network{b.resNet(), b.transformer()}
 	if b.models == "" {
@@ -47,7 +47,7 @@ func (b *bench) networks() ([]*network, error) {
 	return list, nil
 }
 
-// readNetwork cuts a model at its vector.
+// readNetwork reads a model and cuts it at its vector.
 func readNetwork(name string, data []byte) (*network, error) {
 	m, err := graph.ReadNamed(name, data)
 	if err != nil {
@@ -65,7 +65,8 @@ func readNetwork(name string, data []byte) (*network, error) {
 	if len(in) != 1 || len(in[0].Shape) != 4 || !in[0].Shape[1].Known() || !in[0].Shape[2].Known() || dim == 0 {
 		return nil, fmt.Errorf("gpu: %s: found the inputs %v, expected one [N,channels,side,side]", name, in)
 	}
-	return &network{name, gradient.Untie(cut), in[0].Name, output, dim, int(in[0].Shape[1].Size), int(in[0].Shape[2].Size)}, nil
+	return &network{name, gradient.Untie(cut), in[0].Name, output, dim, int(in[0].Shape[1].Size),
+		int(in[0].Shape[2].Size)}, nil
 }
 
 // drawing builds a network with drawn weights (He et al. 2015, eq. 10).
@@ -77,7 +78,8 @@ type drawing struct {
 
 func draw(name string, side int) (*drawing, string) {
 	d := &drawing{graph.NewBuilder(name, gradient.Opset), rand.New(rand.NewPCG(5, 0)), map[string]int{}}
-	x := d.b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(int64(side)), graph.Fixed(int64(side))})
+	x := d.b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(int64(side)),
+		graph.Fixed(int64(side))})
 	d.channel[x] = 3
 	return d, x
 }
@@ -104,7 +106,8 @@ func (d *drawing) integers(v ...int64) string {
 
 func (d *drawing) conv(x string, out, kernel, stride, pad int, gain float64) string {
 	in, k, s, p := d.channel[x], int64(kernel), int64(stride), int64(pad)
-	y := d.b.Node("Conv", []string{x, d.weight("conv.weight", gain*math.Sqrt(2/float64(in*kernel*kernel)), out, in, kernel, kernel), d.weight("conv.bias", 0.01, out)},
+	y := d.b.Node("Conv", []string{x, d.weight("conv.weight", gain*math.Sqrt(2/float64(in*kernel*kernel)), out, in,
+		kernel, kernel), d.weight("conv.bias", 0.01, out)},
 		graph.Ints("kernel_shape", k, k), graph.Ints("strides", s, s), graph.Ints("pads", p, p, p, p))
 	d.channel[y] = out
 	return y
@@ -116,7 +119,7 @@ func (d *drawing) relu(x string) string {
 	return y
 }
 
-// name says that a network is drawn, and where it is not as large as the one whose name it has.
+// name returns the name of a drawn network, and says whether it is smaller than the one it is named after.
 func (b *bench) name(of string) string {
 	if b.small {
 		return of + " (drawn, small)"
@@ -124,12 +127,13 @@ func (b *bench) name(of string) string {
 	return of + " (drawn)"
 }
 
-// resNet is ResNet-50 (He et al. 2016, table 1) as it is exported: normalisations folded, no classifier. A branch adds little
-// to what it is added to, so that drawn weights do not leave the range of float16.
+// resNet returns ResNet-50 (He et al. 2016, table 1) as exported: normalisations folded, no classifier. Branches have
+// small weights, so that drawn weights stay in the range of float16.
 func (b *bench) resNet() *network {
 	d, x := draw("resnet50", b.side)
 	x = d.relu(d.conv(x, 64, 7, 2, 3, 1))
-	y := d.b.Node("MaxPool", []string{x}, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2), graph.Ints("pads", 1, 1, 1, 1))
+	y := d.b.Node("MaxPool", []string{x}, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2),
+		graph.Ints("pads", 1, 1, 1, 1))
 	d.channel[y], x = d.channel[x], y
 	for stage, n := range b.blocks {
 		for block := range n {
@@ -145,7 +149,8 @@ func (b *bench) resNet() *network {
 			x = d.relu(sum)
 		}
 	}
-	return d.network(b.name("ResNet-50"), d.b.NodeTo("features", "Flatten", []string{d.b.Node("GlobalAveragePool", []string{x})}), d.channel[x], b.side)
+	return d.network(b.name("ResNet-50"), d.b.NodeTo("features", "Flatten",
+		[]string{d.b.Node("GlobalAveragePool", []string{x})}), d.channel[x], b.side)
 }
 
 func (d *drawing) network(name, output string, dim, side int) *network {
@@ -153,17 +158,21 @@ func (d *drawing) network(name, output string, dim, side int) *network {
 	return &network{name, d.b.Model(), "x", output, dim, 3, side}
 }
 
-// transformer is ViT-S/16 (Dosovitskiy et al. 2021) without a class token: the mean of all tokens.
+// transformer returns ViT-S/16 (Dosovitskiy et al. 2021) with the mean of all tokens instead of a class token.
 func (b *bench) transformer() *network {
 	const patch = 16
 	d, x := draw("vit", b.side)
 	w, tokens := b.width, (b.side/patch)*(b.side/patch)
 	heads := max(1, w/64)
-	x = d.b.Node("Conv", []string{x, d.weight("patch.weight", 0.03, w, 3, patch, patch), d.weight("patch.bias", 0.01, w)}, graph.Ints("kernel_shape", patch, patch), graph.Ints("strides", patch, patch))
-	x = d.b.Node("Transpose", []string{d.b.Node("Reshape", []string{x, d.integers(0, int64(w), int64(tokens))})}, graph.Ints("perm", 0, 2, 1))
+	x = d.b.Node("Conv", []string{x, d.weight("patch.weight", 0.03, w, 3, patch, patch),
+		d.weight("patch.bias", 0.01, w)}, graph.Ints("kernel_shape", patch, patch), graph.Ints("strides", patch, patch))
+	x = d.b.Node("Transpose", []string{d.b.Node("Reshape", []string{x, d.integers(0, int64(w), int64(tokens))})},
+		graph.Ints("perm", 0, 2, 1))
 	x = d.b.Node("Add", []string{x, d.weight("position", 0.02, 1, tokens, w)})
 	linear := func(x, name string, in, out int, gain float64) string {
-		return d.b.Node("Add", []string{d.b.Node("MatMul", []string{x, d.weight(name+".weight", gain/math.Sqrt(float64(in)), in, out)}), d.weight(name+".bias", 0.01, out)})
+		return d.b.Node("Add", []string{d.b.Node("MatMul",
+			[]string{x, d.weight(name+".weight", gain/math.Sqrt(float64(in)), in, out)}),
+			d.weight(name+".bias", 0.01, out)})
 	}
 	norm := func(x string) string {
 		ones := make([]float32, w)
@@ -171,7 +180,8 @@ func (b *bench) transformer() *network {
 			ones[i] = 1
 		}
 		scale := d.b.Constant(graph.NewTensor(d.b.Fresh("norm.weight"), ones, int64(w)))
-		return d.b.Node("LayerNormalization", []string{x, scale, d.weight("norm.bias", 0.01, w)}, graph.Int("axis", -1), graph.Float("epsilon", 1e-6))
+		return d.b.Node("LayerNormalization", []string{x, scale, d.weight("norm.bias", 0.01, w)},
+			graph.Int("axis", -1), graph.Float("epsilon", 1e-6))
 	}
 	split := func(x string, perm ...int64) string {
 		x = d.b.Node("Reshape", []string{x, d.integers(0, int64(tokens), int64(heads), int64(w/heads))})
@@ -183,14 +193,18 @@ func (b *bench) transformer() *network {
 		q := split(linear(y, name+".query", w, w, 1), 0, 2, 1, 3)
 		k := split(linear(y, name+".key", w, w, 1), 0, 2, 3, 1)
 		v := split(linear(y, name+".value", w, w, 1), 0, 2, 1, 3)
-		s := d.b.Node("Mul", []string{d.b.Node("MatMul", []string{q, k}), d.constant(float32(1 / math.Sqrt(float64(w/heads))))})
-		y = d.b.Node("Transpose", []string{d.b.Node("MatMul", []string{d.b.Node("Softmax", []string{s}, graph.Int("axis", -1)), v})}, graph.Ints("perm", 0, 2, 1, 3))
+		s := d.b.Node("Mul", []string{d.b.Node("MatMul", []string{q, k}),
+			d.constant(float32(1 / math.Sqrt(float64(w/heads))))})
+		y = d.b.Node("Transpose", []string{d.b.Node("MatMul",
+			[]string{d.b.Node("Softmax", []string{s}, graph.Int("axis", -1)), v})}, graph.Ints("perm", 0, 2, 1, 3))
 		y = linear(d.b.Node("Reshape", []string{y, d.integers(0, int64(tokens), int64(w))}), name+".out", w, w, 0.5)
 		x = d.b.Node("Add", []string{x, y})
 		y = linear(norm(x), name+".wide", w, 4*w, 1)
 		erf := d.b.Node("Erf", []string{d.b.Node("Div", []string{y, d.constant(math.Sqrt2)})})
-		y = d.b.Node("Mul", []string{d.b.Node("Mul", []string{y, d.b.Node("Add", []string{erf, d.constant(1)})}), d.constant(0.5)})
+		y = d.b.Node("Mul", []string{d.b.Node("Mul", []string{y, d.b.Node("Add", []string{erf, d.constant(1)})}),
+			d.constant(0.5)})
 		x = d.b.Node("Add", []string{x, linear(y, name+".narrow", 4*w, w, 0.5)})
 	}
-	return d.network(b.name("ViT-S/16"), d.b.NodeTo("features", "ReduceMean", []string{norm(x)}, graph.Ints("axes", 1), graph.Int("keepdims", 0)), w, b.side)
+	return d.network(b.name("ViT-S/16"), d.b.NodeTo("features", "ReduceMean", []string{norm(x)},
+		graph.Ints("axes", 1), graph.Int("keepdims", 0)), w, b.side)
 }

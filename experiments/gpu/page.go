@@ -17,7 +17,7 @@ import (
 	"winnow/report/page"
 )
 
-// readHead reads what gpu.json says of an earlier call, if there was one.
+// readHead reads gpu.json of an earlier call, if there was one.
 func (r *Results) readHead(out string) error {
 	data, err := os.ReadFile(filepath.Join(out, "gpu.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -32,7 +32,7 @@ func (r *Results) readHead(out string) error {
 	return nil
 }
 
-// write judges and writes gpu.json and gpu.html.
+// write judges the goals and writes gpu.json and gpu.html.
 func (r *Results) write(out string) error {
 	r.judgeGoals()
 	if err := writeJSON(filepath.Join(out, "gpu.json"), r); err != nil {
@@ -41,7 +41,7 @@ func (r *Results) write(out string) error {
 	return atomicfile.Write(filepath.Join(out, "gpu.html"), func(w io.Writer) error { return r.page().WriteHTML(w) })
 }
 
-// page is all results for people.
+// page returns the page of all results.
 func (r *Results) page() page.Report {
 	p := page.Report{Command: "gpu", Title: "winnow on " + r.Device}
 	if gpu := r.part("machine").find("GPU"); gpu != nil && gpu.Text != "" {
@@ -53,12 +53,15 @@ func (r *Results) page() page.Report {
 		counts[g.State]++
 		goals = append(goals, []string{g.Name, g.State, g.Found})
 	}
-	p.Verdict = []string{fmt.Sprintf("Of %d goals %d pass, %d fail, %d were not run.", len(r.Goals), counts["pass"], counts["fail"], counts["not run"])}
+	p.Verdict = []string{fmt.Sprintf("Of %d goals %d pass, %d fail, %d were not run.", len(r.Goals), counts["pass"],
+		counts["fail"], counts["not run"])}
 	if r.cpu() {
 		p.Title = "A rehearsal on the CPU"
-		p.Verdict = append(p.Verdict, "This is a rehearsal on the CPU: it says that the program works, nothing about a GPU. "+ort.CUDAState+".")
+		p.Verdict = append(p.Verdict, "This is a rehearsal on the CPU: it shows that the program works, nothing "+
+			"about a GPU. "+ort.CUDAState+".")
 	}
-	p.Sections = append(p.Sections, page.Section{Title: "Goals", Tables: []page.Table{{Head: []string{"goal", "state", "found"}, Rows: goals, Words: true}}})
+	p.Sections = append(p.Sections, page.Section{Title: "Goals",
+		Tables: []page.Table{{Head: []string{"goal", "state", "found"}, Rows: goals, Words: true}}})
 	for i, about := range parts() {
 		if i >= len(r.Parts) {
 			break
@@ -66,7 +69,8 @@ func (r *Results) page() page.Report {
 		part := r.Parts[i]
 		s := page.Section{Title: about.title, Notes: []string{about.about}}
 		if part.State != stateDone {
-			s.Notes = append(s.Notes, strings.TrimSuffix(fmt.Sprintf("This part: %s: %s", part.State, part.Error), ": "))
+			s.Notes = append(s.Notes, strings.TrimSuffix(fmt.Sprintf("This part: %s: %s", part.State, part.Error),
+				": "))
 			if part.State == stateFailed {
 				p.Warnings = append(p.Warnings, fmt.Sprintf("%s: %s", about.title, part.Error))
 			}
@@ -81,13 +85,16 @@ func (r *Results) page() page.Report {
 			s.Tables = append(s.Tables, t)
 		}
 		p.Sections = append(p.Sections, s)
-		p.Facts = append(p.Facts, page.Fact{Name: about.name, Value: fmt.Sprintf("%s, %.0f s", part.State, part.Seconds)})
+		p.Facts = append(p.Facts, page.Fact{Name: about.name,
+			Value: fmt.Sprintf("%s, %.0f s", part.State, part.Seconds)})
 	}
-	p.Facts = append(p.Facts, page.Fact{Name: "began", Value: r.Began}, page.Fact{Name: "minutes in all", Value: fmt.Sprintf("%.1f", r.Minutes)}, page.Fact{Name: "small", Value: fmt.Sprint(r.Small)})
+	p.Facts = append(p.Facts, page.Fact{Name: "began", Value: r.Began},
+		page.Fact{Name: "minutes in all", Value: fmt.Sprintf("%.1f", r.Minutes)},
+		page.Fact{Name: "small", Value: fmt.Sprint(r.Small)})
 	return p
 }
 
-// table shows the records that have numbers.
+// table returns a table of the records that have numbers.
 func table(about part, p Part) page.Table {
 	t := page.Table{Caption: "Measured", Head: []string{"what"}}
 	for _, c := range about.columns {
@@ -109,7 +116,7 @@ func table(about part, p Part) page.Table {
 	return t
 }
 
-// said shows what records say in words, errors first.
+// said returns the texts of records, errors first.
 func said(p Part) page.Table {
 	t := page.Table{Caption: "Said", Head: []string{"what", "text"}, Words: true}
 	for _, rec := range p.Records {
@@ -125,7 +132,7 @@ func said(p Part) page.Table {
 	return t
 }
 
-// curves draws images a second by batch of the first network.
+// curves draws images a second over the batch for the first network.
 func (r *Results) curves(p Part) []chart.Drawing {
 	lines := map[string]*chart.Line{}
 	var order []string

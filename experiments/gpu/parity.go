@@ -54,14 +54,15 @@ func parity(b *bench) error {
 		}
 	}
 	for _, n := range list {
-		if err := b.measure(func() (Record, error) { return b.gradients(n) }, n.name, "gradients", "float32"); err != nil {
+		gradients := func() (Record, error) { return b.gradients(n) }
+		if err := b.measure(gradients, n.name, "gradients", "float32"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// lesser and greater keep a number that is none, unlike min and max of what was before it.
+// lesser and greater return the first argument if the second is NaN.
 func lesser(a, b float64) float64 {
 	if b < a || math.IsNaN(b) {
 		return b
@@ -76,9 +77,10 @@ func greater(a, b float64) float64 {
 	return a
 }
 
-// vectors runs a network as winnow extract does.
+// vectors computes vectors as winnow extract does.
 func (b *bench) vectors(rt *ort.Runtime, model []byte, n *network) (x blas32.General, err error) {
-	net, err := ort.NewNetwork(rt, model, n.output, ort.NetworkInput{Channels: n.channels, Height: n.side, Width: n.side})
+	net, err := ort.NewNetwork(rt, model, n.output,
+		ort.NetworkInput{Channels: n.channels, Height: n.side, Width: n.side})
 	if err != nil {
 		return x, err
 	}
@@ -86,20 +88,21 @@ func (b *bench) vectors(rt *ort.Runtime, model []byte, n *network) (x blas32.Gen
 	return x, errors.Join(net.Infer(x, b.pictures(n, b.compared), b.compared), net.Close())
 }
 
-// live opens a network to be trained, whole.
+// live opens a network whose weights are all trained.
 func live(rt *ort.Runtime, n *network) (*ort.Live, error) {
 	weights, err := gradient.Choose(n.model, n.output, gradient.AllWeights)
 	if err != nil {
 		return nil, err
 	}
-	d, err := gradient.Differentiate(n.model, gradient.Options{Output: n.output, Weights: weights, Kernels: rt.Kernels()})
+	d, err := gradient.Differentiate(n.model, gradient.Options{Output: n.output, Weights: weights,
+		Kernels: rt.Kernels()})
 	if err != nil {
 		return nil, err
 	}
 	return ort.NewLive(rt, d, ort.LiveOptions{Model: n.model})
 }
 
-// slope is a drawn gradient of the vectors.
+// slope returns a random gradient of the vectors.
 func slope(images, dim int) blas32.General {
 	rng, d := rand.New(rand.NewPCG(7, 0)), features.NewMatrix(images, dim)
 	for i := range d.Data {
@@ -108,7 +111,7 @@ func slope(images, dim int) blas32.General {
 	return d
 }
 
-// matters is how long a weight's gradient is, against the longest, for its cosine to count.
+// matters is the smallest length of a weight's gradient, relative to the longest, for its cosine to count.
 const matters = 1e-4
 
 // gradients compares the gradients of all weights.
@@ -120,7 +123,8 @@ func (b *bench) gradients(n *network) (Record, error) {
 			return Record{}, err
 		}
 		x := features.NewMatrix(b.compared, l.Dim())
-		err = errors.Join(l.Forward(x, [][]float32{b.pictures(n, b.compared)}, b.compared, true), l.Backward(slope(b.compared, l.Dim()), false))
+		err = errors.Join(l.Forward(x, [][]float32{b.pictures(n, b.compared)}, b.compared, true),
+			l.Backward(slope(b.compared, l.Dim()), false))
 		for _, p := range l.Params() {
 			grads[i] = append(grads[i], p.Grad)
 		}
@@ -150,7 +154,7 @@ func (b *bench) gradients(n *network) (Record, error) {
 	return Record{Values: map[string]float64{"cosine": least, "relative": most, "weights": float64(len(grads[0]))}}, nil
 }
 
-// training measures a step of fine-tuning against the network's forward pass.
+// training compares a fine-tuning step with the network's forward pass.
 func training(b *bench) error {
 	if err := b.open(); err != nil {
 		return err
@@ -161,7 +165,8 @@ func training(b *bench) error {
 	}
 	for _, n := range list {
 		for _, batch := range b.steps {
-			if err := b.measure(func() (Record, error) { return b.step(n, batch) }, n.name, fmt.Sprint("batch ", batch)); err != nil {
+			step := func() (Record, error) { return b.step(n, batch) }
+			if err := b.measure(step, n.name, fmt.Sprint("batch ", batch)); err != nil {
 				return err
 			}
 		}
@@ -169,7 +174,7 @@ func training(b *bench) error {
 	return nil
 }
 
-// step measures one network at one batch.
+// step measures a network at a batch.
 func (b *bench) step(n *network, batch int) (r Record, err error) {
 	pixels := b.pictures(n, batch)
 	baked, err := b.dev.NewSession(n.model.Marshal(), ort.SessionOptions{Outputs: []string{n.output}})
@@ -205,7 +210,7 @@ func (b *bench) step(n *network, batch int) (r Record, err error) {
 			return err
 		}
 		backward := time.Now()
-		solver.Step(l.Params(), 1e-9) // the numbers are drawn: nothing is to be learnt
+		solver.Step(l.Params(), 1e-9) // the gradients are random
 		if runs++; runs > 2 {
 			parts[0] += forward.Sub(began)
 			parts[1] += backward.Sub(forward)
@@ -217,6 +222,7 @@ func (b *bench) step(n *network, batch int) (r Record, err error) {
 		return r, err
 	}
 	ms := func(d time.Duration) float64 { return 1e3 * d.Seconds() / float64(runs-2) }
-	return Record{Values: map[string]float64{"batch": float64(batch), "alone_ms": 1e3 * alone, "forward_ms": ms(parts[0]), "backward_ms": ms(parts[1]), "solver_ms": ms(parts[2]),
+	return Record{Values: map[string]float64{"batch": float64(batch), "alone_ms": 1e3 * alone,
+		"forward_ms": ms(parts[0]), "backward_ms": ms(parts[1]), "solver_ms": ms(parts[2]),
 		"forwards": step / alone, "images_per_second": float64(batch) / step}}, nil
 }

@@ -15,34 +15,52 @@ import (
 	"time"
 )
 
-// part is one of the things that are tried.
+// part is a group of measurements.
 type part struct {
 	name, title, about string
-	share              float64 // of the time
+	share              float64 // of the total time
 	columns            []column
 	run                func(*bench) error
 }
 
-// column shows one of the values of a part's records.
+// column is a column of a part's table.
 type column struct{ value, heading, format string }
 
-// parts are all of them, in their order. Shares are minutes of 40.
+// parts returns all parts, in order. Shares are minutes of 40.
 func parts() []part {
 	return []part{
-		{"machine", "The machine", "What the runtime, the driver and the tools say.", 1, nil, machine},
-		{"messages", "What is said where a GPU cannot be used", "Each line is another process, from whose surroundings something was taken: what it says, and where --device auto then computes.", 2, nil, messages},
-		{"parity", "The same numbers as on the CPU", "Features and gradients of the same pictures (normal numbers) by the device and by the CPU. relative: length of the difference over that of the CPU's. Gradients: of all weights that can be trained, the least of any weight that matters. Only float32 must agree.", 5,
+		{"machine", "The machine", "Reports of the runtime, the driver and the tools.", 1, nil, machine},
+		{"messages", "Messages when a GPU cannot be used", "Each line is another process, whose " +
+			"environment lacks something: its message, and where --device auto then computes.", 2, nil, messages},
+		{"parity", "The same numbers as on the CPU", "Features and gradients of the same pictures (normal numbers) " +
+			"by the device and by the CPU. relative: length of the difference over that of the CPU's. Gradients: of " +
+			"all weights that can be trained, the least of any weight that matters. Only float32 must agree.", 5,
 			[]column{{"cosine", "least cosine", "%.7f"}, {"relative", "most relative", "%.1e"}}, parity},
-		{"extraction", "Images a second", "Ready tensors: host: pictures go to the device and vectors back with every run, as winnow extract does it; resident: both stay on the device; 2 sessions: two of these side by side, each on a stream of its own.", 9,
-			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"}, {"milliseconds", "ms a batch", "%.2f"}}, extraction},
-		{"training", "A fine-tuning step", "Images to gradients of all weights. forward alone: the network as it is shipped, on the same pictures. Step: forward that keeps, backward, and the solver (Adam, on the CPU).", 5,
-			[]column{{"batch", "batch", "%.0f"}, {"alone_ms", "forward alone, ms", "%.1f"}, {"forward_ms", "forward, ms", "%.1f"}, {"backward_ms", "backward, ms", "%.1f"}, {"solver_ms", "solver, ms", "%.1f"}, {"forwards", "step, in forwards", "%.2f"}}, training},
-		{"search", "Exact search and evaluation", "All rows of a set ask all others. The products and the nearest of each row are computed on the device, where the set stays.", 4,
-			[]column{{"seconds", "seconds", "%.3f"}, {"tflops", "TFLOP/s", "%.2f"}, {"same", "same neighbours", "%.5f"}, {"off", "similarity off by", "%.1e"}, {"p1", "P@1", "%.4f"}, {"mapr", "MAP@R", "%.4f"}}, nearest},
-		{"memory", "Limits of memory", "The largest batch (doubled from 1) that runs under --gpu-memory, what --batch auto would take, what is said where there is no more room, and whether the same process still computes after that.", 4,
-			[]column{{"largest", "largest batch", "%.0f"}, {"auto", "batch auto", "%.0f"}, {"used_mib", "GPU's memory in use, MiB", "%.0f"}}, memory},
-		{"torch", "Beside PyTorch", "The drawn ResNet-50 and the same layers in PyTorch, eager, with the same precision: torch.backends.*.allow_tf32 off where ours is, channels last not asked for.", 4,
-			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"}, {"training_images_per_second", "trained images/s", "%.0f"}}, torch},
+		{"extraction", "Images a second", "Ready tensors: host: pictures go to the device and vectors back with " +
+			"every run, as winnow extract does it; resident: both stay on the device; 2 sessions: two of these side " +
+			"by side, each on a stream of its own.", 9,
+			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
+				{"milliseconds", "ms a batch", "%.2f"}}, extraction},
+		{"training", "A fine-tuning step", "Images to gradients of all weights. forward alone: the network as " +
+			"shipped, on the same pictures. Step: a forward pass that keeps its values, a backward pass, and the " +
+			"solver (Adam, on the CPU).", 5,
+			[]column{{"batch", "batch", "%.0f"}, {"alone_ms", "forward alone, ms", "%.1f"},
+				{"forward_ms", "forward, ms", "%.1f"}, {"backward_ms", "backward, ms", "%.1f"},
+				{"solver_ms", "solver, ms", "%.1f"}, {"forwards", "step, in forwards", "%.2f"}}, training},
+		{"search", "Exact search and evaluation", "Every row of a set is a query for all others. The products and " +
+			"the nearest of each row are computed on the device, where the set stays.", 4,
+			[]column{{"seconds", "seconds", "%.3f"}, {"tflops", "TFLOP/s", "%.2f"},
+				{"same", "same neighbours", "%.5f"}, {"off", "similarity off by", "%.1e"}, {"p1", "P@1", "%.4f"},
+				{"mapr", "MAP@R", "%.4f"}}, nearest},
+		{"memory", "Limits of memory", "The largest batch (doubled from 1) that runs under --gpu-memory, what " +
+			"--batch auto would take, the message when memory is full, and whether the same process " +
+			"computes on after it.", 4,
+			[]column{{"largest", "largest batch", "%.0f"}, {"auto", "batch auto", "%.0f"},
+				{"used_mib", "GPU's memory in use, MiB", "%.0f"}}, memory},
+		{"torch", "Compared with PyTorch", "The drawn ResNet-50 and the same layers in PyTorch, eager, with the same " +
+			"precision: torch.backends.*.allow_tf32 is off where ours is, and channels last is not used.", 4,
+			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
+				{"training_images_per_second", "trained images/s", "%.0f"}}, torch},
 		{"product", "The command itself", "winnow's own commands on photographs, on the CPU and on the device.", 6,
 			[]column{{"seconds", "seconds", "%.1f"}, {"cosine", "least cosine to the CPU's vectors", "%.7f"}}, product},
 	}
@@ -63,7 +81,8 @@ func partBy(name string) *part {
 	return nil
 }
 
-// runAll gives every part that is not done its share of the time, in a process of its own, and writes the results after each.
+// runAll runs every part that is not done in a process of its own, for its share of the time, and writes the results
+// after each.
 func runAll(ctx context.Context, o options, args []string, stdout io.Writer) error {
 	r, err := begin(o)
 	if err != nil {
@@ -90,7 +109,8 @@ func runAll(ctx context.Context, o options, args []string, stdout io.Writer) err
 		if err := errors.Join(writePart(o.out, r.Parts[i]), r.write(o.out)); err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "%-11s %-8s %6.1f s  %d records%s\n", p.name, r.Parts[i].State, time.Since(began).Seconds(), len(r.Parts[i].Records), said)
+		fmt.Fprintf(stdout, "%-11s %-8s %6.1f s  %d records%s\n", p.name, r.Parts[i].State,
+			time.Since(began).Seconds(), len(r.Parts[i].Records), said)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -102,14 +122,15 @@ func runAll(ctx context.Context, o options, args []string, stdout io.Writer) err
 	return r.write(o.out)
 }
 
-// begin reads what is there; results of another device are not gone on with.
+// begin reads earlier results; those of another device are an error.
 func begin(o options) (*Results, error) {
 	r := &Results{Began: time.Now().UTC().Format(time.RFC3339), Device: o.device, Small: o.small}
 	if err := r.readHead(o.out); err != nil {
 		return nil, err
 	}
 	if r.Device != o.device || r.Small != o.small {
-		return nil, fmt.Errorf("gpu: %s holds results of -device %s -small=%v, expected %s and %v: name another folder with -out", o.out, r.Device, r.Small, o.device, o.small)
+		return nil, fmt.Errorf("gpu: %s holds results of -device %s -small=%v, expected %s and %v: name another "+
+			"folder with -out", o.out, r.Device, r.Small, o.device, o.small)
 	}
 	r.Parts = nil
 	for _, p := range parts() {
@@ -122,23 +143,24 @@ func begin(o options) (*Results, error) {
 	return r, nil
 }
 
-// tries bounds how often a part is begun again whose process died: each time it goes on behind what it died of.
+// tries is how often a part whose process died is started again; each time it skips the measurement in which it died.
 const tries = 6
 
-// patience is how long a part may go on after its time before it is killed: it ends by itself between two measurements.
+// patience is the time after a part's end before it is killed: it ends by itself between two measurements.
 const patience = 20 * time.Second
 
-// tryPart runs a part's process until it has ended by itself or the time is over. What it says at the end is returned.
+// tryPart runs the process of a part until it ends or its time is over, and returns the end of its output.
 func (r *Results) tryPart(ctx context.Context, o options, args []string, i int, until time.Time) (said string) {
 	name := r.Parts[i].Name
 	for range tries {
 		state, seconds := r.Parts[i].State, r.Parts[i].Seconds
-		r.Parts[i].State, r.Parts[i].Error = statePartly, "" // until the process says otherwise
+		r.Parts[i].State, r.Parts[i].Error = statePartly, "" // until the process reports otherwise
 		if err := writePart(o.out, r.Parts[i]); err != nil {
 			r.Parts[i].State, r.Parts[i].Error = state, err.Error()
 			return ": " + err.Error()
 		}
-		tail, err := child(ctx, append(slices.Clone(args), "-part", name, "-until", strconv.FormatInt(until.UnixMilli(), 10)), until.Add(patience))
+		tail, err := child(ctx, append(slices.Clone(args), "-part", name, "-until",
+			strconv.FormatInt(until.UnixMilli(), 10)), until.Add(patience))
 		found, readErr := readPart(o.out, name)
 		if readErr == nil {
 			r.Parts[i] = found
@@ -152,9 +174,10 @@ func (r *Results) tryPart(ctx context.Context, o options, args []string, i int, 
 			err = readErr
 		case errors.As(err, &code) && code.ExitCode() == exitTime:
 			return ": the time was over; call again for the rest"
-		case errors.Is(err, context.DeadlineExceeded): // a slow machine, or a measurement that lasts
-			return fmt.Sprintf(": the time was over, and it was ended %v later amid a measurement; call again for the rest", patience)
-		case found.State == stateFailed: // by its own account
+		case errors.Is(err, context.DeadlineExceeded): // a slow machine, or a long measurement
+			return fmt.Sprintf(": the time was over, and it was killed %v later during a measurement; call again for "+
+				"the rest", patience)
+		case found.State == stateFailed: // reported by the process
 			return ": " + found.Error
 		}
 		r.Parts[i].State, r.Parts[i].Error = stateFailed, oneLine(fmt.Sprintf("%v: %s", err, tail))
@@ -166,7 +189,7 @@ func (r *Results) tryPart(ctx context.Context, o options, args []string, i int, 
 	return said
 }
 
-// child runs this program again and returns the end of what it printed.
+// child runs this program again and returns the end of its output.
 func child(ctx context.Context, args []string, kill time.Time) (tail string, err error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -184,5 +207,5 @@ func child(ctx context.Context, args []string, kill time.Time) (tail string, err
 	return text[max(0, len(text)-600):], err
 }
 
-// childMark tells a test's program that it is to be this one.
+// childMark tells a test's program to be this one.
 const childMark = "WINNOW_GPU_EXPERIMENT"

@@ -14,7 +14,8 @@ import (
 	"winnow/features"
 )
 
-// product runs winnow as a user would: it imports photographs, extracts them on the CPU and on the device, and fine-tunes.
+// product runs winnow as a user would: it imports photographs, extracts features on the CPU and on the device, and
+// fine-tunes.
 func product(b *bench) error {
 	if b.winnow == "" {
 		return b.note("not run: found no winnow beside this program, and -winnow names none", "winnow")
@@ -38,23 +39,25 @@ func product(b *bench) error {
 	if err := b.measure(func() (Record, error) { return b.call("doctor") }, "doctor", "-"); err != nil {
 		return err
 	}
-	// The list and the registry are needed by what follows, in every call.
+	// Every call needs the list and the registry.
 	b.registry = in("models.json")
-	for _, args := range [][]string{{"data", "import", b.images, "--split", "train=0.6,test=0.4", "--by", "image", "--out", in("list.csv")}, {"models", "add", model, "--preset", "imagenet", "--name", "tried"}} {
+	for _, args := range [][]string{{"data", "import", b.images, "--split", "train=0.6,test=0.4", "--by", "image",
+		"--out", in("list.csv")}, {"models", "add", model, "--preset", "imagenet", "--name", "tried"}} {
 		if _, err := b.call(args...); err != nil {
 			return err
 		}
 	}
 	extract := func(device, out string, more ...string) func() (Record, error) {
 		return func() (Record, error) {
-			return b.call(append([]string{"--device", device, "extract", "--manifest", in("list.csv"), "--root", b.images, "--model", "tried", "--out", in(out), "--overwrite"}, more...)...)
+			return b.call(append([]string{"--device", device, "extract", "--manifest", in("list.csv"), "--root",
+				b.images, "--model", "tried", "--out", in(out), "--overwrite"}, more...)...)
 		}
 	}
 	if err := b.measure(extract("cpu", "on-cpu"), "extract", "cpu"); err != nil {
 		return err
 	}
 	if err := b.measure(func() (Record, error) {
-		if _, err := os.Stat(in("on-cpu")); err != nil { // made by an earlier call, and gone with it
+		if _, err := os.Stat(in("on-cpu")); err != nil { // the store of an earlier call is gone
 			if _, err := extract("cpu", "on-cpu")(); err != nil {
 				return Record{}, err
 			}
@@ -72,12 +75,13 @@ func product(b *bench) error {
 		return err
 	}
 	return b.measure(func() (Record, error) {
-		return b.call("--device", b.options.device, "train", "--manifest", in("list.csv"), "--root", b.images, "--model", "tried",
+		return b.call("--device", b.options.device, "train", "--manifest", in("list.csv"), "--root", b.images,
+			"--model", "tried",
 			"--finetune", "all", "--steps", "3", "--batch", "2x4", "--out", in("run"))
 	}, "train --finetune all, 3 steps", "device")
 }
 
-// call runs winnow and keeps the end of what it says.
+// call runs winnow and keeps the end of its output.
 func (b *bench) call(args ...string) (Record, error) {
 	ctx, stop := context.WithDeadline(b.ctx, b.end())
 	defer stop()
@@ -96,10 +100,11 @@ func (b *bench) call(args ...string) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("winnow %s: %w: %s", strings.Join(args, " "), err, text[max(0, len(text)-500):])
 	}
-	return Record{Text: oneLine(text[max(0, len(text)-2500):]), Values: map[string]float64{"seconds": time.Since(began).Seconds()}}, nil
+	return Record{Text: oneLine(text[max(0, len(text)-2500):]),
+		Values: map[string]float64{"seconds": time.Since(began).Seconds()}}, nil
 }
 
-// leastCosine compares the rows of two stores of the same images.
+// leastCosine returns the smallest cosine between the rows of two stores of the same images.
 func leastCosine(ctx context.Context, a, b string) (float64, error) {
 	var x [2]blas32.General
 	for i, dir := range []string{a, b} {
@@ -113,7 +118,8 @@ func leastCosine(ctx context.Context, a, b string) (float64, error) {
 		}
 	}
 	if x[0].Rows != x[1].Rows || x[0].Cols != x[1].Cols {
-		return 0, fmt.Errorf("gpu: %d×%d vectors on the CPU, %d×%d on the device", x[0].Rows, x[0].Cols, x[1].Rows, x[1].Cols)
+		return 0, fmt.Errorf("gpu: %d×%d vectors on the CPU, %d×%d on the device", x[0].Rows, x[0].Cols, x[1].Rows,
+			x[1].Cols)
 	}
 	least := 1.0
 	for i := range x[0].Rows {

@@ -13,17 +13,17 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// Results are gpu.json.
+// Results is gpu.json.
 type Results struct {
-	Began   string  `json:"began"` // of the first part, RFC 3339
+	Began   string  `json:"began"` // start of the first part, RFC 3339
 	Device  string  `json:"device"`
 	Small   bool    `json:"small"`
 	Goals   []Goal  `json:"goals"`
 	Parts   []Part  `json:"parts"`
-	Minutes float64 `json:"minutes"` // that all parts took, over all calls
+	Minutes float64 `json:"minutes"` // of all parts, over all calls
 }
 
-// Part is what one part has found.
+// Part is the result of a part.
 type Part struct {
 	Name    string   `json:"name"`
 	State   string   `json:"state"`
@@ -31,7 +31,7 @@ type Part struct {
 	Seconds float64  `json:"seconds"`
 	Records []Record `json:"records"`
 
-	Trying []string `json:"trying,omitempty"` // what the process was at when it was last seen
+	Trying []string `json:"trying,omitempty"` // the measurement in progress
 }
 
 // The states of a part.
@@ -50,14 +50,14 @@ type Record struct {
 	Error  string             `json:"error,omitempty"`
 }
 
-// Goal is a number that was promised, and what was found.
+// Goal is a goal and its result.
 type Goal struct {
 	Name  string `json:"name"`
 	State string `json:"state"` // pass, fail, not run
 	Found string `json:"found"`
 }
 
-// find returns the record of a thing, nil where there is none yet.
+// find returns the record of a measurement, or nil if there is none yet.
 func (p *Part) find(of ...string) *Record {
 	for i := range p.Records {
 		if slices.Equal(p.Records[i].Of, of) {
@@ -69,7 +69,7 @@ func (p *Part) find(of ...string) *Record {
 
 func partFile(out, name string) string { return filepath.Join(out, "parts", name+".json") }
 
-// readPart returns what is there of a part.
+// readPart reads the results of a part.
 func readPart(out, name string) (Part, error) {
 	p := Part{Name: name, State: stateNot, Records: []Record{}}
 	data, err := os.ReadFile(partFile(out, name))
@@ -98,7 +98,7 @@ func writeJSON(path string, v any) error {
 	return atomicfile.WriteBytes(path, append(data, '\n'))
 }
 
-// oneLine makes a message fit for a table.
+// oneLine makes a message fit in a table.
 func oneLine(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }

@@ -14,10 +14,10 @@ import (
 	"winnow/features"
 )
 
-// neighbours is how many are looked for: more than the largest class of the drawn set has.
+// neighbours is the number of neighbours searched: more than the largest class of the drawn set has.
 const neighbours = 16
 
-// perClass is about how many rows of the drawn set share a label, as in Stanford Online Products.
+// perClass is about the number of rows of a class in the drawn set, as in Stanford Online Products.
 const perClass = 5
 
 // drawn returns a set of unit rows whose classes overlap.
@@ -40,7 +40,7 @@ func (b *bench) drawn() (features.Set, error) {
 	return s, features.Normalize(s.X)
 }
 
-// products is q [N,d] and g [d,M] → their similarities, and where nearest is asked for the largest of each row.
+// products returns a model from q [N,d] and g [d,M] to their similarities or, with nearest, the largest of each row.
 func (b *bench) products(largest int) []byte {
 	m := graph.NewBuilder("products", 17)
 	q := m.Input("q", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(int64(b.dim))})
@@ -53,11 +53,12 @@ func (b *bench) products(largest int) []byte {
 	k := m.Constant(graph.NewTensor("k", []int64{int64(largest)}, 1))
 	m.Add(&graph.Node{Op: "TopK", Inputs: []string{s, k}, Outputs: []string{"similarity", "row"}})
 	made, shape := m.Model(), graph.Shape{graph.Free("N"), graph.Fixed(int64(largest))}
-	made.Graph.Outputs = []*graph.ValueInfo{{Name: "similarity", Type: graph.Float32, Shape: shape}, {Name: "row", Type: graph.Int64, Shape: shape}}
+	made.Graph.Outputs = []*graph.ValueInfo{{Name: "similarity", Type: graph.Float32, Shape: shape},
+		{Name: "row", Type: graph.Int64, Shape: shape}}
 	return made.Marshal()
 }
 
-// nearest searches and evaluates a whole set on the device, and a part of it on the CPU.
+// nearest searches and evaluates a whole set on the device, and part of it on the CPU.
 func nearest(b *bench) error {
 	if err := b.open(); err != nil {
 		return err
@@ -84,14 +85,16 @@ func nearest(b *bench) error {
 		}, "products alone", p.name, "device"); err != nil {
 			return err
 		}
-		if err := b.measure(func() (Record, error) { return b.searched(p, set, gallery) }, "nearest and evaluation", p.name, "device"); err != nil {
+		searched := func() (Record, error) { return b.searched(p, set, gallery) }
+		if err := b.measure(searched, "nearest and evaluation", p.name, "device"); err != nil {
 			return err
 		}
 	}
 	return b.measure(func() (Record, error) {
 		began := time.Now()
 		r, err := eval.Retrieve(b.ctx, set, nil, eval.RetrievalOptions{MaxMem: eval.DefaultMaxMem})
-		return Record{Values: map[string]float64{"seconds": time.Since(began).Seconds(), "p1": r.PrecisionAt1, "mapr": r.MAPAtR}}, err
+		return Record{Values: map[string]float64{"seconds": time.Since(began).Seconds(), "p1": r.PrecisionAt1,
+			"mapr": r.MAPAtR}}, err
 	}, "nearest and evaluation", "float32", "CPU, as winnow eval")
 }
 
@@ -108,7 +111,7 @@ func (b *bench) turns(run func(from, n int) error) error {
 	return nil
 }
 
-// queries are rows of the set as a tensor.
+// queries returns rows of the set as a tensor.
 func (b *bench) queries(set features.Set, from, n int) ort.Tensor {
 	return ort.Float32s(set.X.Data[from*b.dim:(from+n)*b.dim], int64(n), int64(b.dim))
 }
@@ -128,7 +131,7 @@ func (b *bench) searcher(p precision, largest int, gallery ort.Tensor) (*ort.Res
 	return r, nil
 }
 
-// multiply returns how long all similarities take that are left on the device.
+// multiply returns the time of all similarities, which stay on the device.
 func (b *bench) multiply(p precision, set features.Set, gallery ort.Tensor) (took float64, err error) {
 	r, err := b.searcher(p, 0, gallery)
 	if err != nil {
@@ -136,7 +139,8 @@ func (b *bench) multiply(p precision, set features.Set, gallery ort.Tensor) (too
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	turn := func(from, n int) error {
-		return errors.Join(r.Put("q", b.queries(set, from, n)), r.Take("s", ort.Float, int64(n), int64(b.rows)), r.Run())
+		return errors.Join(r.Put("q", b.queries(set, from, n)), r.Take("s", ort.Float, int64(n), int64(b.rows)),
+			r.Run())
 	}
 	if err := turn(0, min(b.asked, b.rows)); err != nil { // warms up
 		return 0, err
@@ -146,7 +150,7 @@ func (b *bench) multiply(p precision, set features.Set, gallery ort.Tensor) (too
 	return time.Since(began).Seconds(), err
 }
 
-// searched finds the nearest of all rows, evaluates, and compares with the CPU's answers to some.
+// searched finds the nearest of all rows, evaluates them, and compares some with the CPU's.
 func (b *bench) searched(p precision, set features.Set, gallery ort.Tensor) (rec Record, err error) {
 	const k = neighbours + 1 // a row finds itself
 	r, err := b.searcher(p, k, gallery)
@@ -156,10 +160,12 @@ func (b *bench) searched(p precision, set features.Set, gallery ort.Tensor) (rec
 	defer func() { err = errors.Join(err, r.Close()) }()
 	similarity, row := make([]float32, b.rows*k), make([]int64, b.rows*k)
 	turn := func(from, n int) error {
-		if err := errors.Join(r.Put("q", b.queries(set, from, n)), r.Take("similarity", ort.Float, int64(n), k), r.Take("row", ort.Int64, int64(n), k), r.Run()); err != nil {
+		if err := errors.Join(r.Put("q", b.queries(set, from, n)), r.Take("similarity", ort.Float, int64(n), k),
+			r.Take("row", ort.Int64, int64(n), k), r.Run()); err != nil {
 			return err
 		}
-		return errors.Join(r.Fetch("similarity", ort.Float32s(similarity[from*k:(from+n)*k], int64(n), k)), r.Fetch("row", ort.Int64s(row[from*k:(from+n)*k], int64(n), k)))
+		return errors.Join(r.Fetch("similarity", ort.Float32s(similarity[from*k:(from+n)*k], int64(n), k)),
+			r.Fetch("row", ort.Int64s(row[from*k:(from+n)*k], int64(n), k)))
 	}
 	if err := turn(0, min(b.asked, b.rows)); err != nil {
 		return rec, err
@@ -182,7 +188,7 @@ func (b *bench) searched(p precision, set features.Set, gallery ort.Tensor) (rec
 	return Record{Values: map[string]float64{"seconds": took, "p1": p1, "mapr": mapr, "same": same, "off": off}}, err
 }
 
-// judge returns P@1 and MAP@R over the rows whose label another row has.
+// judge returns P@1 and MAP@R over the rows whose label another row shares.
 func judge(labels []int, lists [][]eval.Neighbour) (p1, mapr float64) {
 	count, n := map[int]int{}, 0.0
 	for _, y := range labels {
@@ -209,8 +215,9 @@ func judge(labels []int, lists [][]eval.Neighbour) (p1, mapr float64) {
 	return p1 / n, mapr / n
 }
 
-// check asks the CPU for the neighbours of some rows: the share that is the same, and by how much similarities differ.
-// A neighbour at another place than the CPU's counts as the same where both are as similar to the last digits.
+// check compares the neighbours of some rows with the CPU's: the share that is the same, and the difference of the
+// similarities. A neighbour in another place than the CPU's counts as the same if both have equal similarities up to
+// rounding.
 func (b *bench) check(set features.Set, lists [][]eval.Neighbour) (same, off float64, err error) {
 	const alike = 1e-5
 	n := min(b.checked, b.rows)
@@ -228,7 +235,8 @@ func (b *bench) check(set features.Set, lists [][]eval.Neighbour) (same, off flo
 				continue
 			}
 			if at >= len(lists[rows[i]]) {
-				return 0, 0, fmt.Errorf("gpu: search: row %d has %d neighbours, expected %d", rows[i], len(lists[rows[i]]), neighbours)
+				return 0, 0, fmt.Errorf("gpu: search: row %d has %d neighbours, expected %d", rows[i],
+					len(lists[rows[i]]), neighbours)
 			}
 			got := lists[rows[i]][at]
 			d := math.Abs(float64(got.Similarity) - float64(near.Similarity))

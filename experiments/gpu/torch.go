@@ -15,10 +15,10 @@ import (
 //go:embed torch.py
 var torchScript string
 
-// noTorch is the script's exit code where there is no torch, or none that has the device.
+// noTorch is the script's exit code if there is no PyTorch with the device.
 const noTorch = 9
 
-// torch measures PyTorch, where there is one. The script prints a line of JSON for each measurement.
+// torch measures PyTorch, if there is one. The script prints a line of JSON for each measurement.
 func torch(b *bench) error {
 	if b.python == "" {
 		return b.note("not run: no -python", "PyTorch")
@@ -30,7 +30,8 @@ func torch(b *bench) error {
 		}
 		for _, batch := range b.batches[:min(3, len(b.batches))] {
 			of := []string{b.name("ResNet-50"), precision, fmt.Sprint("batch ", batch)}
-			if err := b.measure(func() (Record, error) { return b.runTorch(device, precision, batch) }, of...); err != nil {
+			torch := func() (Record, error) { return b.runTorch(device, precision, batch) }
+			if err := b.measure(torch, of...); err != nil {
 				return err
 			}
 			if r := b.part.find(of...); r != nil && strings.HasPrefix(r.Text, "not run") {
@@ -48,7 +49,8 @@ func (b *bench) runTorch(device, precision string, batch int) (r Record, err err
 	}
 	ctx, stop := context.WithDeadline(b.ctx, b.end().Add(patience/2))
 	defer stop()
-	cmd := exec.CommandContext(ctx, b.python, "-c", torchScript, device, precision, strconv.Itoa(batch), strconv.Itoa(b.side), strings.Join(blocks, ","), fmt.Sprint(b.each.Seconds()))
+	cmd := exec.CommandContext(ctx, b.python, "-c", torchScript, device, precision, strconv.Itoa(batch),
+		strconv.Itoa(b.side), strings.Join(blocks, ","), fmt.Sprint(b.each.Seconds()))
 	out, err := cmd.Output()
 	var code *exec.ExitError
 	if errors.As(err, &code) && code.ExitCode() == noTorch || errors.Is(err, exec.ErrNotFound) {

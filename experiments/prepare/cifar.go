@@ -24,19 +24,21 @@ import (
 var cifarClasses = []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"}
 
 const (
-	perSheet   = 1000 // images in a sheet, one a row
+	perSheet   = 1000 // images in a sheet, one in each row
 	imageBytes = 3 * 32 * 32
 	firstTest  = 50000 // number of the first test image
 )
 
 // cifar10n writes CIFAR-10's binary files (data_batch_1.bin with the first training images, test_batch.bin), as
 // winnow reads them, from sheets of PNG, and a manifest for each kind of human label: clean, aggre, random1, worse.
-// The truth is kept as true_label.
+// The true label is in the column true_label.
 func cifar10n(args []string, stdout, stderr io.Writer) error {
 	f, out := newFlags("cifar10n", stderr)
-	images := f.String("images", "", "zip file with cifar10_batch_K.png (1024 wide, an image a row) and labels.csv (row,label)")
+	images := f.String("images", "", "zip file with cifar10_batch_K.png (1024 wide, an image a row) and labels.csv "+
+		"(row,label)")
 	labels := f.String("labels", "", "cifar10n.csv.gz: index and labels by people")
-	votes := f.String("corrected", "", "JSON of the label-errors project: test images get the label that most people saw, or none")
+	votes := f.String("corrected", "", "JSON of the label-errors project: test images get the label that most "+
+		"people saw, or none")
 	held := f.Int("validation", 0, "the last N of the training images become the split validation, with clean labels")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -91,23 +93,26 @@ func cifar10n(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// cifarDataset lists the images with the labels of one kind; the last of the training images are for validation,
-// where only the clean label can say how good an embedding is.
-func cifarDataset(kind string, human map[string][]int, given map[int]int, train, test, validation int) (*datasets.Dataset, error) {
+// cifarDataset lists the images with labels of one kind. The last training images are for validation, with clean
+// labels.
+func cifarDataset(kind string, human map[string][]int, given map[int]int, train, test,
+	validation int) (*datasets.Dataset, error) {
 	column := kind + "_label"
 	if kind == "random1" {
 		column = "random_label1"
 	}
 	labels, clean := human[column], human["clean_label"]
 	if len(labels) < train || len(clean) < train {
-		return nil, fmt.Errorf("prepare: the list of human labels has %d of %s, expected at least %d", len(labels), column, train)
+		return nil, fmt.Errorf("prepare: the list of human labels has %d of %s, expected at least %d", len(labels),
+			column, train)
 	}
 	d := &datasets.Dataset{Classes: cifarClasses}
 	for i := range train {
 		if clean[i] != given[i] {
 			return nil, fmt.Errorf("prepare: image %d: clean label %d, labels.csv says %d", i, clean[i], given[i])
 		}
-		sample := datasets.Sample{Path: fmt.Sprintf("train/%05d.bmp", i), Label: labels[i], True: clean[i], Split: datasets.Train}
+		sample := datasets.Sample{Path: fmt.Sprintf("train/%05d.bmp", i), Label: labels[i], True: clean[i],
+			Split: datasets.Train}
 		if i >= train-validation {
 			sample.Label, sample.Split = clean[i], datasets.Validation
 		}
@@ -115,7 +120,8 @@ func cifarDataset(kind string, human map[string][]int, given map[int]int, train,
 	}
 	for i := range test {
 		label := given[firstTest+i]
-		d.Samples = append(d.Samples, datasets.Sample{Path: fmt.Sprintf("test/%05d.bmp", i), Label: label, True: label, Split: datasets.Test})
+		d.Samples = append(d.Samples, datasets.Sample{Path: fmt.Sprintf("test/%05d.bmp", i), Label: label,
+			True: label, Split: datasets.Test})
 	}
 	return d, nil
 }
@@ -177,7 +183,7 @@ func readSheetLabels(z *zip.Reader) (map[int]int, error) {
 	return given, nil
 }
 
-// readHumanLabels reads cifar10n.csv.gz: columns by name, image i at place i.
+// readHumanLabels reads the columns of cifar10n.csv.gz by name; element i is the label of image i.
 func readHumanLabels(path string) (map[string][]int, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -32,7 +32,8 @@ func readVotes(path string) (map[int]int, error) {
 		}
 		switch {
 		case all == 0 || s.Given < 0 || s.Guessed < 0 || s.Given >= len(cifarClasses) || s.Guessed >= len(cifarClasses):
-			return nil, fmt.Errorf("prepare: %s: image %d: found labels %d and %d and %d votes, expected labels 0 to 9 and some votes", path, s.ID, s.Given, s.Guessed, all)
+			return nil, fmt.Errorf("prepare: %s: image %d: found labels %d and %d and %d votes, expected labels 0 "+
+				"to 9 and some votes", path, s.ID, s.Given, s.Guessed, all)
 		case 2*s.Votes["given"] > all:
 			right[s.ID] = s.Given
 		case 2*s.Votes["guessed"] > all:
@@ -44,7 +45,7 @@ func readVotes(path string) (map[int]int, error) {
 	return right, nil
 }
 
-// correctTest gives test images, which stand in their order behind the others, their right labels.
+// correctTest gives test images, which follow the others in their order, their corrected labels.
 func correctTest(d *datasets.Dataset, right map[int]int) {
 	n := 0
 	for i := range d.Samples {

@@ -45,7 +45,7 @@ func cub(args []string, stdout, stderr io.Writer) error {
 	return writeManifest(*out, d, stdout)
 }
 
-// cubDataset reads class and split off the folders' names.
+// cubDataset gets class and split from the folders' names.
 func cubDataset(paths []string, protocol string) (*datasets.Dataset, error) {
 	d := &datasets.Dataset{}
 	ids := map[string]int{}

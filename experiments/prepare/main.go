@@ -1,5 +1,5 @@
-// Command prepare turns files that datasets are passed on in into what winnow reads: a manifest, and images
-// where winnow does not read the given ones itself. It is for experiments; README.md says how to call it.
+// Command prepare converts distributed files of datasets to a manifest and, if winnow cannot read the given images,
+// to images that it can read. It is for experiments; see README.md.
 package main
 
 import (
@@ -13,7 +13,8 @@ import (
 	"winnow/datasets"
 )
 
-const usage = `usage: prepare cifar10n -images SHEETS.zip -labels cifar10n.csv.gz -out DIR [-validation N] [-corrected VOTES.json]
+const usage = `usage: prepare cifar10n -images SHEETS.zip -labels cifar10n.csv.gz -out DIR [-validation N]
+                 [-corrected VOTES.json]
        prepare omniglot -out DIR [-test 60] [-validation 40] [-seed 1] IMAGES.zip...
        prepare cub      -out FILE.csv [-protocol prism|half] IMAGES.zip
 `
@@ -29,7 +30,8 @@ func main() {
 }
 
 func run(args []string, stdout, stderr io.Writer) error {
-	commands := map[string]func([]string, io.Writer, io.Writer) error{"cifar10n": cifar10n, "omniglot": omniglot, "cub": cub}
+	commands := map[string]func([]string, io.Writer, io.Writer) error{"cifar10n": cifar10n, "omniglot": omniglot,
+		"cub": cub}
 	if len(args) == 0 || commands[args[0]] == nil {
 		fmt.Fprint(stderr, usage)
 		return flag.ErrHelp
@@ -37,14 +39,14 @@ func run(args []string, stdout, stderr io.Writer) error {
 	return commands[args[0]](args[1:], stdout, stderr)
 }
 
-// newFlags returns a command's flags; -out is every command's.
+// newFlags returns a command's flags; every command has -out.
 func newFlags(name string, stderr io.Writer) (*flag.FlagSet, *string) {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(stderr)
 	return f, f.String("out", "", "where to write")
 }
 
-// writeManifest writes a dataset and prints what is in it.
+// writeManifest writes a dataset and prints its counts.
 func writeManifest(path string, d *datasets.Dataset, stdout io.Writer) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -54,7 +56,8 @@ func writeManifest(path string, d *datasets.Dataset, stdout io.Writer) error {
 	}
 	fmt.Fprintln(stdout, path)
 	for _, s := range d.Count() {
-		fmt.Fprintf(stdout, "  %-10s %6d images, %4d classes of %d to %d\n", s.Split, s.Samples, s.Classes, s.Smallest, s.Largest)
+		fmt.Fprintf(stdout, "  %-10s %6d images, %4d classes of %d to %d\n", s.Split, s.Samples, s.Classes,
+			s.Smallest, s.Largest)
 	}
 	if d.HasTruth(datasets.Train) {
 		fmt.Fprintf(stdout, "  wrong labels in train: %.2f %%\n", 100*d.Noise(datasets.Train).Rate)

@@ -22,9 +22,9 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// omniglot writes one zip file of all characters, white on black (the published drawings are black on white: a
-// network's zero padding then is paper, and so is what augmentation brings in), and a manifest whose classes are
-// dealt out at random: a character is in one split only, its alphabet may be in several.
+// omniglot writes a zip file of all characters, white on black, and a manifest whose classes are split at random: a
+// character is in one split only, its alphabet may be in several. The published drawings are black on white;
+// inverted, the zero padding of networks and augmentation is paper.
 func omniglot(args []string, stdout, stderr io.Writer) error {
 	f, out := newFlags("omniglot", stderr)
 	test := f.Int("test", 60, "characters of the test split")
@@ -50,14 +50,17 @@ func omniglot(args []string, stdout, stderr io.Writer) error {
 	if err := os.MkdirAll(*out, 0o755); err != nil {
 		return err
 	}
-	err = atomicfile.Write(filepath.Join(*out, "omniglot.zip"), func(w io.Writer) error { return writeInverted(w, d.Paths(), drawings) })
+	err = atomicfile.Write(filepath.Join(*out, "omniglot.zip"), func(w io.Writer) error {
+		return writeInverted(w, d.Paths(), drawings)
+	})
 	if err != nil {
 		return err
 	}
 	return writeManifest(filepath.Join(*out, "omniglot.csv"), d, stdout)
 }
 
-// readDrawings adds the drawings of a zip file by Alphabet/characterNN/file.png. What is in several must be the same.
+// readDrawings adds the drawings of a zip file by Alphabet/characterNN/file.png. Drawings in several files must be
+// equal.
 func readDrawings(all map[string][]byte, name string) error {
 	z, err := zip.OpenReader(name)
 	if err != nil {
@@ -65,7 +68,7 @@ func readDrawings(all map[string][]byte, name string) error {
 	}
 	defer z.Close()
 	for _, f := range z.File {
-		_, key, ok := strings.Cut(f.Name, "/") // without the folder that all are in
+		_, key, ok := strings.Cut(f.Name, "/") // without the outermost folder
 		if !ok || path.Ext(key) != ".png" || strings.Count(key, "/") != 2 {
 			continue
 		}
@@ -81,7 +84,7 @@ func readDrawings(all map[string][]byte, name string) error {
 	return nil
 }
 
-// omniglotDataset deals the characters out.
+// omniglotDataset splits the characters.
 func omniglotDataset(drawings map[string][]byte, test, validation int, seed uint64) (*datasets.Dataset, error) {
 	ids := map[string]int{}
 	d := &datasets.Dataset{}
@@ -94,7 +97,8 @@ func omniglotDataset(drawings map[string][]byte, test, validation int, seed uint
 		d.Samples = append(d.Samples, datasets.Sample{Path: p, Label: ids[class], True: ids[class]})
 	}
 	if test < 1 || validation < 0 || test+validation >= len(d.Classes) {
-		return nil, fmt.Errorf("prepare: %d test and %d validation characters of %d, expected some left for training", test, validation, len(d.Classes))
+		return nil, fmt.Errorf("prepare: %d test and %d validation characters of %d, expected some left for training",
+			test, validation, len(d.Classes))
 	}
 	splits := make([]string, len(d.Classes))
 	for k, class := range rand.New(rand.NewPCG(seed, 0x6f6d6e69)).Perm(len(d.Classes)) { // "omni"
@@ -125,7 +129,8 @@ func writeInverted(w io.Writer, paths []string, drawings map[string][]byte) erro
 		inverted := image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
 		for y := range b.Dy() {
 			for x := range b.Dx() {
-				inverted.Pix[y*inverted.Stride+x] = 255 - color.GrayModel.Convert(img.At(b.Min.X+x, b.Min.Y+y)).(color.Gray).Y
+				inverted.Pix[y*inverted.Stride+x] = 255 - color.GrayModel.Convert(img.At(b.Min.X+x,
+					b.Min.Y+y)).(color.Gray).Y
 			}
 		}
 		f, err := z.CreateHeader(&zip.FileHeader{Name: p, Method: zip.Store}) // PNG is compressed already

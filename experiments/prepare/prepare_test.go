@@ -56,7 +56,7 @@ func encoded(t *testing.T, img image.Image) []byte {
 	return b.Bytes()
 }
 
-// TestCIFAR makes sheets, and reads what is written of them with winnow's own reader.
+// TestCIFAR makes sheets, and reads the files written from them with winnow's reader.
 func TestCIFAR(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string][]byte{}
@@ -84,7 +84,8 @@ func TestCIFAR(t *testing.T) {
 	if err := os.WriteFile(list, packed.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out := prepare(t, "cifar10n", "-images", writeZip(t, filepath.Join(dir, "sheets.zip"), files), "-labels", list, "-out", filepath.Join(dir, "o"))
+	out := prepare(t, "cifar10n", "-images", writeZip(t, filepath.Join(dir, "sheets.zip"), files), "-labels", list,
+		"-out", filepath.Join(dir, "o"))
 	if !strings.Contains(out, "worse.csv") || !strings.Contains(out, "wrong labels in train: 50.00 %") {
 		t.Errorf("found\n%s", out)
 	}
@@ -119,7 +120,7 @@ func TestCIFAR(t *testing.T) {
 	}
 }
 
-// TestOmniglot: whole characters in one split each, the drawings inverted, the same from the same seed.
+// TestOmniglot: each character is in one split, the drawings are inverted, and the result depends only on the seed.
 func TestOmniglot(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string][]byte{"set/readme.txt": nil}
@@ -136,7 +137,8 @@ func TestOmniglot(t *testing.T) {
 	a, b := writeZip(t, filepath.Join(dir, "a.zip"), files), writeZip(t, filepath.Join(dir, "b.zip"), files)
 	out := filepath.Join(dir, "o")
 	text := prepare(t, "omniglot", "-out", out, "-test", "3", "-validation", "2", a, b)
-	for _, want := range []string{"train          15 images,    5 classes of 3 to 3", "validation      6 images,    2 classes", "test            9 images,    3 classes"} {
+	for _, want := range []string{"train          15 images,    5 classes of 3 to 3",
+		"validation      6 images,    2 classes", "test            9 images,    3 classes"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -167,10 +169,12 @@ func TestOmniglot(t *testing.T) {
 	}
 	files["set/Greek/character01/0.png"] = files["set/Greek/character02/0.png"]
 	other := writeZip(t, filepath.Join(dir, "c.zip"), files)
-	if err := run([]string{"omniglot", "-out", out, a, other}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "Greek/character01/0.png differs") {
+	if err := run([]string{"omniglot", "-out", out, a, other}, io.Discard, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "Greek/character01/0.png differs") {
 		t.Errorf("found %v, expected that two drawings of one name are refused", err)
 	}
-	if err := run([]string{"omniglot", "-out", out, "-test", "10", a}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "expected some left for training") {
+	if err := run([]string{"omniglot", "-out", out, "-test", "10", a}, io.Discard, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "expected some left for training") {
 		t.Errorf("found %v", err)
 	}
 }
@@ -182,7 +186,8 @@ func TestCUB(t *testing.T) {
 		files[fmt.Sprintf("images/%03d.Bird_%d/a.jpg", n, n)] = nil
 	}
 	in := writeZip(t, filepath.Join(dir, "cub.zip"), files)
-	for protocol, want := range map[string]string{"prism": "train train validation validation test test", "half": "train train test test test test"} {
+	for protocol, want := range map[string]string{"prism": "train train validation validation test test",
+		"half": "train train test test test test"} {
 		out := filepath.Join(dir, protocol+".csv")
 		prepare(t, "cub", "-out", out, "-protocol", protocol, in)
 		d, err := datasets.ReadFile(out, datasets.ReadOptions{})
@@ -198,13 +203,14 @@ func TestCUB(t *testing.T) {
 		}
 	}
 	files["images/201.Bird/a.jpg"] = nil
-	if err := run([]string{"cub", "-out", filepath.Join(dir, "x.csv"), writeZip(t, in, files)}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "1 to 200") {
+	if err := run([]string{"cub", "-out", filepath.Join(dir, "x.csv"), writeZip(t, in, files)}, io.Discard,
+		io.Discard); err == nil || !strings.Contains(err.Error(), "1 to 200") {
 		t.Errorf("found %v", err)
 	}
 }
 
-// corrected puts the label of most votes in place of three test images' and takes that of one away; images beyond
-// those there are nothing, and broken votes an error.
+// corrected replaces the labels of three test images by those with most votes and removes one. Votes on other images
+// are ignored, and broken votes are an error.
 func corrected(t *testing.T, dir, list string) {
 	t.Helper()
 	votes, to := filepath.Join(dir, "votes.json"), filepath.Join(dir, "corrected")
@@ -215,7 +221,8 @@ func corrected(t *testing.T, dir, list string) {
 	if err := os.WriteFile(votes, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"cifar10n", "-images", filepath.Join(dir, "sheets.zip"), "-labels", list, "-corrected", votes, "-out", to}
+	args := []string{"cifar10n", "-images", filepath.Join(dir, "sheets.zip"), "-labels", list, "-corrected", votes,
+		"-out", to}
 	prepare(t, args...)
 	d, err := datasets.ReadFile(filepath.Join(to, "worse.csv"), datasets.ReadOptions{})
 	if err != nil {
@@ -227,10 +234,12 @@ func corrected(t *testing.T, dir, list string) {
 		}
 		return d.Classes[d.Samples[i].Label]
 	}
-	if got, want := []string{class(5000), class(5001), class(5002), class(5003)}, []string{cifarClasses[7], cifarClasses[1], "", cifarClasses[3]}; !slices.Equal(got, want) {
+	if got, want := []string{class(5000), class(5001), class(5002), class(5003)}, []string{cifarClasses[7],
+		cifarClasses[1], "", cifarClasses[3]}; !slices.Equal(got, want) {
 		t.Errorf("found %q, expected %q", got, want)
 	}
-	if err := os.WriteFile(votes, []byte(`[{"id":0,"given_original_label":0,"our_guessed_label":70,"mturk":{"given":1}}]`), 0o644); err != nil {
+	bad := `[{"id":0,"given_original_label":0,"our_guessed_label":70,"mturk":{"given":1}}]`
+	if err := os.WriteFile(votes, []byte(bad), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := run(args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "image 0") {
@@ -238,14 +247,17 @@ func corrected(t *testing.T, dir, list string) {
 	}
 }
 
-// TestReal prepares the real files and compares the counts and shares with those that are known.
+// TestReal prepares the real files and compares counts and shares with the known ones.
 func TestReal(t *testing.T) {
 	dir := t.TempDir()
-	out := prepare(t, "cifar10n", "-images", reference.Asset(t, "data/cifar10-png-5k1k.zip"), "-labels", reference.Asset(t, "data/cifar10n.csv.gz"), "-out", dir)
-	out += prepare(t, "omniglot", "-out", dir, reference.Asset(t, "data/omniglot/images_background_small1.zip"), reference.Asset(t, "data/omniglot/images_background_small2.zip"))
+	out := prepare(t, "cifar10n", "-images", reference.Asset(t, "data/cifar10-png-5k1k.zip"), "-labels",
+		reference.Asset(t, "data/cifar10n.csv.gz"), "-out", dir)
+	out += prepare(t, "omniglot", "-out", dir, reference.Asset(t, "data/omniglot/images_background_small1.zip"),
+		reference.Asset(t, "data/omniglot/images_background_small2.zip"))
 	out += prepare(t, "cub", "-out", filepath.Join(dir, "cub.csv"), reference.Asset(t, "data/cub200-2010-224px.zip"))
 	for _, want := range []string{
-		"train        5000 images,   10 classes of 460 to 520", "wrong labels in train: 9.38 %", "wrong labels in train: 17.58 %", "wrong labels in train: 41.86 %",
+		"train        5000 images,   10 classes of 460 to 520", "wrong labels in train: 9.38 %",
+		"wrong labels in train: 17.58 %", "wrong labels in train: 41.86 %",
 		"train        2840 images,  142 classes of 20 to 20", "test         1200 images,   60 classes of 20 to 20",
 		"train        2990 images,  100 classes of 20 to 38", "test         1552 images,   50 classes",
 	} {
@@ -256,7 +268,8 @@ func TestReal(t *testing.T) {
 }
 
 func TestMisuse(t *testing.T) {
-	for _, args := range [][]string{{}, {"imagenet"}, {"cub"}, {"cub", "-out", "x", "-protocol", "y", "z"}, {"omniglot"}, {"cifar10n", "-out", "x"}} {
+	for _, args := range [][]string{{}, {"imagenet"}, {"cub"}, {"cub", "-out", "x", "-protocol", "y", "z"},
+		{"omniglot"}, {"cifar10n", "-out", "x"}} {
 		var errs bytes.Buffer
 		if err := run(args, io.Discard, &errs); err == nil || !strings.Contains(errs.String(), "usage: prepare") {
 			t.Errorf("%q: found %v, %q", args, err, errs.String())

@@ -34,6 +34,22 @@ func Of(err error) string {
 	return ""
 }
 
+// Setting is an error of one setting that does not suit the others or the data. Commands print it with the flag of that
+// name and exit with code 2.
+type Setting struct {
+	Name string // as the flag, without dashes
+	Err  error
+}
+
+// Error implements error.
+func (e Setting) Error() string { return e.Name + ": " + e.Err.Error() }
+
+// Unwrap returns the error without the name.
+func (e Setting) Unwrap() error { return e.Err }
+
+// Unfit returns a Setting.
+func Unfit(name, format string, args ...any) error { return Setting{name, fmt.Errorf(format, args...)} }
+
 // Misuse is an error of invalid options given by the caller; the program then exits with code 2.
 type Misuse struct{ Err error }
 

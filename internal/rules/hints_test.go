@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"winnow/internal/testing/reference"
+	"winnow/run/config"
+	"winnow/run/settings"
 )
 
 // TestHints holds the table of docs/troubleshooting.md to the hints of the sources: what [hint.With] tells of what to
@@ -43,7 +45,7 @@ func TestHints(t *testing.T) {
 					t.Errorf("%s: the error of the hint %q is no text", name, advice)
 				}
 			}
-			rows[fmt.Sprintf("| %s | %s | %s |\n", path.Dir(name), shown(message), shown(advice))] = true
+			rows[fmt.Sprintf("| %s | %s | %s |\n", path.Dir(name), shown(message, nil), shown(advice, call.Args[2:]))] = true
 			return true
 		})
 	})
@@ -111,10 +113,23 @@ func literal(e ast.Expr) (string, bool) {
 
 var verb = regexp.MustCompile(`%[-+# 0]*[0-9]*(\.[0-9]+)?[a-zA-Z]`)
 
-// shown returns a format as a cell of a table.
-func shown(format string) string {
+// shown returns a format as a cell of a table, with the settings among its arguments as flags.
+func shown(format string, args []ast.Expr) string {
 	if format == "" {
 		return ""
 	}
-	return "`" + strings.ReplaceAll(strings.ReplaceAll(verb.ReplaceAllString(format, "…"), "%%", "%"), "|", `\|`) + "`"
+	text := verb.ReplaceAllStringFunc(format, func(string) string {
+		if len(args) == 0 {
+			return "…"
+		}
+		arg, ok := args[0].(*ast.CallExpr)
+		args = args[1:]
+		if ok && called(arg) == "config.Key" {
+			if key, ok := literal(arg.Args[0]); ok {
+				return settings.Spell(config.Key(key))
+			}
+		}
+		return "…"
+	})
+	return "`" + strings.ReplaceAll(strings.ReplaceAll(text, "%%", "%"), "|", `\|`) + "`"
 }

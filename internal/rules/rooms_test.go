@@ -119,7 +119,7 @@ var rooms = []Room{
 		"backbone backbone/graph backbone/graph/gradient head internal/hint models/architecture"},
 	{"models/architecture", "builds untrained networks from a YAML description and a seed",
 		"backbone backbone/graph internal/document"},
-	{"backbone/extraction", "turns a list of images into a feature store",
+	{"run/extraction", "turns a list of images into a feature store",
 		"backbone backbone/ort cluster datasets/glyphs/names datasets/location features internal/hint models"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
@@ -140,7 +140,7 @@ var rooms = []Room{
 		"internal/parquetguard"},
 
 	{"run", "turns a configuration and data into a training run and its folder",
-		"audit audit/judges datasets datasets/imageroot eval backbone/extraction features filters " +
+		"audit audit/judges datasets datasets/imageroot eval run/extraction features filters " +
 			"filters/correction filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
 			"internal/hint internal/lookup losses models run/comparison run/config run/dealt run/folder run/mlflow " +
 			"run/tuning train train/peers train/samples train/selective"},
@@ -160,24 +160,24 @@ var rooms = []Room{
 	{"run/mlflow", "records a training in the files of an MLflow store",
 		"run/config run/folder train"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
-		"backbone datasets datasets/imageroot backbone/extraction features filters/noiserate head internal/hint " +
+		"backbone datasets datasets/imageroot run/extraction features filters/noiserate head internal/hint " +
 			"internal/lookup models run/comparison run/config train train/samples"},
 	{"run/fetching", "brings the files of backbones that are known by name",
 		"internal/fetch internal/hint models"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
-		"backbone backbone/live backbone/ort datasets/imageroot backbone/extraction features backbone/graph " +
+		"backbone backbone/live backbone/ort datasets/imageroot run/extraction features backbone/graph " +
 			"backbone/graph/gradient head internal/hint models models/architecture run/config run/folder train " +
 			"train/selective"},
 	{"run/inspect", "audits the labels of images, of a manifest by stored features, or of a run, and writes the " +
 		"mended manifest",
 		"audit audit/crossfit audit/findings audit/judges audit/suspects backbone cluster datasets " +
-			"datasets/imageroot datasets/location eval backbone/extraction features filters filters/leaveout " +
+			"datasets/imageroot datasets/location eval run/extraction features filters filters/leaveout " +
 			"filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses " +
 			"models run run/config run/dealt run/folder run/tuning train train/samples"},
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
 		"audit audit/suspects backbone datasets datasets/glyphs/names datasets/imageroot eval eval/tsne " +
-			"backbone/extraction features filters internal/budget internal/hint internal/lookup report/atlas " +
+			"run/extraction features filters internal/budget internal/hint internal/lookup report/atlas " +
 			"report/chart report/page run/inspect run/comparison run/config run/measure run/folder train"},
 	{"report/atlas", "draws points of a plane that stand for images: page, SVG, table, TensorBoard's projector",
 		"internal/pagestyle internal/vectorfile"},
@@ -187,15 +187,15 @@ var rooms = []Room{
 		"internal/spread"},
 
 	{"papers/demo", "runs the whole path on drawn characters with half of the labels wrong",
-		"backbone backbone/ort datasets datasets/glyphs datasets/glyphs/names eval backbone/extraction features " +
+		"backbone backbone/ort datasets datasets/glyphs datasets/glyphs/names eval run/extraction features " +
 			"filters internal/lookup models papers/watch report report/chart report/page run run/inspect " +
 			"run/config run/folder train"},
-	{"papers/recipes", "holds the papers' settings as data, one file each",
+	{"run/recipes", "holds the papers' settings as data, one file each",
 		""},
 	{"run/settings", "puts a training's configuration together from recipe, file, settings and flags by name",
-		"backbone internal/hint papers/recipes run/config run/folder"},
+		"backbone internal/hint run/recipes run/config run/folder"},
 	{"run/sweep", "trains a grid of settings, or drawn ones, over seeds, compares them and chooses by validation",
-		"backbone/ort datasets backbone/extraction features internal/hint internal/paired papers/recipes " +
+		"backbone/ort datasets run/extraction features internal/hint internal/paired run/recipes " +
 			"report/chart report/page run run/cells run/config run/measure run/folder run/settings run/tuning " +
 			"train"},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
@@ -204,8 +204,8 @@ var rooms = []Room{
 		"datasets filters"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
 		"audit audit/suspects backbone backbone/ort datasets datasets/glyphs datasets/glyphs/names " +
-			"datasets/imageroot eval eval/tsne backbone/extraction features filters filters/noiserate head " +
-			"internal/hint internal/lookup internal/spread models papers/recipes papers/studies " +
+			"datasets/imageroot eval eval/tsne run/extraction features filters filters/noiserate head " +
+			"internal/hint internal/lookup internal/spread models run/recipes papers/studies " +
 			"papers/theory/concentration papers/watch report run run/inspect run/cells run/comparison run/config " +
 			"run/measure run/folder train train/samples"},
 	{"papers/inventory", "lists every table and figure of the papers: what makes it, of which data, how long",
@@ -233,7 +233,7 @@ var rooms = []Room{
 		"search/vectordb"},
 	{"run/embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes " +
 		"and searches by them; exports a run",
-		"backbone backbone/ort cluster datasets datasets/imagelist datasets/imageroot backbone/extraction features " +
+		"backbone backbone/ort cluster datasets datasets/imagelist datasets/imageroot run/extraction features " +
 			"backbone/graph head internal/hint internal/lookup internal/vectorfile models run/folder search " +
 			"search/pgvector search/qdrant search/vectordb"},
 
@@ -329,7 +329,7 @@ var rooms = []Room{
 	{"experiments/audit", "plants oddities into a set and counts which are found",
 		"audit/findings audit/judges datasets features head run train"},
 	{"experiments/finetune/why", "watches fine-tunings beside the truth: drift, terms, filter, bank",
-		"backbone backbone/ort datasets eval backbone/extraction features filters head papers/watch report/chart " +
+		"backbone backbone/ort datasets eval run/extraction features filters head papers/watch report/chart " +
 			"run run/config run/folder run/tuning train"},
 	{"experiments/gpu", "tries everything that runs on a GPU, and measures it",
 		"backbone/ort eval features backbone/graph backbone/graph/gradient internal/ortlib report/chart " +

@@ -5,11 +5,11 @@ import (
 	"winnow/train"
 )
 
-// curves are what one training looked like, over epochs.
+// curves record a training over epochs.
 type curves struct {
 	name  string
 	tone  int
-	epoch int   // steps of one
+	epoch int   // steps of an epoch
 	loss  curve // of every step
 	trace *watch.Filter
 	score curve // P@1 on validation
@@ -21,7 +21,7 @@ func (c *curve) add(x, y float64) { c.x, c.y = append(c.x, x), append(c.y, y) }
 
 func (c *curves) epochs(step int) float64 { return float64(step) / float64(c.epoch) }
 
-// stepped notes a step: what eval knows (the truth) and the trainer does not meets here.
+// stepped records a step and compares its filtering with the truth, which the trainer does not know.
 func (c *curves) stepped(s train.Step) {
 	c.loss.add(c.epochs(s.Number), s.Loss)
 	c.trace.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Unjudged, s.Judge)

@@ -1,5 +1,6 @@
-// Package demo runs winnow's whole path on drawn characters with many labels made wrong: images, features, six trainings
-// with the same seed and budget, an audit of the labels, and a page about it. Its folders are runs like any other.
+// Package demo runs winnow's whole path on drawn characters with many labels made wrong: images, features, six
+// trainings with the same seed and budget, an audit of the labels, and a page about it. Its folders are runs like any
+// other.
 package demo
 
 import (
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
@@ -21,15 +21,16 @@ import (
 	"winnow/models"
 	"winnow/run"
 	"winnow/run/config"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 )
 
-// Options say what is drawn, how wrong the labels are made and how the trainings go.
+// Options are the drawn data, the noise rate and the settings of the trainings.
 type Options struct {
-	Dir      string // to write
-	Seed     uint64 // of noise and training
-	Rate     float64
+	Dir      string   // to write
+	Seed     uint64   // of noise and training
+	Rate     float64  // share of the training labels made wrong
 	Classes  int      // 0: all
 	Images   int      // of each class
 	Settings []string // KEY=VALUE of the trainings
@@ -40,14 +41,14 @@ type Options struct {
 	Training func(run.Plan) (show run.Observer, end func()) // shows one training
 }
 
-// Misuse is an option that cannot be.
+// Misuse is the error of an invalid option.
 type Misuse struct{ error }
 
-// Unwrap gives the error that says what is wrong.
+// Unwrap returns the error that says what is wrong.
 func (m Misuse) Unwrap() error { return m.error }
 
-// The files and folders of a demo, beside the runs. The manifests are as the trainings on wrong labels see them,
-// and as the topline does.
+// The files and folders of a demo, beside the runs. One manifest has the wrong labels, the other the true ones, for the
+// topline.
 const (
 	imagesFile     = "images.zip"
 	featuresFolder = "features"
@@ -64,16 +65,16 @@ type demo struct {
 	images  fs.FS
 	rt      *ort.Runtime
 	store   *features.Store // of the backbone before training
-	test    features.Set    // its features of the test images
+	test    features.Set    // features of the test images in store
 	curves  []curves        // of the fine-tuned trainings
 	idle    []string        // trainings that never beat the untrained head on validation
-	found   features.Set    // the test images as the filtered training's last state embeds them
+	found   features.Set    // the test images, embedded by the filtered training's last state
 	audited *inspect.Report
 	result  Result
 }
 
-// Run runs the demo and writes result.json, report.html and the files of every stage into its folder. Options that cannot
-// be are a [Misuse], found before anything is written.
+// Run runs the demo and writes result.json, report.html and the files of every stage into its folder. An
+// invalid option is a [Misuse], found before anything is written.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	o.Host = o.Host.Complete()
 	d := &demo{o: o, result: Result{Seed: o.Seed, NoiseRate: o.Rate, Seconds: map[string]float64{}, dir: o.Dir}}
@@ -109,13 +110,14 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return &d.result, d.write(ctx)
 }
 
-// prepare looks at all that can be misused and draws images and labels.
+// prepare checks all options and draws images and labels.
 func (d *demo) prepare(ctx context.Context) error {
 	noise, err := datasets.NewNoise("symmetric", d.o.Rate)
 	if err != nil {
 		return Misuse{err}
 	}
-	if d.clean, d.images, err = glyphs.New(glyphs.Config{Classes: d.o.Classes, Images: d.o.Images, Seed: glyphs.DemoSeed}); err != nil {
+	drawn := glyphs.Config{Classes: d.o.Classes, Images: d.o.Images, Seed: glyphs.DemoSeed}
+	if d.clean, d.images, err = glyphs.New(drawn); err != nil {
 		return Misuse{err}
 	}
 	for _, t := range trainings {
@@ -129,7 +131,7 @@ func (d *demo) prepare(ctx context.Context) error {
 	return err
 }
 
-// timed runs a stage and notes how long it took.
+// timed runs a stage and records its time.
 func (d *demo) timed(name string, stage func() error) error {
 	d.o.Host.Note("%s …", name)
 	start := time.Now()
@@ -138,8 +140,8 @@ func (d *demo) timed(name string, stage func() error) error {
 	return err
 }
 
-// writeImages writes the pictures into one file, which fine-tuning and the commands that look at a fine-tuned run
-// read, and the two manifests.
+// writeImages writes the two manifests and the pictures. These go into one file, which fine-tuning and the commands for
+// fine-tuned runs read.
 func (d *demo) writeImages(ctx context.Context) error {
 	if err := writeZip(ctx, filepath.Join(d.o.Dir, imagesFile), d.images, d.clean.Paths()); err != nil {
 		return fmt.Errorf("demo: %s: %w", imagesFile, err)
@@ -153,14 +155,15 @@ func (d *demo) writeImages(ctx context.Context) error {
 	return nil
 }
 
-// extract makes the features of every image afresh: it takes seconds.
+// extract makes the features of all images again; it takes seconds.
 func (d *demo) extract(ctx context.Context) error {
 	b, cut, err := extraction.OpenBackbone(Backbone, models.Settings{})
 	if err != nil {
 		return err
 	}
 	e := extraction.Extraction{
-		Out: filepath.Join(d.o.Dir, featuresFolder), Overwrite: true, Root: d.images, Paths: d.clean.Paths(), Model: b, Cut: cut,
+		Out: filepath.Join(d.o.Dir, featuresFolder), Overwrite: true, Root: d.images, Paths: d.clean.Paths(),
+		Model: b, Cut: cut,
 		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch, Strict: true},
 	}
 	if d.store, err = e.Store(ctx, d.o.Host); err != nil {

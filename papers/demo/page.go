@@ -23,7 +23,8 @@ import (
 func (r *Result) Write(w io.Writer) {
 	fmt.Fprintf(w, "%-15s %8s %8s %8s %8s   %s\n", "", "P@1", "R@8", "R-Prec", "MAP@R", "")
 	for _, row := range r.rows() {
-		fmt.Fprintf(w, "%-15s %8.4f %8.4f %8.4f %8.4f   %s\n", row.Name, row.Retrieval.PrecisionAt1, row.Retrieval.Recall[8], row.Retrieval.RPrecision, row.Retrieval.MAPAtR, row.Note)
+		fmt.Fprintf(w, "%-15s %8.4f %8.4f %8.4f %8.4f   %s\n", row.Name, row.Retrieval.PrecisionAt1,
+			row.Retrieval.Recall[8], row.Retrieval.RPrecision, row.Retrieval.MAPAtR, row.Note)
 	}
 	for _, s := range r.Verdict {
 		fmt.Fprintln(w, s)
@@ -31,7 +32,7 @@ func (r *Result) Write(w io.Writer) {
 	fmt.Fprintf(w, "%.1f s; the report: %s\n", r.Seconds["total"], filepath.Join(r.dir, "report.html"))
 }
 
-// write puts result.json and report.html in place.
+// write writes result.json and report.html.
 func (d *demo) write(ctx context.Context) error {
 	page, err := d.report(ctx)
 	if err != nil {
@@ -40,7 +41,8 @@ func (d *demo) write(ctx context.Context) error {
 	if err := atomicfile.Write(filepath.Join(d.o.Dir, "report.html"), page.WriteHTML); err != nil {
 		return fmt.Errorf("demo: report.html: %w", err)
 	}
-	if err := atomicfile.Write(filepath.Join(d.o.Dir, "result.json"), func(w io.Writer) error { return text.JSON(w, d.result) }); err != nil {
+	result := func(w io.Writer) error { return text.JSON(w, d.result) }
+	if err := atomicfile.Write(filepath.Join(d.o.Dir, "result.json"), result); err != nil {
 		return fmt.Errorf("demo: result.json: %w", err)
 	}
 	return nil
@@ -50,12 +52,17 @@ func (d *demo) report(ctx context.Context) (page.Report, error) {
 	r := page.Report{
 		Command: "demo",
 		Title:   fmt.Sprintf("An embedding from labels of which %.0f %% are wrong", 100*d.result.NoiseRate),
-		Verdict: d.result.Verdict, RowsTitle: "Retrieval on classes never seen in training", Rows: d.result.rows(), K: []int{2, 4, 8}, Charts: d.charts(),
+		Verdict: d.result.Verdict, RowsTitle: "Retrieval on classes never seen in training", Rows: d.result.rows(),
+		K: []int{2, 4, 8}, Charts: d.charts(),
 		Facts: []page.Fact{
-			{Name: "data", Value: fmt.Sprintf("glyphs: %d drawn characters, %d images; train, validation and test hold different characters", len(d.clean.Classes), len(d.clean.Samples))},
-			{Name: "noise", Value: fmt.Sprintf("symmetric, rate %g: %d of %d training labels wrong", d.result.NoiseRate, d.result.Detection.Wrong, d.result.Detection.Samples)},
+			{Name: "data", Value: fmt.Sprintf("glyphs: %d drawn characters, %d images; train, validation and test "+
+				"have different characters", len(d.clean.Classes), len(d.clean.Samples))},
+			{Name: "noise", Value: fmt.Sprintf("symmetric, rate %g: %d of %d training labels wrong",
+				d.result.NoiseRate, d.result.Detection.Wrong, d.result.Detection.Samples)},
 			{Name: "backbone", Value: Backbone + ", " + d.store.Key.Model[:12] + "…"},
-			{Name: "training", Value: "topline, unfiltered and PRISM: the whole network and a head; head …: a head on the stored features. The settings of each run are in config.yaml of its folder; among the runs of a kind only labels and filter differ"},
+			{Name: "training", Value: "topline, unfiltered and PRISM: the whole network and a head; head …: a " +
+				"head on the stored features. The settings of each run are in config.yaml in its folder; runs of a " +
+				"kind differ only in labels and filter"},
 			{Name: "seed", Value: fmt.Sprint(d.o.Seed)},
 			{Name: "seconds", Value: fmt.Sprintf("%.1f on %d cores", d.result.Seconds["total"], runtime.GOMAXPROCS(0))},
 			{Name: "winnow", Value: d.o.Host.Winnow},
@@ -70,9 +77,11 @@ func (d *demo) report(ctx context.Context) (page.Report, error) {
 }
 
 func (d *demo) charts() []chart.Drawing {
-	loss := chart.Lines{Frame: chart.Frame{Title: "Training loss (smoothed; rises while the memory bank fills)", X: "epoch", Y: "loss"}}
+	loss := chart.Lines{Frame: chart.Frame{Title: "Training loss (smoothed; rises while the memory bank fills)",
+		X: "epoch", Y: "loss"}}
 	score := chart.Lines{Frame: chart.Frame{Title: "P@1 on validation classes", X: "epoch", Y: "P@1", Percent: true}}
-	purity := chart.Lines{Frame: chart.Frame{Title: "Share of right labels among the kept (smoothed)", X: "epoch", Y: "right labels", Percent: true}}
+	purity := chart.Lines{Frame: chart.Frame{Title: "Share of right labels among the kept (smoothed)", X: "epoch",
+		Y: "right labels", Percent: true}}
 	for _, c := range d.curves {
 		series := func(x, y []float64) chart.Line { return chart.Line{Name: c.name, Tone: c.tone, X: x, Y: y} }
 		const weight = 0.95 // of the past
@@ -89,7 +98,7 @@ func (d *demo) charts() []chart.Drawing {
 	return []chart.Drawing{score, purity, loss, report.LabelScores(d.audited.Images)}
 }
 
-// suspects shows the most suspect labels, and then some from where right and wrong meet.
+// suspects shows the most suspect labels, then some near the boundary between wrong and right ones.
 func (d *demo) suspects(n int) ([]page.SuspectCard, error) {
 	at := make([]int, 0, n)
 	for i := range min(n*2/3, len(d.audited.Images)) {
@@ -107,14 +116,14 @@ func (d *demo) picture(path, caption string) (page.Picture, error) {
 	return page.Picture{Data: data, Caption: caption}, err
 }
 
-// queries shows test images spread over the test classes and their k nearest by the filtered network.
+// queries shows n test images, spread over the test classes, and their k nearest by the filtered network.
 func (d *demo) queries(ctx context.Context, n, k int) ([]page.QueryCard, error) {
 	z := d.found
 	rows := make([]int, n)
 	for i := range rows {
 		rows[i] = (2*i + 1) * z.Len() / (2 * n)
 	}
-	lists, err := eval.Nearest(ctx, z.Rows(rows), &z, k+1, 0) // the query itself comes along
+	lists, err := eval.Nearest(ctx, z.Rows(rows), &z, k+1, 0) // including the query itself
 	if err != nil {
 		return nil, err
 	}

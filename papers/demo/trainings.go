@@ -19,10 +19,10 @@ import (
 	"winnow/train"
 )
 
-// Backbone is the network that is part of the program.
+// Backbone is the embedded network.
 const Backbone = "glyphnet"
 
-// training is one training of the demo. Runs of one kind differ in labels and filter only.
+// training is one training of the demo. Runs of one kind differ only in labels and filter.
 type training struct {
 	dir      string // in the demo's folder
 	name     string
@@ -46,18 +46,20 @@ func topline(t *Trio) *eval.Retrieval    { return &t.Topline }
 func unfiltered(t *Trio) *eval.Retrieval { return &t.Unfiltered }
 func filtered(t *Trio) *eval.Retrieval   { return &t.PRISM }
 
-// tunedSettings are those of the fine-tuned trainings. docs/log/2026-11.md says how they were chosen.
+// tunedSettings are the settings of the fine-tuned trainings. docs/log/2026-11.md says how they were chosen.
 var tunedSettings = []string{
-	"length=4.8 epochs", "bank.size=4096", "solver.lr=1e-3", "backbone_solver.lr=7e-4", "finetune.weights=all", "finetune.augment=none", "finetune.batch_norm=frozen", "screen=none", "bank.fill=false", "finetune.start=1.5 epochs", "finetune.refit=0 steps",
+	"length=4.8 epochs", "bank.size=4096", "solver.lr=1e-3", "backbone_solver.lr=7e-4", "finetune.weights=all",
+	"finetune.augment=none", "finetune.batch_norm=frozen", "screen=none", "bank.fill=false",
+	"finetune.start=1.5 epochs", "finetune.refit=0 steps",
 	"filter.warm_up=0.4 epochs", "filter.avgsim=0", "validation.every=1 epoch", "checkpoint=0",
 }
 
-// headSettings are those of the trainings of a head alone.
+// headSettings are the settings of the trainings of a head alone.
 var headSettings = []string{"length=10 epochs", "screen=none", "checkpoint=0"}
 
-// config is the setting of one training.
+// config returns the configuration of a training.
 func (o Options) config(t training) (config.Run, error) {
-	// Nothing here asks what the runs saw of their samples.
+	// The demo does not use the runs' record of their samples.
 	settings := append([]string{fmt.Sprintf("filter.rate=%g", o.Rate), "scores.record=false"}, headSettings...)
 	if t.tuned {
 		settings = append(settings[:2], tunedSettings...)
@@ -65,7 +67,7 @@ func (o Options) config(t training) (config.Run, error) {
 	for _, setting := range o.Settings {
 		key, _, _ := strings.Cut(setting, "=")
 		if key == "seed" || strings.HasPrefix(key, "data.") {
-			return config.Run{}, fmt.Errorf("demo: --set %s: the demo decides this itself, by --seed and --out", key)
+			return config.Run{}, fmt.Errorf("demo: setting %s: the demo decides this itself, by seed and folder", key)
 		}
 		if t.tuned || !strings.HasPrefix(key, "finetune.") {
 			settings = append(settings, setting)
@@ -76,8 +78,9 @@ func (o Options) config(t training) (config.Run, error) {
 		return cfg, err
 	}
 	if t.tuned && !cfg.Finetune.On() {
-		return cfg, fmt.Errorf("demo: --set finetune.weights=%s: the demo trains the backbone: expected all, a "+
-			"stage or a pattern", config.NoWeights)
+		return cfg, fmt.Errorf("demo: setting finetune.weights=%s: the demo trains the backbone: expected all, a "+
+			"stage "+
+			"or a pattern", config.NoWeights)
 	}
 	manifest := noisyManifest
 	if t.clean {
@@ -98,7 +101,7 @@ func (o Options) config(t training) (config.Run, error) {
 	return cfg, err
 }
 
-// train does one training and measures it; after the filtered one of the whole network it audits the labels.
+// train runs and measures a training. After the filtered one of the whole network it audits the labels.
 func (d *demo) train(ctx context.Context, t training, cfg config.Run) (err error) {
 	labels := d.noisy
 	if t.clean {
@@ -148,15 +151,17 @@ func (d *demo) train(ctx context.Context, t training, cfg config.Run) (err error
 	return nil
 }
 
-// options are those of a training into a folder emptied of an earlier demo's.
+// options returns the options of a training, which overwrites that of an earlier demo.
 func (d *demo) options(t training) run.Options {
-	o := run.Options{Dir: filepath.Join(d.o.Dir, filepath.FromSlash(t.dir)), Overwrite: true, Host: d.o.Host, Watch: d.o.Watch, About: d.o.About}
+	o := run.Options{Dir: filepath.Join(d.o.Dir, filepath.FromSlash(t.dir)), Overwrite: true, Host: d.o.Host,
+		Watch: d.o.Watch, About: d.o.About}
 	o.Host.Runtime = func() (*ort.Runtime, error) { return d.rt, nil }
 	return o
 }
 
-// compare measures what validation chose, and once the untrained features, which all trainings start from.
-func (d *demo) compare(ctx context.Context, t training, trained *run.Training, out run.Outcome, last eval.Retrieval) error {
+// compare measures the state that validation chose and, once, the untrained features, from which all trainings start.
+func (d *demo) compare(ctx context.Context, t training, trained *run.Training, out run.Outcome,
+	last eval.Retrieval) error {
 	if out.BestStep == 0 {
 		d.idle = append(d.idle, t.name)
 	}

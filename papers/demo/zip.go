@@ -10,7 +10,7 @@ import (
 	"winnow/internal/interrupt"
 )
 
-// writeZip writes files of a tree into a zip file, as they are: pictures are compressed already. The same files
+// writeZip writes files of a tree to a zip file without compression, as pictures are compressed already. The same files
 // give the same bytes.
 func writeZip(ctx context.Context, path string, from fs.FS, names []string) error {
 	return atomicfile.Write(path, func(w io.Writer) error {

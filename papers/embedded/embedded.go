@@ -1,5 +1,5 @@
-// Package embedded opens labelled training images as vectors, through a run's head or as a store holds them, with the
-// batches that a training would take of them.
+// Package embedded opens labelled training images as vectors, embedded by a run's head or as stored features, with the
+// batches that a training would draw from them.
 package embedded
 
 import (
@@ -18,24 +18,25 @@ import (
 
 // Options name the images and the batches.
 type Options struct {
-	Run     string         // its folder; "": Data names a store and its manifest
-	Data    folder.Options // of the run, or of the store
-	Sampler config.Sampler // of a store: a run has its own
-	Batch   string         // changes the sampler's: PxK, or N where it draws rows
-	Batches int            // how many are looked at; 0: those of one epoch
+	Run     string         // folder of a run; "": Data names a store and its manifest
+	Data    folder.Options // of the run, or of the store; Open sets Splits
+	Sampler config.Sampler // for a store: a run has its own
+	Batch   string         // replaces the sampler's batch: PxK, or N if it draws rows
+	Batches int            // number of batches; 0: those of one epoch
 	Seed    *uint64        // nil: the run's, or 1
 }
 
-// Origin says where vectors come from.
+// Origin is the origin of vectors.
 type Origin struct {
 	Run  string `json:"run,omitempty"`
 	Head string `json:"head,omitempty"` // file in the run's folder; "" for frozen features
-	Step *int   `json:"step,omitempty"` // of the training, after which the head was as it is; nil where the run does not say
+	// Step is the head's step of the training; nil: unknown.
+	Step *int   `json:"step,omitempty"`
 	View string `json:"view,omitempty"`
 	Seed uint64 `json:"seed"`
 }
 
-// Name says what the vectors are.
+// Name describes the vectors.
 func (o Origin) Name() string {
 	if o.Run == "" {
 		return "frozen features"
@@ -47,14 +48,14 @@ func (o Origin) Name() string {
 	return name
 }
 
-// Training is the images of the split train.
+// Training holds the images of the split train.
 type Training struct {
 	Origin
 	Manifest *datasets.Dataset
 	Set      features.Set // unit rows; classes are numbered without gaps, IDs are positions in Manifest
 	Classes  int
 	Sampler  config.Sampler
-	Config   config.Run // of the run; of a store config.Default
+	Config   config.Run // of the run; for a store, config.Default
 	LeftOut  []lookup.LeftOut
 
 	batches int
@@ -62,6 +63,7 @@ type Training struct {
 
 // Open embeds the training images.
 func Open(ctx context.Context, o Options) (Training, error) {
+	o.Data.Splits = []string{datasets.Train, datasets.Validation}
 	open, t := folder.OpenStore, Training{Config: config.Default(), Sampler: o.Sampler, batches: o.Batches}
 	if o.Run != "" {
 		open = func(of folder.Options) (*folder.Run, error) { return folder.Open(ctx, o.Run, of) }
@@ -74,7 +76,8 @@ func Open(ctx context.Context, o Options) (Training, error) {
 	if err != nil {
 		return t, err
 	}
-	t.Manifest, t.Set, t.Classes, t.LeftOut, t.Seed = r.Manifest, data.Train, len(data.Classes), append([]lookup.LeftOut{}, data.LeftOut...), 1
+	t.Manifest, t.Set, t.Classes, t.Seed = r.Manifest, data.Train, len(data.Classes), 1
+	t.LeftOut = append([]lookup.LeftOut{}, data.LeftOut...)
 	if o.Run == "" {
 		err = features.Normalize(t.Set.X)
 	} else {
@@ -90,13 +93,13 @@ func Open(ctx context.Context, o Options) (Training, error) {
 	}
 	if o.Batch != "" {
 		if err := t.Sampler.SetBatch(o.Batch); err != nil {
-			return t, hint.Misused("--batch: %w", err)
+			return t, hint.Misused("batch: %w", err)
 		}
 	}
 	return t, nil
 }
 
-// stepOf returns the step after which a run's head was what it is, nil where the run's result does not say.
+// stepOf returns the step of a run's head, or nil if the run's result does not tell.
 func stepOf(r *folder.Run) *int {
 	result, err := folder.ReadResult(r.Dir)
 	if err != nil {
@@ -108,8 +111,8 @@ func stepOf(r *folder.Run) *int {
 	return &result.Steps
 }
 
-// Each calls visit for each batch of a set from the first epoch on, with the batch's number from 0 on and those of its
-// rows that have a label. Labels of set are numbered without gaps.
+// Each calls visit for each batch of a set from the first epoch on, with the batch's number, from 0, and its labelled
+// rows. The labels of set are numbered without gaps.
 func (t Training) Each(ctx context.Context, set features.Set, visit func(number int, rows []int)) error {
 	sampler, err := t.Sampler.New(set.Labels, t.Seed)
 	if err != nil {

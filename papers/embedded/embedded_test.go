@@ -18,7 +18,7 @@ import (
 	"winnow/run/folder"
 )
 
-// images writes a manifest of 12 training images of 3 classes, one of them unreadable, and their features.
+// images writes a manifest of 13 training images of 3 classes, one of them unreadable, and their features.
 func images(t *testing.T) folder.Options {
 	t.Helper()
 	o := folder.Options{Manifest: location.At(t.TempDir()).Join("m.csv"), Features: filepath.Join(t.TempDir(), "store")}
@@ -31,7 +31,8 @@ func images(t *testing.T) folder.Options {
 		t.Fatal(err)
 	}
 	key := features.Key{Model: strings.Repeat("a", 64), Output: "pool", Preprocessing: "{}", Views: []string{"center"}}
-	w, err := features.Create(o.Features, features.Plan{Key: key, Paths: paths, Dim: 8, Batch: len(paths), Device: "cpu", Winnow: "test"}, false)
+	w, err := features.Create(o.Features, features.Plan{Key: key, Paths: paths, Dim: 8, Batch: len(paths),
+		Device: "cpu", Winnow: "test"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,12 +52,15 @@ func images(t *testing.T) folder.Options {
 
 func TestOpenStore(t *testing.T) {
 	seed := uint64(7)
-	tr, err := Open(t.Context(), Options{Data: images(t), Sampler: config.DefaultSampler(config.Groups), Batch: "2x2", Batches: 5, Seed: &seed})
+	tr, err := Open(t.Context(), Options{Data: images(t), Sampler: config.DefaultSampler(config.Groups), Batch: "2x2",
+		Batches: 5, Seed: &seed})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tr.Name() != "frozen features" || tr.Set.Len() != 12 || tr.Classes != 3 || tr.Seed != 7 || tr.Sampler.Classes != 2 || tr.Sampler.Images != 2 {
-		t.Errorf("found %s, %d images of %d classes, seed %d, %+v", tr.Name(), tr.Set.Len(), tr.Classes, tr.Seed, tr.Sampler)
+	if tr.Name() != "frozen features" || tr.Set.Len() != 12 || tr.Classes != 3 || tr.Seed != 7 ||
+		tr.Sampler.Classes != 2 || tr.Sampler.Images != 2 {
+		t.Errorf("found %s, %d images of %d classes, seed %d, %+v", tr.Name(), tr.Set.Len(), tr.Classes, tr.Seed,
+			tr.Sampler)
 	}
 	if len(tr.LeftOut) != 1 || tr.LeftOut[0].Path != "12.png" {
 		t.Errorf("left out %+v", tr.LeftOut)
@@ -69,7 +73,8 @@ func TestOpenStore(t *testing.T) {
 	var numbers []int
 	err = tr.Each(t.Context(), tr.Set, func(number int, rows []int) {
 		numbers = append(numbers, number)
-		if len(rows) != 4 || tr.Set.Labels[rows[0]] != tr.Set.Labels[rows[1]] || tr.Set.Labels[rows[0]] == tr.Set.Labels[rows[2]] {
+		if len(rows) != 4 || tr.Set.Labels[rows[0]] != tr.Set.Labels[rows[1]] ||
+			tr.Set.Labels[rows[0]] == tr.Set.Labels[rows[2]] {
 			t.Errorf("batch %d: rows %v", number, rows)
 		}
 	})
@@ -78,14 +83,15 @@ func TestOpenStore(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	seen := 0
-	if err := tr.Each(ctx, tr.Set, func(int, []int) { seen++; stop() }); !errors.Is(err, context.Canceled) || seen != 1 {
+	err = tr.Each(ctx, tr.Set, func(int, []int) { seen++; stop() })
+	if !errors.Is(err, context.Canceled) || seen != 1 {
 		t.Errorf("found %v after %d batches, expected the end after one", err, seen)
 	}
 }
 
 func TestOpenRefusesBatches(t *testing.T) {
 	_, err := Open(t.Context(), Options{Data: images(t), Sampler: config.DefaultSampler(config.Shuffle), Batch: "2x2"})
-	if err == nil || !strings.Contains(err.Error(), "--batch: found \"2x2\", expected a number of images") {
+	if err == nil || !strings.Contains(err.Error(), "batch: found \"2x2\", expected a number of images") {
 		t.Errorf("found %v", err)
 	}
 }
@@ -105,7 +111,8 @@ func TestOpenRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tr.Set.Dim() != 4 || tr.Seed != 5 || tr.Sampler.Variant != config.Groups || tr.Sampler.Images != 2 || tr.Config.Length != config.LastsSteps(3) {
+	if tr.Set.Dim() != 4 || tr.Seed != 5 || tr.Sampler.Variant != config.Groups || tr.Sampler.Images != 2 ||
+		tr.Config.Length != config.LastsSteps(3) {
 		t.Errorf("found %d dimensions, seed %d, %+v", tr.Set.Dim(), tr.Seed, tr.Sampler)
 	}
 	if want := dir + ", " + folder.BestHeadFile + " (after step 3)"; tr.Name() != want {

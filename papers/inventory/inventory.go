@@ -1,5 +1,5 @@
-// Package inventory lists every table and figure of the papers: what makes it, of which data, and how long that takes, as far as
-// seconds of a step were measured.
+// Package inventory lists every table and figure of the papers: what makes it, from which data, and how long that
+// takes, as far as the time of a step was measured.
 package inventory
 
 import (
@@ -25,25 +25,25 @@ type Item struct {
 	Paper   string   `yaml:"paper" json:"paper"` // 001
 	Item    string   `yaml:"item" json:"item"`   // Table I
 	Studies []string `yaml:"studies" json:"studies,omitempty"`
-	Columns []string `yaml:"columns" json:"columns,omitempty"` // of the study; all where there are none
-	Command string   `yaml:"command" json:"command,omitempty"` // where no study makes it
-	Why     string   `yaml:"why" json:"why_not,omitempty"`     // it cannot be run
+	Columns []string `yaml:"columns" json:"columns,omitempty"` // of the study; none: all
+	Command string   `yaml:"command" json:"command,omitempty"` // if no study makes it
+	Why     string   `yaml:"why" json:"why_not,omitempty"`     // why it cannot be run
 	Data    []string `yaml:"data" json:"data,omitempty"`
 	Cells   int      `yaml:"-" json:"cells_a_seed,omitempty"`
 	Seeds   int      `yaml:"-" json:"seeds,omitempty"`
 	Heads   Time     `yaml:"-" json:"heads_2_cores"`    // on stored features
-	Whole   Time     `yaml:"-" json:"networks_2_cores"` // with --finetune all
+	Whole   Time     `yaml:"-" json:"networks_2_cores"` // with the whole network fine-tuned
 	GPU     Time     `yaml:"-" json:"networks_gpu"`
 }
 
 // Time is how long all seeds take.
 type Time struct {
 	Hours float64 `json:"hours,omitempty"` // 0: not known
-	Of    string  `json:"estimated_from"`  // what was measured, or why nothing is known
+	Of    string  `json:"estimated_from"`  // the measurement, or why there is none
 	From  string  `json:"source,omitempty"`
 }
 
-// What stands where no time is known.
+// Texts for unknown times.
 const (
 	notMeasured = "not measured"
 	noTraining  = "–"
@@ -67,7 +67,7 @@ func List() ([]Item, error) {
 	return all, nil
 }
 
-// count fills in what the item's studies say.
+// count fills in data, cells and times from the item's studies.
 func (it *Item) count(list []studies.Study) error {
 	it.Heads.Of, it.Whole.Of, it.GPU.Of = noTraining, noTraining, noTraining
 	if it.Command != "" {
@@ -109,7 +109,8 @@ func (it *Item) has(column string) bool {
 	return len(it.Columns) == 0 || slices.Contains(it.Columns, column)
 }
 
-// steps adds up the steps of all trainings of a seed, below 0 where a dataset's images are not known, and the cells.
+// steps adds up the steps of all trainings of a seed, and the cells. steps is below 0 if the number of a dataset's
+// images is unknown.
 func (it *Item) steps(s *studies.Study) (steps, cells int, err error) {
 	unknown := false
 	for j, column := range s.Columns {
@@ -139,7 +140,7 @@ func (it *Item) steps(s *studies.Study) (steps, cells int, err error) {
 	return steps, cells, nil
 }
 
-// trained returns how many images of a dataset a study trains on, 0 where that is not known.
+// trained returns the number of images of a dataset that a study trains on, or 0 if unknown.
 func trained(study, dataset string) int {
 	if n, ok := images[study+" "+dataset]; ok {
 		return n
@@ -147,21 +148,21 @@ func trained(study, dataset string) int {
 	return images[dataset]
 }
 
-// estimated returns how long steps take by the first rate that is of a study.
+// estimated returns the time of steps by the first rate that is for a study.
 func estimated(rates []rate, study string, steps int) Time {
 	for _, r := range rates {
 		switch {
 		case !strings.HasPrefix(study, r.begins):
 			continue
 		case steps < 0:
-			return Time{Of: "its images are not counted"}
+			return Time{Of: "number of images unknown"}
 		}
 		return Time{Hours: r.seconds * float64(steps) / 3600, Of: r.of, From: r.from}
 	}
 	return Time{Of: notMeasured}
 }
 
-// and adds the time of another study of the same item; of an unknown part the sum is unknown.
+// and adds the time of another study of the same item. If one is unknown, so is the sum.
 func (t Time) and(other Time) Time {
 	if t.Hours == 0 || other.Hours == 0 {
 		if t.Hours > 0 {
@@ -173,7 +174,7 @@ func (t Time) and(other Time) Time {
 	return t
 }
 
-// String says a time with what it was estimated from.
+// String returns a time and the measurement it was estimated from.
 func (t Time) String() string {
 	if t.Hours == 0 {
 		return t.Of
@@ -181,10 +182,11 @@ func (t Time) String() string {
 	return text.About(time.Duration(t.Hours*float64(time.Hour))) + " (" + t.Of + ")"
 }
 
-// WriteTable writes items as a table, a line each.
+// WriteTable writes items as a table.
 func WriteTable(to io.Writer, all []Item) error {
 	w := text.NewTable(to)
-	w.Row("paper", "what", "made by", "data", "cells a seed", "seeds", "heads, 2 cores", "networks, 2 cores", "networks, one GPU")
+	w.Row("paper", "what", "made by", "data", "cells a seed", "seeds", "heads, 2 cores", "networks, 2 cores",
+		"networks, one GPU")
 	for _, it := range all {
 		by := it.Command
 		switch {
@@ -206,7 +208,8 @@ func WriteTable(to io.Writer, all []Item) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(to, "\nTimes are of all seeds, estimated from the measured cells, or the measured steps of a network, in brackets: of a head whatever a cell took, measuring\n"+
-		"included; of a network its steps alone, on the network measured and not the paper's. --json names the source of each. No step was measured on a GPU.\n")
+	_, err := fmt.Fprint(to, "\nTimes are for all seeds, estimated from the measurement in brackets: whole cells with "+
+		"their evaluation for heads; steps alone for networks,\non the network measured, not the paper's. The JSON "+
+		"form has the source of each. No step was measured on a GPU.\n")
 	return err
 }

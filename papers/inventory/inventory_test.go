@@ -12,7 +12,7 @@ import (
 	"winnow/papers/studies"
 )
 
-// Every table and figure of a paper stands in the list once, and every study of a paper's table or figure makes one.
+// The list has every table and figure of a paper once, and every study of one makes an item.
 func TestWhole(t *testing.T) {
 	all, err := List()
 	if err != nil {
@@ -43,8 +43,9 @@ func TestWhole(t *testing.T) {
 			t.Errorf("%s, %s: a GPU's time is %v, and no GPU was measured", it.Paper, it.Item, it.GPU)
 		}
 	}
-	// Counted in the papers.
-	want := map[string]int{"000 Fig.": 7, "001 Table": 6, "001 Fig.": 7, "002 Table": 2, "002 Fig.": 5, "003 Table": 1, "003 Fig.": 7, "004 Table": 4, "004 Fig.": 2}
+	// as counted in the papers
+	want := map[string]int{"000 Fig.": 7, "001 Table": 6, "001 Fig.": 7, "002 Table": 2, "002 Fig.": 5,
+		"003 Table": 1, "003 Fig.": 7, "004 Table": 4, "004 Fig.": 2}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Error(diff)
 	}
@@ -53,13 +54,14 @@ func TestWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range list {
-		if made[s.Name] == (s.Paper == "winnow" || s.Name == "bspml-lambda") { // a sentence of its text
+		if made[s.Name] == (s.Paper == "winnow" || s.Name == "bspml-lambda") { // a sentence of the paper's text
 			t.Errorf("%s, %s: made %v", s.Name, s.Source, made[s.Name])
 		}
 	}
 }
 
-// An estimate is the steps of all trainings of all seeds at the measured rate; without a rate, or the number of images, there is none.
+// An estimate is the number of steps of all trainings of all seeds at the measured rate; without a rate or the number
+// of images there is none.
 func TestEstimates(t *testing.T) {
 	all, err := List()
 	if err != nil {
@@ -72,34 +74,40 @@ func TestEstimates(t *testing.T) {
 		}
 		return all[i]
 	}
-	// 6 trainings of 20,000 steps at 23 s the 2,000 and two at once; frozen and whitened are not trained.
-	if got, want := of("003", "Fig. 4"), 6*3*20000*23.0/2000/2/3600; math.Abs(got.Heads.Hours-want) > 1e-9 || got.Cells != 8 || fmt.Sprint(got.Data) != "[mnist]" || math.Abs(got.Whole.Hours-4.5) > 1e-9 {
+	// 6 trainings of 20,000 steps, at 23 s for 2,000 steps and two at once; frozen and whitened are not trained
+	if got, want := of("003", "Fig. 4"), 6*3*20000*23.0/2000/2/3600; math.Abs(got.Heads.Hours-want) > 1e-9 ||
+		got.Cells != 8 || fmt.Sprint(got.Data) != "[mnist]" || math.Abs(got.Whole.Hours-4.5) > 1e-9 {
 		t.Errorf("found %+v, expected %v hours", got, want)
 	}
 	if got, want := of("003", "Fig. 5"), 6*3*50000*23.0/2000/2/3600; math.Abs(got.Heads.Hours-want) > 1e-9 {
 		t.Errorf("found %+v, expected %v hours", got, want)
 	}
-	// 8 noise rates × 3 recipes and as many toplines, 20 epochs of 5,864 images in batches of 60 for each of 3 seeds.
-	if got, want := of("000", "Fig. 2"), 8*6*3*20*97*2.47/1000/2/3600; math.Abs(got.Heads.Hours-want) > 1e-9 || got.Seeds != 3 {
+	// 8 noise rates × 3 recipes with as many toplines, 20 epochs of 5,864 images in batches of 60, 3 seeds
+	if got, want := of("000", "Fig. 2"), 8*6*3*20*97*2.47/1000/2/3600; math.Abs(got.Heads.Hours-want) > 1e-9 ||
+		got.Seeds != 3 {
 		t.Errorf("found %+v, expected %v hours", got, want)
 	}
-	if got, want := of("000", "Fig. 4"), of("000", "Fig. 1").Heads.Hours+of("000", "Fig. 2").Heads.Hours+of("000", "Fig. 3").Heads.Hours; math.Abs(got.Heads.Hours-want) > 1e-9 || got.Cells != 3*64 {
+	if got, want := of("000", "Fig. 4"), of("000", "Fig. 1").Heads.Hours+of("000", "Fig. 2").Heads.Hours+of("000",
+		"Fig. 3").Heads.Hours; math.Abs(got.Heads.Hours-want) > 1e-9 || got.Cells != 3*64 {
 		t.Errorf("of three sets: %+v, expected %v hours", got, want)
 	}
-	if got := estimated(heads, "prism-table1", -1); got.Hours != 0 || got.Of != "its images are not counted" {
+	if got := estimated(heads, "prism-table1", -1); got.Hours != 0 || got.Of != "number of images unknown" {
 		t.Errorf("of a set that is not counted: %+v", got)
 	}
-	if trained("prism-table2", "cub200") != 5864 || trained("sclrhe-table4", "cub200") != 5994 || trained("prism-table2", "dogs") != 0 {
+	if trained("prism-table2", "cub200") != 5864 || trained("sclrhe-table4", "cub200") != 5994 ||
+		trained("prism-table2", "dogs") != 0 {
 		t.Error("half of the classes of CUB, all of them, and another set")
 	}
-	if got := of("001", "Table II"); !(got.Whole.Hours > got.Heads.Hours) || got.Whole.Of == "" || got.Heads.From != "experiments/reproduce/prism-table2" {
+	if got := of("001", "Table II"); !(got.Whole.Hours > got.Heads.Hours) || got.Whole.Of == "" ||
+		got.Heads.From != "experiments/reproduce/prism-table2" {
 		t.Errorf("found %+v", got)
 	}
 	if got := of("001", "Fig. 4"); got.Heads.Of != notMeasured || got.Whole.Of != noTraining || got.Cells != 40 {
 		t.Errorf("found %+v", got)
 	}
 	var text strings.Builder
-	if err := WriteTable(&text, all); err != nil || strings.Count(text.String(), "\n") != len(all)+4 || !strings.Contains(text.String(), "illustration: the pipeline") {
+	if err := WriteTable(&text, all); err != nil || strings.Count(text.String(), "\n") != len(all)+4 ||
+		!strings.Contains(text.String(), "illustration: the pipeline") {
 		t.Errorf("%v: %s", err, text.String())
 	}
 }

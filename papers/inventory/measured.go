@@ -1,37 +1,43 @@
 package inventory
 
-// images are how many images a dataset has to train on, where the papers say it: 001 and 003 (CARS196, CUB200-2011, SOP), 002
-// (In-Shop); the others as published, Caltech-256 by 60 images a class. The first half of the classes
-// of CUB, CARS and Flowers is trained on, and all of them where a study stands before the name.
+// images are the numbers of training images of datasets, as in the papers 001 and 003 (CARS196, CUB200-2011, SOP) and
+// 002 (In-Shop); the others as published, with 60 images a class of Caltech-256. They are of the first half of the
+// classes of CUB, CARS and Flowers; with a study before the name, of all classes.
 var images = map[string]int{
-	"cars196": 8054, "cub200": 5864, "sop": 59551, "inshop": 25882, "cifar10": 50000, "cifar100": 50000, "mnist": 60000, "fashion-mnist": 60000, "imagenet": 1281167,
+	"cars196": 8054, "cub200": 5864, "sop": 59551, "inshop": 25882, "cifar10": 50000, "cifar100": 50000,
+	"mnist": 60000, "fashion-mnist": 60000, "imagenet": 1281167,
 	"cifar10-corrected": 50000, "cifar100-corrected": 50000, "imagenet-corrected": 1281167,
 	"sclrhe-table4 cub200": 5994, "sclrhe-table4 flowers102": 1020,
-	"flowers102": 3493, "cars98n": 9558, "food101n": 310009, "caltech256": 15360, "pets": 3680, "inat2017": 579184, "places365": 1803460,
+	"flowers102": 3493, "cars98n": 9558, "food101n": 310009, "caltech256": 15360, "pets": 3680, "inat2017": 579184,
+	"places365": 1803460,
 }
 
-// rate is what a training step took where it was measured.
+// rate is the measured time of a training step.
 type rate struct {
-	begins  string  // studies whose name begins so
-	seconds float64 // a step, of a machine of 2 cores on which as much runs as it has cores
+	begins  string  // of the names of studies
+	seconds float64 // of a step, on a machine with 2 cores, both busy
 	of      string  // what was measured
-	from    string  // where the numbers are
+	from    string  // source of the numbers
 }
 
-// heads are the rates of heads on stored features: the mean seconds of the trainings in a results.csv, over their steps, by the cells
-// that ran at once.
+// heads are the rates of heads on stored features: the mean seconds of the trainings in a results.csv, divided by
+// their steps and by the number of cells that ran at once.
 var heads = []rate{
 	{"adapted-figure7", 8.11 / 2000 / 2, "35 cells", "experiments/reproduce/adapted-table1"}, // the same trainings
 	{"adapted-figure", 23.00 / 2000 / 2, "18 cells", "experiments/reproduce/adapted-figure4"},
 	{"adapted-", 8.11 / 2000 / 2, "35 cells", "experiments/reproduce/adapted-table1"},
 	{"bspml-", 6.04 / 1000 / 2, "135 cells", "experiments/reproduce/bspml-table2"},
-	{"noisy-", 2.47 / 1000 / 2, "144 cells", "experiments/reproduce/noisy-figure2"}, // 20 epochs of 2,990 images, 60 a batch
+	// 20 epochs of 2,990 images, 60 a batch
+	{"noisy-", 2.47 / 1000 / 2, "144 cells", "experiments/reproduce/noisy-figure2"},
 	{"prism-", 20.21 / 1000 / 2, "250 cells", "experiments/reproduce/prism-table2"},
-	{"sclrhe-table3", 7.99 / 90 / 2, "75 cells", "experiments/scl_rhe/table3-short"}, // 10 epochs of 4,500 images, Sel-CL and TCL among the rows
-	{"sclrhe-", 29.94 / 900 / 2, "45 cells", "experiments/scl_rhe/table3"},           // 100 epochs of 4,500 images, 512 a batch; one cell at once on one thread
+	// 10 epochs of 4,500 images, Sel-CL and TCL among the rows
+	{"sclrhe-table3", 7.99 / 90 / 2, "75 cells", "experiments/scl_rhe/table3-short"},
+	// 100 epochs of 4,500 images, 512 a batch; one cell at once on one thread
+	{"sclrhe-", 29.94 / 900 / 2, "45 cells", "experiments/scl_rhe/table3"},
 }
 
-// networks are those of whole networks: core-seconds of single runs, by 2 cores (docs/log, 2026-11-25, "What a step costs").
+// networks are the rates of whole networks: core-seconds of single runs, divided by 2 cores (docs/log, 2026-11-25,
+// "What a step costs").
 var networks = []rate{
 	{"adapted-figure4", 0.09 / 2, "LeNet, 256 images", "docs/log/2026-11.md"},
 	{"adapted-figure6", 0.09 / 2, "LeNet, 256 images", "docs/log/2026-11.md"},

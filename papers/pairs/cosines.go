@@ -11,41 +11,41 @@ import (
 	"winnow/features"
 )
 
-// cells part the cosines -1 … 1, 1.2·10⁻⁴ each: how exact quantiles are.
+// cells is the number of cells of the cosines -1 … 1, 1.2·10⁻⁴ each: the precision of quantiles.
 const cells = 1 << 14
 
-// Bins are what distributions are drawn and compared in, over -1 … 1.
+// Bins is the number of bins over -1 … 1 in which distributions are drawn and compared.
 const Bins = 100
 
-// blockBytes bounds the similarities that are in memory at once.
+// blockBytes is the largest size of the similarities in memory.
 const blockBytes = 32 << 20
 
 // Cosines are the distributions of the cosines of all pairs of some rows under one labelling.
 type Cosines struct {
 	Kinds []Distribution `json:"kinds"` // in the order of [Kinds]
 
-	// Overlap is Σ_b min(p_b, q_b) of the shares in the bins of false positives and of true ones, and of false
-	// positives and true negatives: 1 where they are spread alike, 0 where no bin holds both.
+	// Overlap is Σ_b min(p_b, q_b) of the shares in the bins of false and true positives: 1 for equal distributions,
+	// 0 if no bin has both. OverlapNegatives is the same of false positives and true negatives.
 	Overlap          float64 `json:"overlap_true_positives"`
 	OverlapNegatives float64 `json:"overlap_true_negatives"`
 
-	// Nearer is the probability that a false positive is nearer than a true one, equals counting half: 1/2 where
-	// nearness says nothing. NearerThanNegatives is the same beside true negatives.
+	// Nearer is the probability that a false positive is nearer than a true one, ties counting half: 1/2 if nearness
+	// does not distinguish them. NearerThanNegatives is the same against true negatives.
 	Nearer              float64 `json:"nearer_than_true_positives"`
 	NearerThanNegatives float64 `json:"nearer_than_true_negatives"`
 }
 
-// Distribution is how the cosines of one kind are spread; without any pair all is 0.
+// Distribution is the distribution of the cosines of one kind; all is 0 without pairs.
 type Distribution struct {
 	Kind   Kind    `json:"kind"`
 	Pairs  int     `json:"pairs"` // unordered
 	Mean   float64 `json:"mean"`
-	P5     float64 `json:"p5"` // quantiles, to a cell
+	P5     float64 `json:"p5"` // quantiles, to the width of a cell
 	Q1     float64 `json:"q1"`
 	Median float64 `json:"median"`
 	Q3     float64 `json:"q3"`
 	P95    float64 `json:"p95"`
-	Counts []int   `json:"bins"` // of [Bins] equal bins over -1 … 1
+	Counts []int   `json:"bins"` // counts of [Bins] equal bins over -1 … 1
 }
 
 // Shares returns the counts as shares of all pairs of the kind.
@@ -72,7 +72,7 @@ func Measure(ctx context.Context, x blas32.General, labellings ...Labels) ([]Cos
 	return measure(ctx, x, max(1, min(x.Rows, blockBytes/4/x.Rows)), labellings)
 }
 
-// measure takes high rows at a time.
+// measure is Measure with blocks of high rows.
 func measure(ctx context.Context, x blas32.General, high int, labellings []Labels) ([]Cosines, error) {
 	n := x.Rows
 	tallies := make([]tally, len(labellings))
@@ -82,7 +82,8 @@ func measure(ctx context.Context, x blas32.General, high int, labellings []Label
 			return nil, err
 		}
 		block := blas32.General{Rows: min(high, n-from), Cols: n - from, Stride: n - from, Data: s.Data}
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, features.Part(x, from, block.Rows), features.Part(x, from, n-from), 0, block)
+		blas32.Gemm(blas.NoTrans, blas.Trans, 1, features.Part(x, from, block.Rows), features.Part(x, from, n-from),
+			0, block)
 		for i := range block.Rows {
 			row := features.Row(block, i)
 			for k := range tallies {
@@ -97,7 +98,7 @@ func measure(ctx context.Context, x blas32.General, high int, labellings []Label
 	return out, nil
 }
 
-// add counts the pairs of row i with all rows behind it.
+// add counts the pairs of row i with all later rows.
 func (t *tally) add(cosines []float32, i int, l Labels) {
 	for j, s := range cosines {
 		kind := l.Kind(i, i+1+j)
@@ -108,7 +109,7 @@ func (t *tally) add(cosines []float32, i int, l Labels) {
 
 func cellOf(s float64) int { return max(0, min(cells-1, int(math.Floor((s+1)*(cells/2))))) }
 
-// cosines sums up.
+// cosines returns the distributions and their comparisons.
 func (t *tally) cosines() Cosines {
 	var c Cosines
 	for _, kind := range Kinds() {
@@ -140,7 +141,7 @@ func (t *tally) distribution(kind Kind) Distribution {
 	return d
 }
 
-// quantile returns the middle of the cell in which the first ⌈p·total⌉ cosines end.
+// quantile returns the middle of the cell of the ⌈p·total⌉-th smallest cosine.
 func quantile(of *[cells]int, p float64, total int) float64 {
 	need, sum := int(math.Ceil(p*float64(total))), 0
 	for cell, n := range of {
@@ -151,7 +152,7 @@ func quantile(of *[cells]int, p float64, total int) float64 {
 	return 1
 }
 
-// overlap returns 0 where a kind has no pair.
+// overlap returns the overlap of two distributions; 0 if a kind has no pair.
 func overlap(a, b Distribution) (sum float64) {
 	if a.Pairs == 0 || b.Pairs == 0 {
 		return 0
@@ -163,7 +164,7 @@ func overlap(a, b Distribution) (sum float64) {
 	return sum
 }
 
-// nearer returns P(a > b) + P(a = b)/2 of one cosine of each, 0 where there is none.
+// nearer returns P(a > b) + P(a = b)/2 of one cosine of each; 0 if there is none.
 func nearer(a, b *[cells]int) float64 {
 	below, total, wins := 0, 0, 0.0
 	for cell, n := range a {

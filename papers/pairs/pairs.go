@@ -1,13 +1,13 @@
-// Package pairs looks at the pairs of a set of embeddings with their true labels at hand, which no training has: how
-// near each other true and false pairs lie, and how much of what a contrastive loss asks of a batch is wrong.
+// Package pairs measures the pairs of embeddings whose true labels are known: how near each other true and false pairs
+// are, and how much of what a contrastive loss asks of a batch is wrong.
 //
-// A pair of images is positive if its given labels are the same, negative otherwise; it is true if that is so of the
-// true labels too. Cosines are of unit rows, in float32; counts and sums are exact or float64. It imports features,
+// A pair of images is positive if its given labels are the same, negative otherwise; it is true if the true labels
+// agree. Cosines are of unit rows, in float32; counts and sums are exact or float64. It imports features,
 // and losses for their slopes.
 //
-// With n_s pairs of the same given label and t_s of the same true one, FP - FN = n_s - t_s: where people mislabel as
-// often into a class as out of it there are as many false negatives as false positives. That they are few is said of
-// the rates: FP is a share of the few positives, FN one of the many negatives.
+// With n_s pairs of the same given label and t_s of the same true one, FP - FN = n_s - t_s: if as many images are
+// mislabelled into a class as out of it, there are as many false negatives as false positives. Only the rates differ:
+// FP is a share of the few positives, FN one of the many negatives.
 //
 // Source: 004 = Long et al., "Understanding and mitigating human-labelling errors in supervised contrastive learning",
 // 2024, section 4.
@@ -15,7 +15,7 @@ package pairs
 
 import "fmt"
 
-// Kind is what a pair is.
+// Kind is the kind of a pair.
 type Kind int
 
 // The kinds of pairs.
@@ -27,7 +27,7 @@ const (
 	kinds
 )
 
-// Kinds lists all.
+// Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{TruePositive, FalsePositive, TrueNegative, FalseNegative} }
 
 // String returns the kind in words.
@@ -49,7 +49,7 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return fmt.Errorf("pairs: kind %q is unknown", text)
 }
 
-// Labels are the two labels of each of some rows, all ≥ 0 and numbered alike.
+// Labels are the two labels of rows, all ≥ 0, with the same numbers of classes.
 type Labels struct{ Given, True []int }
 
 // Wrong returns the share of rows whose given label is not the true one.
@@ -72,7 +72,7 @@ func (l Labels) Rows(rows []int) Labels {
 	return out
 }
 
-// Kind returns what rows i and j are.
+// Kind returns the kind of the pair of rows i and j.
 func (l Labels) Kind(i, j int) Kind {
 	same := l.True[i] == l.True[j]
 	switch {

@@ -13,7 +13,7 @@ import (
 	"winnow/losses"
 )
 
-// example is n unit rows of d numbers, of classes that have a direction each, with some wrong labels.
+// example returns n unit rows of d numbers around a direction for each class, with some wrong labels.
 func example(t *testing.T, n, d, classes int) (blas32.General, Labels) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
@@ -35,7 +35,7 @@ func example(t *testing.T, n, d, classes int) (blas32.General, Labels) {
 	return x, l
 }
 
-// listed are the cosines of each kind, by two loops in float64.
+// listed returns the cosines of each kind, by two loops in float64.
 func listed(x blas32.General, l Labels) map[string][]float64 {
 	all := map[string][]float64{}
 	for i := range x.Rows {
@@ -59,7 +59,7 @@ func listed(x blas32.General, l Labels) map[string][]float64 {
 	return all
 }
 
-// differs says how far what was measured is from what was listed: 0 where nothing is wrong.
+// differs returns how far the measured values are from the listed ones, 0 if all are right.
 func differs(c Cosines, all map[string][]float64) (worst float64) {
 	off := func(a, b, within float64) {
 		if d := math.Abs(a-b) / within; d > 1 || d != d {
@@ -100,7 +100,7 @@ func differs(c Cosines, all map[string][]float64) (worst float64) {
 	return worst
 }
 
-// TestMeasure: every number against two plain loops, whatever the blocks; labels that are moved by one row are seen.
+// TestMeasure: every number agrees with two plain loops, for any size of blocks; labels shifted by a row do not.
 func TestMeasure(t *testing.T) {
 	x, l := example(t, 157, 12, 5)
 	all := listed(x, l)
@@ -131,7 +131,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestOverlap: the same distribution, one that is apart, half of it, and none.
+// TestOverlap: the same distribution, a separate one, half of it, and an empty one.
 func TestOverlap(t *testing.T) {
 	of := func(at ...float64) (d Distribution, c *[cells]int) {
 		c = new([cells]int)
@@ -148,7 +148,8 @@ func TestOverlap(t *testing.T) {
 	none, cn := of()
 	for _, c := range []struct{ found, want float64 }{
 		{overlap(a, a), 1}, {overlap(a, half), 0.5}, {overlap(a, far), 0}, {overlap(a, none), 0}, {overlap(none, a), 0},
-		{nearer(ca, ca), 0.5}, {nearer(ch, ca), (1 + 3 + 2.5 + 3.5) / 16}, {nearer(cf, ch), 0}, {nearer(ca, cf), 0.75}, {nearer(ca, cn), 0}, {nearer(cn, ca), 0},
+		{nearer(ca, ca), 0.5}, {nearer(ch, ca), (1 + 3 + 2.5 + 3.5) / 16}, {nearer(cf, ch), 0},
+		{nearer(ca, cf), 0.75}, {nearer(ca, cn), 0}, {nearer(cn, ca), 0},
 	} {
 		if math.Abs(c.found-c.want) > 1e-12 {
 			t.Errorf("found %v, expected %v", c.found, c.want)
@@ -183,7 +184,8 @@ func TestMeter(t *testing.T) {
 	}
 	for _, kind := range Kinds() {
 		if s.Pairs[kind] != count[kind] || math.Abs(s.Losses[0].Shares[kind]-weight[kind]/total) > 1e-5 {
-			t.Errorf("%v: found %d and %v, expected %d and %v", kind, s.Pairs[kind], s.Losses[0].Shares[kind], count[kind], weight[kind]/total)
+			t.Errorf("%v: found %d and %v, expected %d and %v", kind, s.Pairs[kind], s.Losses[0].Shares[kind],
+				count[kind], weight[kind]/total)
 		}
 	}
 	fp, fn := float64(count[FalsePositive]), float64(count[FalseNegative])
@@ -218,7 +220,7 @@ func judge(t *testing.T, name string, settings map[string]any) Judge {
 	return Judge{name, loss}
 }
 
-// supconSlopes adds up |softmax_A - 1_P/|P||/t over the anchors with a positive, divided by their number.
+// supconSlopes sums |softmax_A - 1_P/|P||/t over the anchors with a positive, divided by their number.
 func supconSlopes(z features.Set, l Labels, temperature float64, count map[Kind]int, weight map[Kind]float64) {
 	n, anchors := z.Len(), 0.0
 	own := map[Kind]float64{}
@@ -259,8 +261,8 @@ func supconSlopes(z features.Set, l Labels, temperature float64, count map[Kind]
 	}
 }
 
-// TestBalance: FP - FN is the number of positives less that of truly alike pairs, so that both are equally many where
-// labels are only exchanged.
+// TestBalance: FP - FN is the number of positives minus that of truly alike pairs, so FP = FN if labels are only
+// exchanged.
 func TestBalance(t *testing.T) {
 	x, l := example(t, 60, 8, 4)
 	l.Given = slices.Clone(l.True)

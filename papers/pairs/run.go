@@ -21,13 +21,13 @@ import (
 	"winnow/train"
 )
 
-// Options say whose pairs are compared, and how.
+// Options name the images and the losses to compare.
 type Options struct {
 	embedded.Options
-	Synthetic *float64      // rate of the symmetric noise beside the given labels; nil: the share of wrong labels
-	Losses    []config.Loss // nil: those of the run that are functions of pairs, or supcon and scl_rhe
-	Most      int           // pairs compared: of more, those among images drawn at random
-	Winnow    string        // its version, for the result
+	Synthetic *float64      // rate of the symmetric noise; nil: the share of wrong labels
+	Losses    []config.Loss // nil: the run's losses that are functions of pairs, or supcon and scl_rhe
+	Most      int           // largest number of pairs; if there are more, images are drawn at random
+	Winnow    string        // version of winnow, for the result
 }
 
 // Result is pairs.json.
@@ -35,13 +35,13 @@ type Result struct {
 	Winnow string `json:"winnow"`
 	embedded.Origin
 	Images     int              `json:"images"`
-	Compared   int              `json:"compared_images"` // fewer than Images where they were drawn
+	Compared   int              `json:"compared_images"` // fewer than Images if they were drawn
 	Classes    int              `json:"classes"`         // true ones
 	Labellings []Labelling      `json:"labellings"`
 	LeftOut    []lookup.LeftOut `json:"left_out"`
 }
 
-// Labelling is what one set of labels makes of the pairs.
+// Labelling describes the pairs under one set of labels.
 type Labelling struct {
 	Name    string  `json:"name"`
 	Wrong   float64 `json:"wrong"` // share of wrong labels
@@ -52,7 +52,7 @@ type Labelling struct {
 	labels Labels
 }
 
-// Formula is what symmetric noise of the same rate over equally frequent classes leads one to expect.
+// Formula is the expectation for symmetric noise of the same rate over equally frequent classes.
 type Formula struct {
 	PFP     float64 `json:"p_fp"`
 	PFN     float64 `json:"p_fn"`
@@ -68,18 +68,19 @@ const (
 // JSON writes the result.
 func (r Result) JSON(w io.Writer) error { return text.JSON(w, r) }
 
-// Run compares the pairs of the training images of a run, or of a store in batches of 512 with SCL-RHE's losses, under the
-// given labels and under symmetric noise.
+// Run compares the pairs of the training images of a run, or of a store in batches of 512 with SCL-RHE's losses,
+// under the given labels and under symmetric noise.
 func Run(ctx context.Context, o Options) (Result, error) {
 	o.Data.Host = o.Data.Host.Complete()
-	o.Data.Splits, o.Sampler = []string{datasets.Train, datasets.Validation}, config.Sampler{Variant: config.Shuffle, Rows: 512, Balance: 1}
+	o.Sampler = config.Sampler{Variant: config.Shuffle, Rows: 512, Balance: 1}
 	t, err := embedded.Open(ctx, o.Options)
 	if err != nil {
 		return Result{}, err
 	}
 	t.Set = t.Set.Labelled()
-	t.Sampler.Unlabelled = 0 // they are no pairs
-	c := comparison{Training: t, losses: o.Losses, chosen: o.Losses != nil, result: Result{Winnow: o.Winnow, Origin: t.Origin, Images: t.Set.Len(), LeftOut: t.LeftOut}}
+	t.Sampler.Unlabelled = 0 // they form no pairs
+	c := comparison{Training: t, losses: o.Losses, chosen: o.Losses != nil,
+		result: Result{Winnow: o.Winnow, Origin: t.Origin, Images: t.Set.Len(), LeftOut: t.LeftOut}}
 	switch {
 	case c.chosen:
 	case o.Run == "":
@@ -92,7 +93,8 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	rows := drawn(t.Set.Len(), o.Most, t.Seed)
 	if c.result.Compared = len(rows); len(rows) < t.Set.Len() {
-		o.Data.Host.Note("comparing the pairs of %d of %d images, drawn at random: --pairs %d", len(rows), t.Set.Len(), o.Most)
+		o.Data.Host.Note("comparing at most %d pairs: those of %d of %d images, drawn at random",
+			o.Most, len(rows), t.Set.Len())
 	}
 	err = c.measure(ctx, rows)
 	return c.result, err
@@ -106,7 +108,7 @@ func Named(names ...string) (list []config.Loss) {
 	return list
 }
 
-// drawn returns the rows of n whose m(m-1)/2 ≤ most pairs are compared: all, or as many as that allows.
+// drawn returns the rows to compare: all n, or m random ones with m(m-1)/2 ≤ most pairs.
 func drawn(n, most int, seed uint64) []int {
 	m := int(math.Sqrt(2*float64(most)+0.25) + 0.5)
 	rows := train.Rand(seed, "pairs", 0).Perm(n)[:min(n, max(m, 2))]
@@ -114,18 +116,19 @@ func drawn(n, most int, seed uint64) []int {
 	return rows
 }
 
-// comparison is what a run of this package works on; Set is the labelled images.
+// comparison is the state of Run; Set holds the labelled images.
 type comparison struct {
 	embedded.Training
 	result Result
 	losses []config.Loss
-	chosen bool // by the caller: each must be a function of the pairs of a batch
+	chosen bool // the caller chose losses: each must be a function of the pairs of a batch
 }
 
-// label puts the true labels beside the given ones, and beside those symmetric noise.
+// label makes the two labellings: the given labels, and symmetric noise on the true ones.
 func (c *comparison) label(ctx context.Context, synthetic *float64) error {
 	if !c.Manifest.HasTruth(datasets.Train) {
-		return hint.With(fmt.Errorf("pairs: the manifest has no true labels to compare with"), "make a manifest with known wrong labels: winnow data corrupt")
+		return hint.With(fmt.Errorf("pairs: the manifest has no true labels to compare with"),
+			"make a manifest with known wrong labels: winnow data corrupt")
 	}
 	given := labelling(AsGiven, c.Manifest, c.Set.IDs)
 	c.result.Labellings, c.result.Classes = []Labelling{given}, classes(given.labels.True)
@@ -134,7 +137,8 @@ func (c *comparison) label(ctx context.Context, synthetic *float64) error {
 		rate = *synthetic
 	}
 	if rate == 0 {
-		return hint.With(hint.Misused("pairs: no label of the manifest is wrong"), "--synthetic RATE looks at symmetric noise")
+		return hint.With(hint.Misused("pairs: no label of the manifest is wrong"),
+			"give a rate of symmetric noise to compare with")
 	}
 	if err := datasets.CheckRate(rate); err != nil {
 		return hint.AsMisuse(err)
@@ -154,7 +158,8 @@ func (c *comparison) label(ctx context.Context, synthetic *float64) error {
 func labelling(name string, d *datasets.Dataset, at []int) Labelling {
 	l := Labelling{Name: name}
 	for _, id := range at {
-		l.labels.Given, l.labels.True = append(l.labels.Given, d.Samples[id].Label), append(l.labels.True, d.Samples[id].True)
+		l.labels.Given, l.labels.True = append(l.labels.Given, d.Samples[id].Label),
+			append(l.labels.True, d.Samples[id].True)
 	}
 	l.Wrong = l.labels.Wrong()
 	return l
@@ -162,7 +167,7 @@ func labelling(name string, d *datasets.Dataset, at []int) Labelling {
 
 func classes(labels []int) int { return len(slices.Compact(slices.Sorted(slices.Values(labels)))) }
 
-// measure fills in the cosines of some rows and the signals of both labellings.
+// measure computes the cosines of some rows and the signals of both labellings.
 func (c *comparison) measure(ctx context.Context, rows []int) error {
 	var labels []Labels
 	for _, l := range c.result.Labellings {
@@ -187,7 +192,7 @@ func (c *comparison) measure(ctx context.Context, rows []int) error {
 	return nil
 }
 
-// signals looks at batches from the first epoch on, as the labels would make them.
+// signals measures the batches from the first epoch on, as a training would draw them by these labels.
 func (c *comparison) signals(ctx context.Context, labels Labels) (Signals, error) {
 	set := features.Set{X: c.Set.X, IDs: c.Set.IDs, Labels: withoutGaps(labels.Given)}
 	step := 0
@@ -206,12 +211,13 @@ func (c *comparison) signals(ctx context.Context, labels Labels) (Signals, error
 	return meter.Signals(), err
 }
 
-// judges returns the losses as a training has them, but all compared within the batch; step is what those that draw look
-// at. Of a run's those are left out that are no function of its pairs.
+// judges returns the losses as in a training, but all compared within the batch. step seeds those that draw. A run's
+// losses that are not functions of the pairs are left out.
 func (c *comparison) judges(classes int, step *int) (judges []Judge, err error) {
 	for _, l := range c.losses {
 		loss, err := losses.New(l.Name, l.Settings, losses.Env{
-			Dim: c.Set.Dim(), Classes: classes, Printed: c.Config.PaperVariant, Init: train.Rand(c.Seed, "loss "+l.Term(), 0),
+			Dim: c.Set.Dim(), Classes: classes, Printed: c.Config.PaperVariant,
+			Init: train.Rand(c.Seed, "loss "+l.Term(), 0),
 			Step: func() *rand.Rand { return train.Rand(c.Seed, "pairs "+l.Term(), *step) },
 		})
 		if err != nil {
@@ -225,7 +231,7 @@ func (c *comparison) judges(classes int, step *int) (judges []Judge, err error) 
 	return judges, nil
 }
 
-// withoutGaps numbers labels from 0 on, in their order.
+// withoutGaps renumbers labels from 0 without gaps, in their order.
 func withoutGaps(labels []int) []int {
 	present := slices.Compact(slices.Sorted(slices.Values(labels)))
 	out := make([]int, len(labels))

@@ -8,13 +8,13 @@ import (
 	"winnow/losses"
 )
 
-// Judge is a loss whose slopes are added up, by name.
+// Judge is a loss whose slopes are summed, with its name.
 type Judge struct {
 	Name string
 	Loss losses.Loss
 }
 
-// Meter adds up what batches teach rightly and wrongly: memory does not grow with them.
+// Meter sums what batches teach rightly and wrongly, in constant memory.
 type Meter struct {
 	judges        []Judge
 	batches, rows int
@@ -22,18 +22,18 @@ type Meter struct {
 	slopes        [][kinds]float64 // Σ |∂L/∂s|, of each judge
 }
 
-// NewMeter refuses a loss that is no function of the pairs of a batch.
+// NewMeter returns a meter. Every loss must be a function of the pairs of a batch.
 func NewMeter(judges []Judge) (*Meter, error) {
 	for _, j := range judges {
 		if _, ok := losses.Slopes(j.Loss, features.Set{}); !ok {
-			return nil, fmt.Errorf("pairs: loss %s is no function of the pairs of a batch", j.Name)
+			return nil, fmt.Errorf("pairs: loss %s is not a function of the pairs of a batch", j.Name)
 		}
 	}
 	return &Meter{judges: judges, slopes: make([][kinds]float64, len(judges))}, nil
 }
 
-// Add takes in a batch of unit rows with its labels. Pairs are ordered, as every row is an anchor; two rows of one
-// image are no pair.
+// Add adds a batch of unit rows with its labels. Pairs are ordered, as every row is an anchor; two rows of one image
+// are not a pair.
 func (m *Meter) Add(z features.Set, l Labels) {
 	m.batches++
 	m.rows += z.Len()
@@ -56,26 +56,27 @@ func (m *Meter) Add(z features.Set, l Labels) {
 	}
 }
 
-// Signals is what a meter has seen. What would be divided by 0 is 0.
+// Signals is the result of a meter. A share of 0 pairs is 0.
 type Signals struct {
 	Batches int          `json:"batches"`
 	Rows    int          `json:"rows"` // of all batches together
 	Pairs   map[Kind]int `json:"pairs"`
 
-	PFP float64 `json:"p_fp"` // share of false ones among the positives
-	PFN float64 `json:"p_fn"` // and among the negatives
+	PFP float64 `json:"p_fp"` // share of false pairs among the positives
+	PFN float64 `json:"p_fn"` // share of false pairs among the negatives
 
 	OfRates float64      `json:"false_positives_of_wrong_by_rate"`  // P_FP/(P_FP + P_FN)
 	OfPairs float64      `json:"false_positives_of_wrong_by_count"` // FP/(FP + FN)
 	Losses  []LossSignal `json:"losses"`
 }
 
-// LossSignal is how much a loss makes of each kind, with |∂L/∂s| as the weight of a pair.
+// LossSignal is the weight that a loss gives each kind; |∂L/∂s| is the weight of a pair.
 type LossSignal struct {
 	Name    string           `json:"name"`
 	Shares  map[Kind]float64 `json:"shares"`                   // of Σ |∂L/∂s|
 	OfWrong float64          `json:"false_positives_of_wrong"` // FP/(FP + FN)
-	Weight  float64          `json:"false_positive_weight"`    // mean weight of a false positive over that of a true one
+	// Weight is the mean weight of a false positive divided by that of a true one.
+	Weight float64 `json:"false_positive_weight"`
 }
 
 // Signals sums up the batches so far.

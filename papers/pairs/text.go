@@ -19,7 +19,8 @@ func (r Result) Text(out io.Writer) error {
 	fmt.Fprintf(out, "%s: pairs of %d of %d training images, %d classes\n", r.Name(), r.Compared, r.Images, r.Classes)
 	w := text.NewTable(out)
 	for _, l := range r.Labellings {
-		w.Row("\n"+l.Name+": "+text.Percent(l.Wrong)+" of the labels wrong", "pairs", "cosine: mean", "5 %", "25 %", "median", "75 %", "95 %")
+		w.Row("\n"+l.Name+": "+text.Percent(l.Wrong)+" of the labels wrong", "pairs", "cosine: mean", "5 %", "25 %",
+			"median", "75 %", "95 %")
 		for _, d := range l.Cosines.Kinds {
 			cells := []string{d.Kind.String(), strconv.Itoa(d.Pairs)}
 			for _, v := range []float64{d.Mean, d.P5, d.Q1, d.Median, d.Q3, d.P95} {
@@ -28,36 +29,42 @@ func (r Result) Text(out io.Writer) error {
 			w.Row(cells...)
 		}
 	}
-	w.Row("\ncosines of false positives", "overlap with true positives", "with true negatives", "nearer than a true positive", "than a true negative")
+	w.Row("\ncosines of false positives", "overlap with true positives", "with true negatives",
+		"nearer than a true positive", "than a true negative")
 	for _, l := range r.Labellings {
 		c := l.Cosines
-		w.Row(l.Name, text.Percent(c.Overlap), text.Percent(c.OverlapNegatives), text.Percent(c.Nearer), text.Percent(c.NearerThanNegatives))
+		w.Row(l.Name, text.Percent(c.Overlap), text.Percent(c.OverlapNegatives), text.Percent(c.Nearer),
+			text.Percent(c.NearerThanNegatives))
 	}
 	w.Row("\nwrong pairs of batches", "P_FP", "symmetric, on paper", "P_FN", "symmetric, on paper", "batches", "rows")
 	for _, l := range r.Labellings {
 		s := l.Signals
-		w.Row(l.Name, text.Percent(s.PFP), text.Percent(l.Formula.PFP), text.Percent(s.PFN), text.Percent(l.Formula.PFN), strconv.Itoa(s.Batches), strconv.Itoa(s.Rows/max(s.Batches, 1)))
+		w.Row(l.Name, text.Percent(s.PFP), text.Percent(l.Formula.PFP), text.Percent(s.PFN),
+			text.Percent(l.Formula.PFN), strconv.Itoa(s.Batches), strconv.Itoa(s.Rows/max(s.Batches, 1)))
 	}
-	w.Row("\nof what is wrong, false positives are", "by rate, P_FP/(P_FP+P_FN)", "symmetric, on paper", "by number of pairs")
+	w.Row("\nof what is wrong, false positives are", "by rate, P_FP/(P_FP+P_FN)", "symmetric, on paper",
+		"by number of pairs")
 	for _, l := range r.Labellings {
 		w.Row(l.Name, text.Percent(l.Signals.OfRates), text.Percent(l.Formula.OfRates), text.Percent(l.Signals.OfPairs))
 	}
 	for k := range r.losses() {
-		w.Row("\nby |∂L/∂s| of "+r.Labellings[0].Signals.Losses[k].Name, "false positives of what is wrong", "wrong of all", "weight of a false positive over a true one's")
+		w.Row("\nby |∂L/∂s| of "+r.Labellings[0].Signals.Losses[k].Name, "false positives of what is wrong",
+			"wrong of all", "weight of a false positive over a true one's")
 		for _, l := range r.Labellings {
 			j := l.Signals.Losses[k]
-			w.Row(l.Name, text.Percent(j.OfWrong), text.Percent(j.Shares[FalsePositive]+j.Shares[FalseNegative]), text.Number(j.Weight))
+			w.Row(l.Name, text.Percent(j.OfWrong), text.Percent(j.Shares[FalsePositive]+j.Shares[FalseNegative]),
+				text.Number(j.Weight))
 		}
 	}
 	if r.losses() == 0 {
-		w.Row("\nnone of the run's losses is a function of the pairs of a batch: --loss names some")
+		w.Row("\nnone of the run's losses is a function of the pairs of a batch: name losses that are")
 	}
 	return w.Flush()
 }
 
 func (r Result) losses() int { return len(r.Labellings[0].Signals.Losses) }
 
-// cosineText returns a cosine, – where there is no pair.
+// cosineText returns a cosine, or – if there is no pair.
 func cosineText(v float64, pairs int) string {
 	if pairs == 0 {
 		return "–"
@@ -89,12 +96,13 @@ func (r Result) Write(dir string) error {
 // bins writes a line for each labelling, kind and bin.
 func (r Result) bins(out io.Writer) error {
 	w := csv.NewWriter(out)
-	w.Write([]string{"labels", "kind", "from", "to", "pairs"}) // errors stay until Error
+	w.Write([]string{"labels", "kind", "from", "to", "pairs"}) // Error returns its errors
 	edges := binEdges()
 	for _, l := range r.Labellings {
 		for _, d := range l.Cosines.Kinds {
 			for b, n := range d.Counts {
-				w.Write([]string{l.Name, d.Kind.String(), text.Number(edges[b]), text.Number(edges[b+1]), strconv.Itoa(n)})
+				w.Write([]string{l.Name, d.Kind.String(), text.Number(edges[b]), text.Number(edges[b+1]),
+					strconv.Itoa(n)})
 			}
 		}
 	}
@@ -110,8 +118,8 @@ func binEdges() []float64 {
 	return edges
 }
 
-// chart draws SCL-RHE's Fig. 2: shares of each kind of pairs on a logarithmic axis, false negatives left out as there,
-// over the cosines that any labelling has.
+// chart draws SCL-RHE's Fig. 2: shares of each kind of pairs on a logarithmic axis, without false negatives, over the
+// cosines of all labellings.
 func (r Result) chart(l Labelling) chart.Histogram {
 	h := chart.Histogram{Frame: chart.Frame{
 		Title: fmt.Sprintf("Cosines of pairs, labels %s (%s wrong)", l.Name, text.Percent(l.Wrong)), Titled: true,
@@ -121,12 +129,13 @@ func (r Result) chart(l Labelling) chart.Histogram {
 	for i, kind := range []Kind{TruePositive, TrueNegative, FalsePositive} {
 		tone := []int{0, 2, 1}[i] // false positives stand out
 		d := l.Cosines.Kinds[kind]
-		h.Bars = append(h.Bars, chart.Bars{Name: kind.String(), Edges: binEdges()[from : to+1], Heights: d.Shares()[from:to], Tone: tone})
+		h.Bars = append(h.Bars, chart.Bars{Name: kind.String(), Edges: binEdges()[from : to+1],
+			Heights: d.Shares()[from:to], Tone: tone})
 	}
 	return h
 }
 
-// usedBins returns from the first to behind the last bin with a pair.
+// usedBins returns the range of bins that have pairs: from ≤ b < to.
 func (r Result) usedBins() (from, to int) {
 	from = Bins
 	for _, l := range r.Labellings {

@@ -25,7 +25,7 @@ type training struct {
 	labels *labelled
 	data   run.Data
 	from   *data
-	every  config.Span // a checkpoint of a network that is trained
+	every  config.Span // interval of the checkpoints, if the network is trained
 }
 
 // prepare joins a cell's labels with their features.
@@ -35,28 +35,31 @@ func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t traini
 	if t.cfg, err = r.config(cell); err != nil {
 		return t, err
 	}
-	t.every = r.checkpoints(row)
+	t.every, t.cfg.Checkpoint = t.cfg.Checkpoint, config.Span{}
 	if t.labels, err = t.from.as(ctx, row.Labels, column, cell.Seed); err != nil {
 		return t, err
 	}
 	if t.data, err = run.Join(ctx, t.labels.data, t.from.store); err != nil {
 		return t, err
 	}
-	t.cfg.Bank.Size = min(t.cfg.Bank.Size, t.data.Train.Len()) // recipes name the papers' sizes: no image is in the bank several times over
-	if t.cfg.Finetune.On() {
-		t.cfg.Data = config.Data{Manifest: t.from.from.Manifest, Features: t.from.store.Dir, Root: t.from.from.Root, Model: t.from.from.model}
+	// Recipes name the papers' sizes; the bank must not hold an image several times.
+	t.cfg.Bank.Size = min(t.cfg.Bank.Size, t.data.Train.Len())
+	if from := t.from.from; t.cfg.Finetune.On() {
+		t.cfg.Data = config.Data{
+			Manifest: from.Manifest.String(), Features: t.from.store.Dir, Root: from.Root.String(), Model: from.model,
+		}
 	}
 	return t, nil
 }
 
-// embedder gives vectors for the features of images.
+// embedder returns the vectors of images, given their features.
 type embedder func(features.Set) (features.Set, error)
 
-// cell makes one; where what an earlier part of it left does not fit, from the beginning.
+// cell makes a cell. If the files of an earlier part of it do not fit, it starts from the beginning.
 func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Outcome, error) {
 	o, err := r.try(ctx, cell)
 	if lost(err) {
-		r.say("%s: begins again: %v", r.describe(cell), err)
+		r.say("%s: starts again: %v", r.describe(cell), err)
 		if err := os.RemoveAll(r.cellDir(cell.Key)); err != nil {
 			return o, fmt.Errorf("reproduce: %w", err)
 		}
@@ -65,7 +68,7 @@ func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Out
 	return o, err
 }
 
-// say notes something while cells run.
+// say takes a note while cells run.
 func (r *reproduction) say(format string, args ...any) {
 	if r.line == nil {
 		r.Host.Note(format, args...)
@@ -74,10 +77,13 @@ func (r *reproduction) say(format string, args ...any) {
 	r.line.say(func() { r.Host.Note(format, args...) })
 }
 
-// try makes a cell: by a training, or by what needs none.
+// try makes a cell, with or without a training.
 func (r *reproduction) try(ctx context.Context, cell studies.Cell) (studies.Outcome, error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
-	o := studies.Outcome{Study: r.Study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Version: r.Winnow, Measures: map[string]float64{}}
+	o := studies.Outcome{
+		Study: r.Study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Version: r.Winnow,
+		Measures: map[string]float64{},
+	}
 	if r.Study.Drawn() {
 		return o, r.drawn(ctx, &o, cell)
 	}
@@ -100,7 +106,8 @@ func (r *reproduction) try(ctx context.Context, cell studies.Cell) (studies.Outc
 			err = errors.Join(r.measure(ctx, &o, embed, t), r.validate(ctx, &o, embed, t))
 		}
 	default:
-		err = r.judge(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true, Shared: r.shared(cell)})
+		err = r.judge(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true},
+			audit.Auditor{Shared: r.shared(cell)})
 	}
 	o.Seconds += time.Since(start).Seconds()
 	if row.Recipe == "" {
@@ -109,7 +116,7 @@ func (r *reproduction) try(ctx context.Context, cell studies.Cell) (studies.Outc
 	return o, err
 }
 
-// untrained returns the features as they are, or whitened to the dimension that a head would have.
+// untrained returns the features unchanged, or whitened to the dimension that a head would have.
 func untrained(ctx context.Context, how string, t training) (embedder, error) {
 	if how == studies.Frozen {
 		return func(set features.Set) (features.Set, error) { return comparison.Frozen(ctx, set) }, nil
@@ -121,8 +128,7 @@ func untrained(ctx context.Context, how string, t training) (embedder, error) {
 	return func(set features.Set) (features.Set, error) { return white.EmbedSet(ctx, set) }, nil
 }
 
-// validate notes what validation measures of a row that is not trained, where the study's chart follows that
-// over the steps.
+// validate records the validation measure of a row that is not trained, if the study's chart follows it over the steps.
 func (r *reproduction) validate(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {
 	if !r.followsValidation() || t.data.Validation.Len() == 0 {
 		return nil
@@ -137,7 +143,7 @@ func (r *reproduction) validate(ctx context.Context, o *studies.Outcome, embed e
 	return err
 }
 
-// embedding returns what a head makes of images, on the network as it is now.
+// embedding embeds images with a head on the network's present state.
 func embedding(ctx context.Context, on *run.Training, h *head.Head) embedder {
 	return func(set features.Set) (features.Set, error) {
 		now, err := on.Now(ctx, set)
@@ -148,8 +154,9 @@ func embedding(ctx context.Context, on *run.Training, h *head.Head) embedder {
 	}
 }
 
-// train trains and measures a cell. One that trains a network keeps a checkpoint, and goes on from there.
-func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training, row studies.Row, cell studies.Cell) error {
+// train trains and measures a cell. A cell that trains a network keeps a checkpoint and resumes from it.
+func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training, row studies.Row,
+	cell studies.Cell) error {
 	ranks := row.Judge == samples.SmallLoss || row.Judge == samples.Ensemble || row.Judge == samples.Forgetting
 	last := r.Study.State == studies.Last
 	if last && !r.followsValidation() && cell.Choice == 0 {
@@ -171,7 +178,7 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 		if err != nil {
 			return err
 		}
-		defer close() // an error was told by Saving
+		defer close() // Saving has reported its errors
 		observers = append(observers, journal)
 	}
 	var aside time.Duration
@@ -218,7 +225,6 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 	if err != nil {
 		return err
 	}
-	asked := audit.Options{Scorer: row.Judge}
 	if ranks {
 		list, err := folder.ReadSamples(dir)
 		if err != nil {
@@ -226,5 +232,5 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 		}
 		return r.judgeBySamples(ctx, o, t, z, list, row.Judge)
 	}
-	return r.judge(ctx, o, t, z, asked)
+	return r.judge(ctx, o, t, z, audit.Options{Scorer: row.Judge}, audit.Auditor{})
 }

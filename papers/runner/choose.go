@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"winnow/internal/hint"
-	"winnow/papers/recipes"
 	"winnow/papers/studies"
 	"winnow/run/config"
+	"winnow/run/recipes"
 	"winnow/train"
 )
 
@@ -18,9 +18,9 @@ const headRate = "solver.lr="
 const scaledRates = "solver.lr is the head's rate: a choice of it moves the rates of the network and of the loss's " +
 	"own parameters by as much."
 
-// read returns a row's configuration with --set and the choice that a training is made with. Where the network
-// is trained too, a choice of the head's rate is one of all rates: those of the network and of the loss's own
-// parameters keep the ratio to the head's that the recipe and --set have.
+// read returns a row's configuration with the settings asked for and a choice. If the network is trained too, a choice
+// of the head's rate scales all rates: those of the network and of the loss's own parameters keep their ratio to the
+// head's.
 func (r *reproduction) read(recipe recipes.Recipe, settings []string, row studies.Row, choice int) (config.Run, error) {
 	settings = slices.Concat(settings, r.settingsOf(row))
 	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
@@ -30,13 +30,13 @@ func (r *reproduction) read(recipe recipes.Recipe, settings []string, row studie
 		if r.Finetune != "" && choosesRate(chosen) {
 			cfg.ResolveWithoutData()
 			for _, rate := range []*train.LearningRate{&cfg.BackboneSolver.LR, &cfg.LossSolver.LR} {
-				if was > 0 { // 0 is one that is to be found, too
+				if was > 0 { // 0: this rate is searched for, too
 					rate.Value *= cfg.Solver.LR.Value / was
 				}
 			}
 		}
 	}
-	cfg.ResolveWithoutData() // cells are compared at one length
+	cfg.ResolveWithoutData() // compare cells at one length
 	return cfg, err
 }
 
@@ -45,8 +45,8 @@ func choosesRate(settings studies.Names) bool {
 	return slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, headRate) })
 }
 
-// checkChoices refuses a --set for what is chosen by validation: it would be lost. Where the network is trained
-// too, rates say how it learns beside the head.
+// checkChoices refuses a setting that is chosen by validation: it would be lost. If the network is trained too, the
+// head's rate may be set: the network's rates keep their ratio to it.
 func (r *reproduction) checkChoices() error {
 	for _, row := range r.Study.Rows {
 		for _, s := range r.settingsOf(row) {
@@ -55,8 +55,9 @@ func (r *reproduction) checkChoices() error {
 				continue
 			}
 			for _, chosen := range r.Study.Choices(row) {
-				if r.wanted(row) && slices.ContainsFunc(chosen, func(c string) bool { return strings.HasPrefix(c, key+"=") }) {
-					return hint.Misused("--set %s: %s chooses %s of %s by validation: expected no setting of "+
+				sets := func(choice string) bool { return strings.HasPrefix(choice, key+"=") }
+				if r.wanted(row) && slices.ContainsFunc(chosen, sets) {
+					return hint.Misused("setting %s: %s chooses %s of %s by validation: expected no setting of "+
 						"it", s, r.Study.Name, key, row.Name)
 				}
 			}

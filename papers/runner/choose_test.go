@@ -9,8 +9,8 @@ import (
 	"winnow/papers/studies"
 )
 
-// A choice of the head's rate is the head's alone on stored features; of a network it moves every rate by as much, from the
-// ratio that the recipe or --set has.
+// A choice of the head's rate sets only the head's on stored features. For a network it scales every rate, keeping the
+// ratios of the recipe or the settings.
 func TestChoicesOfRates(t *testing.T) {
 	s, err := studies.Find("bspml-table2")
 	if err != nil {
@@ -31,9 +31,13 @@ func TestChoicesOfRates(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*b }
-			if !near(cfg.Solver.LR.Value, rate) || !near(cfg.BackboneSolver.LR.Value, rate*c.backbone) || !near(cfg.LossSolver.LR.Value, rate*c.parameters) {
-				t.Errorf("%s, rate %v: found %v, %v, %v, expected %v and %v times it", c.name, rate, cfg.Solver.LR, cfg.BackboneSolver.LR, cfg.LossSolver.LR, c.backbone, c.parameters)
+			for which, rates := range map[string][2]float64{
+				"head": {cfg.Solver.LR.Value, rate}, "backbone": {cfg.BackboneSolver.LR.Value, rate * c.backbone},
+				"loss": {cfg.LossSolver.LR.Value, rate * c.parameters},
+			} {
+				if found, want := rates[0], rates[1]; math.Abs(found-want) > 1e-12*want {
+					t.Errorf("%s, rate %v: the rate of the %s is %v, expected %v", c.name, rate, which, found, want)
+				}
 			}
 		}
 	}
@@ -44,7 +48,7 @@ func TestChoicesOfRates(t *testing.T) {
 	}
 }
 
-// What a study chooses is not set beside it; of a network a rate that is set is its ratio.
+// A setting that the study chooses is refused; for a network, a rate may be set, as its ratio.
 func TestChoicesRefuse(t *testing.T) {
 	s, err := studies.Find("bspml-table2")
 	if err != nil {
@@ -67,7 +71,7 @@ func TestChoicesRefuse(t *testing.T) {
 	}
 }
 
-// Settings of batches and losses are not those of rows that are not trained; those of the head are, whose size whitening has.
+// Rows that are not trained ignore settings of batches and losses, but not of the head, whose size whitening uses.
 func TestSettingsOfUntrainedRows(t *testing.T) {
 	s, err := studies.Find("sclrhe-table3")
 	if err != nil {

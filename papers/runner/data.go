@@ -13,9 +13,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
+	"winnow/datasets/location"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/hint"
@@ -24,19 +24,21 @@ import (
 	"winnow/papers/studies"
 	"winnow/report"
 	"winnow/run"
+	"winnow/run/extraction"
 )
 
 // Source is a dataset with its features.
 type Source struct {
-	Name     string // the paper's; "" stands in for every dataset of the study, and is alone
-	Manifest string
-	Features string // {seed} in it stands for the seed, where each has a network of its own; "": made by Options.Model
-	Root     string // of the images, for rows that train the network too; "": Options.Root, or the manifest's folder
+	Name     string // the paper's; "" stands in for every dataset of the study, and must be the only source
+	Manifest location.Source
+	Features string          // {seed} stands for the seed, if each has its own network; "": Options.Model makes them
+	Root     location.Source // of the images, to train the network; zero: Options.Root or Manifest's folder
 
 	model string // Options.Model, for a seed
 }
 
-// Glyphs is how much of the embedded dataset is drawn to stand in for every dataset; 0: all classes, the usual images.
+// Glyphs is the part of the embedded dataset that stands in for every dataset; 0: all classes, the usual number of
+// images.
 type Glyphs struct{ Classes, Images int }
 
 // data is a dataset with its features, read.
@@ -46,7 +48,7 @@ type data struct {
 	clean *datasets.Dataset
 	store *features.Store
 
-	pictures report.Pictures // of the images; Root is nil where no folder of them is known
+	pictures report.Pictures // of the images; Root is nil if their folder is unknown
 
 	mu     sync.Mutex
 	labels map[string]*labelled // by noise, rate, seed and protocol
@@ -60,7 +62,7 @@ type labelled struct {
 	err  error
 }
 
-// openData reads everything that the columns are trained on.
+// openData reads the data of all columns.
 func (r *reproduction) openData(ctx context.Context) (err error) {
 	r.data = map[string]*data{}
 	if r.Glyphs != nil {
@@ -69,7 +71,8 @@ func (r *reproduction) openData(ctx context.Context) (err error) {
 		}
 	}
 	for _, s := range r.Data {
-		if s.Root = cmp.Or(s.Root, r.Root); !strings.Contains(s.Name, "@") { // another network than the table's is the one that made the features
+		s.Root = cmp.Or(s.Root, r.Root)
+		if !strings.Contains(s.Name, "@") { // else the network that made the features, not the table's
 			s.model = r.Model
 		}
 		for _, seed := range r.seeds() {
@@ -103,17 +106,25 @@ func (s Source) at(seed uint64) Source {
 // seeded returns the key of a dataset's features for a seed.
 func seeded(name string, seed uint64) string { return fmt.Sprintf("%s {%d}", name, seed) }
 
-// checkData says before anything is trained what would end a cell after its training.
+// checkData finds the errors that would end a cell after its training, before anything is trained.
 func (r *reproduction) checkData(ctx context.Context) error {
 	for _, d := range r.used() {
 		if err := r.checkOne(ctx, d); err != nil {
 			return err
 		}
-		tunes := slices.ContainsFunc(r.Study.Rows, func(row studies.Row) bool { return len(r.Study.Choices(row)) > 0 && r.wanted(row) })
-		if tunes && len(d.clean.Select(datasets.Validation)) == 0 {
-			return hint.With(fmt.Errorf("reproduce: %s: has no validation split, by which %s chooses settings", d.name, r.Study.Name), "make one: winnow data import --validation")
+		if len(d.clean.Select(datasets.Validation)) > 0 {
+			continue
 		}
-		if r.Study.State == studies.Best && len(d.clean.Select(datasets.Validation)) == 0 {
+		tunes := slices.ContainsFunc(r.Study.Rows, func(row studies.Row) bool {
+			return len(r.Study.Choices(row)) > 0 && r.wanted(row)
+		})
+		if tunes {
+			return hint.With(
+				fmt.Errorf("reproduce: %s: has no validation split, by which %s chooses settings",
+					d.name, r.Study.Name),
+				"make one: winnow data import can hold out a validation split")
+		}
+		if r.Study.State == studies.Best {
 			r.Host.Note("%s: has no validation split to choose the best state by: the last one is measured", d.name)
 		}
 	}
@@ -126,7 +137,8 @@ func (r *reproduction) checkOne(ctx context.Context, data *data) error {
 		return err
 	}
 	if len(rows) == 0 {
-		return fmt.Errorf("reproduce: %s: has no image in the split train; it has %s", data.name, data.clean.SplitNames())
+		return fmt.Errorf("reproduce: %s: has no image in the split train; it has %s",
+			data.name, data.clean.SplitNames())
 	}
 	metrics := r.metrics(data.clean)
 	if len(metrics) == 0 {
@@ -146,8 +158,10 @@ func (r *reproduction) checkOne(ctx context.Context, data *data) error {
 			return err
 		}
 		if entry.Train && !features.ShareLabel(labels, test.Labels) {
-			return hint.With(fmt.Errorf("reproduce: %s: no test image has a class of the split train, and %s measures %s by classes that are trained", data.name, r.Study.Name, metric.name),
-				"make a manifest whose splits share their classes: winnow data import --protocol official; or choose a study of retrieval")
+			return hint.With(fmt.Errorf("reproduce: %s: no test image has a class of the split train, and %s measures "+
+				"%s on the trained classes", data.name, r.Study.Name, metric.name),
+				"make a manifest whose splits share their classes, as winnow data import does with the protocol "+
+					"official; or choose a study of retrieval")
 		}
 	}
 	return nil
@@ -155,7 +169,7 @@ func (r *reproduction) checkOne(ctx context.Context, data *data) error {
 
 // openSource reads a manifest and its features.
 func openSource(ctx context.Context, s Source) (*data, error) {
-	d, err := datasets.ReadFile(s.Manifest, datasets.ReadOptions{})
+	d, err := datasets.Read(s.Manifest, datasets.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -164,9 +178,9 @@ func openSource(ctx context.Context, s Source) (*data, error) {
 		return nil, hint.With(err, "make the features first: winnow extract")
 	}
 	if err := store.Verify(ctx); err != nil {
-		return nil, hint.With(err, "make the features again: winnow extract --overwrite")
+		return nil, hint.With(err, "make the features again: winnow extract")
 	}
-	made := newData(fmt.Sprintf("%s (%s)", filepath.Base(s.Manifest), filepath.Base(s.Features)), d, store)
+	made := newData(fmt.Sprintf("%s (%s)", s.Manifest.Base(), filepath.Base(s.Features)), d, store)
 	made.from = s
 	return made, nil
 }
@@ -175,7 +189,7 @@ func newData(name string, d *datasets.Dataset, s *features.Store) *data {
 	return &data{name: name, clean: d, store: s, labels: map[string]*labelled{}}
 }
 
-// openGlyphs draws the embedded dataset and makes its features below Dir, or takes those that are there.
+// openGlyphs draws the embedded dataset and makes its features below Dir, unless they are there.
 func (r *reproduction) openGlyphs(ctx context.Context) (*data, error) {
 	cfg := glyphs.Config{Classes: r.Glyphs.Classes, Images: r.Glyphs.Images, Seed: 1} // as winnow demo draws them
 	cfg.Images = cmp.Or(cfg.Images, glyphs.DefaultImages)
@@ -191,8 +205,10 @@ func (r *reproduction) openGlyphs(ctx context.Context) (*data, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, fmt.Errorf("reproduce: %w", err)
 	}
-	e := extraction.Extraction{Out: dir, Overwrite: true, Root: images, Paths: d.Paths(), Model: b, Cut: cut,
-		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch, Strict: true}}
+	e := extraction.Extraction{
+		Out: dir, Overwrite: true, Root: images, Paths: d.Paths(), Model: b, Cut: cut,
+		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch, Strict: true},
+	}
 	s, err := features.Open(dir)
 	if err != nil || s.Key.Differs(e.Key()) != "" || s.Verify(ctx) != nil {
 		r.Host.Note("drawing %d characters and making their features, into %s", len(d.Classes), dir)
@@ -205,8 +221,8 @@ func (r *reproduction) openGlyphs(ctx context.Context) (*data, error) {
 	return made, nil
 }
 
-// of returns what a row is trained on in a column, for a seed; nil where there is no such data. What stands in for every dataset
-// has features of one network.
+// of returns the data that a row is trained on in a column, for a seed, or nil. Data that stand in for every dataset
+// have features of only one network.
 func (r *reproduction) of(row studies.Row, column studies.Column, seed uint64) *data {
 	name := row.Source(column)
 	if row.Network != "" {
@@ -221,7 +237,7 @@ func (r *reproduction) of(row studies.Row, column studies.Column, seed uint64) *
 	return r.standIn
 }
 
-// used returns all that rows are trained on.
+// used returns the data of all rows.
 func (r *reproduction) used() (list []*data) {
 	for _, column := range r.Study.Columns {
 		for _, seed := range r.seeds() {
@@ -237,16 +253,18 @@ func (r *reproduction) used() (list []*data) {
 
 // given reports whether there are data for a row in any column.
 func (r *reproduction) given(row studies.Row) bool {
-	return slices.ContainsFunc(r.Study.Columns, func(c studies.Column) bool { return r.of(row, c, r.seeds()[0]) != nil })
+	return slices.ContainsFunc(r.Study.Columns, func(c studies.Column) bool {
+		return r.of(row, c, r.seeds()[0]) != nil
+	})
 }
 
 // The noise of a column besides the models of winnow data corrupt.
 const (
-	trueLabels  = "none"  // the true labels, where they are known
+	trueLabels  = "none"  // the true labels, if known
 	givenLabels = "given" // as the manifest has them
 )
 
-// as returns the dataset as a row's training sees it on a column, for a seed; made once.
+// as returns the dataset as a row's training sees it in a column, for a seed. It is made once.
 func (d *data) as(ctx context.Context, labels string, column studies.Column, seed uint64) (*labelled, error) {
 	noise, rate := column.Noise, column.Rate
 	if labels == studies.True {
@@ -276,7 +294,8 @@ func (l *labelled) make(ctx context.Context, d *data, labels, noise string, rate
 		l.data, _, l.err = l.data.Topline(datasets.Train, rate, datasets.ToplineRand(seed))
 		return
 	}
-	model, err := run.NewNoise(ctx, run.NoiseSpec{Model: noise, Rate: rate, Similar: 3, Count: datasets.Independent}, func() (blas32.General, error) {
+	spec := run.NoiseSpec{Model: noise, Rate: rate, Similar: 3, Count: datasets.Independent}
+	model, err := run.NewNoise(ctx, spec, func() (blas32.General, error) {
 		return run.VectorsIn(ctx, d.store, l.data, datasets.Train)
 	})
 	if err == nil {

@@ -19,20 +19,20 @@ import (
 	"winnow/run/config"
 )
 
-// drawnData says in words what a study without data is run on.
+// drawnData names the data of a study without files.
 const drawnData = "what is drawn from the seed"
 
-// drawnColumn is what came of a column of a study without data for a seed: one measurement makes all rows, as filters are timed in
-// turns and estimators see the same draws.
+// drawnColumn is the outcome of a column of a study without data, for a seed. One measurement makes all rows, because
+// filters are timed in turns and estimators see the same draws.
 type drawnColumn struct {
 	rows    map[string]map[string]float64 // measures by row
-	seconds float64                       // that a row took
+	seconds float64                       // time of a row
 }
 
-// timesSteps reports whether the study's rows are times, which nothing else may disturb.
+// timesSteps reports whether the study's rows are times. Nothing else may run while they are measured.
 func (r *reproduction) timesSteps() bool { return len(r.Study.Rows[0].Cost) > 0 }
 
-// share returns how many cells run at once, and on how many threads each computes: one on all of them where steps are timed.
+// share returns how many cells run at once and the threads of each: one cell on all threads if steps are timed.
 func (r *reproduction) share() (atOnce, each int) {
 	if r.timesSteps() {
 		return cells.Share(1, r.Threads)
@@ -67,7 +67,7 @@ func (r *reproduction) drawn(ctx context.Context, o *studies.Outcome, cell studi
 	return nil
 }
 
-// timings times the training steps of all rows that are wanted, in turns.
+// timings times the training steps of all wanted rows, in turns.
 func (r *reproduction) timings(ctx context.Context, cell studies.Cell) (map[string]map[string]float64, error) {
 	t, err := r.timing(cell)
 	if err != nil {
@@ -93,7 +93,7 @@ func (r *reproduction) timings(ctx context.Context, cell studies.Cell) (map[stri
 	return rows, nil
 }
 
-// timing returns what is timed of a column: the rows that are wanted, and their losses without a filter.
+// timing returns the trainings to time for a column: the wanted rows, and their losses without a filter.
 func (r *reproduction) timing(cell studies.Cell) (t timing, err error) {
 	if err := r.readDrawn(cell, &t); err != nil {
 		return t, err
@@ -134,19 +134,20 @@ func (r *reproduction) estimators(ctx context.Context, cell studies.Cell) (map[s
 	return rows, nil
 }
 
-// concentrated returns what is drawn of a column.
+// concentrated returns the setting of a column's draws.
 func (r *reproduction) concentrated(cell studies.Cell) (s concentration.Setting, err error) {
 	if err := r.readDrawn(cell, &s); err != nil {
 		return s, err
 	}
 	if len(s.Samples) != 1 {
-		return s, hint.Misused("--set: samples are %v, expected those of one column", s.Samples)
+		return s, hint.Misused("setting samples: found %v, expected those of one column", s.Samples)
 	}
 	s.Seed = cell.Seed
 	return s, s.Check()
 }
 
-// settingsDrawn returns the settings of a column as texts: the study's, its own, and those of --set, of which later ones count.
+// settingsDrawn returns the settings of a column as texts: the study's, then the column's, then those asked for. Later
+// ones replace earlier ones.
 func (r *reproduction) settingsDrawn(cell studies.Cell) map[string]string {
 	all := map[string]string{}
 	for _, s := range slices.Concat(r.Study.Set, r.Study.Columns[cell.Column].Set, r.Set) {
@@ -156,7 +157,7 @@ func (r *reproduction) settingsDrawn(cell studies.Cell) map[string]string {
 	return all
 }
 
-// readDrawn reads a column's settings into what measures it.
+// readDrawn reads a column's settings into to.
 func (r *reproduction) readDrawn(cell studies.Cell, to any) error {
 	settings := r.settingsDrawn(cell)
 	var text strings.Builder
@@ -164,12 +165,12 @@ func (r *reproduction) readDrawn(cell studies.Cell, to any) error {
 		fmt.Fprintf(&text, "%s: %s\n", key, settings[key])
 	}
 	if err := yaml.UnmarshalWithOptions([]byte(text.String()), to, yaml.Strict()); err != nil {
-		return hint.Misused("--set: %s", strings.TrimSpace(yaml.FormatError(err, false, false)))
+		return hint.Misused("settings: %s", strings.TrimSpace(yaml.FormatError(err, false, false)))
 	}
 	return nil
 }
 
-// keyDrawn tells a cell of a study without data from every other. Times are also those of a number of threads and of a program.
+// keyDrawn is key for a cell of a study without data. Times also depend on the number of threads and the version.
 func (r *reproduction) keyDrawn(cell studies.Cell) (string, error) {
 	h := sha256.New()
 	row := r.Study.Rows[cell.Row]

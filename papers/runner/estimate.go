@@ -6,21 +6,20 @@ import (
 	"io"
 	"time"
 
-	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/internal/text"
 	"winnow/papers/studies"
 	"winnow/run"
 )
 
-// Steps of a training that a dry run makes: the first ones warm up, the others are timed.
+// Steps of a training in a dry run: the first ones warm up, the others are timed.
 const (
 	dryWarmUp = 5
 	drySteps  = 30
 )
 
-// Estimate lists what [Run] would do, and how long it takes as far as a few steps of each row tell. Of a study of times it times
-// nothing: what is known of them are cells that are done.
+// Estimate lists what [Run] would do, and estimates its time from a few steps of each row. It times nothing of a study
+// that measures times, except what finished cells tell.
 func Estimate(ctx context.Context, o Options) (Plan, error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -88,23 +87,23 @@ func Estimate(ctx context.Context, o Options) (Plan, error) {
 	return plan, nil
 }
 
-// Plan is what a dry run finds out.
+// Plan is the result of a dry run.
 type Plan struct {
 	Study   string       `json:"study"`
 	Jobs    int          `json:"jobs"` // cells at once
 	Cells   int          `json:"cells"`
 	Left    int          `json:"left"`              // cells that are not done
-	Seconds float64      `json:"seconds"`           // that these will take
-	Untimed bool         `json:"untimed,omitempty"` // rows are left whose time is not known: it is what the study measures
+	Seconds float64      `json:"seconds"`           // time of the cells left
+	Untimed bool         `json:"untimed,omitempty"` // the time of some rows is unknown: the study measures it
 	Rows    []PlannedRow `json:"rows"`
 }
 
-// PlannedRow is what it would do for a row.
+// PlannedRow is the plan for a row.
 type PlannedRow struct {
 	Row   string  `json:"row"`
 	Cells int     `json:"cells"`
 	Done  int     `json:"done"`
-	Steps int     `json:"steps,omitempty"` // of a training; none where all are done
+	Steps int     `json:"steps,omitempty"` // of a training; 0 if all cells are done
 	Each  float64 `json:"seconds_each"`
 }
 
@@ -117,7 +116,10 @@ func (p Plan) Text(to io.Writer) error {
 			steps = fmt.Sprint(row.Steps)
 		}
 		rest := each * time.Duration(row.Cells-row.Done)
-		line := []string{fmt.Sprint(row.Cells), fmt.Sprint(row.Done), steps, each.Round(100 * time.Millisecond).String(), rest.Round(time.Second).String(), row.Row}
+		line := []string{
+			fmt.Sprint(row.Cells), fmt.Sprint(row.Done), steps,
+			each.Round(100 * time.Millisecond).String(), rest.Round(time.Second).String(), row.Row,
+		}
 		if p.Untimed && row.Done == 0 {
 			line[3], line[4] = "–", "–"
 		}
@@ -125,7 +127,8 @@ func (p Plan) Text(to io.Writer) error {
 	}
 	text.Aligned(to, rows, 5)
 	if p.Untimed {
-		_, err := fmt.Fprintf(to, "%d of %d cells left to run, %d at once: how long they take is what they measure, and nothing was timed\n", p.Left, p.Cells, p.Jobs)
+		_, err := fmt.Fprintf(to, "%d of %d cells left to run, %d at once; nothing was timed: the study measures "+
+			"times\n", p.Left, p.Cells, p.Jobs)
 		return err
 	}
 	all := time.Duration(p.Seconds * float64(time.Second)).Round(time.Second)
@@ -133,7 +136,7 @@ func (p Plan) Text(to io.Writer) error {
 	return err
 }
 
-// estimate returns the length of a cell's training and the time of the whole cell, from a few steps of it and one
+// estimate returns the steps of a cell's training and the time of the whole cell, estimated from a few steps and one
 // measurement.
 func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps int, each time.Duration, err error) {
 	if r.Study.Rows[cell.Row].Recipe == "" {
@@ -145,9 +148,7 @@ func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps i
 		return 0, 0, err
 	}
 	t.data.Validation = features.Set{}
-	opts := run.Options{Host: r.Host}
-	opts.Host.Runtime = func() (*ort.Runtime, error) { return r.rt, nil }
-	on, err := run.Resolve(ctx, t.cfg, run.Input{Data: &t.data}, opts)
+	on, err := run.Resolve(ctx, t.cfg, run.Input{Data: &t.data}, r.options())
 	if err != nil {
 		return 0, 0, err
 	}

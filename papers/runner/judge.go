@@ -25,20 +25,24 @@ import (
 	"winnow/train/samples"
 )
 
-// judgements are the measures of how well wrong labels are found. Those behind mended are of scores that are probabilities.
+// judgements are the measures of how well wrong labels are found. Those after mended need scores that are
+// probabilities.
 //
 //	auroc, ap  of the order
-//	found      share of wrong labels among as many most suspect ones as labels are wrong: precision, recall and F1 in one
-//	found-1    share of them among the most suspect 1 % of the images; found-5 likewise
-//	mended     share of the wrong labels whose suggestion is the true label
-//	expected   mean of 1 - score: the share of wrong labels that the scores add up to
+//	found      share of wrong labels among the n most suspect, if n labels are wrong: precision, recall and F1 in one
+//	found-1    share of wrong labels among the most suspect 1 % of the images; found-5 likewise
+//	mended     share of the wrong labels for which the true label is suggested
+//	expected   mean of 1 - score: the share of wrong labels expected from the scores
 //	error      mean |score - share right| over ten bins of equal size
-//	chosen     share of the images that --precision 0.9 takes
-//	precision  how many of these are wrong
-var judgements = []string{auroc, "ap", "found", "found-1", "found-5", "mended", "expected", "error", "chosen", "precision"}
+//	chosen     share of the images called wrong at an expected precision of .9
+//	precision  share of wrong labels among these
+var judgements = []string{
+	auroc, "ap", "found", "found-1", "found-5", "mended", "expected", "error", "chosen", "precision",
+}
 
-// judge asks a scorer about the training labels and compares with the truth. Images alone with their label are left out.
-func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training, z features.Set, asked audit.Options) error {
+// judge scores the training labels and compares the scores with the truth. Images alone with their label are left out.
+func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training, z features.Set, asked audit.Options,
+	by audit.Auditor) error {
 	d := t.labels.data
 	truth := func(row int) (given, true int) { s := d.Samples[z.IDs[row]]; return s.Label, s.True }
 	wrong, n := make([]bool, z.Len()), 0
@@ -48,12 +52,13 @@ func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training
 			n++
 		}
 	}
-	rate := min((float64(n)+0.5)/float64(z.Len()), 0.99) // calls as many labels wrong as are
-	asked.Classes, asked.Seed, asked.Rate, asked.JustRank, asked.MaxMem = len(t.data.Classes), o.Seed, &rate, true, eval.DefaultMaxMem/4
+	rate := min((float64(n)+0.5)/float64(z.Len()), 0.99) // calls n labels wrong
+	asked.Classes, asked.Seed, asked.Rate, asked.JustRank = len(t.data.Classes), o.Seed, &rate, true
+	asked.MaxMem = eval.DefaultMaxMem / 4
 	if f := filters.Default(); audit.Named(asked.Scorer).Kind == audit.ByFilter {
 		f.Scorer, asked.Filter = asked.Scorer, &f
 	}
-	result, err := audit.Run(ctx, z, asked)
+	result, err := by.Run(ctx, z, asked)
 	if err != nil {
 		return err
 	}
@@ -68,15 +73,17 @@ func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training
 			mended++
 		}
 	}
-	o.Measures[auroc], o.Measures["ap"], o.Measures["found"], o.Measures["mended"] = found.AUROC, found.AP, found.Precision, mended/max(float64(n), 1)
+	o.Measures[auroc], o.Measures["ap"], o.Measures["found"] = found.AUROC, found.AP, found.Precision
+	o.Measures["mended"] = mended / max(float64(n), 1)
 	o.Measures["found-1"], o.Measures["found-5"] = found.Found1, found.Found5
-	if asked.Given == nil && audit.Named(asked.Scorer).Probability {
+	if by.Given == nil && audit.Named(asked.Scorer).Probability {
 		reliability(o.Measures, result.Suspects, wrong)
 	}
 	return nil
 }
 
-// shared returns what the judges of a column and seed share, and drops that of other columns: cells come in the plan's order.
+// shared returns the values that the judges of a column and seed share. It drops those of other columns, since cells
+// come in the plan's order.
 func (r *reproduction) shared(cell studies.Cell) *audit.Shared {
 	r.sharing.Lock()
 	defer r.sharing.Unlock()
@@ -87,8 +94,9 @@ func (r *reproduction) shared(cell studies.Cell) *audit.Shared {
 	return r.shares
 }
 
-// judgeBySamples ranks by what the training saw; vMF-Sim on the embedding that it ended with suggests labels.
-func (r *reproduction) judgeBySamples(ctx context.Context, o *studies.Outcome, t training, z features.Set, list []samples.Sample, by string) error {
+// judgeBySamples ranks by the training's record of its samples; vMF-Sim on the final embedding suggests labels.
+func (r *reproduction) judgeBySamples(ctx context.Context, o *studies.Outcome, t training, z features.Set,
+	list []samples.Sample, by string) error {
 	scores, orders, ok := samples.Rank(list, by)
 	given, rows := &audit.Given{Name: by}, []int(nil)
 	for i := range list {
@@ -97,10 +105,10 @@ func (r *reproduction) judgeBySamples(ctx context.Context, o *studies.Outcome, t
 			given.Score, given.Order = append(given.Score, scores[i]), append(given.Order, orders[i])
 		}
 	}
-	return r.judge(ctx, o, t, z.Rows(rows), audit.Options{Scorer: filters.Default().Scorer, Given: given})
+	return r.judge(ctx, o, t, z.Rows(rows), audit.Options{Scorer: filters.Default().Scorer}, audit.Auditor{Given: given})
 }
 
-// reliability compares probabilities with what came true.
+// reliability compares probabilities with the true labels.
 func reliability(to map[string]float64, list []suspects.Suspect, wrong []bool) {
 	list = slices.Clone(list) // most suspect first
 	const aim, bins = 0.9, 10
@@ -131,7 +139,8 @@ func reliability(to map[string]float64, list []suspects.Suspect, wrong []bool) {
 	to["error"] = off
 }
 
-// estimates are the measures of an estimated noise rate: itself, how far it is off, and whether its interval holds the true one.
+// estimates are the measures of an estimated noise rate: the rate, its error, and whether its interval contains the
+// true rate.
 var estimates = []string{"rate", "rate-error", "rate-inside"}
 
 func estimateRate(ctx context.Context, o *studies.Outcome, t training, method string) error {
@@ -143,20 +152,26 @@ func estimateRate(ctx context.Context, o *studies.Outcome, t training, method st
 	if err != nil {
 		return err
 	}
-	o.Measures["rate"], o.Measures["rate-error"], o.Measures["rate-inside"] = e.Rate, math.Abs(e.Rate-o.NoiseRate), 0
+	o.Measures["rate"], o.Measures["rate-error"] = e.Rate, math.Abs(e.Rate-o.NoiseRate)
+	o.Measures["rate-inside"] = 0
 	if e.Low <= o.NoiseRate && o.NoiseRate <= e.High {
 		o.Measures["rate-inside"] = 1
 	}
 	return nil
 }
 
-// isCorrection reports whether a measure is about corrected labels: the share of the images that were corrected; of these those
-// that got, and those that had, their true label; and the share of the wrong labels that were mended.
+// isCorrection reports whether a measure is about corrected labels:
+//
+//	corrected             share of the images whose label was corrected
+//	correction-precision  share of these that got their true label
+//	correction-spoiled    share of these that had their true label
+//	correction-mended     share of the wrong labels that were mended
 func isCorrection(name string) bool {
-	return slices.Contains([]string{"corrected", "correction-precision", "correction-spoiled", "correction-mended"}, name)
+	return name == "corrected" ||
+		slices.Contains([]string{"correction-precision", "correction-spoiled", "correction-mended"}, name)
 }
 
-// corrections compares what a run corrected with the truth; the last word on an image counts.
+// corrections compares a run's corrections with the truth; the last one of an image counts.
 func corrections(o *studies.Outcome, dir string, t training) error {
 	f, err := os.Open(filepath.Join(dir, folder.CorrectionsFile))
 	if err != nil {
@@ -171,7 +186,7 @@ func corrections(o *studies.Outcome, dir string, t training) error {
 		}
 		final[line[0]] = line[1:]
 	}
-	delete(final, "path") // the head
+	delete(final, "path") // the header
 	d := t.labels.data
 	var images, wrong, right, spoiled float64
 	for _, i := range d.Select(datasets.Train) {

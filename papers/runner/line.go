@@ -8,11 +8,11 @@ import (
 	"winnow/train"
 )
 
-// line shows how far the cells are, several of which run at once.
+// line shows the progress of the cells, several of which run at once.
 type line struct {
 	sync.Mutex
 	cells  int
-	shares map[studies.Cell]float64 // of each cell that has begun
+	shares map[studies.Cell]float64 // done of each cell that has started
 	show   func(done, total int)
 	end    func()
 }
@@ -23,7 +23,7 @@ func newLine(cells int, watch func(what string) (at func(done, total int), end f
 	return l
 }
 
-// at tells how much of a cell is done.
+// at sets the share of a cell that is done.
 func (l *line) at(cell studies.Cell, share float64) {
 	l.Lock()
 	defer l.Unlock()
@@ -35,7 +35,7 @@ func (l *line) at(cell studies.Cell, share float64) {
 	l.show(int(100*sum/float64(l.cells)), 100)
 }
 
-// say lets something else be printed, and the line come after it.
+// say ends the line while text prints something.
 func (l *line) say(text func()) {
 	l.Lock()
 	defer l.Unlock()
@@ -45,7 +45,9 @@ func (l *line) say(text func()) {
 
 func (l *line) finish() { l.say(func() {}) }
 
-// watch shows the steps of a cell's training; it stops short of the whole, as measuring follows.
+// watch shows the steps of a cell's training as 99 % of the cell: measuring follows.
 func (r *reproduction) watch(cell studies.Cell, steps int) run.Observer {
-	return run.Observer{Stepped: func(s train.Step) { r.line.at(cell, 0.99*float64(s.Number)/float64(max(steps, 1))) }}
+	return run.Observer{Stepped: func(s train.Step) {
+		r.line.at(cell, 0.99*float64(s.Number)/float64(max(steps, 1)))
+	}}
 }

@@ -9,7 +9,7 @@ import (
 	"winnow/train"
 )
 
-// Cells that run at once add up; what else is printed clears the line before.
+// The progress of cells that run at once adds up; other output ends the line first.
 func TestLine(t *testing.T) {
 	var shown []int
 	ends := 0

@@ -19,10 +19,10 @@ import (
 	"winnow/run/inspect"
 )
 
-// studyMeasure is a measure as a study names it: a number of a metric of the catalog.
+// studyMeasure is the result of a metric of the catalog that a study's measure names.
 type studyMeasure struct{ metric, key string }
 
-// studyMeasures are those of one number; recalls are r@K for any K.
+// studyMeasures are all of them but the recalls, r@K for any K.
 var studyMeasures = map[string]studyMeasure{
 	"p@1":         {"retrieval", "precision_at_1"},
 	"r-precision": {"retrieval", "r_precision"},
@@ -35,14 +35,14 @@ var studyMeasures = map[string]studyMeasure{
 	"probe":       {"linear-probe", "accuracy"},
 }
 
-// Measures of a run that are no metric of vectors.
+// Measures of a run that are not metrics of vectors.
 const (
 	seconds        = "seconds"         // of training
-	filterAccuracy = "filter-accuracy" // share of right labels among what the filter kept, smoothed, at the end
+	filterAccuracy = "filter-accuracy" // share of right labels among the kept, smoothed, at the end
 	auroc          = "auroc"           // of the audit of the training labels
 )
 
-// recallOf reads r@K.
+// recallOf parses r@K.
 func recallOf(name string) (k int, ok bool) {
 	text, ok := strings.CutPrefix(name, "r@")
 	if !ok {
@@ -52,8 +52,8 @@ func recallOf(name string) (k int, ok bool) {
 	return k, err == nil && k > 0
 }
 
-// measure fills in what the study asks for: of the test split, or of queries against the gallery. What is fitted is
-// fitted on the training labels as they were given.
+// measure fills in the measures that the study asks for: of the test split, or of queries against the gallery. Metrics
+// that are fitted are fitted on the given training labels.
 func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {
 	d, s := t.labels.data, t.from.store
 	metrics := r.metrics(d)
@@ -122,14 +122,15 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed em
 	return nil
 }
 
-// studyMetric is a metric with the numbers of it that a study wants.
+// studyMetric is a metric with the results of it that a study wants.
 type studyMetric struct {
 	name     string
 	settings map[string]string
 	names    map[string][]string // by key of the metric's result: the study's measures
 }
 
-// metrics returns what the study's measures need, each once: nothing where filters are watched and no image is there to test with.
+// metrics returns the metrics that the study's measures need, each once. It returns none if filters are watched and
+// there are no test images.
 func (r *reproduction) metrics(d *datasets.Dataset) (all []studyMetric) {
 	if r.watchesFilter() && len(d.Select(datasets.Test))+len(d.Select(datasets.Query)) == 0 {
 		return nil
@@ -137,7 +138,8 @@ func (r *reproduction) metrics(d *datasets.Dataset) (all []studyMetric) {
 	add := func(metric, key, name string) *studyMetric {
 		i := slices.IndexFunc(all, func(m studyMetric) bool { return m.name == metric })
 		if i < 0 {
-			all, i = append(all, studyMetric{name: metric, settings: map[string]string{}, names: map[string][]string{}}), len(all)
+			i = len(all)
+			all = append(all, studyMetric{name: metric, settings: map[string]string{}, names: map[string][]string{}})
 		}
 		all[i].names[key] = append(all[i].names[key], name)
 		return &all[i]
@@ -164,8 +166,9 @@ func (r *reproduction) metrics(d *datasets.Dataset) (all []studyMetric) {
 	return all
 }
 
-// testOf returns what is measured on: the test split, or queries with their gallery.
-func testOf(ctx context.Context, d *datasets.Dataset, s *features.Store) (test features.Set, gallery *features.Set, err error) {
+// testOf returns the images to measure on: the test split, or queries with their gallery.
+func testOf(ctx context.Context, d *datasets.Dataset, s *features.Store) (
+	test features.Set, gallery *features.Set, err error) {
 	if len(d.Select(datasets.Test)) == 0 && len(d.Select(datasets.Query)) > 0 {
 		g, _, err := lookup.Split(ctx, d, s, datasets.Gallery)
 		if err != nil {
@@ -179,13 +182,14 @@ func testOf(ctx context.Context, d *datasets.Dataset, s *features.Store) (test f
 		return test, nil, err
 	}
 	if test = test.Labelled(); test.Len() == 0 {
-		err = fmt.Errorf("the manifest has no labelled image in the split test (or query) to measure on; it has %s", d.SplitNames())
+		err = fmt.Errorf("the manifest has no labelled image in the split test (or query) to measure on; it has %s",
+			d.SplitNames())
 	}
 	return test, nil, err
 }
 
-// auditOutcome judges the given training labels in the embedding that was reached, by the run's scorer or, where that
-// cannot, by vMF-Sim, and compares with the truth.
+// auditOutcome judges the given training labels in the final embedding and compares with the truth. The scorer is the
+// run's or, if that needs more than a bank, vMF-Sim.
 func auditOutcome(ctx context.Context, o *studies.Outcome, on *run.Training, out run.Outcome, t training) error {
 	d := t.labels.data
 	cfg := out.Filter

@@ -8,7 +8,6 @@ import (
 
 	"winnow/datasets"
 	"winnow/datasets/glyphs/names"
-	"winnow/datasets/location"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/papers/studies"
@@ -17,26 +16,27 @@ import (
 	"winnow/run/measure"
 )
 
-// What is shown of neighbours: as much as the adapted triplet's Fig. 7.
+// The neighbours shown: as many as in Fig. 7 of the adapted triplet's paper.
 const (
 	shownQueries = 4
 	shownNearest = 10
 	shownSide    = 128 // pixels of a picture at most
 )
 
-// showsNeighbours reports whether the study shows what images find.
+// showsNeighbours reports whether the study shows the nearest images of some.
 func (r *reproduction) showsNeighbours() bool {
 	return r.Study.Chart != nil && r.Study.Chart.Kind == studies.Neighbours
 }
 
-// countsHits reports whether the study looks at what images find.
+// countsHits reports whether the study looks at the nearest images.
 func (r *reproduction) countsHits() bool {
 	return r.showsNeighbours() || slices.Contains(r.Study.Measures, studies.Hits10)
 }
 
-// neighbours counts the hits among the nearest images of all that have another of their class to find, and keeps what some of them find
-// where the study shows it.
-func (r *reproduction) neighbours(ctx context.Context, o *studies.Outcome, d *datasets.Dataset, of comparison.Asked[features.Set]) error {
+// neighbours counts the hits among the nearest images of all images that are not alone in their class. If the study
+// shows neighbours, it keeps those of some images.
+func (r *reproduction) neighbours(ctx context.Context, o *studies.Outcome, d *datasets.Dataset,
+	of comparison.Asked[features.Set]) error {
 	if !r.countsHits() {
 		return nil
 	}
@@ -44,7 +44,9 @@ func (r *reproduction) neighbours(ctx context.Context, o *studies.Outcome, d *da
 	if of.Gallery != nil {
 		split = datasets.Query
 	}
-	asked := measure.ExampleOptions{Choice: measure.ChooseAll, Queries: shownQueries, K: shownNearest, MaxMem: eval.DefaultMaxMem / 4}
+	asked := measure.ExampleOptions{
+		Choice: measure.ChooseAll, Queries: shownQueries, K: shownNearest, MaxMem: eval.DefaultMaxMem / 4,
+	}
 	all, err := measure.ExamplesAmong(ctx, d, split, of, asked)
 	if err != nil {
 		return err
@@ -62,37 +64,40 @@ func (r *reproduction) neighbours(ctx context.Context, o *studies.Outcome, d *da
 	for _, q := range some.Queries {
 		shown := studies.Query{Path: q.Path, Class: names.Readable(q.Label)}
 		for _, n := range q.Nearest {
-			shown.Nearest = append(shown.Nearest, studies.Near{Path: n.Path, Class: names.Readable(n.Label), Similarity: n.Similarity, Hit: n.Hit})
+			shown.Nearest = append(shown.Nearest, studies.Near{
+				Path: n.Path, Class: names.Readable(n.Label), Similarity: n.Similarity, Hit: n.Hit,
+			})
 		}
 		o.Queries = append(o.Queries, shown)
 	}
 	return err
 }
 
-// openPictures opens the images of the data whose neighbours are shown, where a root is named: before anything is trained, so that a
-// wrong one is known.
+// openPictures opens the images of the data whose neighbours are shown, if a root is named. It does so before anything
+// is trained, so that a wrong root is found first.
 func (r *reproduction) openPictures(ctx context.Context) error {
 	if !r.showsNeighbours() {
 		return nil
 	}
 	for _, d := range r.used() {
-		if d.pictures.Root != nil || d.from.Root == "" {
+		if d.pictures.Root != nil || d.from.Root.IsZero() {
 			continue
 		}
 		var err error
-		if d.pictures, err = report.OpenPictures(ctx, location.At(d.from.Root), "reproduce"); err != nil {
+		if d.pictures, err = report.OpenPictures(ctx, d.from.Root, "reproduce"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// drawnPictures are those of the embedded dataset.
+// drawnPictures returns the pictures of the embedded dataset.
 func drawnPictures(images fs.FS) report.Pictures {
 	return report.Pictures{Root: images, Where: "the drawn characters", For: "reproduce"}
 }
 
-// readPictures reads what the page shows of each column; what cannot be read is noted, and its path stands for it.
+// readPictures reads the pictures that the page shows of each column. If they cannot be read, a note says so and the
+// page shows their paths.
 func (r *reproduction) readPictures(ctx context.Context) {
 	if !r.showsNeighbours() {
 		return

@@ -13,8 +13,8 @@ import (
 	"winnow/run/comparison"
 )
 
-// Hits are counted over all images, as by comparing each with each; the first image of each of four classes is shown with its ten
-// nearest; with a gallery its images alone are found.
+// Hits are counted over all images, as by brute force. The first image of each of four classes is shown with its ten
+// nearest. If there is a gallery, only its images are found.
 func TestNeighbours(t *testing.T) {
 	s, err := studies.Find("adapted-figure7")
 	if err != nil {
@@ -30,7 +30,9 @@ func TestNeighbours(t *testing.T) {
 			z.Row(i)[j] = float32(rng.NormFloat64())
 		}
 		z.Row(i)[i%8%5] += 1.5
-		d.Samples = append(d.Samples, datasets.Sample{Path: fmt.Sprintf("%d.png", i), Label: i % 8, True: i % 8, Split: datasets.Test})
+		d.Samples = append(d.Samples, datasets.Sample{
+			Path: fmt.Sprintf("%d.png", i), Label: i % 8, True: i % 8, Split: datasets.Test,
+		})
 	}
 	if err := features.Normalize(z.X); err != nil {
 		t.Fatal(err)
@@ -52,7 +54,7 @@ func TestNeighbours(t *testing.T) {
 		last := float32(1)
 		for _, n := range q.Nearest {
 			if n.Hit != (n.Class == q.Class) || n.Path == q.Path || n.Similarity > last {
-				t.Errorf("%s, %s: found %+v behind %v", q.Path, q.Class, n, last)
+				t.Errorf("%s, %s: found %+v after %v", q.Path, q.Class, n, last)
 			}
 			last = n.Similarity
 		}
@@ -78,7 +80,7 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// slowHits is the mean number of images of a query's class among its ten nearest, by a list of all.
+// slowHits returns the mean number of images of a query's class among its ten nearest, by sorting all.
 func slowHits(queries, gallery features.Set, same bool) float64 {
 	hits := 0.0
 	for i := range queries.Len() {

@@ -14,23 +14,25 @@ import (
 	"winnow/papers/studies"
 )
 
-// TestNetworkRow: the row of another network is trained on its own features, and left out where there are none.
+// TestNetworkRow: a row of another network is trained on its own features, and left out if there are none.
 func TestNetworkRow(t *testing.T) {
 	s, err := studies.Find("sclrhe-table4")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &datasets.Dataset{Classes: []string{"a"}, Samples: []datasets.Sample{{Path: "1", True: datasets.Unlabelled, Split: datasets.Train}}}
+	one := datasets.Sample{Path: "1", True: datasets.Unlabelled, Split: datasets.Train}
+	d := &datasets.Dataset{Classes: []string{"a"}, Samples: []datasets.Sample{one}}
 	made := func(name string) *data { return newData(name, d, &features.Store{Info: features.Info{Sum: name}}) }
 	const left = "with the features of a vit: the row ViT cross entropy is left out"
 	for given, want := range map[string]struct {
 		cells map[string]int // by the data they are trained on
-		told  bool           // that the row is left out
+		told  bool           // a note says that the row is left out
 	}{
-		"cifar100 cub200":                      {map[string]int{"cifar100": 7, "cub200": 7}, true},
-		"cifar100 cub200 cub200@vit":           {map[string]int{"cifar100": 7, "cub200": 7, "cub200@vit": 1}, false},
-		"cifar100 cifar100@vit flowers102@vit": {map[string]int{"cifar100": 7, "cifar100@vit": 1, "flowers102@vit": 1}, false},
-		"":                                     {map[string]int{"any": 7}, true},
+		"cifar100 cub200":            {map[string]int{"cifar100": 7, "cub200": 7}, true},
+		"cifar100 cub200 cub200@vit": {map[string]int{"cifar100": 7, "cub200": 7, "cub200@vit": 1}, false},
+		"cifar100 cifar100@vit flowers102@vit": {
+			map[string]int{"cifar100": 7, "cifar100@vit": 1, "flowers102@vit": 1}, false},
+		"": {map[string]int{"any": 7}, true},
 	} {
 		var notes strings.Builder
 		r := reproduction{Options: Options{Study: s, Seeds: []uint64{1}}, data: map[string]*data{}}
@@ -62,47 +64,29 @@ func TestNetworkRow(t *testing.T) {
 	}
 }
 
-// TestHeadNotes: what is said of heads alone is not said where the network is trained.
+// TestHeadNotes: notes about heads are left out if the network is trained.
 func TestHeadNotes(t *testing.T) {
 	s, err := studies.Find("sclrhe-table4")
 	if err != nil || len(s.HeadNotes) == 0 {
 		t.Fatal(err, s.HeadNotes)
 	}
 	for stage, want := range map[string]bool{"": true, "all": false} {
-		r := reproduction{Options: Options{Study: s, Seeds: []uint64{1}, Finetune: stage}, standIn: newData("any", &datasets.Dataset{}, &features.Store{})}
+		r := reproduction{
+			Options: Options{Study: s, Seeds: []uint64{1}, Finetune: stage},
+			standIn: newData("any", &datasets.Dataset{}, &features.Store{}),
+		}
 		r.Host.Note = func(string, ...any) {}
 		if err := r.plan(); err != nil {
 			t.Fatal(err)
 		}
 		if said := slices.Contains(r.Study.Notes, s.HeadNotes[0]); said != want {
-			t.Errorf("--finetune %q: said %v, expected %v", stage, said, want)
+			t.Errorf("trains %q: said %v, expected %v", stage, said, want)
 		}
 	}
 }
 
-// TestNetworkData: features of another network are given by name, and are not made.
-func TestNetworkData(t *testing.T) {
-	s, err := studies.Find("sclrhe-table4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := ParseData([]string{"pets=p.csv", "pets@vit=p.csv,v"}, s)
-	if diff := cmp.Diff([]Source{{Name: "pets", Manifest: "p.csv"}, {Name: "pets@vit", Manifest: "p.csv", Features: "v"}}, list, cmp.AllowUnexported(Source{})); err != nil || diff != "" {
-		t.Errorf("%v %s", err, diff)
-	}
-	for text, want := range map[string]string{
-		"pets@vit=p.csv":      `: found "pets@vit=p.csv" without features, expected them`,
-		"pets@beit=p.csv,v":   `has no dataset "pets@beit", it has cifar100,`,
-		"pets@vit=p.csv,,img": `without features, expected them`,
-	} {
-		if _, err := ParseData([]string{text}, s); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, expected %q", text, err, want)
-		}
-	}
-}
-
-// TestStudiesOfPresets: what the tables of SCL-RHE (004) call their data is what winnow data import calls them, with what it
-// corrects behind.
+// TestStudiesOfPresets: the tables of SCL-RHE (004) name their data as winnow data import does, with -corrected for
+// corrected labels.
 func TestStudiesOfPresets(t *testing.T) {
 	all, err := studies.List()
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 
 	"winnow/datasets"
 	"winnow/internal/hint"
-	"winnow/papers/recipes"
 	"winnow/papers/studies"
 	"winnow/run/config"
+	"winnow/run/recipes"
 )
 
-// cellVersion is raised when what a cell computes changes, so that old cells are not taken for new ones.
+// cellVersion is raised when the computation of a cell changes, so that old cells are not mistaken for new ones.
 const cellVersion = 1
 
-// plan lists the cells, seed by seed, so that a run that is stopped early has all cells with few seeds.
+// plan lists the cells seed by seed, so that a run stopped early has all cells for fewer seeds.
 func (r *reproduction) plan() error {
 	if err := r.checkSettings(); err != nil {
 		return err
@@ -26,7 +26,8 @@ func (r *reproduction) plan() error {
 	if err := r.checkChoices(); err != nil {
 		return err
 	}
-	if r.Finetune != "" && slices.ContainsFunc(r.Study.Rows, func(row studies.Row) bool { return slices.ContainsFunc(r.Study.Choices(row), choosesRate) }) {
+	choosing := func(row studies.Row) bool { return slices.ContainsFunc(r.Study.Choices(row), choosesRate) }
+	if r.Finetune != "" && slices.ContainsFunc(r.Study.Rows, choosing) {
 		r.Study.Notes = append(slices.Clone(r.Study.Notes), scaledRates)
 	}
 	if r.Finetune == "" {
@@ -42,32 +43,37 @@ func (r *reproduction) plan() error {
 			left = append(left, c.Name)
 			continue
 		}
-		same := fmt.Sprintf("%s %g %v", c.Noise, c.Rate, c.Set) // columns that differ in the dataset alone are one on a stand-in
+		same := fmt.Sprintf("%s %g %v", c.Noise, c.Rate, c.Set) // but for the dataset, which a stand-in replaces
 		if !matches(c.Name, r.Columns) || r.standIn != nil && seen[same] {
 			continue
 		}
 		seen[same] = true
 		if c.Noise == givenLabels && r.watchesFilter() && of.clean.Noise(datasets.Train).Corrupted == 0 {
 			if r.standIn == nil {
-				return hint.With(fmt.Errorf("reproduce: %s: has no label that is known to be wrong, nothing to compare filters with", of.name), "make a manifest with known wrong labels: winnow data corrupt")
+				return hint.With(
+					fmt.Errorf("reproduce: %s: has no label known to be wrong to compare filters with", of.name),
+					"make a manifest with known wrong labels: winnow data corrupt")
 			}
-			r.Host.Note("%s: has no label that is known to be wrong: the column %s is left out", of.name, c.Name)
+			r.Host.Note("%s: has no label known to be wrong: the column %s is left out", of.name, c.Name)
 			continue
 		}
 		columns = append(columns, j)
 	}
 	if len(left) > 0 {
-		r.Host.Note("no --data for the columns %s: they are left out", strings.Join(left, ", "))
+		r.Host.Note("no data for the columns %s: they are left out", strings.Join(left, ", "))
 	}
 	for _, row := range r.Study.Rows {
 		if row.Network != "" && r.wanted(row) && !r.given(row) {
-			r.Host.Note("no --data %s=MANIFEST,FEATURES, or of another column, with the features of a %s: the row %s is left out", row.Source(r.Study.Columns[0]), row.Network, row.Name)
+			r.Host.Note("no data %s=MANIFEST,FEATURES, or of another column, with the features of a %s: the row %s is "+
+				"left out", row.Source(r.Study.Columns[0]), row.Network, row.Name)
 		}
 	}
 	for _, seed := range r.seeds() {
 		for _, j := range columns {
 			for i, row := range r.Study.Rows {
-				if !row.Runs() || slices.Contains(row.Skip, r.Study.Columns[j].Name) || !r.wanted(row) || r.of(row, r.Study.Columns[j], seed) == nil && !r.Study.Drawn() {
+				column := r.Study.Columns[j]
+				if !row.Runs() || slices.Contains(row.Skip, column.Name) || !r.wanted(row) ||
+					r.of(row, column, seed) == nil && !r.Study.Drawn() {
 					continue
 				}
 				choices := len(r.Study.Choices(row))
@@ -75,7 +81,7 @@ func (r *reproduction) plan() error {
 					cell := studies.Cell{Row: i, Column: j, Seed: seed, Choice: choice}
 					var err error
 					if cell.Key, err = r.key(cell); err != nil {
-						return hint.AsMisuse(err) // studies are valid: it is --set
+						return hint.AsMisuse(err) // studies are valid, so a setting is not
 					}
 					r.cells = append(r.cells, cell)
 				}
@@ -83,12 +89,14 @@ func (r *reproduction) plan() error {
 		}
 	}
 	if len(r.cells) == 0 {
-		return hint.Misused("reproduce: no cell of %s has --rows and --columns in the names of its row and column; rows: %s; columns: %s", r.Study.Name, strings.Join(r.Study.RowNames(), ", "), strings.Join(r.Study.ColumnNames(), ", "))
+		return hint.Misused("reproduce: no cell of %s has the rows and columns asked for in the names of its row and "+
+			"column; rows: %s; columns: %s", r.Study.Name, strings.Join(r.Study.RowNames(), ", "),
+			strings.Join(r.Study.ColumnNames(), ", "))
 	}
 	return nil
 }
 
-// first returns what the first row with data is trained on in a column; nil where none has any.
+// first returns the data of the first row that has any in a column, or nil.
 func (r *reproduction) first(c studies.Column) *data {
 	for _, row := range r.Study.Rows {
 		if d := r.of(row, c, r.seeds()[0]); d != nil {
@@ -98,18 +106,19 @@ func (r *reproduction) first(c studies.Column) *data {
 	return nil
 }
 
-// wanted reports whether --rows asks for a row, or for a ratio that needs it.
+// wanted reports whether Rows asks for a row, or for a ratio that needs it.
 func (r *reproduction) wanted(row studies.Row) bool {
 	texts := r.Rows
 	if matches(row.Name, texts) {
 		return true
 	}
 	return slices.ContainsFunc(r.Study.Rows, func(other studies.Row) bool {
-		return other.Ratio != nil && matches(other.Name, texts) && (other.Ratio.Of == row.Name || other.Ratio.To == row.Name)
+		return other.Ratio != nil && matches(other.Name, texts) &&
+			(other.Ratio.Of == row.Name || other.Ratio.To == row.Name)
 	})
 }
 
-// seeds returns those of the repetitions.
+// seeds returns the seeds of the repetitions.
 func (r *reproduction) seeds() []uint64 {
 	seeds := r.Seeds
 	for s := 1; len(r.Seeds) == 0 && s <= r.Study.Seeds; s++ {
@@ -149,10 +158,12 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 		}
 	}
 	shared := slices.Concat(r.Study.Set, column.Set)
-	if row.Untrained != "" { // of what rows share, what is about trainings is not for this one
+	if row.Untrained != "" { // leave out the shared settings of trainings
 		shared = slices.DeleteFunc(shared, func(s string) bool { return !ofUntrained(s) })
 	}
-	settings := slices.Concat([]string{"screen=" + config.NoScreen, "bank.fill=false"}, shared, r.tunes(row), row.Set) // a study compares what it names
+	// A study compares what it names, so labels are not screened and the bank is not filled unless it says so.
+	settings := slices.Concat([]string{"screen=" + config.NoScreen, "bank.fill=false", "checkpoint=50 steps"},
+		shared, r.tunes(row), row.Set)
 	cfg, err := r.read(recipe, settings, row, cell.Choice)
 	if err != nil {
 		return cfg, err
@@ -161,7 +172,7 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	if of := r.of(row, column, cell.Seed); of != nil && column.Noise == givenLabels {
 		rate = of.clean.Noise(datasets.Train).Rate
 	}
-	if column.Says != nil && !(column.Noise == givenLabels && rate > 0) { // labels that are known to be wrong are counted
+	if column.Says != nil && !(column.Noise == givenLabels && rate > 0) { // known wrong labels are counted instead
 		rate = *column.Says
 	}
 	if row.Labels == studies.True || row.Labels == studies.Topline || column.Noise == trueLabels || column.Noise == "" {
@@ -177,22 +188,11 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "losses") }) {
 		tell(&cfg, rate)
 	}
-	cfg.Seed, cfg.Checkpoint = cell.Seed, config.Span{}
+	cfg.Seed = cell.Seed
 	return cfg, cfg.Validate()
 }
 
-// checkpoints returns how often a cell that trains a network is saved: as --set says, which changes nothing of what comes of it.
-func (r *reproduction) checkpoints(row studies.Row) config.Span {
-	every := config.Steps(50)
-	for _, s := range r.settingsOf(row) {
-		if text, is := strings.CutPrefix(s, "checkpoint="); is {
-			_ = every.UnmarshalText([]byte(text)) // the configuration was read before, and knows better what is wrong with it
-		}
-	}
-	return every
-}
-
-// tell gives losses that are told a noise rate the column's: τ of SCL-RHE (004).
+// tell gives the column's noise rate to losses that need one: τ of SCL-RHE (004).
 func tell(cfg *config.Run, rate float64) {
 	for i, l := range cfg.Losses {
 		if l.Name == "scl_rhe" && rate > 0 {
@@ -202,7 +202,7 @@ func tell(cfg *config.Run, rate float64) {
 	}
 }
 
-// settingsOf returns the settings of --set for a row: those of all, and those that name it.
+// settingsOf returns the settings asked for that concern a row: those for all rows, and those that name it.
 func (r *reproduction) settingsOf(row studies.Row) (settings []string) {
 	for _, s := range r.Set {
 		key, value, _ := strings.Cut(s, "=")
@@ -218,25 +218,28 @@ func (r *reproduction) settingsOf(row studies.Row) (settings []string) {
 	return settings
 }
 
-// ofUntrained reports whether a setting of all rows is one of rows that are not trained: batches and losses need not fit these.
+// ofUntrained reports whether a setting for all rows also concerns rows that are not trained: batches and losses need
+// not fit these.
 func ofUntrained(setting string) bool {
 	key, _, _ := strings.Cut(setting, "=")
 	return strings.HasPrefix(key, "head.") || strings.HasPrefix(key, "validation.") || strings.Contains(key, ":")
 }
 
-// checkSettings refuses a --set for rows that there are not: it would change nothing.
+// checkSettings refuses a setting for rows that do not exist: it would change nothing.
 func (r *reproduction) checkSettings() error {
 	for _, s := range r.Set {
 		key, _, _ := strings.Cut(s, "=")
 		name, _, named := strings.Cut(key, ":")
-		if named && !slices.ContainsFunc(r.Study.RowNames(), func(row string) bool { return matches(row, []string{name}) }) {
-			return hint.Misused("--set %s: no row of %s has %q in its name; rows: %s", s, r.Study.Name, name, strings.Join(r.Study.RowNames(), ", "))
+		rows := r.Study.RowNames()
+		if named && !slices.ContainsFunc(rows, func(row string) bool { return matches(row, []string{name}) }) {
+			return hint.Misused("setting %s: no row of %s has %q in its name; rows: %s",
+				s, r.Study.Name, name, strings.Join(rows, ", "))
 		}
 	}
 	return nil
 }
 
-// key tells a cell from every other: its settings, data, noise and measures.
+// key returns a hash of a cell's settings, data, noise and measures, which tells it from every other.
 func (r *reproduction) key(cell studies.Cell) (string, error) {
 	if r.Study.Drawn() {
 		return r.keyDrawn(cell)
@@ -246,7 +249,8 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 		return "", fmt.Errorf("%s: %w", r.describe(cell), err)
 	}
 	if cfg.Finetune.On() && r.Glyphs != nil {
-		return "", fmt.Errorf("reproduce: %s trains the network too, and --data glyphs has no image files: write them with winnow data glyphs", r.describe(cell))
+		return "", fmt.Errorf("reproduce: %s trains the network too, and the glyphs have no image files: "+
+			"write them with winnow data glyphs", r.describe(cell))
 	}
 	column, row := r.Study.Columns[cell.Column], r.Study.Rows[cell.Row]
 	data := r.of(row, column, cell.Seed)
@@ -260,8 +264,9 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 	if cell.Choice > 0 || row.Untrained != "" && r.followsValidation() {
 		fmt.Fprintln(h, "validated")
 	}
+	cfg.Checkpoint = config.Span{} // it does not change the outcome
 	flat := config.Flatten(cfg)
-	if cfg.Sampler.Views <= 1 { // cells of before there were several
+	if cfg.Sampler.Views <= 1 { // as in the keys of cells from before there were several
 		delete(flat, "sampler.views")
 	}
 	for _, key := range slices.Sorted(maps.Keys(flat)) {
@@ -270,7 +275,7 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 	return hex.EncodeToString(h.Sum(nil))[:24], nil
 }
 
-// manifestSum returns a hash of everything in a manifest that a training or a measurement sees.
+// manifestSum returns a hash of the parts of a manifest that a training or a measurement sees.
 func manifestSum(d *datasets.Dataset) string {
 	h := sha256.New()
 	for _, s := range d.Samples {
@@ -279,7 +284,7 @@ func manifestSum(d *datasets.Dataset) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// traces returns the names of what is recorded while cells train.
+// traces returns the names of the traces that are recorded while cells train.
 func (r *reproduction) traces() []string {
 	if r.Study.Chart == nil || r.Study.Chart.Trace == "" {
 		return nil
@@ -290,7 +295,8 @@ func (r *reproduction) traces() []string {
 	return []string{r.Study.Chart.Trace, fmt.Sprint(r.Study.Chart.At)}
 }
 
-// matches reports whether a name has one of the texts in it, or is one that begins with =; no texts match everything.
+// matches reports whether a name contains one of the texts or, for a text =NAME, equals NAME. No texts match
+// everything.
 func matches(name string, texts []string) bool {
 	return len(texts) == 0 || slices.ContainsFunc(texts, func(t string) bool {
 		whole, exact := strings.CutPrefix(t, "=")

@@ -15,8 +15,8 @@ import (
 	"winnow/train"
 )
 
-// What a study's chart may follow over the steps of a training. Where it is one of the first three, all of
-// these are recorded: the studies of PRISM's Figures 2 and 3 draw the same trainings.
+// Values that a study's chart can follow over the steps of a training. For one of the first three, all three are
+// recorded: the studies of PRISM's Figures 2 and 3 draw the same trainings.
 const (
 	accuracy   = "filter-accuracy" // share of right labels among the kept of a batch, smoothed
 	scores     = "p-clean"         // P_clean of right and of wrong labels
@@ -32,7 +32,7 @@ func isFilterMeasure(name string) bool {
 	return name == filterAccuracy || slices.Contains(watch.Totals, strings.TrimSuffix(name, late))
 }
 
-// watchesFilter reports whether all that a filter does is recorded.
+// watchesFilter reports whether everything that a filter does is recorded.
 func (r *reproduction) watchesFilter() bool {
 	return r.Study.Chart != nil && slices.Contains([]string{accuracy, scores, kappa}, r.Study.Chart.Trace)
 }
@@ -48,17 +48,17 @@ const scoreWindow = 50
 // recorder watches a training for what the study's chart and measures need.
 type recorder struct {
 	trace       string // of the chart; "" for none
-	whole       bool   // all that the filter does is recorded
+	whole       bool   // record everything that the filter does
 	steps       int
-	filter      *watch.Filter // nil where it is not compared with the truth
+	filter      *watch.Filter // nil: not compared with the truth
 	thresholds  map[int]float64
 	diagnoses   []train.Diagnosis
 	validations studies.Trace
 	weighing    *train.Weighing // the last one
-	before      time.Duration   // that earlier parts of the training took
+	before      time.Duration   // time of earlier parts of the training
 }
 
-// follow returns what watches a training with a plan; d has its true labels.
+// follow returns the recorder of a training; d has its true labels.
 func (r *reproduction) follow(plan run.Plan, d *datasets.Dataset) (*recorder, error) {
 	rec := &recorder{whole: r.watchesFilter(), thresholds: map[int]float64{}, steps: plan.Steps}
 	var shares []float64 // of the training
@@ -70,8 +70,8 @@ func (r *reproduction) follow(plan run.Plan, d *datasets.Dataset) (*recorder, er
 		return rec, nil
 	}
 	if n := plan.Config.Correct.Visits; n > 0 {
-		return nil, fmt.Errorf("reproduce: correct.visits: found %d beside the filter's accuracy, expected 0: what "+
-			"is compared with the truth are the labels as given, and not corrected ones", n)
+		return nil, fmt.Errorf("reproduce: correct.visits: found %d beside the filter's accuracy, expected 0: "+
+			"the given labels are compared with the truth, not corrected ones", n)
 	}
 	var at []int
 	for _, share := range shares {
@@ -95,7 +95,7 @@ func (r *recorder) observer() run.Observer {
 		Validated: func(v train.Validation) { add(&r.validations, v.Step, v.Score) },
 		Weighed:   func(w train.Weighing) { r.weighing = &w },
 		Diagnosed: func(d train.Diagnosis) {
-			if n := len(r.diagnoses); n > 0 && r.diagnoses[n-1].Step == d.Step { // told again by a run that goes on
+			if n := len(r.diagnoses); n > 0 && r.diagnoses[n-1].Step == d.Step { // repeated by a run that resumes
 				r.diagnoses = r.diagnoses[:n-1]
 			}
 			r.diagnoses = append(r.diagnoses, d)
@@ -103,7 +103,7 @@ func (r *recorder) observer() run.Observer {
 	}
 }
 
-// end writes down what was seen.
+// end writes the recorded values into the outcome.
 func (r *recorder) end(o *studies.Outcome) {
 	if r.trace == validation {
 		o.Traces = map[string]studies.Trace{validation: r.validations}
@@ -133,14 +133,14 @@ const (
 	sdaw = "sdaw"
 )
 
-// weighed writes down the weights that samples ended with.
+// weighed writes the final weights of samples into the outcome.
 func (r *recorder) weighed(o *studies.Outcome) {
 	if w := r.weighing; w != nil {
 		o.Measures[maw], o.Measures[sdaw] = w.Mean, w.Deviation
 	}
 }
 
-// batches returns what each step's filtering came to, in rows of the batch whose true label is known.
+// batches returns the counts of each step's filtering, over rows of the batch whose true label is known.
 func (r *recorder) batches() map[string]studies.Trace {
 	var right, wrong, kept, clean studies.Trace
 	for _, s := range r.filter.Steps() {
@@ -152,11 +152,14 @@ func (r *recorder) batches() map[string]studies.Trace {
 	return map[string]studies.Trace{"right": right, "wrong": wrong, "kept": kept, "kept-right": clean}
 }
 
-// spread notes how the scores lie around the chart's steps, and the concentrations after every step at which
-// they were looked at.
+// spread records the distribution of the scores around the chart's steps, and the concentrations after every step with
+// a diagnosis.
 func (r *recorder) spread(o *studies.Outcome) {
 	for _, s := range r.filter.Scores() {
-		note := studies.Spread{Step: s.Step, From: s.From, Judge: s.Judge, Right: counts(s.Right, s.Wrong), Wrong: counts(s.Wrong, s.Right), Unknown: s.Unknown}
+		note := studies.Spread{
+			Step: s.Step, From: s.From, Judge: s.Judge,
+			Right: counts(s.Right, s.Wrong), Wrong: counts(s.Wrong, s.Right), Unknown: s.Unknown,
+		}
 		if v, ok := r.thresholds[s.Step]; ok {
 			note.Threshold = &v
 		}
@@ -169,10 +172,10 @@ func (r *recorder) spread(o *studies.Outcome) {
 	}
 }
 
-// tracePoints bounds what is kept of a trace: every so many steps, so that a run has about this many points.
+// tracePoints is about the number of points kept of a trace.
 const tracePoints = 400
 
-// thinned keeps the last point of each stretch.
+// thinned keeps the last point of each of equal segments.
 func thinned(x, y []float64) (t studies.Trace) {
 	every := max((len(x)+tracePoints-1)/tracePoints, 1)
 	for i := range x {
@@ -183,7 +186,7 @@ func thinned(x, y []float64) (t studies.Trace) {
 	return t
 }
 
-// counts returns a histogram in bins as wide as those of the other, so that the two can be drawn over each other.
+// counts returns a histogram with bins as wide as the other's, so that they can be drawn over each other.
 func counts(h, other filters.Histogram) (c studies.Counts) {
 	if h.Total() == 0 {
 		return c

@@ -1,6 +1,6 @@
-// Package runner runs the papers' tables and figures (papers/studies): it trains a head for each cell on stored features, or a
-// whole network, measures it, keeps what came of it, and writes the tables. A cell that is done is not run again; one that trains
-// a network keeps checkpoints, and goes on to the same bits where it was killed.
+// Package runner runs the papers' tables and figures (papers/studies): for each cell it trains a head on stored
+// features, or a whole network, measures it and stores the outcome; then it writes the tables. A finished cell is not
+// run again. A cell that trains a network keeps checkpoints; if it is killed, it resumes and ends with the same bits.
 package runner
 
 import (
@@ -14,43 +14,49 @@ import (
 	"sync"
 
 	"winnow/audit"
-	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
+	"winnow/datasets/location"
 	"winnow/internal/atomicfile"
 	"winnow/papers/studies"
+	"winnow/run"
 	"winnow/run/cells"
+	"winnow/run/extraction"
 )
 
-// Options say what is run, on what, and where it is kept.
+// Options say what to run, on which data, and where to store the results.
 type Options struct {
 	Study   studies.Study
 	Data    []Source
 	Glyphs  *Glyphs  // instead of Data
 	Dir     string   // for the cells and the results
 	Seeds   []uint64 // none: 1 to the study's number
-	Rows    []string // parts of the names of the rows that are run; none: all
-	Columns []string // and of the columns
+	Rows    []string // parts of the names of the rows to run; none: all
+	Columns []string // parts of the names of the columns to run; none: all
 	Set     []string // settings of every training, [ROW:]KEY=VALUE
 
-	Finetune string // what every row with a recipe trains of the network, as finetune.weights says; "": what the row itself says
-	Model    string // the network that is trained, and that makes features where a source names none; "": the one that made them; {seed} in it stands for the seed
-	Root     string // of the images of sources that name none
-	Jobs     int    // cells at once; 0: one a thread
-	Threads  int    // of all together; 0: one a core
-	Winnow   string // its version, for the outcomes
+	// Finetune is the part of the network that every row with a recipe trains, as finetune.weights names it; "": as the
+	// row says.
+	Finetune string
+	// Model is the network to train, which also makes the features that a source does not name; "": the network that
+	// made the features. {seed} in it stands for the seed.
+	Model   string
+	Root    location.Source // of the images of sources that name none
+	Jobs    int             // cells at once; 0: one for each thread
+	Threads int             // of all jobs together; 0: one for each core
+	Winnow  string          // version of winnow, for the outcomes
 
 	Host    extraction.Host                                          // makes the features of Glyphs, and takes notes
-	Watch   func(what string) (at func(done, total int), end func()) // shows how far the cells are, in percent; may be nil
-	Runtime func(threads int) (*ort.Runtime, error)                  // opens what computes, for so many threads a product
+	Watch   func(what string) (at func(done, total int), end func()) // shows the progress in percent; may be nil
+	Runtime func(threads int) (*ort.Runtime, error)                  // opens ONNX Runtime with this many threads
 }
 
 // reproduction is one run of a study.
 type reproduction struct {
 	Options
 	data    map[string]*data // by the paper's name, and by name and seed
-	standIn *data            // for every name; nil where they are given by name
+	standIn *data            // for every name; nil if data are given by name
 	store   cells.Store[studies.Outcome]
-	cells   []studies.Cell // all that are wanted, in the order they are run
+	cells   []studies.Cell // the wanted ones, in the order in which they run
 	results *studies.Results
 	rt      *ort.Runtime
 
@@ -69,9 +75,6 @@ func open(ctx context.Context, o Options) (*reproduction, error) {
 		o.Watch = func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
 	}
 	r := &reproduction{Options: o, store: newStore(o.Dir)}
-	if err := o.Check(); err != nil {
-		return nil, err
-	}
 	if err := r.openData(ctx); err != nil {
 		return nil, err
 	}
@@ -81,8 +84,8 @@ func open(ctx context.Context, o Options) (*reproduction, error) {
 	return r, r.plan()
 }
 
-// Run trains and measures every cell that is not done yet, several at once, and writes report.txt, report.md, report.html
-// and results.csv into the study's folder below Options.Dir.
+// Run trains and measures every cell that is not done yet, several at once. It writes report.txt, report.md,
+// report.html and results.csv to the study's folder below Options.Dir.
 func Run(ctx context.Context, o Options) (*studies.Results, error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -94,9 +97,16 @@ func Run(ctx context.Context, o Options) (*studies.Results, error) {
 	}
 	defer held.Close()
 	if err := r.run(ctx); err != nil {
-		return nil, errors.Join(err, r.write(ctx)) // what is done is worth a table
+		return nil, errors.Join(err, r.write(ctx)) // the finished cells are worth a table
 	}
 	return r.results, r.write(ctx)
+}
+
+// options returns the options of every training: its products are computed by the reproduction's runtime.
+func (r *reproduction) options() run.Options {
+	o := run.Options{Host: r.Host}
+	o.Host.Runtime = func() (*ort.Runtime, error) { return r.rt, nil }
+	return o
 }
 
 func (r *reproduction) run(ctx context.Context) error {
@@ -117,7 +127,7 @@ func (r *reproduction) run(ctx context.Context) error {
 	return err
 }
 
-// queue is what runs the cells.
+// queue returns the queue that runs the cells.
 func (r *reproduction) queue(jobs int) cells.Queue[studies.Cell, studies.Outcome] {
 	return cells.Queue[studies.Cell, studies.Outcome]{
 		Cells: r.cells, Jobs: jobs,
@@ -138,7 +148,7 @@ func (r *reproduction) queue(jobs int) cells.Queue[studies.Cell, studies.Outcome
 				r.line.at(cell, 1)
 				return nil
 			}
-			return os.RemoveAll(r.cellDir(cell.Key)) // of a program that was killed between the two
+			return os.RemoveAll(r.cellDir(cell.Key)) // left if the program was killed between Put and RemoveAll
 		},
 		Describe: r.describe, Headline: r.headline, Note: r.Host.Note,
 	}
@@ -158,12 +168,14 @@ func (r *reproduction) describe(cell studies.Cell) string {
 	return fmt.Sprintf("%s, %s, seed %d%s", row.Name, r.Study.Columns[cell.Column].Name, cell.Seed, with)
 }
 
-// newStore is where the cells of all studies are kept below a folder.
+// newStore returns the store of all studies' cells below a folder.
 func newStore(dir string) cells.Store[studies.Outcome] {
-	return cells.Store[studies.Outcome]{Dir: filepath.Join(dir, "cells"), For: "reproduce", Whole: studies.Outcome.Whole}
+	return cells.Store[studies.Outcome]{
+		Dir: filepath.Join(dir, "cells"), For: "reproduce", Whole: studies.Outcome.Whole,
+	}
 }
 
-// hold makes the folders and holds the study's.
+// hold makes the folders and locks the study's.
 func (r *reproduction) hold() (io.Closer, error) {
 	if err := r.store.Prepare(); err != nil {
 		return nil, err
@@ -171,10 +183,10 @@ func (r *reproduction) hold() (io.Closer, error) {
 	return cells.Hold(r.folder(), "reproduce")
 }
 
-// folder is where the tables of the study go. Cells are shared by studies, and each is written whole.
+// folder returns the folder of the study's tables. The cells are in another one, which all studies share.
 func (r *reproduction) folder() string { return filepath.Join(r.Dir, r.Study.Name) }
 
-// write writes the results beside each other.
+// write writes the results in all forms.
 func (r *reproduction) write(ctx context.Context) error {
 	if r.results.Len() == 0 {
 		return nil
@@ -185,7 +197,8 @@ func (r *reproduction) write(ctx context.Context) error {
 		name string
 		to   func(io.Writer) error
 	}{
-		{"report.txt", r.results.Text}, {"report.md", r.results.Markdown}, {"results.csv", r.results.CSV}, {"report.html", r.results.HTML},
+		{"report.txt", r.results.Text}, {"report.md", r.results.Markdown}, {"results.csv", r.results.CSV},
+		{"report.html", r.results.HTML},
 	} {
 		if err := atomicfile.Write(filepath.Join(dir, f.name), f.to); err != nil {
 			return err

@@ -16,11 +16,14 @@ import (
 	"winnow/run"
 )
 
-// TestSettingsOf: --set is for all rows, or for those whose name it has before a colon.
+// TestSettingsOf: a setting is for all rows, or for those whose name contains the text before its colon.
 func TestSettingsOf(t *testing.T) {
-	r := reproduction{Options: Options{Set: []string{"length=3 epochs", "tcl:selective.warm_up=1 epochs", "data.root=a:b"}}}
+	r := reproduction{Options: Options{
+		Set: []string{"length=3 epochs", "tcl:selective.warm_up=1 epochs", "data.root=a:b"},
+	}}
 	for name, want := range map[string][]string{
-		"SupCon": {"length=3 epochs", "data.root=a:b"}, "TCL on frozen features": {"length=3 epochs", "selective.warm_up=1 epochs", "data.root=a:b"},
+		"SupCon":                 {"length=3 epochs", "data.root=a:b"},
+		"TCL on frozen features": {"length=3 epochs", "selective.warm_up=1 epochs", "data.root=a:b"},
 	} {
 		if diff := cmp.Diff(want, r.settingsOf(studies.Row{Name: name})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -28,13 +31,14 @@ func TestSettingsOf(t *testing.T) {
 	}
 }
 
-// Rows and columns are asked for by a part of their name, or by all of it.
+// Rows and columns are asked for by a part of their name, or by the whole name.
 func TestMatches(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		want       bool
 	}{
-		{"Co-teaching", "co-teach", true}, {"Co-teaching+", "co-teach", true}, {"Co-teaching", "=co-teaching", true}, {"Co-teaching+", "=co-teaching", false},
+		{"Co-teaching", "co-teach", true}, {"Co-teaching+", "co-teach", true},
+		{"Co-teaching", "=co-teaching", true}, {"Co-teaching+", "=co-teaching", false},
 		{"λ = 2", "λ = 2", true}, {"MCL", "MS", false},
 	} {
 		if got := matches(c.name, []string{c.text}); got != c.want {
@@ -42,11 +46,11 @@ func TestMatches(t *testing.T) {
 		}
 	}
 	if !matches("MCL", nil) {
-		t.Error("nothing asked for is everything")
+		t.Error("without a text, a name does not match")
 	}
 }
 
-// A study's folder has one writer; another study goes on beside it.
+// A study's folder has one writer; another study can run at the same time.
 func TestOneWriterAStudy(t *testing.T) {
 	dir := t.TempDir()
 	hold := func(study string) (io.Closer, error) {
@@ -72,7 +76,7 @@ func TestOneWriterAStudy(t *testing.T) {
 	}
 }
 
-// A column's rate is what SCL-RHE's τ is, unless --set names the losses.
+// SCL-RHE's τ is the column's rate, unless a setting names the losses.
 func TestTauIsTold(t *testing.T) {
 	s, err := studies.Find("sclrhe-table3")
 	if err != nil {
@@ -99,7 +103,7 @@ func TestTauIsTold(t *testing.T) {
 	}
 }
 
-// Of labels as given τ is the share that the manifest knows to be wrong, and what the study says where it knows none.
+// For labels as given, τ is the share that the manifest knows to be wrong or, if it knows none, the study's.
 func TestTauOfOwnData(t *testing.T) {
 	s, err := studies.Find("sclrhe-table3")
 	if err != nil {
@@ -122,7 +126,7 @@ func TestTauOfOwnData(t *testing.T) {
 	}
 }
 
-// TestStudiesResolve: every study's recipes and settings are there and valid, and every measure can be measured.
+// TestStudiesResolve: every study's recipes and settings exist and are valid, and every measure can be measured.
 func TestStudiesResolve(t *testing.T) {
 	all, err := studies.List()
 	if err != nil {
@@ -149,8 +153,10 @@ func TestStudiesResolve(t *testing.T) {
 					t.Errorf("%s: %s, %s: %v", s.Name, row.Name, column.Name, err)
 				}
 				whole := reproduction{Options: Options{Study: s, Finetune: "all"}}
-				if cfg, err := whole.config(cell); err != nil || row.Whole != "" && (cfg.Solver.LR.Value != 1e-3 || cfg.Head.Init != "random") {
-					t.Errorf("%s: %s, %s, whole: %v, learns at %v from %s", s.Name, row.Name, column.Name, err, cfg.Solver.LR, cfg.Head.Init)
+				cfg, err := whole.config(cell)
+				if err != nil || row.Whole != "" && (cfg.Solver.LR.Value != 1e-3 || cfg.Head.Init != "random") {
+					t.Errorf("%s: %s, %s, whole: %v, learns at %v from %s",
+						s.Name, row.Name, column.Name, err, cfg.Solver.LR, cfg.Head.Init)
 				}
 				known := map[string]bool{"": true, trueLabels: true, givenLabels: true}
 				for _, m := range run.NoiseModels() {
@@ -164,7 +170,7 @@ func TestStudiesResolve(t *testing.T) {
 	}
 }
 
-// checkDrawnStudy: the settings of every column are valid, what each row names is there, and so are the measures.
+// checkDrawnStudy: the settings of every column are valid, and the names of estimators and measures exist.
 func checkDrawnStudy(t *testing.T, r *reproduction) {
 	known := []string{studies.RMSE, studies.Bias}
 	if r.timesSteps() {
@@ -176,9 +182,11 @@ func checkDrawnStudy(t *testing.T, r *reproduction) {
 		}
 	}
 	for i, row := range r.Study.Rows {
-		named := slices.ContainsFunc(concentration.Estimators, func(e concentration.Estimator) bool { return e.Name == row.Estimator })
-		if !named && !r.timesSteps() { // what is timed is checked with its settings, below
-			t.Errorf("%s: %s: nothing is called %q", r.Study.Name, row.Name, row.Estimator)
+		named := slices.ContainsFunc(concentration.Estimators, func(e concentration.Estimator) bool {
+			return e.Name == row.Estimator
+		})
+		if !named && !r.timesSteps() { // timed rows are checked with their settings, below
+			t.Errorf("%s: %s: estimator %q is unknown", r.Study.Name, row.Name, row.Estimator)
 		}
 		for j := range r.Study.Columns {
 			if _, err := r.key(studies.Cell{Row: i, Column: j, Seed: 1}); err != nil {
@@ -192,5 +200,7 @@ func checkDrawnStudy(t *testing.T, r *reproduction) {
 func knownMeasure(name string) bool {
 	_, recall := recallOf(name)
 	_, known := studyMeasures[name]
-	return recall || known || isCorrection(name) || slices.Contains(judgements, name) || slices.Contains(estimates, name) || isFilterMeasure(name) || name == seconds || name == maw || name == sdaw || name == studies.Hits10 || name == meanSilhouette || name == worstSilhouette
+	others := slices.Concat(judgements, estimates,
+		[]string{seconds, maw, sdaw, studies.Hits10, meanSilhouette, worstSilhouette})
+	return recall || known || isCorrection(name) || isFilterMeasure(name) || slices.Contains(others, name)
 }

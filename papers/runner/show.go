@@ -13,21 +13,22 @@ import (
 	"winnow/run/folder"
 )
 
-// Measures of how classes lie to each other.
+// Measures of how well classes are separated.
 const (
 	meanSilhouette  = "silhouette"
-	worstSilhouette = "worst silhouette" // the least of the classes' means
+	worstSilhouette = "worst silhouette" // the minimum of the classes' means
 )
 
-// mostPoints bounds a map: more hide each other.
+// mostPoints is the largest number of points of a map: more would hide each other.
 const mostPoints = 2000
 
-// shows reports whether a study looks at how classes lie to each other.
+// shows reports whether a study measures or draws how well classes are separated.
 func (r *reproduction) shows() bool {
-	return slices.Contains(r.Study.Measures, meanSilhouette) || slices.Contains(r.Study.Measures, worstSilhouette) || r.Study.Chart != nil && r.Study.Chart.Kind == studies.Maps
+	return slices.Contains(r.Study.Measures, meanSilhouette) || slices.Contains(r.Study.Measures, worstSilhouette) ||
+		r.Study.Chart != nil && r.Study.Chart.Kind == studies.Maps
 }
 
-// show measures the silhouettes of embedded test images, and puts some of them on a plane where the study is a map.
+// show measures the silhouettes of embedded test images and, if the study is a map, projects some of them to a plane.
 func (r *reproduction) show(ctx context.Context, o *studies.Outcome, z features.Set, classes []string) error {
 	if !r.shows() {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"winnow/papers/studies"
 )
 
-// A map has the images of the test split with their classes, the same for a seed, and tells lumps apart; the least silhouette is
-// that of the two classes that lie in one another.
+// A map shows the images of the test split with their classes, depends only on the seed, and separates clusters. The
+// worst silhouette is that of the two classes in one cluster.
 func TestShow(t *testing.T) {
 	s, err := studies.Find("adapted-figure6")
 	if err != nil {
@@ -22,21 +22,22 @@ func TestShow(t *testing.T) {
 		for j := range z.Row(i) {
 			z.Row(i)[j] = 0.1 * float32(r.NormFloat64())
 		}
-		z.Row(i)[min(i%3, 1)] += 2 // classes 1 and 2 are one lump
+		z.Row(i)[min(i%3, 1)] += 2 // classes 1 and 2 are one cluster
 	}
 	if err := features.Normalize(z.X); err != nil {
 		t.Fatal(err)
 	}
 	shown := func(s studies.Study) studies.Outcome {
 		o := studies.Outcome{Seed: 3, Measures: map[string]float64{}}
-		if err := (&reproduction{Options: Options{Study: s}}).show(t.Context(), &o, z, []string{"a", "b", "c"}); err != nil {
+		r := reproduction{Options: Options{Study: s}}
+		if err := r.show(t.Context(), &o, z, []string{"a", "b", "c"}); err != nil {
 			t.Fatal(err)
 		}
 		return o
 	}
 	o := shown(s)
 	if worst, mean := o.Measures[worstSilhouette], o.Measures[meanSilhouette]; math.Abs(worst) > 0.1 || !(mean > 0.25) {
-		t.Errorf("silhouettes of %v at the least and %v in the mean", worst, mean)
+		t.Errorf("the worst silhouette is %v, the mean %v", worst, mean)
 	}
 	p := o.Points
 	if p == nil || len(p.X) != z.Len() || len(p.Y) != z.Len() || len(p.Classes) != 3 {
@@ -54,7 +55,7 @@ func TestShow(t *testing.T) {
 		t.Errorf("the first image is %v from its own class and %v from another", near, far)
 	}
 	if again := shown(s).Points; again.X[7] != p.X[7] || again.Y[7] != p.Y[7] {
-		t.Error("another map of the same seed")
+		t.Error("the same seed makes another map")
 	}
 	s.Chart = nil
 	if o := shown(s); o.Points != nil || len(o.Measures) != 2 {

@@ -5,8 +5,8 @@ import (
 	"winnow/run/config"
 )
 
-// Steps returns the steps of a training of a study's row on a column of so many images; 0 where its length is in epochs and the images
-// are not known.
+// Steps returns the number of steps of a training of a study's row on a column with this many images. It is 0 if the
+// length is in epochs and images is 0.
 func Steps(s studies.Study, row, column, images int) (int, error) {
 	r := reproduction{Options: Options{Study: s}}
 	cell := studies.Cell{Row: row, Column: column, Seed: 1, Choice: min(len(s.Choices(s.Rows[row])), 1)}
@@ -17,7 +17,7 @@ func Steps(s studies.Study, row, column, images int) (int, error) {
 	return cfg.Length.In(max(images/batch(cfg), 1)), nil
 }
 
-// batch returns the images of a batch.
+// batch returns the number of images of a batch.
 func batch(cfg config.Run) int {
 	if cfg.Sampler.Variant == config.Shuffle {
 		return cfg.Sampler.Rows

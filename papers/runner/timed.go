@@ -15,7 +15,7 @@ import (
 	"winnow/train"
 )
 
-// timing says which trainings on drawn features are timed, and how often: PRISM's (001) Tables V and VI.
+// timing says which trainings on drawn features to time, and how often: PRISM's (001) Tables V and VI.
 type timing struct {
 	Inputs  int     `yaml:"inputs"` // length of the stored features
 	Dim     int     `yaml:"dim"`    // of the embedding
@@ -25,19 +25,19 @@ type timing struct {
 	Bank    int     `yaml:"bank"`    // vectors
 	Centers int     `yaml:"centers"` // proxies of a class in SoftTriple
 	Rate    float64 `yaml:"rate"`    // share that the filters drop, from 0 to below 1
-	Steps   int     `yaml:"steps"`   // timed in each repetition, after as many as fill the bank
+	Steps   int     `yaml:"steps"`   // timed in each repetition, after those that fill the bank
 	Repeat  int     `yaml:"repeat"`  // repetitions
 
-	seed     uint64          // of everything that is drawn
-	variants []studies.Names // a loss and a filter each; the one without a filter stands before the others of a loss
+	seed     uint64          // of all draws
+	variants []studies.Names // a loss and a filter each; the one without a filter comes first of its loss
 }
 
-// timedSteps is the length, in steps, of the trainings that the paper timed.
+// timedSteps is the number of steps of the trainings that the paper timed.
 const timedSteps = 5000
 
-// stepMillis returns the milliseconds of a step of every variant. All take turns in every repetition, so that whatever else the
-// machine does slows all of them; a repetition's time is that of an undisturbed step, the lower quartile of its steps, and a
-// variant's time is the least of its repetitions.
+// stepMillis returns the milliseconds of a step of every variant. All variants take turns in every repetition, so
+// that other load on the machine slows all of them. A repetition's time is that of an undisturbed step, the lower
+// quartile of its steps; a variant's time is the least of its repetitions.
 func (t timing) stepMillis(ctx context.Context) ([]float64, error) {
 	configs, err := t.configs()
 	if err != nil {
@@ -47,7 +47,7 @@ func (t timing) stepMillis(ctx context.Context) ([]float64, error) {
 	least := make([]float64, len(configs))
 	for rep := range t.Repeat {
 		for turn := range configs {
-			i := (turn + rep) % len(configs) // none is always first
+			i := (turn + rep) % len(configs) // a different variant is first each time
 			one, err := timed(ctx, configs[i], data, t.fill(configs[i]), 0)
 			if err != nil {
 				return nil, err
@@ -60,7 +60,7 @@ func (t timing) stepMillis(ctx context.Context) ([]float64, error) {
 	return least, nil
 }
 
-// timed times the steps of a training after the first skip, at most so many unless most is 0.
+// timed times the steps of a training after the first skip ones, at most most of them; 0: all.
 func timed(ctx context.Context, cfg config.Run, data run.Data, skip, most int) (run.Timing, error) {
 	t, err := run.Resolve(ctx, cfg, run.Input{Data: &data}, run.Options{})
 	if err != nil {
@@ -70,7 +70,7 @@ func timed(ctx context.Context, cfg config.Run, data run.Data, skip, most int) (
 	return t.Time(ctx, skip, most)
 }
 
-// configs returns the trainings of the variants, and refuses settings that cannot be.
+// configs returns the trainings of the variants, and refuses invalid settings.
 func (t timing) configs() (list []config.Run, err error) {
 	for _, n := range []struct {
 		name         string
@@ -90,7 +90,7 @@ func (t timing) configs() (list []config.Run, err error) {
 	base.Seed, base.Head.Out, base.Head.Init, base.Bank.Size = t.seed, t.Dim, "random", t.Bank
 	base.Filter.Config = filters.Default()
 	base.Filter.Rate, base.Filter.AvgSim = config.GivenRate(t.Rate), config.Span{}
-	base.Diagnostics.Every, base.Screen = config.Span{}, config.NoScreen // all labels take part
+	base.Diagnostics.Every, base.Screen = config.Span{}, config.NoScreen // train on all labels
 	if err = base.Sampler.SetBatch(t.Batch); err != nil {
 		return nil, hint.Misused("batch: %w", err)
 	}
@@ -113,7 +113,9 @@ func (t timing) config(v studies.Names, base config.Run) config.Run {
 	base.Filter.Scorer = filter
 	base.Losses = slices.Clone(base.Losses)
 	if loss == "soft_triple" {
-		base.Losses = []config.Loss{{Name: loss, Weight: 1, Against: config.AgainstBatch, Settings: map[string]any{"centers": t.Centers}}}
+		base.Losses = []config.Loss{{
+			Name: loss, Weight: 1, Against: config.AgainstBatch, Settings: map[string]any{"centers": t.Centers},
+		}}
 		if entry, err := filters.Find(filter); err != nil || !entry.NeedsBank {
 			base.Bank.Size = 0
 		}
@@ -122,7 +124,7 @@ func (t timing) config(v studies.Names, base config.Run) config.Run {
 	return base
 }
 
-// length returns the steps of a variant in all repetitions, those that fill the bank among them.
+// length returns the steps of a variant in all repetitions, including those that fill the bank.
 func (t timing) length() (int, error) {
 	configs, err := t.configs()
 	if err != nil {
@@ -131,19 +133,19 @@ func (t timing) length() (int, error) {
 	return t.Repeat * configs[0].Length.In(0), nil
 }
 
-// place returns where a variant stands among those timed, -1 where it does not.
+// place returns the position of a variant among those timed, or -1.
 func (t timing) place(v studies.Names) int {
 	return slices.IndexFunc(t.variants, func(other studies.Names) bool { return slices.Equal(v, other) })
 }
 
-// fill returns the number of steps that fill the bank when the filter drops its share, the same for all variants, so that all
-// time the same batches.
+// fill returns the number of steps that fill the bank if the filter drops its share. It is the same for all variants,
+// so that the same batches are timed.
 func (t timing) fill(cfg config.Run) int {
 	kept := float64(cfg.Sampler.Classes*cfg.Sampler.Images) * (1 - t.Rate)
 	return min(int(float64(t.Bank)/max(kept, 1))+1, 20000)
 }
 
-// draw draws classes around directions, as many labels wrong as the rate says.
+// draw draws classes around directions, and a share t.Rate of labels at random.
 func (t timing) draw() run.Data {
 	rng := train.Rand(t.seed, "cost", 0)
 	data := run.Data{Train: features.NewSet(t.Classes*t.Images, t.Inputs)}

@@ -12,7 +12,8 @@ import (
 )
 
 var few = timing{
-	Inputs: 6, Dim: 4, Batch: "3x2", Classes: 4, Images: 5, Bank: 8, Centers: 2, Rate: 0.4, Steps: 3, Repeat: 2, seed: 1,
+	Inputs: 6, Dim: 4, Batch: "3x2", Classes: 4, Images: 5, Bank: 8, Centers: 2, Rate: 0.4, Steps: 3, Repeat: 2,
+	seed:     1,
 	variants: []studies.Names{{"mcl", "none"}, {"mcl", "vmf"}, {"soft_triple", "none"}, {"soft_triple", "proxysim"}},
 }
 
@@ -27,8 +28,9 @@ func TestStepMillis(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, v := range few.variants {
-		if bank := configs[i].Bank.Size; !(millis[i] > 0) || (bank == 8) != (v[0] == "mcl") || configs[i].Filter.Scorer != v[1] {
-			t.Errorf("%v: %v ms, a bank of %d, the filter %s", v, millis[i], bank, configs[i].Filter.Scorer)
+		bank, filter := configs[i].Bank.Size, configs[i].Filter.Scorer
+		if !(millis[i] > 0) || (bank == 8) != (v[0] == "mcl") || filter != v[1] {
+			t.Errorf("%v: %v ms, a bank of %d, the filter %s", v, millis[i], bank, filter)
 		}
 	}
 }
@@ -50,7 +52,7 @@ func TestTimingRefuses(t *testing.T) {
 	}
 }
 
-// Timing ends a training after enough steps without an error, and tells the caller's own end from that.
+// Timing ends a training after enough steps without an error, unless the caller cancels it.
 func TestTimeStops(t *testing.T) {
 	configs, err := few.configs()
 	if err != nil {
@@ -65,11 +67,11 @@ func TestTimeStops(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if _, err := timed(ctx, cfg, data, 2, 3); !errors.Is(err, context.Canceled) {
-		t.Errorf("found %v, expected the caller's end", err)
+		t.Errorf("found %v, expected that the caller cancels", err)
 	}
 }
 
-// The share of wrong labels that is asked for is drawn, and the same from the same seed.
+// The rate's share of labels is drawn at random, the same for the same seed.
 func TestDraw(t *testing.T) {
 	o := few
 	o.Images, o.Classes = 400, 10
@@ -83,7 +85,8 @@ func TestDraw(t *testing.T) {
 			t.Fatalf("row %d differs from the same seed", i)
 		}
 	}
-	if share := float64(wrong) / float64(a.Train.Len()); share < 0.3 || share > 0.42 { // a tenth of those drawn is right
+	// a tenth of the drawn labels is right
+	if share := float64(wrong) / float64(a.Train.Len()); share < 0.3 || share > 0.42 {
 		t.Errorf("found %v wrong, expected about 0.36", share)
 	}
 	if i := a.Train.Len() - 1; a.Train.IDs[i] != i || a.Train.Labels[i] == features.Unlabelled {

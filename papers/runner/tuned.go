@@ -7,62 +7,34 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
-	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
 	"winnow/papers/studies"
 	"winnow/run/config"
+	"winnow/run/extraction"
 )
 
-// weightsKey is the setting that says what of a backbone is trained.
-const weightsKey = "finetune.weights="
+// WeightsKey begins the setting that says which part of a backbone is trained.
+const WeightsKey = "finetune.weights="
 
-// Check refuses data, --finetune, --model and --root that do not fit each other or the study.
-func (o *Options) Check() error {
-	says := func(set []string) bool {
-		return slices.ContainsFunc(set, func(s string) bool { return strings.HasPrefix(s, weightsKey) })
-	}
-	own := says(o.Study.Set)
-	for _, row := range o.Study.Rows {
-		own = own || says(row.Set)
-	}
-	switch {
-	case o.Study.Drawn() && o.Finetune+o.Model+o.Root != "":
-		return hint.Misused("--finetune, --model, --root: %s draws what it needs: expected none of them", o.Study.Name)
-	case o.Finetune != "" && own:
-		return hint.Misused("--finetune: %s says itself what each of its rows trains: expected no --finetune", o.Study.Name)
-	case o.Finetune != "" && o.Glyphs != nil:
-		return hint.Misused("--finetune: --data glyphs has no image files: write them with winnow data glyphs, and name their manifest")
-	case o.Glyphs != nil && o.Model+o.Root != "":
-		return hint.Misused("--model, --root: --data glyphs has its own network and pictures: expected neither")
-	}
-	for _, s := range o.Data {
-		if s.Features == "" && o.Model == "" {
-			return hint.Misused("--data %s: no features are named, expected MANIFEST,FEATURES or --model, whose features are then made", s.Manifest)
-		}
-	}
-	return nil
-}
-
-// tunes returns the setting that --finetune gives a row.
+// tunes returns the setting that Finetune gives a row.
 func (o *Options) tunes(row studies.Row) []string {
 	if o.Finetune == "" || row.Recipe == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s%q", weightsKey, o.Finetune)}
+	return []string{fmt.Sprintf("%s%q", WeightsKey, o.Finetune)}
 }
 
-// openMade makes the features that a source has none of, by Options.Model into a folder below Dir, or takes those that are there.
+// openMade makes the features of a source that names none, with Options.Model in a folder below Dir, unless they are
+// there.
 func (r *reproduction) openMade(ctx context.Context, s Source) (*data, error) {
-	d, err := datasets.ReadFile(s.Manifest, datasets.ReadOptions{})
+	d, err := datasets.Read(s.Manifest, datasets.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -70,21 +42,24 @@ func (r *reproduction) openMade(ctx context.Context, s Source) (*data, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := imageroot.Open(ctx, imageroot.Resolve(location.At(s.Root), location.At(s.Manifest)))
+	root, err := imageroot.Open(ctx, imageroot.Resolve(s.Root, s.Manifest))
 	if err != nil {
-		return nil, hint.With(err, "name the folder that the manifest's paths start from with --root")
+		return nil, hint.With(err, "name the root: the folder that the manifest's paths start from")
 	}
 	if b.Preprocessing, err = r.evaluated(b.Preprocessing); err != nil {
 		return nil, err
 	}
-	e := extraction.Extraction{Root: root, Paths: features.Distinct(d.Paths()), Model: b, Cut: cut,
-		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch}}
+	e := extraction.Extraction{
+		Root: root, Paths: features.Distinct(d.Paths()), Model: b, Cut: cut,
+		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch},
+	}
 	key, err := json.Marshal(e.Key())
 	if err != nil {
 		return nil, fmt.Errorf("reproduce: %w", err)
 	}
 	sum := sha256.Sum256(key)
-	e.Out = filepath.Join(r.Dir, "data", fmt.Sprintf("%s-%s", strings.TrimSuffix(filepath.Base(s.Manifest), filepath.Ext(s.Manifest)), hex.EncodeToString(sum[:6])))
+	name := strings.TrimSuffix(s.Manifest.Base(), s.Manifest.Ext())
+	e.Out = filepath.Join(r.Dir, "data", fmt.Sprintf("%s-%s", name, hex.EncodeToString(sum[:6])))
 	if _, err := features.Open(e.Out); err != nil {
 		r.Host.Note("making the features of %s of %d images, into %s", b.Name, len(e.Paths), e.Out)
 	}
@@ -92,13 +67,13 @@ func (r *reproduction) openMade(ctx context.Context, s Source) (*data, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := newData(fmt.Sprintf("%s (%s)", filepath.Base(s.Manifest), b.Name), d, store)
+	made := newData(fmt.Sprintf("%s (%s)", s.Manifest.Base(), b.Name), d, store)
 	made.from = s
 	return made, nil
 }
 
-// evaluated returns how pictures are prepared for the study's rows: squashed where one of those that train the network is
-// trained on squashed ones, as a run would have it.
+// evaluated returns the preprocessing of pictures for the study's rows: they are squashed if a row trains the network
+// on squashed ones, as in a run.
 func (r *reproduction) evaluated(p backbone.Preprocessing) (backbone.Preprocessing, error) {
 	for i, row := range r.Study.Rows {
 		if row.Recipe == "" || !r.wanted(row) {

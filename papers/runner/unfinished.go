@@ -13,29 +13,28 @@ import (
 	"slices"
 	"time"
 
-	"winnow/backbone/ort"
 	"winnow/internal/lock"
 	"winnow/papers/studies"
 	"winnow/run"
 	"winnow/train"
 )
 
-// seenFile is the name, in the folder of a cell that is not finished, of what was seen of its training so far.
+// seenFile is the file, in the folder of an unfinished cell, of what the recorder saw of its training so far.
 const seenFile = "seen.jsonl"
 
-// errLost is a cell's folder that nothing can be gone on from: the cell begins again.
-var errLost = errors.New("what was kept of the cell does not fit together")
+// errLost is the error of a cell's folder from which the training cannot resume: the cell starts again.
+var errLost = errors.New("the cell's files do not fit together")
 
 // cellDir is where a cell that trains a network keeps its checkpoint until it is done.
 func (r *reproduction) cellDir(key string) string { return filepath.Join(r.Dir, "unfinished", key) }
 
-// resolve resolves a cell's training and says what it keeps until it is measured, where its folder is: its
-// checkpoint, if it trains a network, or what is measured of a folder. If another study trains the same network
-// now, this one keeps no checkpoint. end closes the training and removes what need not stay.
-func (r *reproduction) resolve(ctx context.Context, t training, cell studies.Cell, ranks bool) (plan *run.Training, dir string, end func(), err error) {
-	opts := run.Options{Last: r.Study.State == studies.Last, Host: r.Host}
-	opts.Host.Runtime = func() (*ort.Runtime, error) { return r.rt, nil }
-	in := run.Input{Data: &t.data}
+// resolve resolves a cell's training. dir is its folder, if it has one: for the checkpoint of a network, or for files
+// that are measured. If another study trains the same network now, this one keeps no checkpoint. end closes the
+// training and removes the files that are only measured.
+func (r *reproduction) resolve(ctx context.Context, t training, cell studies.Cell, ranks bool) (
+	plan *run.Training, dir string, end func(), err error) {
+	opts, in := r.options(), run.Input{Data: &t.data}
+	opts.Last = r.Study.State == studies.Last
 	if t.cfg.Finetune.On() {
 		cfg := t.cfg
 		cfg.Checkpoint, cfg.Scores.Record = t.every, ranks
@@ -45,7 +44,7 @@ func (r *reproduction) resolve(ctx context.Context, t training, cell studies.Cel
 		}
 		plan, err = run.Resolve(ctx, cfg, in, opts)
 		if err == nil && plan.Resumed > 0 {
-			r.say("%s: goes on after step %d of %d", r.describe(cell), plan.Resumed, plan.Steps)
+			r.say("%s: resumes after step %d of %d", r.describe(cell), plan.Resumed, plan.Steps)
 		}
 		if !errors.As(err, new(*lock.Held)) {
 			return plan, opts.Dir, func() { plan.Close() }, err
@@ -54,7 +53,8 @@ func (r *reproduction) resolve(ctx context.Context, t training, cell studies.Cel
 	}
 	remove := func() {}
 	if corrects := t.cfg.Correct.On() && slices.ContainsFunc(r.Study.Measures, isCorrection); ranks || corrects {
-		if opts.Dir, err = os.MkdirTemp(r.Dir, ".cell-"); err != nil { // what a training leaves in its folder is measured, and goes
+		// The files of the training are measured, then removed.
+		if opts.Dir, err = os.MkdirTemp(r.Dir, ".cell-"); err != nil {
 			return nil, "", nil, fmt.Errorf("reproduce: %w", err)
 		}
 		remove = func() { os.RemoveAll(opts.Dir) }
@@ -66,7 +66,7 @@ func (r *reproduction) resolve(ctx context.Context, t training, cell studies.Cel
 	return plan, opts.Dir, func() { plan.Close(); remove() }, nil
 }
 
-// fact is a line of what was seen: one of a step, a validation, a diagnosis and a round of weights.
+// fact is a line of seenFile: a step, a validation, a diagnosis or a round of weights.
 type fact struct {
 	Step       *stepped          `json:"step,omitempty"`
 	Validation *train.Validation `json:"validation,omitempty"`
@@ -74,10 +74,10 @@ type fact struct {
 	Weighing   *train.Weighing   `json:"weighing,omitempty"`
 }
 
-// stepped is what the recorder wants of a step. Scores are kept by their bits: some are no numbers.
+// stepped holds the values of a step that the recorder uses. Scores are stored as bits, since some are NaN.
 type stepped struct {
 	Number    int      `json:"n"`
-	Seconds   float64  `json:"s"` // of training, up to the end of the step
+	Seconds   float64  `json:"s"` // training time up to the end of the step
 	IDs       []int    `json:"ids,omitempty"`
 	Kept      []int    `json:"kept,omitempty"`
 	Scores    []uint64 `json:"scores,omitempty"`
@@ -86,7 +86,7 @@ type stepped struct {
 	Threshold *float64 `json:"threshold,omitempty"`
 }
 
-// number returns the step that the fact is of.
+// number returns the step of the fact.
 func (f fact) number() int {
 	switch {
 	case f.Step != nil:
@@ -101,9 +101,9 @@ func (f fact) number() int {
 	return math.MaxInt
 }
 
-// keep takes over what an earlier part of a training saw up to a step, and returns an observer that writes down
-// in the cell's folder what is seen from there on: the outcome of the cell is then that of a training that
-// never stopped. start is when this part began.
+// keep reads what an earlier part of a training saw up to the step resumed, and returns an observer that writes what is
+// seen from then on to the cell's folder. The outcome of the cell is then that of a training that never stopped. start
+// is the start of this part.
 func (r *recorder) keep(dir string, resumed int, start time.Time) (o run.Observer, close func() error, err error) {
 	path, seen := filepath.Join(dir, seenFile), r.observer()
 	facts, err := readFacts(path, resumed)
@@ -161,7 +161,7 @@ func (r *recorder) keep(dir string, resumed int, start time.Time) (o run.Observe
 	return o, func() error { return errors.Join(broken, out.Flush(), file.Close()) }, nil
 }
 
-// fact returns the step as the trainer told it.
+// fact returns the step as the trainer reported it.
 func (s *stepped) fact() train.Step {
 	f := train.Step{Number: s.Number, IDs: s.IDs, Kept: s.Kept, Unjudged: s.Unjudged, Judge: s.Judge}
 	for _, v := range s.Scores {
@@ -173,7 +173,7 @@ func (s *stepped) fact() train.Step {
 	return f
 }
 
-// readFacts reads what was seen up to a step. All steps must be there, or the training cannot go on.
+// readFacts reads what was seen up to a step. If a step is missing, the training cannot resume.
 func readFacts(path string, upTo int) (facts []fact, err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) && upTo == 0 {
@@ -186,7 +186,7 @@ func readFacts(path string, upTo int) (facts []fact, err error) {
 	in, steps := json.NewDecoder(bufio.NewReader(file)), 0
 	for {
 		var f fact
-		if err := in.Decode(&f); err != nil { // the end, or a line that was cut off
+		if err := in.Decode(&f); err != nil { // the end, or an incomplete line
 			break
 		}
 		if f.number() > upTo {
@@ -205,12 +205,13 @@ func readFacts(path string, upTo int) (facts []fact, err error) {
 	return facts, nil
 }
 
-// lost reports whether a cell failed because of what was kept of it before.
+// lost reports whether a cell failed because of files that an earlier part left.
 func lost(err error) bool {
-	return errors.Is(err, errLost) || errors.As(err, new(*train.CheckpointError)) || errors.As(err, new(*train.OtherRunError))
+	return errors.Is(err, errLost) || errors.As(err, new(*train.CheckpointError)) ||
+		errors.As(err, new(*train.OtherRunError))
 }
 
-// add appends a point to a trace; one of a step that was looked at twice takes the place of the earlier.
+// add appends a point to a trace. It replaces an earlier point of the same step.
 func add(t *studies.Trace, step int, y float64) {
 	if n := len(t.X); n > 0 && t.X[n-1] == float64(step) {
 		t.Y[n-1] = y

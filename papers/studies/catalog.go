@@ -15,7 +15,7 @@ import (
 //go:embed studies/*.yaml
 var files embed.FS
 
-// List reads every study of the program, by name.
+// List reads every study, sorted by name.
 func List() ([]Study, error) {
 	names, err := fs.Glob(files, "studies/*.yaml")
 	if err != nil {
@@ -37,7 +37,7 @@ func List() ([]Study, error) {
 	return all, nil
 }
 
-// Find returns the study of that name, which is the name of its file.
+// Find returns the study with this name, which is also the name of its file.
 func Find(name string) (Study, error) {
 	if path := "studies/" + name + ".yaml"; fs.ValidPath(path) {
 		if text, err := files.ReadFile(path); err == nil {
@@ -51,7 +51,7 @@ func Find(name string) (Study, error) {
 	return catalog.Find("reproduce: study", name, all, func(s Study) []string { return []string{s.Name} })
 }
 
-// Listed is a study as a list of them shows it.
+// Listed is a study in a list.
 type Listed struct {
 	Name     string   `json:"name"`
 	Title    string   `json:"title"`
@@ -64,7 +64,7 @@ type Listed struct {
 	Claims   int      `json:"claims"`
 }
 
-// Summaries sums up every study of the program.
+// Summaries returns a summary of every study.
 func Summaries() (list []Listed, err error) {
 	all, err := List()
 	for _, s := range all {
@@ -73,7 +73,7 @@ func Summaries() (list []Listed, err error) {
 	return list, err
 }
 
-// WriteTable writes studies as a table, a line each.
+// WriteTable writes studies as a table.
 func WriteTable(to io.Writer, all []Listed) error {
 	w := text.NewTable(to)
 	w.Row("study", "what", "source", "data", "cells a seed")
@@ -84,5 +84,7 @@ func WriteTable(to io.Writer, all []Listed) error {
 }
 
 func (s *Study) listed() Listed {
-	return Listed{s.Name, s.Title, s.Paper, s.Source, s.Datasets(), s.Cells(), len(s.Rows), len(s.Columns), len(s.Claims)}
+	return Listed{
+		s.Name, s.Title, s.Paper, s.Source, s.Datasets(), s.Cells(), len(s.Rows), len(s.Columns), len(s.Claims),
+	}
 }

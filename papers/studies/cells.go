@@ -8,31 +8,31 @@ import (
 	"strings"
 )
 
-// Cell is one training: a row on a column for a seed. Key tells it from every other training, of any study: two with
-// the same key are the same to the bit, and share one file.
+// Cell is one training: a row on a column for a seed. Trainings with the same key, of any study, are the same to the
+// bit and share one file.
 type Cell struct {
 	Row, Column int
 	Seed        uint64
-	Key         string // of letters and digits
-	Choice      int    // which of the row's choices it is trained with, from 1; 0: there is nothing to choose
+	Key         string // letters and digits
+	Choice      int    // number of the row's choice that it is trained with, from 1; 0: nothing to choose
 }
 
-// Trace is what a run recorded over its steps: Y[i] after step X[i].
+// Trace is a value recorded over the steps of a run: Y[i] after step X[i].
 type Trace struct {
 	X []float64 `json:"x"`
 	Y []float64 `json:"y"`
 }
 
-// Spread is how values lie after a step: in the five numbers of a box plot, or in counts between edges.
+// Spread is the distribution of values after a step: the five numbers of a box plot, or counts between edges.
 type Spread struct {
 	Step      int       `json:"step"`
 	From      int       `json:"from,omitempty"`          // the first step whose scores are counted
-	Judge     string    `json:"judge,omitempty"`         // the scorer of the last
-	Threshold *float64  `json:"threshold,omitempty"`     // and its threshold
+	Judge     string    `json:"judge,omitempty"`         // the scorer of the last step
+	Threshold *float64  `json:"threshold,omitempty"`     // its threshold
 	Box       []float64 `json:"box,omitempty"`           // lower whisker, quartiles, upper whisker
 	Right     Counts    `json:"right,omitzero"`          // scores of right labels
-	Wrong     Counts    `json:"wrong,omitzero"`          // and of wrong ones
-	Unknown   int       `json:"nothing_known,omitempty"` // of classes of which the filter had seen nothing
+	Wrong     Counts    `json:"wrong,omitzero"`          // scores of wrong labels
+	Unknown   int       `json:"nothing_known,omitempty"` // scores of classes that the filter had not seen
 }
 
 // Counts are numbers of values in bins: N[i] between Edges[i] and Edges[i+1].
@@ -41,7 +41,8 @@ type Counts struct {
 	N     []int     `json:"n"`
 }
 
-// Points are the images of the test split as points of a plane: X[i], Y[i] is one of class Class[i], a place in Classes.
+// Points are the images of the test split as points of a plane. Class[i], the class of X[i], Y[i], is an index of
+// Classes.
 type Points struct {
 	X       []float64 `json:"x"`
 	Y       []float64 `json:"y"`
@@ -49,7 +50,7 @@ type Points struct {
 	Classes []string  `json:"classes"`
 }
 
-// Query is an image of the test split with the images nearest to it, the nearest first.
+// Query is an image of the test split with its nearest images, the nearest first.
 type Query struct {
 	Path    string `json:"path"`
 	Class   string `json:"class"`
@@ -61,32 +62,35 @@ type Near struct {
 	Path       string  `json:"path"`
 	Class      string  `json:"class"`
 	Similarity float32 `json:"similarity"`
-	Hit        bool    `json:"hit"` // it is of the query's class
+	Hit        bool    `json:"hit"` // it has the query's class
 }
 
-// Outcome is what came of a cell.
+// Outcome is the result of a cell.
 type Outcome struct {
 	Study, Row, Column string
 	Seed               uint64
-	Data               string              // what it was trained on, in words
-	NoiseRate          float64             // realised
-	Measures           map[string]float64  // shares
-	Last               map[string]float64  `json:",omitempty"` // the measures of the last state, where Measures are of the one that validation chose
-	Traces             map[string]Trace    `json:",omitempty"`
-	Spreads            map[string][]Spread `json:",omitempty"`
-	Points             *Points             `json:",omitempty"` // where the study's chart is a map
-	Queries            []Query             `json:",omitempty"` // where it shows neighbours
-	Steps              int
-	Score              float64           `json:",omitempty"` // of the state that is measured, on the validation split, where settings are chosen by it
-	Choice             int               `json:"-"`          // see [Cell]
-	Untrained          bool              `json:",omitempty"` // the state measured is the one before the first step, which validation found best
-	Settings           map[string]string // the whole configuration, as it was run
-	Inputs             map[string]string // sha256 of the features and of paths, splits and labels
-	Seconds            float64           // of training and measuring
-	Version            string
+	Data               string             // the data, in words
+	NoiseRate          float64            // realised
+	Measures           map[string]float64 // shares
+	// Last are the measures of the last state, if Measures are of the state that validation chose.
+	Last    map[string]float64  `json:",omitempty"`
+	Traces  map[string]Trace    `json:",omitempty"`
+	Spreads map[string][]Spread `json:",omitempty"`
+	Points  *Points             `json:",omitempty"` // if the study's chart is a map
+	Queries []Query             `json:",omitempty"` // if it shows neighbours
+	Steps   int
+	// Score is the validation score of the measured state, if settings are chosen by it.
+	Score  float64 `json:",omitempty"`
+	Choice int     `json:"-"` // see [Cell]
+	// Untrained: validation found the state before the first step best, so that state is measured.
+	Untrained bool              `json:",omitempty"`
+	Settings  map[string]string // the whole configuration
+	Inputs    map[string]string // sha256 of the features and of paths, splits and labels
+	Seconds   float64           // of training and measuring
+	Version   string
 }
 
-// Spread notes how values lie after a step.
+// Spread records the distribution of values after a step.
 func (o *Outcome) Spread(name string, s Spread) {
 	if o.Spreads == nil {
 		o.Spreads = map[string][]Spread{}
@@ -94,38 +98,39 @@ func (o *Outcome) Spread(name string, s Spread) {
 	o.Spreads[name] = append(o.Spreads[name], s)
 }
 
-// Whole reports whether what was read can be all that came of a cell.
+// Whole reports whether an outcome that was read can be complete.
 func (o Outcome) Whole() bool { return o.Seed > 0 && len(o.Measures) > 0 }
 
 // Results are the outcomes of a study's cells so far.
 type Results struct {
 	Study    *Study
-	Data     string              // what the study was run on, in words
-	StandIn  bool                // it is not the paper's data: its numbers are not put beside ours
-	Pictures []map[string][]byte // by column, small ones by path as PNG or JPEG; none of those that are not at hand
+	Data     string              // the study's data, in words
+	StandIn  bool                // Data are not the paper's: its numbers are not compared with ours
+	Pictures []map[string][]byte // by column, thumbnails by path as PNG or JPEG, as far as they could be read
 	outcomes map[[2]int]map[int]Outcome
 }
 
-// NewResults begins without any.
+// NewResults returns the results of a study without outcomes.
 func NewResults(s *Study, data string, standIn bool) *Results {
 	return &Results{Study: s, Data: data, StandIn: standIn, outcomes: map[[2]int]map[int]Outcome{}}
 }
 
-// Add notes what came of a cell. Of those that differ in a choice alone the one counts whose validation is best, the first of
-// equals.
+// Add adds the outcome of a cell. Among those that differ only in their choice, the one with the best validation score
+// counts, the first if equal.
 func (r *Results) Add(c Cell, o Outcome) {
 	at := [2]int{c.Row, c.Column}
 	if r.outcomes[at] == nil {
 		r.outcomes[at] = map[int]Outcome{}
 	}
 	o.Choice = c.Choice
-	if other, ok := r.outcomes[at][int(c.Seed)]; ok && c.Choice > 0 && cmp.Or(cmp.Compare(other.Score, o.Score), cmp.Compare(o.Choice, other.Choice)) > 0 {
+	if other, ok := r.outcomes[at][int(c.Seed)]; ok && c.Choice > 0 &&
+		cmp.Or(cmp.Compare(other.Score, o.Score), cmp.Compare(o.Choice, other.Choice)) > 0 {
 		return
 	}
 	r.outcomes[at][int(c.Seed)] = o
 }
 
-// notes are the study's, and what its trainings chose.
+// notes returns the study's notes and the settings that its trainings chose.
 func (r *Results) notes() []string {
 	var chosen []string
 	for i, row := range r.Study.Rows {
@@ -155,7 +160,9 @@ func (r *Results) notes() []string {
 	if len(chosen) == 0 {
 		return r.Study.Notes
 	}
-	return append(slices.Clone(r.Study.Notes), "Settings that each training chose by its validation split, and how many did: "+strings.Join(chosen, "; ")+".")
+	note := "Settings that each training chose by its validation split, and how many did: " +
+		strings.Join(chosen, "; ") + "."
+	return append(slices.Clone(r.Study.Notes), note)
 }
 
 // Of returns the outcomes of a row on a column by seed.
@@ -170,10 +177,10 @@ func (r *Results) Len() int {
 	return n
 }
 
-// lastState is what the name of a measure ends in that is of the last state of trainings.
+// lastState ends the name of a measure of the trainings' last states.
 const lastState = ", last state"
 
-// measures are the study's and, where validation chose states, the first of them of the last states.
+// measures returns the study's measures and, if validation chose states, the first measure of the last states.
 func (r *Results) measures() []string {
 	for _, all := range r.outcomes {
 		for _, o := range all {
@@ -185,11 +192,12 @@ func (r *Results) measures() []string {
 	return r.Study.Measures
 }
 
-// values returns a measure of a row on a column by seed; of a ratio's row that of one row over the other's.
+// values returns a measure of a row on a column by seed; for a ratio, that of one row divided by the other's.
 func (r *Results) values(row, column int, measure string) map[int]float64 {
 	out := map[int]float64{}
 	if ratio := r.Study.Rows[row].Ratio; ratio != nil {
-		of, to := r.values(r.Study.row(ratio.Of), column, measure), r.values(r.Study.row(ratio.To), column, measure)
+		of := r.values(r.Study.row(ratio.Of), column, measure)
+		to := r.values(r.Study.row(ratio.To), column, measure)
 		for seed, v := range of {
 			if w, ok := to[seed]; ok && w != 0 {
 				out[seed] = v / w
@@ -213,7 +221,7 @@ func (r *Results) values(row, column int, measure string) map[int]float64 {
 // sorted returns the keys of values, seeds or steps, in order.
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// scale returns what turns a measure into what is printed.
+// scale returns the factor from a measure to its printed value.
 func (s *Study) scale(measure string) float64 {
 	if _, other := notShares[measure]; s.Unit == "percent" && !other {
 		return 100
@@ -221,17 +229,21 @@ func (s *Study) scale(measure string) float64 {
 	return 1
 }
 
-// notShares are measures that are no shares, with the digits that are printed of them.
-var notShares = map[string]int{"seconds": 1, "kept_classes": 4, "maw": 4, "sdaw": 4, "silhouette": 3, "worst silhouette": 3, Hits10: 2, Seconds5000: 2, AddedMillis: 3, RMSE: 1, Bias: 1}
+// notShares are the measures that are not shares, with their printed digits.
+var notShares = map[string]int{
+	"seconds": 1, "kept_classes": 4, "maw": 4, "sdaw": 4, "silhouette": 3, "worst silhouette": 3, Hits10: 2,
+	Seconds5000: 2, AddedMillis: 3, RMSE: 1, Bias: 1,
+}
 
-// Hits10 is how many of the 10 nearest images of a test image are of its class, in the mean over all that have another one to find.
+// Hits10 is the mean number of images of its class among the 10 nearest of a test image. Images alone in their class
+// are left out.
 const Hits10 = "hits@10"
 
-// Measures of what is drawn.
+// Measures on drawn data.
 const (
 	Seconds5000 = "seconds of 5000 steps"
-	Added       = "added"    // share of the time of a step without a filter
-	AddedMillis = "added ms" // a step
+	Added       = "added"    // as a share of the time of a step without a filter
+	AddedMillis = "added ms" // to a step
 	RMSE        = "rmse"
 	Bias        = "bias"
 )

@@ -14,7 +14,7 @@ import (
 	"winnow/report/chart"
 )
 
-// charts draws the study as it asks.
+// charts draws the study's charts.
 func (r *Results) charts() []pageChart {
 	c := r.Study.Chart
 	if c == nil || r.Len() == 0 {
@@ -64,7 +64,7 @@ func (r *Results) charts() []pageChart {
 	return all
 }
 
-// overColumns draws a measure over the columns of a dataset: the ratios alone where the study has some.
+// overColumns draws a measure over the columns of a dataset: only the ratios, if the study has some.
 func (r *Results) overColumns(data string) chart.Lines {
 	s, c := r.Study, r.Study.Chart
 	measure := cmp.Or(c.Measure, s.Measures[0])
@@ -101,11 +101,11 @@ func (r *Results) overColumns(data string) chart.Lines {
 	return lines
 }
 
-// overSteps draws what was recorded on a column: means over the seeds, and a standard deviation around them. Rows that are not
-// trained are level lines.
+// overSteps draws the traces of a column: means over the seeds, and a standard deviation around them. Rows that are not
+// trained are horizontal lines.
 func (r *Results) overSteps(column int) chart.Lines {
 	c := r.Study.Chart
-	lines := chart.Lines{Frame: chart.Frame{Title: r.Study.Title + ": " + r.Study.Columns[column].Name, X: c.X, Y: c.Y}}
+	lines := chart.Lines{Frame: r.frame(column)}
 	end := r.end(column)
 	for i, row := range r.Study.Rows {
 		at := map[float64][]float64{}
@@ -135,7 +135,13 @@ func (r *Results) overSteps(column int) chart.Lines {
 	return lines
 }
 
-// end returns the last step at which anything was recorded on a column.
+// frame returns the frame of a column's chart.
+func (r *Results) frame(column int) chart.Frame {
+	c := r.Study.Chart
+	return chart.Frame{Title: r.Study.Title + ": " + r.Study.Columns[column].Name, X: c.X, Y: c.Y}
+}
+
+// end returns the last recorded step of a column.
 func (r *Results) end(column int) (last float64) {
 	for i := range r.Study.Rows {
 		for _, o := range r.Of(i, column) {
@@ -147,13 +153,13 @@ func (r *Results) end(column int) (last float64) {
 	return last
 }
 
-// drawnMap is a map as a drawing of the page.
+// drawnMap is a map as a chart.Drawing.
 type drawnMap struct{ atlas.Map }
 
 // Caption returns the title.
 func (m drawnMap) Caption() string { return m.Title }
 
-// mapOf returns a row's map of a column, of the lowest seed.
+// mapOf returns a row's map of a column, for the lowest seed.
 func (r *Results) mapOf(row, column int) (drawnMap, bool) {
 	o, ok := r.first(row, column)
 	if !ok || o.Points == nil {
@@ -166,7 +172,7 @@ func (r *Results) mapOf(row, column int) (drawnMap, bool) {
 	return drawnMap{m}, true
 }
 
-// first returns the outcome of the lowest seed.
+// first returns the outcome for the lowest seed.
 func (r *Results) first(row, column int) (Outcome, bool) {
 	all := r.Of(row, column)
 	for _, seed := range sorted(all) {
@@ -175,10 +181,11 @@ func (r *Results) first(row, column int) (Outcome, bool) {
 	return Outcome{}, false
 }
 
-// boxes draws how values are spread after some steps, of the lowest seed: seeds do not add up.
+// boxes draws the distributions of values after some steps, for the lowest seed: those of several seeds cannot be
+// combined.
 func (r *Results) boxes(column int) chart.Boxes {
 	c := r.Study.Chart
-	b := chart.Boxes{Frame: chart.Frame{Title: r.Study.Title + ": " + r.Study.Columns[column].Name, X: c.X, Y: c.Y}}
+	b := chart.Boxes{Frame: r.frame(column)}
 	for _, share := range c.At {
 		var place chart.Place
 		for i, row := range r.Study.Rows {
@@ -186,7 +193,9 @@ func (r *Results) boxes(column int) chart.Boxes {
 			if s, ok := nearest(o.Spreads[c.Trace], share*float64(o.Steps)); ok {
 				place.Name = fmt.Sprint(s.Step)
 				box := s.Box
-				place.Boxes = append(place.Boxes, chart.Box{Name: row.Name, Tone: i, Low: box[0], Q1: box[1], Median: box[2], Q3: box[3], High: box[4]})
+				place.Boxes = append(place.Boxes, chart.Box{
+					Name: row.Name, Tone: i, Low: box[0], Q1: box[1], Median: box[2], Q3: box[3], High: box[4],
+				})
 			}
 		}
 		if len(place.Boxes) > 0 {
@@ -196,7 +205,7 @@ func (r *Results) boxes(column int) chart.Boxes {
 	return b
 }
 
-// nearest returns the box that was looked at nearest to a step.
+// nearest returns the recorded box nearest to a step.
 func nearest(list []Spread, step float64) (s Spread, ok bool) {
 	for _, o := range list {
 		if len(o.Box) == 5 && (!ok || math.Abs(float64(o.Step)-step) < math.Abs(float64(s.Step)-step)) {
@@ -206,7 +215,7 @@ func nearest(list []Spread, step float64) (s Spread, ok bool) {
 	return s, ok
 }
 
-// histograms draws the scores of right and wrong labels after each step, of the lowest seed, as shares of all.
+// histograms draws the scores of right and wrong labels after each step, for the lowest seed, as shares of all.
 func (r *Results) histograms(row, column int) (all []chart.Histogram) {
 	c := r.Study.Chart
 	o, _ := r.first(row, column)
@@ -218,9 +227,12 @@ func (r *Results) histograms(row, column int) (all []chart.Histogram) {
 		if total == 0 {
 			continue
 		}
-		h := chart.Histogram{Frame: chart.Frame{Title: fmt.Sprintf("%s, %s, steps %d to %d by %s", r.Study.Rows[row].Name, r.Study.Columns[column].Name, s.From, s.Step, s.Judge), X: c.X, Y: c.Y, Percent: true}}
+		title := fmt.Sprintf("%s, %s, steps %d to %d by %s",
+			r.Study.Rows[row].Name, r.Study.Columns[column].Name, s.From, s.Step, s.Judge)
+		h := chart.Histogram{Frame: chart.Frame{Title: title, X: c.X, Y: c.Y, Percent: true}}
 		if s.Threshold != nil {
-			h.Marks = []chart.Mark{{At: *s.Threshold, Name: "threshold " + strconv.FormatFloat(*s.Threshold, 'g', 3, 64)}}
+			name := "threshold " + strconv.FormatFloat(*s.Threshold, 'g', 3, 64)
+			h.Marks = []chart.Mark{{At: *s.Threshold, Name: name}}
 		}
 		for k, side := range []struct {
 			name string

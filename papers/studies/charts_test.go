@@ -9,10 +9,11 @@ import (
 	"winnow/internal/paired"
 )
 
-// Boxes are those looked at nearest to the shares of the training; other shares can be asked for. Histograms name the steps, the
-// scorer and its threshold.
+// Boxes are the recorded ones nearest to the shares of the training; other shares can be asked for. Histograms name the
+// steps, the scorer and its threshold.
 func TestSpreads(t *testing.T) {
-	s := parsed(t, strings.Replace(example, "columns:\n", "chart: {kind: boxes, trace: kappa, at: [0.25, 1]}\ncolumns:\n", 1))
+	s := parsed(t, strings.Replace(example, "columns:\n",
+		"chart: {kind: boxes, trace: kappa, at: [0.25, 1]}\ncolumns:\n", 1))
 	r, threshold := NewResults(s, "birds.csv", true), 0.25
 	o := Outcome{Steps: 100, Measures: map[string]float64{"p@1": 1}}
 	for _, step := range []int{10, 40, 90} {
@@ -34,7 +35,9 @@ func TestSpreads(t *testing.T) {
 		t.Errorf("%v: boxes after the steps %v", err, places())
 	}
 	s.Chart.Kind, s.Chart.Trace = Histograms, "p-clean"
-	if all := r.histograms(0, 0); len(all) != 1 || !strings.HasSuffix(all[0].Title, "steps 41 to 50 by vmf") || len(all[0].Marks) != 1 || all[0].Marks[0].At != threshold || all[0].Bars[0].Heights[1] != 3./8 {
+	all := r.histograms(0, 0)
+	if len(all) != 1 || !strings.HasSuffix(all[0].Title, "steps 41 to 50 by vmf") || len(all[0].Marks) != 1 ||
+		all[0].Marks[0].At != threshold || all[0].Bars[0].Heights[1] != 3./8 {
 		t.Errorf("found %+v", all)
 	}
 	for _, bad := range [][]float64{{0}, {0.5, 1.1}} {
@@ -42,17 +45,22 @@ func TestSpreads(t *testing.T) {
 			t.Errorf("%v was let through", bad)
 		}
 	}
-	if err := parsed(t, example).LookAt([]float64{1}); err == nil || !strings.Contains(err.Error(), "looks at no single steps") {
+	if err := parsed(t, example).LookAt([]float64{1}); err == nil ||
+		!strings.Contains(err.Error(), "looks at no single steps") {
 		t.Error(err)
 	}
 }
 
-// Rows that are not trained are level lines over the steps of those that are; a seed's value counts once at each end.
+// Rows that are not trained are horizontal lines over the steps of the others; each seed's value counts once at each
+// end.
 func TestUntrainedRowsAreLevel(t *testing.T) {
 	text := strings.Replace(example, "columns:\n", "chart: {kind: trace, trace: validation}\ncolumns:\n", 1)
-	r := NewResults(parsed(t, strings.Replace(text, "name: top, recipe: prism/mcl, labels: topline", "name: top, untrained: frozen", 1)), "birds.csv", true)
+	text = strings.Replace(text, "name: top, recipe: prism/mcl, labels: topline", "name: top, untrained: frozen", 1)
+	r := NewResults(parsed(t, text), "birds.csv", true)
 	trace := func(row, seed int, x, y []float64) {
-		r.Add(Cell{Row: row, Seed: uint64(seed)}, Outcome{Measures: map[string]float64{"p@1": 1}, Traces: map[string]Trace{"validation": {X: x, Y: y}}})
+		r.Add(Cell{Row: row, Seed: uint64(seed)}, Outcome{
+			Measures: map[string]float64{"p@1": 1}, Traces: map[string]Trace{"validation": {X: x, Y: y}},
+		})
 	}
 	trace(0, 1, []float64{0, 50, 100}, []float64{.5, .6, .7})
 	trace(2, 1, []float64{0}, []float64{.5})
@@ -61,47 +69,57 @@ func TestUntrainedRowsAreLevel(t *testing.T) {
 	if len(lines) != 2 || !slices.Equal(lines[0].Y, []float64{.5, .6, .7}) {
 		t.Fatalf("found %+v, expected the trained row and the frozen one", lines)
 	}
-	if l := lines[1]; l.Name != "top" || !slices.Equal(l.X, []float64{0, 100}) || math.Abs(l.Y[0]-.6) > 1e-9 || l.Y[1] != l.Y[0] || l.Low[1] != l.Low[0] {
+	if l := lines[1]; l.Name != "top" || !slices.Equal(l.X, []float64{0, 100}) || math.Abs(l.Y[0]-.6) > 1e-9 ||
+		l.Y[1] != l.Y[0] || l.Low[1] != l.Low[0] {
 		t.Errorf("found %+v, expected 0.6 at the steps 0 and 100", l)
 	}
 }
 
-// On the line of a claim a comparison lies right of what is asked for where it is above it, and its mark says its state.
+// On the line of a claim, a comparison is right of the limit if it is above it, and its mark tells its state.
 func TestDots(t *testing.T) {
 	of := func(mean float64, state State) Comparison {
 		return Comparison{Difference: paired.Difference{N: 5, Mean: mean, P: math.NaN()}, State: state}
 	}
-	v := Verdict{Comparisons: []Comparison{of(.3, Holds), of(.1, CannotSay), of(-.1, Fails), of(0, CannotSay), of(.2, CannotSay)}}
+	v := Verdict{Comparisons: []Comparison{
+		of(.3, Holds), of(.1, CannotSay), of(-.1, Fails), of(0, CannotSay), of(.2, CannotSay),
+	}}
 	d := v.dots()
 	kinds := []string{"yes", "unsure", "no", "unsure", "unsure"}
 	for i, dot := range d.Dots {
-		if c := v.Comparisons[i]; dot.Kind != kinds[i] || (c.Mean > 0) != (dot.At > d.Zero+1e-9) || dot.At < 0 || dot.At > 1 || strings.Contains(dot.Says, "NaN") {
-			t.Errorf("%+v: %+v, what is asked for at %v", c, dot, d.Zero)
+		if c := v.Comparisons[i]; dot.Kind != kinds[i] || (c.Mean > 0) != (dot.At > d.Zero+1e-9) ||
+			dot.At < 0 || dot.At > 1 || strings.Contains(dot.Says, "NaN") {
+			t.Errorf("%+v: %+v, the limit is at %v", c, dot, d.Zero)
 		}
 	}
 	if d.Dots[0].At <= d.Dots[4].At || d.Dots[2].At >= d.Dots[3].At || d.Says != "holds in 1 of 5, does not in 1" {
 		t.Errorf("%+v", d)
 	}
 	if one := (Verdict{Comparisons: []Comparison{{}}}).dots(); one.Dots[0].At != one.Zero || one.Zero != 0.5 {
-		t.Errorf("a single tie lies at %v of %v", one.Dots[0].At, one.Zero)
+		t.Errorf("a single tie is at %v, the limit at %v", one.Dots[0].At, one.Zero)
 	}
 	if (Verdict{}).dots() != nil {
 		t.Error("a claim that was not run has a line")
 	}
 }
 
-// A map is drawn for each row of each column that has points, by the lowest seed.
+// A map is drawn for each row of each column that has points, for the lowest seed.
 func TestMaps(t *testing.T) {
-	r := NewResults(parsed(t, strings.Replace(example, "columns:\n", "chart: {kind: map}\ncolumns:\n", 1)), "birds.csv", true)
+	text := strings.Replace(example, "columns:\n", "chart: {kind: map}\ncolumns:\n", 1)
+	r := NewResults(parsed(t, text), "birds.csv", true)
 	for _, seed := range []uint64{2, 1} {
-		r.Add(Cell{Seed: seed}, Outcome{Seed: seed, Measures: map[string]float64{"p@1": 1}, Points: &Points{X: []float64{0, 1}, Y: []float64{float64(seed), 3}, Class: []int{1, 0}, Classes: []string{"jay", "wren"}}})
+		points := Points{
+			X: []float64{0, 1}, Y: []float64{float64(seed), 3}, Class: []int{1, 0}, Classes: []string{"jay", "wren"},
+		}
+		r.Add(Cell{Seed: seed}, Outcome{Seed: seed, Measures: map[string]float64{"p@1": 1}, Points: &points})
 	}
 	m, ok := r.mapOf(0, 0)
 	if !ok || len(m.Points) != 2 || m.Points[0].Y != 1 || m.Points[0].Group != 1 || m.Groups[1] != "wren" {
 		t.Errorf("found %+v", m)
 	}
 	all := r.charts()
-	if len(all) != 1 || !strings.Contains(string(all[0].Drawing), "<circle") || !strings.Contains(string(all[0].Drawing), "wren") || all[0].Title != r.Study.Rows[0].Name+", "+r.Study.Columns[0].Name {
+	if len(all) != 1 || !strings.Contains(string(all[0].Drawing), "<circle") ||
+		!strings.Contains(string(all[0].Drawing), "wren") ||
+		all[0].Title != r.Study.Rows[0].Name+", "+r.Study.Columns[0].Name {
 		t.Errorf("%d charts: %+v", len(all), all)
 	}
 }

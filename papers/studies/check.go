@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// check refuses what does not hold together.
+// check returns an error if the study is inconsistent.
 func (s *Study) check() error {
 	switch {
 	case s.Name == "" || s.Title == "" || s.Paper == "" || s.Source == "":
@@ -15,7 +15,8 @@ func (s *Study) check() error {
 	case s.Unit != "percent" && s.Unit != "share":
 		return fmt.Errorf("unit is %q, expected percent or share", s.Unit)
 	case len(s.Measures) == 0 || len(s.Rows) == 0 || len(s.Columns) == 0 || s.Seeds < 1:
-		return fmt.Errorf("found %d measures, %d rows, %d columns, %d seeds, expected some of each", len(s.Measures), len(s.Rows), len(s.Columns), s.Seeds)
+		return fmt.Errorf("found %d measures, %d rows, %d columns, %d seeds, expected some of each",
+			len(s.Measures), len(s.Rows), len(s.Columns), s.Seeds)
 	}
 	for i, c := range s.Columns {
 		if c.Name == "" || s.column(c.Name) != i {
@@ -46,7 +47,8 @@ func (s *Study) checkRow(i int, r Row) error {
 		return fmt.Errorf("row %d is named %q, expected a name of its own", i+1, r.Name)
 	}
 	if r.kinds() != 1 {
-		return fmt.Errorf("row %q: expected one of recipe, ratio, judge, untrained, estimate, cost and estimator", r.Name)
+		return fmt.Errorf("row %q: expected one of recipe, ratio, judge, untrained, estimate, cost and estimator",
+			r.Name)
 	}
 	if !slices.Contains([]string{"", Frozen, Whitened}, r.Untrained) {
 		return fmt.Errorf("row %q: untrained is %q, expected %s or %s", r.Name, r.Untrained, Frozen, Whitened)
@@ -61,30 +63,34 @@ func (s *Study) checkRow(i int, r Row) error {
 		return fmt.Errorf("row %q: whole is %q, expected a recipe for stored features beside it", r.Name, r.Whole)
 	}
 	if r.Network != "" && (r.Ratio != nil || r.Judge != "") {
-		return fmt.Errorf("row %q: network is %q, expected none: ratios and judges look at the table's", r.Name, r.Network)
+		return fmt.Errorf("row %q: network is %q, expected none: ratios and judges use the table's", r.Name, r.Network)
 	}
 	if len(r.Paper) > 0 && len(r.Paper) != len(s.Columns) {
-		return fmt.Errorf("row %q: %d numbers of the paper, expected one for each of %d columns", r.Name, len(r.Paper), len(s.Columns))
+		return fmt.Errorf("row %q: %d numbers of the paper, expected one for each of %d columns",
+			r.Name, len(r.Paper), len(s.Columns))
 	}
 	for _, n := range r.Paper {
 		if len(n.Values) > len(s.Measures) {
-			return fmt.Errorf("row %q: a cell of %d numbers, expected at most one for each of %d measures", r.Name, len(n.Values), len(s.Measures))
+			return fmt.Errorf("row %q: a cell of %d numbers, expected at most one for each of %d measures",
+				r.Name, len(n.Values), len(s.Measures))
 		}
 	}
 	return s.checkColumns(r.Skip)
 }
 
-// checkDrawn refuses a study of which a part is drawn, or is measured in two ways.
+// checkDrawn refuses a study that draws only some of its data, or measures drawn data in two ways.
 func (s *Study) checkDrawn() error {
 	for _, c := range s.Columns {
 		if (c.Data == Drawn) != s.Drawn() {
-			return fmt.Errorf("column %q: data is %q beside %q, expected %s of all columns or of none", c.Name, c.Data, s.Columns[0].Data, Drawn)
+			return fmt.Errorf("column %q: data is %q beside %q, expected %s of all columns or of none",
+				c.Name, c.Data, s.Columns[0].Data, Drawn)
 		}
 	}
 	for _, r := range s.Rows {
 		switch {
 		case r.draws() != s.Drawn() && r.Ratio == nil:
-			return fmt.Errorf("row %q: expected cost or estimator where the columns' data is %s, and nowhere else", r.Name, Drawn)
+			return fmt.Errorf("row %q: expected cost or estimator if the columns' data is %s, and only then",
+				r.Name, Drawn)
 		case len(r.Cost) > 0 && len(r.Cost) != 2:
 			return fmt.Errorf("row %q: cost is %v, expected a loss and a filter", r.Name, r.Cost)
 		case r.draws() && (len(r.Cost) > 0) != (len(s.Rows[0].Cost) > 0):
@@ -109,6 +115,8 @@ func (s *Study) checkColumns(names []string) error {
 	return nil
 }
 
+func notShare(v float64) bool { return !(v > 0 && v <= 1) }
+
 func (s *Study) checkChart() error {
 	if s.Chart == nil {
 		return nil
@@ -120,10 +128,11 @@ func (s *Study) checkChart() error {
 		}
 	case c.Kind == Maps || c.Kind == Neighbours:
 	case !slices.Contains([]string{OverSteps, Histograms, Boxes}, c.Kind):
-		return fmt.Errorf("chart: kind is %q, expected %s, %s, %s, %s, %s or %s", c.Kind, OverColumns, OverSteps, Histograms, Boxes, Maps, Neighbours)
+		return fmt.Errorf("chart: kind is %q, expected %s, %s, %s, %s, %s or %s",
+			c.Kind, OverColumns, OverSteps, Histograms, Boxes, Maps, Neighbours)
 	case c.Trace == "":
 		return fmt.Errorf("chart: %s needs the name of a trace", c.Kind)
-	case c.Kind != OverSteps && len(c.At) == 0 || slices.ContainsFunc(c.At, func(v float64) bool { return !(v > 0 && v <= 1) }):
+	case c.Kind != OverSteps && len(c.At) == 0 || slices.ContainsFunc(c.At, notShare):
 		return fmt.Errorf("chart: %s: at is %v, expected shares of the training, above 0 and up to 1", c.Kind, c.At)
 	}
 	return nil

@@ -9,20 +9,20 @@ import (
 	"winnow/internal/paired"
 )
 
-// Claim is an ordering that the paper reads from its numbers.
+// Claim is a statement of the paper about the order of its numbers.
 type Claim struct {
 	Say     string   `yaml:"say"`      // in words
 	Better  Names    `yaml:"better"`   // rows
 	Than    Names    `yaml:"than"`     // rows, each of Better against each of these
 	AtLeast *float64 `yaml:"at_least"` // instead of Than: a value, in the measure's own scale (a share)
-	AtMost  *float64 `yaml:"at_most"`  // likewise, from the other side
-	By      float64  `yaml:"by"`       // least difference, in the measure's own scale; may be below 0
-	Measure string   `yaml:"measure"`  // the first one where it is empty
-	Columns Names    `yaml:"columns"`  // all where it is empty
+	AtMost  *float64 `yaml:"at_most"`  // likewise, an upper bound
+	By      float64  `yaml:"by"`       // smallest difference, in the measure's own scale; may be below 0
+	Measure string   `yaml:"measure"`  // "": the first one
+	Columns Names    `yaml:"columns"`  // none: all
 	// With these two, a row is compared with itself in other columns.
 	BetterColumns Names `yaml:"better_columns"`
 	ThanColumns   Names `yaml:"than_columns"`
-	Most          bool  `yaml:"most"` // it is said of most of its comparisons, not of all
+	Most          bool  `yaml:"most"` // the claim is about most of its comparisons, not all
 }
 
 func (s *Study) checkClaim(c Claim) error {
@@ -30,7 +30,8 @@ func (s *Study) checkClaim(c Claim) error {
 		return fmt.Errorf("say and better are needed")
 	}
 	ways := 0
-	for _, there := range []bool{len(c.Than) > 0, c.AtLeast != nil, c.AtMost != nil, len(c.BetterColumns) > 0 && len(c.ThanColumns) > 0} {
+	columns := len(c.BetterColumns) > 0 && len(c.ThanColumns) > 0
+	for _, there := range []bool{len(c.Than) > 0, c.AtLeast != nil, c.AtMost != nil, columns} {
 		if there {
 			ways++
 		}
@@ -49,13 +50,13 @@ func (s *Study) checkClaim(c Claim) error {
 	return s.checkColumns(slices.Concat(c.Columns, c.BetterColumns, c.ThanColumns))
 }
 
-// limit returns the value that a claim compares with; nil where it compares rows.
+// limit returns the value that a claim compares with, or nil if it compares rows.
 func (c Claim) limit() *float64 { return cmp.Or(c.AtLeast, c.AtMost) }
 
-// State is what can be said of a comparison or a claim.
+// State is the result of a comparison or a claim.
 type State string
 
-// What can be said.
+// The states.
 const (
 	Holds     State = "holds"
 	Fails     State = "does not hold"
@@ -64,18 +65,18 @@ const (
 
 // Comparison is one instance of a claim.
 type Comparison struct {
-	Better, Than      string  // what is compared, in words
-	paired.Difference         // over the seeds that both sides have, less what the claim asks for
+	Better, Than      string  // the sides, in words
+	paired.Difference         // over the seeds of both sides, minus the claim's By
 	Holm              float64 // P, corrected for all comparisons of the study (Holm 1979); NaN with too few seeds for P
 	State             State
-	Paper             *bool // whether it holds in the paper's own numbers; nil where these are not there
-	alike             bool  // of the differences each is above 0, or each below
+	Paper             *bool // whether it holds in the paper's own numbers; nil: not known
+	alike             bool  // all differences have the same sign
 }
 
-// decide says what can be said: with [paired.Enough] seeds a difference that is significant after Holm's correction, with three or
-// more but not enough one that all seeds agree on.
+// decide sets the state. With [paired.Enough] seeds, a difference must be significant after Holm's correction; with
+// fewer, but at least three, all seeds must agree on it.
 func (c *Comparison) decide() {
-	known := c.Holm < Significance
+	known := c.Holm < significance
 	if math.IsNaN(c.Holm) {
 		known = c.alike && c.N >= fewest
 	}
@@ -89,19 +90,19 @@ func (c *Comparison) decide() {
 	}
 }
 
-// Verdict is a claim with what became of it.
+// Verdict is a claim with its comparisons.
 type Verdict struct {
 	Claim       Claim
 	Comparisons []Comparison
 }
 
-// Significance below which a difference counts as more than chance.
-const Significance = 0.05
+// significance is the p-value below which a difference is not chance.
+const significance = 0.05
 
-// fewest seeds whose agreement says something where there are too few for a test.
+// fewest is the smallest number of seeds whose agreement counts when there are too few for a test.
 const fewest = 3
 
-// Count returns how many comparisons are of a state.
+// Count returns the number of comparisons in a state.
 func (v Verdict) Count(state State) (n int) {
 	for _, c := range v.Comparisons {
 		if c.State == state {
@@ -111,8 +112,8 @@ func (v Verdict) Count(state State) (n int) {
 	return n
 }
 
-// State is that of the claim: one of all comparisons holds where all hold, and does not where one does not; one of most goes by
-// more than half.
+// State returns the state of the claim. A claim about all comparisons holds if all hold, and fails if one fails; a
+// claim about most goes by the majority.
 func (v Verdict) State() State {
 	all, holds, fails := len(v.Comparisons), v.Count(Holds), v.Count(Fails)
 	switch {
@@ -126,8 +127,8 @@ func (v Verdict) State() State {
 	return CannotSay
 }
 
-// InPaper counts the comparisons that hold in the paper's own numbers, of those that it has numbers for.
-func (v Verdict) InPaper() (holds, of int) {
+// inPaper counts the comparisons that hold in the paper's own numbers, among those that it has numbers for.
+func (v Verdict) inPaper() (holds, of int) {
 	for _, c := range v.Comparisons {
 		if c.Paper != nil {
 			of++
@@ -142,8 +143,8 @@ func (v Verdict) InPaper() (holds, of int) {
 // side is one side of a comparison: a cell over its seeds, and the paper's value.
 type side struct{ row, column int }
 
-// Verdicts tests every claim on what was measured. Comparisons without a common seed are left out. The seeds share one test set:
-// what they say is of trainings, not of other images.
+// Verdicts tests every claim on the measured values. Comparisons without a common seed are left out. The seeds share
+// one test set, so the tests are about other trainings, not other images.
 func (r *Results) Verdicts() []Verdict {
 	var all []Verdict
 	var ps []float64
@@ -173,7 +174,7 @@ func (r *Results) Verdicts() []Verdict {
 	return all
 }
 
-// question is what a comparison asks: one that two claims ask is tested once.
+// question identifies a comparison, so that one of two claims is tested once.
 type question struct {
 	better, than, measure string
 	by                    float64
@@ -181,7 +182,7 @@ type question struct {
 
 func asked(c Claim, of Comparison) question { return question{of.Better, of.Than, c.Measure, c.By} }
 
-// pairs lists what a claim compares; a second side of {-1, -1} is a value.
+// pairs lists the sides that a claim compares; a second side of {-1, -1} is a value.
 func (r *Results) pairs(c Claim) [][2]side {
 	s, out := r.Study, [][2]side{}
 	columns := func(names Names) []int {
@@ -219,7 +220,7 @@ func (r *Results) pairs(c Claim) [][2]side {
 
 // compare pairs the two sides by seed.
 func (r *Results) compare(c Claim, measure string, a, b side) (Comparison, bool) {
-	less, sign := c.By, 1.0 // what is compared is sign times the difference of the values, less what the claim asks for
+	less, sign := c.By, 1.0 // the comparison is about sign × difference - less
 	out := Comparison{Better: r.describe(a, c), Than: r.describe(b, c)}
 	mine := r.values(a.row, a.column, measure)
 	var theirs map[int]float64
@@ -263,7 +264,7 @@ func (r *Results) describe(s side, c Claim) string {
 	return r.Study.Rows[s.row].Name + ", " + r.Study.Columns[s.column].Name
 }
 
-// paperValue returns a value of the paper's in the measure's own scale.
+// paperValue returns a value of the paper in the measure's own scale.
 func (r *Results) paperValue(s side, measure string) (float64, bool) {
 	row := r.Study.Rows[s.row]
 	at := slices.Index(r.Study.Measures, measure)

@@ -16,7 +16,7 @@ var pageText string
 //go:embed report.css
 var pageStyle string
 
-// pageData is what the page shows.
+// pageData is the content of the page.
 type pageData struct {
 	Study       *Study
 	Notes       []string
@@ -35,15 +35,15 @@ type pageTable struct {
 
 type pageVerdict struct {
 	Sentence string
-	State    string    // yes, no, unsure; none where nothing was compared
+	State    string    // yes, no, unsure; none: nothing was compared
 	Says     string    // the state in words
-	Others   []string  // comparisons that do not hold or of which nothing can be said
-	Dots     *pageDots // nil where nothing was compared
+	Others   []string  // comparisons that do not hold or are undecided
+	Dots     *pageDots // nil: nothing was compared
 }
 
-// pageDots is a claim's comparisons on a line, places from 0 to 1.
+// pageDots is a claim's comparisons on a line, at positions from 0 to 1.
 type pageDots struct {
-	Zero      float64 // what the claim asks for
+	Zero      float64 // position of the claim's limit
 	Dots      []pageDot
 	Low, High string // the ends of the line
 	Says      string
@@ -55,21 +55,23 @@ type pageDot struct {
 	Says string
 }
 
-// Legend says what the marks of neighbours mean.
+// Legend explains the marks of neighbours.
 func (pageData) Legend() template.HTML { return page.QueryLegend }
 
-// Zero and Left put a place on a line into a style.
+// Zero returns the style of the claim's limit at a position.
 func (pageData) Zero(at float64) template.CSS {
 	return template.CSS(fmt.Sprintf("--zero:%.2f%%", 100*at))
 }
+
+// Left returns the style of a mark at a position.
 func (pageData) Left(at float64) template.CSS {
 	return template.CSS(fmt.Sprintf("left:%.2f%%", 100*at))
 }
 
-// kinds are the states as the page's style names them.
+// kinds are the names of the states in the page's style sheet.
 var kinds = map[State]string{Holds: "yes", Fails: "no", CannotSay: "unsure"}
 
-// dots puts the comparisons of a claim on a line that holds them and what the claim asks for.
+// dots puts the comparisons of a claim on a line that also shows the claim's limit.
 func (v Verdict) dots() *pageDots {
 	if len(v.Comparisons) == 0 {
 		return nil
@@ -86,8 +88,8 @@ func (v Verdict) dots() *pageDots {
 	place := func(d float64) float64 { return (d - low) / (high - low) }
 	d := &pageDots{Zero: place(0), Low: fmt.Sprintf("%+.2g", low), High: fmt.Sprintf("%+.2g", high), Says: v.counts()}
 	for _, c := range v.Comparisons {
-		dot := pageDot{At: place(c.Mean), Kind: kinds[c.State], Says: fmt.Sprintf("%s: %s against %s: %s", c.State, c.Better, c.Than, c.numbers())}
-		d.Dots = append(d.Dots, dot)
+		says := fmt.Sprintf("%s: %s against %s: %s", c.State, c.Better, c.Than, c.numbers())
+		d.Dots = append(d.Dots, pageDot{At: place(c.Mean), Kind: kinds[c.State], Says: says})
 	}
 	return d
 }
@@ -97,16 +99,18 @@ type pageChart struct {
 	Drawing template.HTML
 }
 
-// pageFound is what queries of a column find.
+// pageFound shows what queries of a column find.
 type pageFound struct {
 	Title   string
 	Note    string
 	Queries []template.HTML
 }
 
-// HTML writes one self-contained page: claims, charts, tables.
+// HTML writes a self-contained page: claims, charts, tables.
 func (r *Results) HTML(w io.Writer) error {
-	d := pageData{Study: r.Study, Notes: r.notes(), Explanation: r.explanation(), Charts: r.charts(), Tested: r.tested()}
+	d := pageData{
+		Study: r.Study, Notes: r.notes(), Explanation: r.explanation(), Charts: r.charts(), Tested: r.tested(),
+	}
 	for _, m := range r.measures() {
 		if lines := r.grid(m); len(lines) > 1 {
 			d.Tables = append(d.Tables, pageTable{lines[0], lines[1:]})
@@ -121,14 +125,18 @@ func (r *Results) HTML(w io.Writer) error {
 		style += page.QueryStyle + foundStyle
 	}
 	for _, v := range r.Verdicts() {
-		p := pageVerdict{Sentence: v.sentence(r.StandIn), State: kinds[v.State()], Says: v.says(), Others: v.others(), Dots: v.dots()}
+		p := pageVerdict{
+			Sentence: v.sentence(r.StandIn), State: kinds[v.State()], Says: v.says(),
+			Others: v.others(), Dots: v.dots(),
+		}
 		if len(v.Comparisons) == 0 {
 			p.State = "none"
 		}
 		d.Verdicts = append(d.Verdicts, p)
 	}
+	begins := pagestyle.Page{Command: "reproduce", Title: r.Study.Name + " – winnow reproduce", Style: style}
 	t, err := template.New("report").Funcs(template.FuncMap{
-		"begin":  pagestyle.Page{Command: "reproduce", Title: r.Study.Name + " – winnow reproduce", Style: style}.Begin,
+		"begin":  begins.Begin,
 		"finish": func() template.HTML { return pagestyle.End },
 	}).Parse(pageText)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"winnow/internal/text"
 )
 
-// cellJSON is a cell over its seeds, as JSON: in the measure's own scale.
+// cellJSON is a cell over its seeds, in the measure's own scale.
 type cellJSON struct {
 	Row     string    `json:"row"`
 	Column  string    `json:"column"`
@@ -41,7 +41,7 @@ type comparisonJSON struct {
 	Paper      *bool    `json:"paper,omitempty"`
 }
 
-// JSON writes everything that the other forms say, unrounded.
+// JSON writes the content of the other forms, unrounded.
 func (r *Results) JSON(w io.Writer) error {
 	out := struct {
 		Study   string      `json:"study"`
@@ -69,9 +69,14 @@ func (r *Results) JSON(w io.Writer) error {
 		}
 	}
 	for _, v := range r.Verdicts() {
-		c := claimJSON{Say: v.Claim.Say, State: v.State(), Holds: v.Count(Holds), Fails: v.Count(Fails), Of: len(v.Comparisons), Comparisons: []comparisonJSON{}}
+		c := claimJSON{
+			Say: v.Claim.Say, State: v.State(), Holds: v.Count(Holds), Fails: v.Count(Fails), Of: len(v.Comparisons),
+			Comparisons: []comparisonJSON{},
+		}
 		for _, q := range v.Comparisons {
-			one := comparisonJSON{q.Better, q.Than, q.N, q.Mean, known(q.Low), known(q.High), known(q.P), known(q.Holm), q.State, nil}
+			one := comparisonJSON{
+				q.Better, q.Than, q.N, q.Mean, known(q.Low), known(q.High), known(q.P), known(q.Holm), q.State, nil,
+			}
 			if !r.StandIn {
 				one.Paper = q.Paper
 			}
@@ -82,7 +87,7 @@ func (r *Results) JSON(w io.Writer) error {
 	return text.JSON(w, out)
 }
 
-// known returns a number that JSON can hold, or none.
+// known returns a pointer to v, or nil if JSON cannot represent it.
 func known(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"winnow/report/page"
 )
 
-// shownBy are the rows whose neighbours are shown: those that are trained, as the paper's are.
+// shownBy returns the rows whose neighbours are shown: the trained ones, as in the paper.
 func (r *Results) shownBy() (rows []int) {
 	for i, row := range r.Study.Rows {
 		if row.Recipe != "" {
@@ -30,7 +30,7 @@ func (r *Results) Shown(column int) (paths []string) {
 	return paths
 }
 
-// found draws what the queries of each column find: query by query, what the rows find below each other, by the lowest seed.
+// found draws the neighbours of each column's queries for the lowest seed: for each query, one row below the other.
 func (r *Results) found() (all []pageFound, err error) {
 	if r.Study.Chart == nil || r.Study.Chart.Kind != Neighbours {
 		return nil, nil
@@ -42,7 +42,8 @@ func (r *Results) found() (all []pageFound, err error) {
 		}
 		f := pageFound{Title: column.Name}
 		if len(files) == 0 {
-			f.Note = "The pictures are not at hand: their paths stand for them. --root names the folder of the images, or a .zip file of it."
+			f.Note = "The pictures were not found, so their paths are shown: name the folder of the images, or a " +
+				".zip file of it, as the root."
 		}
 		for k := 0; ; k++ {
 			cards := r.cards(j, k, files)
@@ -62,7 +63,7 @@ func (r *Results) found() (all []pageFound, err error) {
 	return all, nil
 }
 
-// cards are what each row finds by the query of a column at a place, with pictures by path.
+// cards returns the neighbours that each row finds for a column's query; files are the pictures by path.
 func (r *Results) cards(column, at int, files map[string][]byte) (list []page.QueryCard) {
 	for _, i := range r.shownBy() {
 		o, _ := r.first(i, column)
@@ -70,17 +71,23 @@ func (r *Results) cards(column, at int, files map[string][]byte) (list []page.Qu
 			continue
 		}
 		q := o.Queries[at]
-		card := page.QueryCard{By: r.Study.Rows[i].Name, Query: page.Picture{Data: files[q.Path], Caption: q.Class, File: q.Path}}
+		card := page.QueryCard{
+			By: r.Study.Rows[i].Name, Query: page.Picture{Data: files[q.Path], Caption: q.Class, File: q.Path},
+		}
 		for _, n := range q.Nearest {
-			card.Nearest = append(card.Nearest, page.Picture{Data: files[n.Path], Caption: n.Class, Note: fmt.Sprintf("%.3f", n.Similarity), File: n.Path, Good: n.Hit})
+			card.Nearest = append(card.Nearest, page.Picture{
+				Data: files[n.Path], Caption: n.Class, Note: fmt.Sprintf("%.3f", n.Similarity),
+				File: n.Path, Good: n.Hit,
+			})
 		}
 		list = append(list, card)
 	}
 	return list
 }
 
-// foundStyle lets ten neighbours stand beside their query, the names of files below pictures in one line.
+// foundStyle fits ten neighbours beside their query, with the file names below the pictures in one line.
 const foundStyle = `
-.found .query { gap:14px } .found .query ol { gap:10px } .found .query figure, .found .mid { width:84px } .found .mid { height:84px }
+.found .query { gap:14px } .found .query ol { gap:10px }
+.found .query figure, .found .mid { width:84px } .found .mid { height:84px }
 .seen .file { -webkit-line-clamp:1 } .found h3 { font-size:16px; margin:22px 0 8px }
 `

@@ -7,22 +7,29 @@ import (
 	"testing"
 )
 
-// What each trained row finds by a query stands below each other, of the lowest seed, hits and misses marked; a picture that is not
-// at hand has its path, and where none is that is said.
+// The page shows what each trained row finds for a query, one row below the other, for the lowest seed, with hits and
+// misses marked. A missing picture is replaced by its path, and if all are missing a note says so.
 func TestNeighboursOnThePage(t *testing.T) {
 	text := strings.Replace(example, "columns:\n", "chart: {kind: neighbours}\ncolumns:\n", 1)
 	text = strings.Replace(text, "rows:\n", "rows:\n  - {name: as stored, untrained: frozen}\n", 1)
 	r := NewResults(parsed(t, text), "birds.csv", true)
 	for row := range 3 {
 		for _, seed := range []uint64{2, 1} {
-			near := []Near{{Path: "b/right.png", Class: "wren", Similarity: 0.5, Hit: true}, {Path: "b/wrong.png", Class: "jay", Similarity: 0.25}}
+			near := []Near{
+				{Path: "b/right.png", Class: "wren", Similarity: 0.5, Hit: true},
+				{Path: "b/wrong.png", Class: "jay", Similarity: 0.25},
+			}
 			if seed == 2 {
 				near[0].Path = "b/other.png"
 			}
-			r.Add(Cell{Row: row, Seed: seed}, Outcome{Seed: seed, Measures: map[string]float64{"p@1": 1}, Queries: []Query{{"a/asks.png", "wren", near}, {"a/asks too.png", "jay", near[1:]}}})
+			r.Add(Cell{Row: row, Seed: seed}, Outcome{
+				Seed: seed, Measures: map[string]float64{"p@1": 1},
+				Queries: []Query{{"a/asks.png", "wren", near}, {"a/asks too.png", "jay", near[1:]}},
+			})
 		}
 	}
-	if got := r.Shown(0); len(got) != 2*(3+2) || slices.Contains(got, "b/other.png") || !slices.Contains(got, "b/wrong.png") || len(r.Shown(1)) != 0 {
+	if got := r.Shown(0); len(got) != 2*(3+2) || slices.Contains(got, "b/other.png") ||
+		!slices.Contains(got, "b/wrong.png") || len(r.Shown(1)) != 0 {
 		t.Errorf("shown: %q", got)
 	}
 	page := func() string {
@@ -34,18 +41,20 @@ func TestNeighboursOnThePage(t *testing.T) {
 	}
 	html := page()
 	for text, want := range map[string]int{
-		`<p class="by">plain</p>`: 2, `<p class="by">filtered</p>`: 2, "as stored</p>": 0, `class="hit"`: 2, `class="miss"`: 4, "1 of 2 hits": 2, "0 of 1 hits": 2,
-		"no picture": 2 * (3 + 2), "b/<wbr>wrong.<wbr>png": 4, "not at hand": 1, `<img class="mid`: 0, ">0.500<": 2,
+		`<p class="by">plain</p>`: 2, `<p class="by">filtered</p>`: 2, "as stored</p>": 0,
+		`class="hit"`: 2, `class="miss"`: 4, "1 of 2 hits": 2, "0 of 1 hits": 2,
+		"no picture": 2 * (3 + 2), "b/<wbr>wrong.<wbr>png": 4, "were not found": 1, `<img class="mid`: 0, ">0.500<": 2,
 	} {
 		if n := strings.Count(html, text); n != want {
-			t.Errorf("%q stands %d times on the page, expected %d times", text, n, want)
+			t.Errorf("%q is on the page %d times, expected %d", text, n, want)
 		}
 	}
-	if plain, filtered := strings.Index(html, ">plain</p>"), strings.Index(html, ">filtered</p>"); plain > filtered || strings.LastIndex(html, ">plain</p>") < filtered {
-		t.Error("what the rows find by a query does not stand below each other")
+	filtered := strings.Index(html, ">filtered</p>")
+	if strings.Index(html, ">plain</p>") > filtered || strings.LastIndex(html, ">plain</p>") < filtered {
+		t.Error("the rows of a query are not one below the other")
 	}
 	r.Pictures = []map[string][]byte{{"b/right.png": []byte("\xff\xd8jpeg")}, nil}
-	if html = page(); strings.Count(html, `<img class="mid`) != 2 || strings.Contains(html, "not at hand") {
+	if html = page(); strings.Count(html, `<img class="mid`) != 2 || strings.Contains(html, "were not found") {
 		t.Errorf("%d pictures of one that two rows found", strings.Count(html, `<img class="mid`))
 	}
 	r.Study.Chart = nil

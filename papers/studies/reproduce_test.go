@@ -43,13 +43,17 @@ func parsed(t *testing.T, text string) *Study {
 	return &s
 }
 
-// filled has two seeds of everything: plain .70 .72 | .50 .50, filtered .72 .75 | .49 .53, top .80 .80 | .75 .75.
+// filled returns two seeds of every cell: plain .70 .72 | .50 .50, filtered .72 .75 | .49 .53, top .80 .80 | .75 .75.
 func filled(t *testing.T, standIn bool) *Results {
 	r := NewResults(parsed(t, example), "birds.csv", standIn)
-	for i, row := range [][][]float64{{{.70, .72}, {.50, .50}}, {{.72, .75}, {.49, .53}}, {{.80, .80}, {.75, .75}}} {
+	for i, row := range [][][]float64{
+		{{.70, .72}, {.50, .50}}, {{.72, .75}, {.49, .53}}, {{.80, .80}, {.75, .75}},
+	} {
 		for j, seeds := range row {
 			for k, v := range seeds {
-				r.Add(Cell{Row: i, Column: j, Seed: uint64(k + 1)}, Outcome{Data: "birds.csv", Measures: map[string]float64{"p@1": v, "map@r": v / 2}, Seconds: 2})
+				r.Add(Cell{Row: i, Column: j, Seed: uint64(k + 1)}, Outcome{
+					Data: "birds.csv", Measures: map[string]float64{"p@1": v, "map@r": v / 2}, Seconds: 2,
+				})
 			}
 		}
 	}
@@ -80,7 +84,8 @@ func TestStrict(t *testing.T) {
 		if text == example {
 			t.Fatalf("%s changes nothing", name)
 		}
-		if _, err := Parse("example", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), "reproduce: example: ") {
+		if _, err := Parse("example", []byte(text)); err == nil ||
+			!strings.HasPrefix(err.Error(), "reproduce: example: ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -96,7 +101,7 @@ func TestEveryStudy(t *testing.T) {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 		if _, err := os.Stat(filepath.Join("studies", s.Name+".yaml")); err != nil {
-			t.Errorf("a study is named as its file: %v", err)
+			t.Errorf("a study has the name of its file: %v", err)
 		}
 	}
 	if _, err := Find("nothing"); err == nil || !strings.Contains(err.Error(), all[0].Name) {
@@ -104,13 +109,14 @@ func TestEveryStudy(t *testing.T) {
 	}
 }
 
-// ofVectors reports whether a measure is one of embedded images, which untrained features have too.
+// ofVectors reports whether a measure is one of embedded images, so that untrained features have it too.
 func ofVectors(measure string) bool {
-	return strings.HasPrefix(measure, "r@") || slices.Contains([]string{"p@1", "r-precision", "map@r", "nmi", "nmi-geo", "ami", "f1", "ncm", "probe"}, measure)
+	return strings.HasPrefix(measure, "r@") ||
+		slices.Contains(strings.Fields("p@1 r-precision map@r nmi nmi-geo ami f1 ncm probe"), measure)
 }
 
-// missingRows returns which rows a study that shows measures of embedded images has not: frozen and whitened features, on
-// every column.
+// missingRows returns which of the rows of frozen and whitened features are not on every column of a study that shows
+// measures of embedded images.
 func missingRows(s Study) (missing []string) {
 	if !slices.ContainsFunc(s.Measures, ofVectors) {
 		return nil
@@ -123,8 +129,8 @@ func missingRows(s Study) (missing []string) {
 	return missing
 }
 
-// What training brings is only seen beside features that nothing was trained on. Where a chart shows ratios alone, theirs are
-// among them.
+// Every study shows untrained features, so that the effect of training can be seen. If a chart shows only ratios,
+// theirs are among them.
 func TestUntrainedRowsInEveryStudy(t *testing.T) {
 	all, err := List()
 	if err != nil {
@@ -144,12 +150,13 @@ func TestUntrainedRowsInEveryStudy(t *testing.T) {
 				ratios = append(ratios, row.Ratio.Of)
 			}
 		}
-		if s.Chart != nil && len(ratios) > 0 && !(slices.Contains(ratios, Frozen) && slices.Contains(ratios, Whitened)) {
+		if s.Chart != nil && len(ratios) > 0 && !(slices.Contains(ratios, Frozen) &&
+			slices.Contains(ratios, Whitened)) {
 			t.Errorf("%s draws the ratios of %q, and not of untrained features", s.Name, ratios)
 		}
 	}
 	if shown < 25 {
-		t.Errorf("looked at %d studies: measures have other names now", shown)
+		t.Errorf("looked at %d studies: were measures renamed?", shown)
 	}
 	if got := missingRows(*parsed(t, example)); len(got) != 2 {
 		t.Errorf("a study without them: %v", got)
@@ -159,14 +166,15 @@ func TestUntrainedRowsInEveryStudy(t *testing.T) {
 func TestSummary(t *testing.T) {
 	r := filled(t, false)
 	got := r.Summary(1, 0, "p@1")
-	if got.N != 2 || math.Abs(got.Mean-73.5) > 1e-9 || math.Abs(got.SD-3/math.Sqrt2) > 1e-9 || got.Paper != 71.5 || !got.Doubtful {
+	if got.N != 2 || math.Abs(got.Mean-73.5) > 1e-9 || math.Abs(got.SD-3/math.Sqrt2) > 1e-9 || got.Paper != 71.5 ||
+		!got.Doubtful {
 		t.Errorf("%+v", got)
 	}
 	if ratio := r.Summary(3, 1, "p@1"); math.Abs(ratio.Mean-.5/.75) > 1e-9 {
 		t.Errorf("%+v", ratio)
 	}
 	if s := filled(t, true).Summary(1, 0, "p@1"); !math.IsNaN(s.Paper) {
-		t.Errorf("the paper's number stands beside other data: %+v", s)
+		t.Errorf("the paper's number is shown beside other data: %+v", s)
 	}
 }
 
@@ -180,7 +188,8 @@ func TestVerdicts(t *testing.T) {
 		t.Fatalf("%+v", better)
 	}
 	// two seeds are too few for a p-value, and for their agreement
-	if c := better[0]; !math.IsNaN(c.P) || c.State != CannotSay || !strings.HasSuffix(c.numbers(), "the same way in 2 seeds") {
+	if c := better[0]; !math.IsNaN(c.P) || c.State != CannotSay ||
+		!strings.HasSuffix(c.numbers(), "the same way in 2 seeds") {
 		t.Errorf("%+v", c)
 	}
 	if better[0].Paper == nil || !*better[0].Paper || better[1].Paper != nil {
@@ -194,20 +203,22 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// A claim must be able to fail.
-// A claim of at most a value holds where the one of at least that value does not, in the paper's numbers too.
+// A claim of at most a value holds if the claim of at least that value does not, in the paper's numbers too.
 func TestAtMost(t *testing.T) {
 	const sized = "at_least: 0.7, columns: ten}"
-	for _, claim := range []string{"at_least: 0.5", "at_most: 0.5", "at_least: 0.9", "at_most: 0.9", "at_most: 0.9, by: 0.3"} {
+	for claim, want := range map[string]float64{
+		"at_least: 0.5": 0.235, "at_most: 0.5": -0.235, "at_least: 0.9": -0.165, "at_most: 0.9": 0.165,
+		"at_most: 0.9, by: 0.3": -0.135,
+	} {
 		r := filled(t, false)
 		r.Study = parsed(t, strings.Replace(example, sized, claim+", columns: ten}", 1))
 		c := r.Verdicts()[1].Comparisons[0]
-		want := map[string]float64{"at_least: 0.5": 0.235, "at_most: 0.5": -0.235, "at_least: 0.9": -0.165, "at_most: 0.9": 0.165, "at_most: 0.9, by: 0.3": -0.135}[claim]
 		if math.Abs(c.Mean-want) > 1e-9 || c.Paper == nil || *c.Paper != (want > 0) {
 			t.Errorf("%s of .72 and .75, .715 in the paper: found %+.3f, %v", claim, c.Mean, *c.Paper)
 		}
 	}
-	if _, err := Parse("example", []byte(strings.Replace(example, sized, "at_least: 0.1, at_most: 0.7}", 1))); err == nil {
+	two := strings.Replace(example, sized, "at_least: 0.1, at_most: 0.7}", 1)
+	if _, err := Parse("example", []byte(two)); err == nil {
 		t.Error("two limits were let through")
 	}
 }
@@ -223,7 +234,7 @@ func TestVerdictFails(t *testing.T) {
 	}
 }
 
-// What can be said depends on the seeds, on chance, and on how many comparisons there are.
+// The state depends on the seeds, on chance, and on the number of comparisons.
 func TestStates(t *testing.T) {
 	clear, noisy := []float64{.02, .021, .022, .02, .021}, []float64{.02, .03, .01, .04, -.03}
 	for _, c := range []struct {
@@ -245,7 +256,10 @@ func TestStates(t *testing.T) {
 		{"two seeds", []float64{.1, .1}, 0, CannotSay},
 		{"one seed", []float64{.1}, 0, CannotSay},
 	} {
-		s := &Study{Measures: []string{"p@1"}, Rows: []Row{{Name: "a"}, {Name: "b"}}, Claims: []Claim{{Say: "a above b", Better: Names{"a"}, Than: Names{"b"}}}}
+		s := &Study{
+			Measures: []string{"p@1"}, Rows: []Row{{Name: "a"}, {Name: "b"}},
+			Claims: []Claim{{Say: "a above b", Better: Names{"a"}, Than: Names{"b"}}},
+		}
 		r := NewResults(s, "x", true)
 		for column := range 1 + c.others {
 			s.Columns = append(s.Columns, Column{Name: fmt.Sprint(column)})
@@ -253,8 +267,11 @@ func TestStates(t *testing.T) {
 				if column > 0 {
 					v = noisy[seed]
 				}
-				r.Add(Cell{Row: 0, Column: column, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .5 + v}})
-				r.Add(Cell{Row: 1, Column: column, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .5}})
+				for row, v := range []float64{.5 + v, .5} {
+					r.Add(Cell{Row: row, Column: column, Seed: uint64(seed + 1)}, Outcome{
+						Measures: map[string]float64{"p@1": v},
+					})
+				}
 			}
 		}
 		v := r.Verdicts()[0]
@@ -265,14 +282,20 @@ func TestStates(t *testing.T) {
 			t.Errorf("%s: the claim %s, of %s", c.name, v.State(), v.counts())
 		}
 	}
-	s := &Study{Measures: []string{"p@1"}, Rows: []Row{{Name: "a"}, {Name: "b"}}, Columns: []Column{{Name: "x"}},
-		Claims: []Claim{{Say: "one", Better: Names{"a"}, Than: Names{"b"}}, {Say: "the same", Better: Names{"a"}, Than: Names{"b"}}, {Say: "another", Better: Names{"a"}, Than: Names{"b"}, By: .001}}}
+	s := &Study{
+		Measures: []string{"p@1"}, Rows: []Row{{Name: "a"}, {Name: "b"}}, Columns: []Column{{Name: "x"}},
+		Claims: []Claim{
+			{Say: "one", Better: Names{"a"}, Than: Names{"b"}}, {Say: "the same", Better: Names{"a"}, Than: Names{"b"}},
+			{Say: "another", Better: Names{"a"}, Than: Names{"b"}, By: .001},
+		},
+	}
 	r := NewResults(s, "x", true)
 	for seed, v := range noisy {
 		r.Add(Cell{Row: 0, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .5 + v}})
 		r.Add(Cell{Row: 1, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .5}})
 	}
-	if v := r.Verdicts(); v[0].Comparisons[0].Holm != 2*v[0].Comparisons[0].P || v[1].Comparisons[0].Holm != v[0].Comparisons[0].Holm {
+	v := r.Verdicts()
+	if first := v[0].Comparisons[0]; first.Holm != 2*first.P || v[1].Comparisons[0].Holm != first.Holm {
 		t.Errorf("a comparison of two claims counts twice: %+v", v)
 	}
 	most := Verdict{Claim: Claim{Most: true}, Comparisons: []Comparison{{State: Holds}, {State: Holds}, {State: Fails}}}
@@ -281,14 +304,16 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// What is said above and below the tables where seeds differ in number, a head was kept as it began, or there is one seed.
+// The explanation tells whether seeds differ in number, an untrained head was kept, or there is one seed.
 func TestExplanation(t *testing.T) {
 	r := filled(t, false)
 	r.Add(Cell{Row: 0, Column: 0, Seed: 3}, Outcome{Untrained: true, Measures: map[string]float64{"p@1": .7}})
-	if text := r.explanation(); !strings.Contains(text, "over 2 to 3 seeds") || !strings.Contains(text, "in 1 of 13 trainings") {
+	if text := r.explanation(); !strings.Contains(text, "over 2 to 3 seeds") ||
+		!strings.Contains(text, "in 1 of 13 trainings") {
 		t.Error(text)
 	}
-	if text := filled(t, false).explanation(); !strings.Contains(text, "over 2 seeds") || strings.Contains(text, "trainings") {
+	if text := filled(t, false).explanation(); !strings.Contains(text, "over 2 seeds") ||
+		strings.Contains(text, "trainings") {
 		t.Error(text)
 	}
 	one := NewResults(parsed(t, example), "birds.csv", false)
@@ -300,17 +325,22 @@ func TestExplanation(t *testing.T) {
 	}
 }
 
-// The last states stand beside those that validation chose, on every page.
+// Every page shows the last states beside those that validation chose.
 func TestLastStates(t *testing.T) {
 	r := filled(t, false)
-	r.Add(Cell{Row: 0, Column: 0, Seed: 1}, Outcome{Measures: map[string]float64{"p@1": .7, "map@r": .3}, Last: map[string]float64{"p@1": .6, "map@r": .2}})
+	r.Add(Cell{Row: 0, Column: 0, Seed: 1}, Outcome{
+		Measures: map[string]float64{"p@1": .7, "map@r": .3}, Last: map[string]float64{"p@1": .6, "map@r": .2},
+	})
 	var text, md, table, js bytes.Buffer
 	for _, err := range []error{r.Text(&text), r.Markdown(&md), r.CSV(&table), r.JSON(&js)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for page, want := range map[string]string{text.String(): "p@1 %, last state", md.String(): "| p@1 %, last state | ten |", table.String(): `"p@1, last state",0.6,`, js.String(): `"measure": "p@1, last state"`} {
+	for page, want := range map[string]string{
+		text.String(): "p@1 %, last state", md.String(): "| p@1 %, last state | ten |",
+		table.String(): `"p@1, last state",0.6,`, js.String(): `"measure": "p@1, last state"`,
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("lacks %q:\n%s", want, page)
 		}
@@ -325,8 +355,11 @@ func TestPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"73.50 ±2.12 (71.50? +2.00)", "filtered is better: holds in 0 of 2", "0.667 ±0.000"} {
-		for name, page := range map[string]string{"text": text.String(), "html": html.UnescapeString(page.String()), "markdown": md.String()} {
+	for _, want := range []string{"73.50 ±2.12 (71.50? +2.00)", "filtered is better: holds in 0 of 2",
+		"0.667 ±0.000"} {
+		for name, page := range map[string]string{
+			"text": text.String(), "html": html.UnescapeString(page.String()), "markdown": md.String(),
+		} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s lacks %q:\n%s", name, want, page)
 			}
@@ -340,14 +373,19 @@ func TestPages(t *testing.T) {
 		t.Error("not JSON")
 	}
 	var other bytes.Buffer
-	if err := filled(t, true).Text(&other); err != nil || strings.Contains(other.String(), "71.50") || !strings.Contains(other.String(), "not the paper's data") {
-		t.Error(err, other.String())
+	err = filled(t, true).Text(&other)
+	if told := other.String(); err != nil || strings.Contains(told, "71.50") ||
+		!strings.Contains(told, "not the paper's data") {
+		t.Error(err, told)
 	}
 }
 
-// Below the table stands what trainings chose, and where that is the end of what they were offered.
+// A note below the table lists the settings that trainings chose, and marks the ends of the choices.
 func TestChosen(t *testing.T) {
-	s := &Study{Measures: []string{"p@1"}, Tune: []Names{{"solver.lr=1"}, {"solver.lr=2"}, {"solver.lr=3"}}, Rows: []Row{{Name: "a", Recipe: "x"}}, Columns: []Column{{Name: "x"}}}
+	s := &Study{
+		Measures: []string{"p@1"}, Tune: []Names{{"solver.lr=1"}, {"solver.lr=2"}, {"solver.lr=3"}},
+		Rows: []Row{{Name: "a", Recipe: "x"}}, Columns: []Column{{Name: "x"}},
+	}
 	r := NewResults(s, "x", true)
 	for seed, best := range []int{3, 2, 3} {
 		for choice := 1; choice <= 3; choice++ {
@@ -358,7 +396,8 @@ func TestChosen(t *testing.T) {
 			r.Add(Cell{Seed: uint64(seed + 1), Choice: choice}, o)
 		}
 	}
-	want := "Settings that each training chose by its validation split, and how many did: a: solver.lr=2 (1), solver.lr=3 (2, the end of the list)."
+	want := "Settings that each training chose by its validation split, and how many did: a: solver.lr=2 (1), " +
+		"solver.lr=3 (2, the end of the list)."
 	if got := r.notes(); len(got) != 1 || got[0] != want {
 		t.Errorf("found %q, expected %q", got, want)
 	}

@@ -1,10 +1,9 @@
-// Package studies holds the papers' tables and figures as data, and puts winnow's numbers beside them.
+// Package studies holds the papers' tables and figures as data, and compares winnow's numbers with theirs.
 //
 // A [Study] is one table or figure: rows are recipes, columns are datasets with noise, and a cell is one training of a
-// row on a column for a seed. The package plans cells, keeps what came of them in one file each, sums them up over
-// seeds, tests the paper's claims on them and writes text, Markdown, CSV and HTML. It trains nothing: package
-// runner gives it the [Outcome]s of the cells. Measures are shares in [0, 1] unless a measure is said to be something else; percent
-// exists in what is printed alone.
+// row on a column for a seed. The package sums up the [Outcome]s of cells over seeds, tests the paper's claims on them
+// and writes text, Markdown, CSV and HTML. It trains nothing: package runner makes the outcomes. Measures are shares in
+// [0, 1], except those in notShares; percent exists only in printed text.
 package studies
 
 import (
@@ -23,43 +22,46 @@ type Study struct {
 	Paper     string   `yaml:"paper"`      // PRISM (001)
 	Source    string   `yaml:"source"`     // Table I
 	Notes     []string `yaml:"notes"`      // printed below the table
-	HeadNotes []string `yaml:"head_notes"` // and these, where heads on stored features are trained
-	Seeds     int      `yaml:"seeds"`      // repetitions unless asked for otherwise
-	State     string   `yaml:"state"`      // last or best: which state of a training is measured
+	HeadNotes []string `yaml:"head_notes"` // printed too if heads on stored features are trained
+	Seeds     int      `yaml:"seeds"`      // default number of repetitions
+	State     string   `yaml:"state"`      // the state of a training that is measured: last or best
 	Unit      string   `yaml:"unit"`       // of the paper's numbers, and of ours when printed: percent or share
-	Measures  []string `yaml:"measures"`   // the first ones are the paper's, in the order of its cells
+	Measures  []string `yaml:"measures"`   // the paper's come first, in the order of its cells
 	Set       []string `yaml:"set"`        // settings of all rows
-	Tune      []Names  `yaml:"tune"`       // settings that each training of a recipe chooses from by its validation split
+	Tune      []Names  `yaml:"tune"`       // settings that trainings choose from by their validation split
 	Chart     *Chart   `yaml:"chart"`
 	Columns   []Column `yaml:"columns"`
 	Rows      []Row    `yaml:"rows"`
 	Claims    []Claim  `yaml:"claims"`
 }
 
-// The state of a training that is measured: the one it ends with, or the best on the validation split.
+// The state of a training that is measured: the last, or the best on the validation split.
 const (
 	Last = "last"
 	Best = "best"
 )
 
-// Column is what all rows are trained on.
+// Column is a dataset with noise.
 type Column struct {
-	Name  string   `yaml:"name"`
-	Data  string   `yaml:"data"`  // the paper's dataset, or Drawn
-	Noise string   `yaml:"noise"` // a model of winnow data corrupt; given: labels as the manifest gives them; none: the true ones
-	Rate  float64  `yaml:"rate"`  // of noise
-	Says  *float64 `yaml:"says"`  // the rate that filters are told; nil: Rate. Of given labels the share that is known to be wrong counts before it
-	X     *float64 `yaml:"x"`     // place on the chart's axis; nil: Rate
-	Set   []string `yaml:"set"`
+	Name string `yaml:"name"`
+	Data string `yaml:"data"` // the paper's dataset, or Drawn
+	// Noise is a model of winnow data corrupt; given: labels as in the manifest; none: the true labels.
+	Noise string  `yaml:"noise"`
+	Rate  float64 `yaml:"rate"` // of noise
+	// Says is the rate that filters are told; nil: Rate. If the noise is given and the manifest knows wrong labels,
+	// their share is told instead.
+	Says *float64 `yaml:"says"`
+	X    *float64 `yaml:"x"` // position on the chart's axis; nil: Rate
+	Set  []string `yaml:"set"`
 }
 
-// Drawn is the data of a column that needs none: what it needs is drawn from the seed. Settings of such a study are those of the
-// command that measures it.
+// Drawn is the data of a column without files: its data are drawn from the seed. The settings of such a study are not
+// those of a training.
 const Drawn = "drawn"
 
-// How labels come to a row.
+// The labels that a row is trained on.
 const (
-	Noisy   = "noisy"   // as the column says
+	Noisy   = "noisy"   // the column's
 	True    = "true"    // the true ones, whatever the column's noise
 	Topline = "topline" // the true ones of a share 1 - rate of the samples (Le & Odobez, section 6)
 )
@@ -67,28 +69,28 @@ const (
 // Row is a method.
 type Row struct {
 	Name   string   `yaml:"name"`
-	Recipe string   `yaml:"recipe"` // of papers/recipes, or default: winnow's own settings
-	Whole  string   `yaml:"whole"`  // instead of Recipe, which is one for stored features, where the network is trained too
+	Recipe string   `yaml:"recipe"` // of run/recipes, or default: winnow's own settings
+	Whole  string   `yaml:"whole"`  // instead of Recipe, which is for stored features, if the network is trained too
 	Set    []string `yaml:"set"`
 	Tune   []Names  `yaml:"tune"`   // instead of the study's
 	Labels string   `yaml:"labels"` // Noisy (also ""), True or Topline
-	// Network is what made the features that the row is trained on, where it is another one than the table's: data sets
-	// go by other names then, see [Row.Source].
+	// Network made the features of the row, if it is not the table's network. Datasets then have other names, see
+	// [Row.Source].
 	Network string `yaml:"network"`
-	Ratio   *Ratio `yaml:"ratio"` // the row is computed from two others, seed by seed
+	Ratio   *Ratio `yaml:"ratio"` // computes the row from two others, seed by seed
 
-	// Judge is the scorer of winnow audit that judges the training labels: in the embedding that the recipe reached, by what its
-	// training saw of them, or, without a recipe, of the stored features.
+	// Judge is the scorer of winnow audit that judges the training labels: in the recipe's final embedding, by the
+	// record of its training or, without a recipe, on the stored features.
 	Judge     string `yaml:"judge"`
 	Untrained string `yaml:"untrained"` // instead of a recipe: the features as stored (frozen), or whitened
 	Estimate  string `yaml:"estimate"`  // instead of a recipe: a method of winnow noise
 
-	// Of columns whose data is Drawn.
+	// For columns whose data is Drawn.
 	Cost      Names  `yaml:"cost"`      // a loss and a filter (or none) whose training steps are timed
 	Estimator string `yaml:"estimator"` // of a class's concentration: a name of concentration.Estimators
 
-	Skip  []string `yaml:"skip"`  // columns that the method is not made for
-	Paper []Number `yaml:"paper"` // one a column, or none
+	Skip  []string `yaml:"skip"`  // columns that the method does not apply to
+	Paper []Number `yaml:"paper"` // one for each column, or none
 }
 
 // The rows that are measured without a training.
@@ -97,7 +99,7 @@ const (
 	Whitened = "whitened"
 )
 
-// Choices returns the settings that a row's trainings choose from; none where there is nothing to choose.
+// Choices returns the settings that a row's trainings choose from, or none.
 func (s *Study) Choices(row Row) []Names {
 	switch {
 	case row.Recipe == "":
@@ -108,11 +110,11 @@ func (s *Study) Choices(row Row) []Names {
 	return s.Tune
 }
 
-// Runs reports whether a row has cells, and is not computed from others.
+// Runs reports whether a row has cells of its own, not computed from other rows.
 func (r Row) Runs() bool { return r.Ratio == nil }
 
-// Source returns the name under which the row's data of a column are given: the column's data set, and behind @ the network that
-// made its features, where it is not the table's.
+// Source returns the name of the row's data of a column: the column's dataset, followed by @ and the network that made
+// the features if it is not the table's.
 func (r Row) Source(c Column) string {
 	if r.Network == "" {
 		return c.Data
@@ -120,9 +122,11 @@ func (r Row) Source(c Column) string {
 	return c.Data + "@" + r.Network
 }
 
-// kinds counts the ways in which a row is made: exactly one is right.
+// kinds counts the ways to make a row; there must be exactly one.
 func (r Row) kinds() (n int) {
-	for _, is := range []bool{r.Recipe != "", r.Ratio != nil, r.Untrained != "", r.Estimate != "", r.Judge != "" && r.Recipe == "", r.draws()} {
+	for _, is := range []bool{
+		r.Recipe != "", r.Ratio != nil, r.Untrained != "", r.Estimate != "", r.Judge != "" && r.Recipe == "", r.draws(),
+	} {
 		if is {
 			n++
 		}
@@ -130,7 +134,7 @@ func (r Row) kinds() (n int) {
 	return n
 }
 
-// draws reports whether a row is measured on what is drawn.
+// draws reports whether a row is measured on drawn data.
 func (r Row) draws() bool { return len(r.Cost) > 0 || r.Estimator != "" }
 
 // Ratio is one row divided by another.
@@ -142,9 +146,9 @@ type Ratio struct {
 // Chart says how a study is drawn.
 type Chart struct {
 	Kind    string    `yaml:"kind"`    // OverColumns, OverSteps, Histograms, Boxes, Maps or Neighbours
-	Measure string    `yaml:"measure"` // of columns; the first one where it is empty
-	Trace   string    `yaml:"trace"`   // name of what was recorded
-	At      []float64 `yaml:"at"`      // after which shares of the training histograms and boxes are taken
+	Measure string    `yaml:"measure"` // of columns; "": the first one
+	Trace   string    `yaml:"trace"`   // name of the recorded trace
+	At      []float64 `yaml:"at"`      // shares of the training after which histograms and boxes are taken
 	X       string    `yaml:"x"`       // the axis in words, with its unit
 	Y       string    `yaml:"y"`
 	Log     bool      `yaml:"log"` // both axes are logarithmic
@@ -152,12 +156,12 @@ type Chart struct {
 
 // Kinds of charts.
 const (
-	OverColumns = "columns"    // a measure over the columns' X, a line a row
-	OverSteps   = "trace"      // what a run recorded over its steps, a line a row
+	OverColumns = "columns"    // a measure over the columns' X, a line for each row
+	OverSteps   = "trace"      // a trace over the steps of a run, a line for each row
 	Histograms  = "histograms" // scores of right and wrong labels, one for each row and step
-	Boxes       = "boxes"      // how values are spread after some steps, a box a row
-	Neighbours  = "neighbours" // some test images with their nearest, as pictures: what each training finds, below each other
-	Maps        = "map"        // the test images as points of a plane, by t-SNE, one for each row
+	Boxes       = "boxes"      // distributions of values after some steps, a box for each row
+	Neighbours  = "neighbours" // pictures of some test images and their nearest, the rows one below the other
+	Maps        = "map"        // the test images as points of a plane, by t-SNE, one map for each row
 )
 
 // Number is a cell of the paper's table: values in the order of the study's measures. "83.30/26.49", "77.6 ?" for a
@@ -179,7 +183,8 @@ func (n *Number) UnmarshalYAML(text []byte) error {
 		part, _, _ = strings.Cut(part, "±")
 		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
 		if err != nil {
-			return fmt.Errorf("found %q, expected a number, several as 83.30/26.49, with ? behind a doubtful one, or -", s)
+			return fmt.Errorf("found %q, expected a number, several as 83.30/26.49, with ? after a doubtful one, "+
+				"or -", s)
 		}
 		n.Values = append(n.Values, v)
 	}
@@ -204,7 +209,7 @@ func (n *Names) UnmarshalYAML(text []byte) error {
 	return nil
 }
 
-// Parse reads a study strictly and checks it whole; name stands in the errors.
+// Parse reads a study strictly and checks it; errors contain name.
 func Parse(name string, text []byte) (Study, error) {
 	s := Study{Seeds: 3, State: Last, Unit: "percent"}
 	if err := yaml.UnmarshalWithOptions(text, &s, yaml.Strict()); err != nil {
@@ -219,10 +224,10 @@ func Parse(name string, text []byte) (Study, error) {
 // Drawn reports whether a study needs no data.
 func (s *Study) Drawn() bool { return s.Columns[0].Data == Drawn }
 
-// LookAt makes the study take histograms and boxes after other shares of the training than its own.
+// LookAt changes the shares of the training after which the study takes histograms and boxes.
 func (s *Study) LookAt(shares []float64) error {
 	if s.Chart == nil || len(s.Chart.At) == 0 {
-		return fmt.Errorf("%s looks at no single steps: there is nothing to choose", s.Name)
+		return fmt.Errorf("%s looks at no single steps, so there are none to choose", s.Name)
 	}
 	s.Chart.At = shares
 	return s.checkChart()
@@ -249,7 +254,7 @@ func (s *Study) Datasets() []string {
 	return names
 }
 
-// Sources returns the names that data can be given under: those of the datasets, then those of rows with a network of their own.
+// Sources returns the names of the data: the datasets, then those for rows with a network of their own.
 func (s *Study) Sources() []string {
 	names := s.Datasets()
 	for _, r := range s.Rows {

@@ -15,11 +15,11 @@ import (
 	"winnow/internal/text"
 )
 
-// Summary is a cell over its seeds, in what is printed: percent where the study is in percent.
+// Summary is a cell over its seeds, in printed units: percent if the study is in percent.
 type Summary struct {
 	N        int
 	Mean, SD float64 // SD is the sample's; NaN for one seed
-	Paper    float64 // NaN where there is none
+	Paper    float64 // NaN: none
 	Doubtful bool    // the paper's number
 }
 
@@ -44,7 +44,7 @@ func (r *Results) Summary(row, column int, measure string) Summary {
 	return s
 }
 
-// printed returns what turns a value of a row into what is printed: ratios are no shares.
+// printed returns the factor from a row's value to its printed value; ratios are not shares.
 func (r *Results) printed(row int, measure string) float64 {
 	if r.Study.Rows[row].Ratio != nil {
 		return 1
@@ -52,7 +52,7 @@ func (r *Results) printed(row int, measure string) float64 {
 	return r.Study.scale(measure)
 }
 
-// digits of what is printed: two of percent, four of shares.
+// digits returns the number of printed digits: two of percent, four of shares.
 func (s *Study) digits(measure string) int {
 	if n, ok := notShares[measure]; ok {
 		return n
@@ -63,8 +63,8 @@ func (s *Study) digits(measure string) int {
 	return 4
 }
 
-// cellText returns a summary in words: "83.60 ±0.41 (83.30 +0.30)". In brackets stand the paper's number and how far ours is
-// above it; n where fewer seeds are there than in other cells.
+// cellText returns a summary as text: "83.60 ±0.41 (83.30 +0.30)". The paper's number and our difference from it are
+// in brackets; n is added if there are fewer seeds than in other cells.
 func (r *Results) cellText(row, column int, measure string) string {
 	s := r.Summary(row, column, measure)
 	d := r.Study.digits(measure)
@@ -95,7 +95,7 @@ func (r *Results) cellText(row, column int, measure string) string {
 	return text + ")"
 }
 
-// most returns the number of seeds of the cells that have the most.
+// most returns the largest number of seeds of a cell.
 func (r *Results) most() (n int) {
 	for _, all := range r.outcomes {
 		n = max(n, len(all))
@@ -103,7 +103,7 @@ func (r *Results) most() (n int) {
 	return n
 }
 
-// grid returns the table of a measure: a head, then a line a row. Rows and columns of which nothing is known are left out.
+// grid returns the table of a measure: a header, then a line for each row. Empty rows and columns are left out.
 func (r *Results) grid(measure string) (lines [][]string) {
 	var columns []int
 	for j := range r.Study.Columns {
@@ -133,7 +133,7 @@ func (r *Results) grid(measure string) (lines [][]string) {
 	return lines
 }
 
-// columnTitle names a column, and of labels that are taken as given how many are wrong, as far as that is known.
+// columnTitle returns the name of a column and, for given labels, their share of wrong ones if known.
 func (r *Results) columnTitle(j int) string {
 	c := r.Study.Columns[j]
 	if c.Noise != "given" {
@@ -160,7 +160,7 @@ func (s *Study) measureTitle(measure string) string {
 	return measure
 }
 
-// explanation says how to read the tables.
+// explanation explains the tables.
 func (r *Results) explanation() string {
 	least, most, untrained, trainings := math.MaxInt, 0, 0, 0
 	for at, all := range r.outcomes {
@@ -182,10 +182,12 @@ func (r *Results) explanation() string {
 		text = fmt.Sprintf("Mean ± standard deviation over %d to %d seeds (results.csv has each)", least, most)
 	}
 	if untrained > 0 {
-		text += fmt.Sprintf("; in %d of %d trainings no state was better on the validation split than the head before its first step, which is measured there", untrained, trainings)
+		text += fmt.Sprintf("; in %d of %d trainings no state was better on the validation split than the head before "+
+			"its first step, which is measured there", untrained, trainings)
 	}
 	if r.StandIn {
-		return text + "; run on " + r.Data + ", which is not the paper's data: its numbers are not comparable and not shown."
+		return text + "; run on " + r.Data +
+			", which is not the paper's data: its numbers are not comparable and not shown."
 	}
 	if slices.ContainsFunc(r.Study.Rows, func(row Row) bool { return len(row.Paper) > 0 }) {
 		text += "; in brackets the paper's number (?: doubtful) and how far ours is above it"
@@ -193,7 +195,7 @@ func (r *Results) explanation() string {
 	return text + "."
 }
 
-// counts says how many comparisons are of which state: "holds in 6 of 9, does not in 1".
+// counts returns the number of comparisons in each state: "holds in 6 of 9, does not in 1".
 func (v Verdict) counts() string {
 	text := fmt.Sprintf("holds in %d of %d", v.Count(Holds), len(v.Comparisons))
 	if n := v.Count(Fails); n > 0 {
@@ -202,7 +204,7 @@ func (v Verdict) counts() string {
 	return text
 }
 
-// says is the state in words.
+// says returns the state in words.
 func (v Verdict) says() string {
 	if len(v.Comparisons) == 0 {
 		return "not run"
@@ -210,7 +212,8 @@ func (v Verdict) says() string {
 	return string(v.State())
 }
 
-// sentence says a verdict in one line: "PRISM above unfiltered at every rate: holds in 7 of 8; in the paper's numbers 8 of 8".
+// sentence returns a verdict in one line: "PRISM above unfiltered at every rate: holds in 7 of 8; in the paper's
+// numbers 8 of 8".
 func (v Verdict) sentence(standIn bool) string {
 	if len(v.Comparisons) == 0 {
 		return v.Claim.Say + ": " + v.says()
@@ -219,13 +222,13 @@ func (v Verdict) sentence(standIn bool) string {
 	if c := v.Comparisons[0]; len(v.Comparisons) == 1 {
 		text = fmt.Sprintf("%s: %s, %s", v.Claim.Say, c.State, c.numbers())
 	}
-	if in, of := v.InPaper(); of > 0 && !standIn {
+	if in, of := v.inPaper(); of > 0 && !standIn {
 		text += fmt.Sprintf("; in the paper's numbers %d of %d", in, of)
 	}
 	return text
 }
 
-// numbers says a comparison in numbers: "+0.0123, p 0.004, corrected 0.03".
+// numbers returns a comparison in numbers: "+0.0123, p 0.004, corrected 0.03".
 func (c Comparison) numbers() string {
 	text := fmt.Sprintf("%+.4f", c.Mean)
 	switch {
@@ -239,8 +242,8 @@ func (c Comparison) numbers() string {
 	return text + fmt.Sprintf(", %d seeds disagree", c.N)
 }
 
-// others says which comparisons do not hold, then of which nothing can be said, one line each. A comparison alone is in the
-// sentence.
+// others returns a line for each comparison that does not hold, then for each undecided one. A single comparison is in
+// the sentence.
 func (v Verdict) others() (lines []string) {
 	if len(v.Comparisons) == 1 {
 		return nil
@@ -255,11 +258,12 @@ func (v Verdict) others() (lines []string) {
 	return lines
 }
 
-// tested says how comparisons are made.
+// tested explains the comparisons.
 func (r *Results) tested() string {
-	return fmt.Sprintf("Comparisons are paired over the seeds. With %d seeds or more one is said that is significant (two-sided t-test, p < %v after Holm's correction for all "+
-		"comparisons here), with %d or %d, too few for a test, one that all seeds agree on. All seeds share one test set: they tell of trainings, not of other images.",
-		paired.Enough, Significance, fewest, paired.Enough-1)
+	return fmt.Sprintf("Comparisons are paired over the seeds. With %d seeds or more, a difference counts if it is "+
+		"significant (two-sided t-test, p < %v after Holm's correction for all comparisons here); with %d or %d, too "+
+		"few for a test, if all seeds agree on it. All seeds share one test set: the result is about other trainings, "+
+		"not other images.", paired.Enough, significance, fewest, paired.Enough-1)
 }
 
 // Text writes tables and verdicts for a terminal.

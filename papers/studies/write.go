@@ -15,7 +15,8 @@ func (r *Results) Markdown(w io.Writer) error {
 	fmt.Fprintf(&b, "# %s\n\n%s, %s. %s\n", s.Title, s.Paper, s.Source, r.explanation())
 	for _, m := range r.measures() {
 		lines := r.grid(m)
-		fmt.Fprintf(&b, "\n| %s |\n|---%s|\n", strings.Join(escaped(lines[0]), " | "), strings.Repeat("|---:", len(lines[0])-1))
+		fmt.Fprintf(&b, "\n| %s |\n|---%s|\n",
+			strings.Join(escaped(lines[0]), " | "), strings.Repeat("|---:", len(lines[0])-1))
 		for _, line := range lines[1:] {
 			fmt.Fprintf(&b, "| %s |\n", strings.Join(escaped(line), " | "))
 		}
@@ -48,7 +49,10 @@ func escaped(cells []string) []string {
 // value (in the measure's own scale), the paper's value (in the same), seconds.
 func (r *Results) CSV(w io.Writer) error {
 	table := csv.NewWriter(w)
-	table.Write([]string{"study", "row", "column", "data", "noise", "rate", "realised_rate", "seed", "measure", "value", "paper", "seconds"}) // errors stay with the writer until Error
+	table.Write([]string{ // Error returns the writer's errors
+		"study", "row", "column", "data", "noise", "rate", "realised_rate", "seed", "measure", "value", "paper",
+		"seconds",
+	})
 	for i, row := range r.Study.Rows {
 		for j, column := range r.Study.Columns {
 			all := r.Of(i, j)
@@ -63,8 +67,11 @@ func (r *Results) CSV(w io.Writer) error {
 					if p, ok := r.paperValue(side{i, j}, m); ok && !r.StandIn {
 						paper = number(p)
 					}
-					table.Write([]string{r.Study.Name, row.Name, column.Name, o.Data, column.Noise, number(column.Rate), number(o.NoiseRate),
-						strconv.Itoa(seed), m, number(v), paper, strconv.FormatFloat(o.Seconds, 'f', 2, 64)})
+					table.Write([]string{
+						r.Study.Name, row.Name, column.Name, o.Data, column.Noise, number(column.Rate),
+						number(o.NoiseRate), strconv.Itoa(seed), m, number(v), paper, strconv.FormatFloat(o.Seconds,
+							'f', 2, 64),
+					})
 				}
 			}
 		}

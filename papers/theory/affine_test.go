@@ -9,8 +9,8 @@ import (
 	"winnow/losses"
 )
 
-// The tests of this file hold the losses themselves, as they are trained with, against the theory. Expectations are
-// over all 3⁶ labels that noise can give six points of three classes, so that they are exact.
+// The tests of this file compare the losses of trainings with the theory. Expectations are over all 3⁶ labels that
+// noise can give six points of three classes, so they are exact.
 
 // toySet are random points on the sphere in R³, with their true labels.
 func toySet(t *testing.T, rng *rand.Rand) features.Set {
@@ -30,15 +30,16 @@ func toySet(t *testing.T, rng *rand.Rand) features.Set {
 
 func toyLoss(t *testing.T, name string, settings map[string]any) losses.Loss {
 	t.Helper()
-	loss, err := losses.New(name, settings, losses.Env{Dim: 3, Classes: toyClasses, Step: func() *rand.Rand { return nil }})
+	env := losses.Env{Dim: 3, Classes: toyClasses, Step: func() *rand.Rand { return nil }}
+	loss, err := losses.New(name, settings, env)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return loss
 }
 
-// pairLosses are the losses of single pairs, by the constant l(t) + l(-t) that makes them unhinged; the last is the
-// spoiled twin: the hinge breaks the constant.
+// pairLosses are the losses of single pairs, with the constant l(t) + l(-t) that makes them unhinged. The last has a
+// hinge, which breaks the constant.
 var pairLosses = []struct {
 	name     string
 	settings map[string]any
@@ -50,9 +51,9 @@ var pairLosses = []struct {
 	{"marginal", map[string]any{"margin": 0.2, "beta": 1.4}, 2 * toyMargin, true},
 }
 
-// TestPairLossesUnderNoise: with w₊ = 1 and w₋ = 1/K the expected noisy risk of the unhinged pair losses is the clean one,
-// pair by pair scaled by 1 - q - q·w₋ₜ/wₜ and shifted by q·w₋ₜ·(l(t) + l(-t)): eq. 11 and 17. So it is
-// also where noise is so high that a scale is below 0; with the hinge it is not.
+// TestPairLossesUnderNoise: with w₊ = 1 and w₋ = 1/K the expected noisy risk of the unhinged pair losses is the
+// clean one, pair by pair scaled by 1 - q - q·w₋ₜ/wₜ and shifted by q·w₋ₜ·(l(t) + l(-t)): eq. 11 and 17.
+// This also holds for noise so high that a scale is below 0; with the hinge it does not.
 func TestPairLossesUnderNoise(t *testing.T) {
 	weight := map[bool]float64{true: 1, false: 1. / toyClasses}
 	for _, c := range pairLosses {
@@ -60,7 +61,7 @@ func TestPairLossesUnderNoise(t *testing.T) {
 		largest := 0.0
 		for seed := range uint64(4) {
 			z := toySet(t, rand.New(rand.NewPCG(seed, 3)))
-			var term [toyPoints][toyPoints]map[bool]float64 // l of each pair, if it is said to be alike and if not
+			var term [toyPoints][toyPoints]map[bool]float64 // l of each pair, labelled alike or different
 			for i := range toyPoints {
 				for j := range i {
 					pair := z.Rows([]int{i, j})
@@ -107,9 +108,9 @@ func TestPairLossesUnderNoise(t *testing.T) {
 	}
 }
 
-// TestLossesAreAffineUnderNoise: over embeddings the expected noisy risk, a whole batch's loss with noisy labels, is one
-// affine function of the clean sums of distances, and so of the clean risks, for every unhinged loss and for none with
-// a hinge.
+// TestLossesAreAffineUnderNoise: over embeddings the expected noisy risk, a whole batch's loss with noisy labels, is
+// one affine function of the clean sums of distances, and so of the clean risks, for every unhinged loss and for none
+// with a hinge.
 func TestLossesAreAffineUnderNoise(t *testing.T) {
 	own := map[string]any{"w_neg": -1.0} // 1/K
 	for _, c := range []struct {

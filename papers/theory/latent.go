@@ -1,6 +1,7 @@
 package theory
 
-// Latent says what a triplet whose labels read anchor = positive ≠ negative truly is. The five shares sum to 1.
+// Latent gives the true configurations of triplets whose labels are anchor = positive ≠ negative. The five shares
+// sum to 1.
 type Latent struct {
 	Clean        float64 `json:"clean"`         // anchor = positive ≠ negative
 	AllSame      float64 `json:"all_same"`      // the negative is a positive
@@ -9,43 +10,36 @@ type Latent struct {
 	Other        float64 `json:"other"`         // positive = negative ≠ anchor
 }
 
-// LatentTriplet returns the distribution of the true configuration under label noise p over K classes.
+// latentTriplet returns the true configurations under label noise p over K classes.
 //
 // Given its label y a sample is y with probability c = 1-p and any other class with e = p/(K-1), independently
-// of the others; the rest is counting over classes. 000 section 4 lists all same, all different and inverted
-// and leaves out the last one.
-func LatentTriplet(p float64, classes int) Latent {
+// of the others; the shares follow by counting classes. 000 section 4 lists all same, all different and inverted, and
+// omits the last one.
+func latentTriplet(p float64, classes int) Latent {
 	others := float64(classes - 1)
 	c, e := 1-p, p/others
 	same := c*c + others*e*e            // anchor = positive: both labels are y
 	across := 2*c*e + (others-1)*e*e    // anchor = negative, or positive = negative: labels y and y'
 	all := c*e*(c+e) + (others-1)*e*e*e // all three alike: of class y, y' or another
 	return Latent{
-		Clean:        same - all,
-		AllSame:      all,
-		AllDifferent: (others - 1) * ((c+(others-1)*e)*(2*c*e+(others-2)*e*e) + others*e*e*e), // what is left of 1, without its rounding errors
+		Clean:   same - all,
+		AllSame: all,
+		// the rest of 1, without its rounding errors
+		AllDifferent: (others - 1) * ((c+(others-1)*e)*(2*c*e+(others-2)*e*e) + others*e*e*e),
 		Inverted:     across - all,
 		Other:        across - all,
 	}
 }
 
-// FalsePositive returns P_FP of 004 section 4.2, the share of the assigned positive pairs that truly differ:
-// 1 - (1-τ)² - τ²/(C-1). With equally frequent classes it is also q₊, the share of the truly alike pairs that
-// are taken for negatives. The print has τ²/(C-1)².
-func FalsePositive(tau float64, classes int) float64 { return Pairs(tau, classes).Positive }
-
-// FalsePositivePrinted returns P_FP as 004 prints it.
-func FalsePositivePrinted(tau float64, classes int) float64 {
+// falsePositivePrinted returns P_FP as 004 prints it, with τ²/(C-1)²; see Contrastive.
+func falsePositivePrinted(tau float64, classes int) float64 {
 	others := float64(classes - 1)
 	return 1 - (1-tau)*(1-tau) - tau*tau/(others*others)
 }
 
-// FalseNegative returns P_FN of 004 section 4.2, the share of the assigned negative pairs that are truly alike:
-// 2τ(1-τ)/(C-1) + τ²(C-2)/(C-1)², which is q₋. The print has τ²/(C-2)².
-func FalseNegative(tau float64, classes int) float64 { return Pairs(tau, classes).Negative }
-
-// FalseNegativePrinted returns P_FN as 004 prints it; it is not defined for two classes (NaN or infinite).
-func FalseNegativePrinted(tau float64, classes int) float64 {
+// falseNegativePrinted returns P_FN as 004 prints it, with τ²/(C-2)²; it is not defined for two classes (NaN or
+// infinite).
+func falseNegativePrinted(tau float64, classes int) float64 {
 	c := float64(classes)
 	return 2*tau*(1-tau)/(c-1) + tau*tau/((c-2)*(c-2))
 }

@@ -67,8 +67,8 @@ func auxiliary(d float64, alike bool) float64 {
 	return farthest - d
 }
 
-// TestPairRiskUnderNoise: the expected weighted risk under noise is the affine function of the clean one that
-// eq. 17 says, with the corrected q₊ and not with the printed one.
+// TestPairRiskUnderNoise: the expected weighted risk under noise is the affine function of the clean one in eq. 17,
+// with the corrected q₊ but not with the printed one.
 func TestPairRiskUnderNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	weight := map[bool]float64{true: 1, false: 1. / toyClasses}
@@ -102,7 +102,7 @@ func TestPairRiskUnderNoise(t *testing.T) {
 			if want := predict(Pairs(p, toyClasses)); math.Abs(noisy-want) > 1e-10 {
 				t.Errorf("p %v: found the risk %v, expected %v", p, noisy, want)
 			}
-			if math.Abs(noisy-predict(PairsPrinted(p, toyClasses))) < 1e-3 {
+			if math.Abs(noisy-predict(pairsPrinted(p, toyClasses))) < 1e-3 {
 				t.Errorf("p %v: the printed q₊ predicts the risk as well: the test tests nothing", p)
 			}
 		}
@@ -155,8 +155,9 @@ func TestTripletRiskIsAffine(t *testing.T) {
 		if informative != (pull > push+1e-9) {
 			t.Errorf("p %v: weights %v of alike and %v of different pairs", p, pull, push)
 		}
-		if p <= UnhingedBound(toyClasses)/2 && (pull <= 0 || push >= 0) {
-			t.Errorf("p %v, far below the bound: weights %v of alike and %v of different pairs, expected above and below 0", p, pull, push)
+		if p <= unhingedBound(toyClasses)/2 && (pull <= 0 || push >= 0) {
+			t.Errorf("p %v, far below the bound: weights %v of alike and %v of different pairs, expected above and "+
+				"below 0", p, pull, push)
 		}
 	}
 }

@@ -2,16 +2,16 @@ package theory
 
 import "fmt"
 
-// Setting is what [Describe] is asked about.
+// Setting is the setting of a [Summary].
 type Setting struct {
 	Rate    float64   // label noise p, 0 ≤ p < 1
 	Classes int       // K ≥ 2
-	Each    int       // images of a class, ≥ 2; 0: not asked for
+	Each    int       // images of a class, ≥ 2; 0: no OneToOne
 	Eta     []float64 // skews of mining, ≥ 1
 	Gamma   []float64 // skews of the marginal loss, in (0, 1]
 }
 
-// Summary is all that theory says about one noise rate.
+// Summary is everything that theory says about one noise rate.
 type Summary struct {
 	Rate        float64        `json:"rate"`
 	Classes     int            `json:"classes"`
@@ -31,7 +31,13 @@ type PairRates struct {
 	LargeK    float64   `json:"positive_large_k"`
 }
 
-// Contrastive is 004's P_FP and P_FN. FalseNegativePrinted is nil for two classes, where it is not defined.
+// Contrastive holds the rates of 004 section 4.2:
+//
+//	P_FP = 1 - (1-τ)² - τ²/(C-1)               share of the assigned positive pairs that truly differ
+//	P_FN = 2τ(1-τ)/(C-1) + τ²(C-2)/(C-1)²      share of the assigned negative pairs that are truly alike
+//
+// With equally frequent classes P_FP is also q₊, and P_FN q₋. FalseNegativePrinted is nil for two classes, for
+// which it is undefined.
 type Contrastive struct {
 	FalsePositive        float64  `json:"false_positive"`
 	FalsePositivePrinted float64  `json:"false_positive_printed"`
@@ -39,7 +45,7 @@ type Contrastive struct {
 	FalseNegativePrinted *float64 `json:"false_negative_printed"`
 }
 
-// UnhingedLimit is how the unhinged triplet loss stands: Q at this rate, and the rate at which it is 0.
+// UnhingedLimit is Q of the unhinged triplet loss at this rate, and the rate at which it is 0.
 type UnhingedLimit struct {
 	Margin        float64 `json:"q"`
 	MarginPrinted float64 `json:"q_printed"` // with the printed q₊
@@ -57,8 +63,7 @@ type TripletLimit struct {
 	Holds   bool    `json:"holds"`         // the rate is within Bound
 }
 
-// MarginLimit is the bound of the marginal loss for one skew of its weights. NoisyPerClean is nil where there
-// is no limit.
+// MarginLimit is the bound of the marginal loss for one skew of its weights. NoisyPerClean is nil if there is no limit.
 type MarginLimit struct {
 	Gamma         float64  `json:"gamma"`
 	Bound         float64  `json:"bound"`              // Q ≥ 0 at K classes
@@ -69,27 +74,28 @@ type MarginLimit struct {
 	Holds         bool     `json:"holds"` // the rate is within Bound
 }
 
-// Describe computes everything; settings out of range are an error.
+// Describe computes the summary; settings out of range are an error.
 func Describe(s Setting) (Summary, error) {
 	if err := s.check(); err != nil {
 		return Summary{}, err
 	}
 	p, k := s.Rate, s.Classes
-	q, printed := Pairs(p, k), PairsPrinted(p, k)
+	q, printed := Pairs(p, k), pairsPrinted(p, k)
 	out := Summary{
 		Rate: p, Classes: k,
-		Pairs: PairRates{Corrected: q, Printed: printed, LargeK: LargeK(p)},
+		Pairs: PairRates{Corrected: q, Printed: printed, LargeK: largeK(p)},
 		Contrastive: Contrastive{
-			FalsePositive: FalsePositive(p, k), FalsePositivePrinted: FalsePositivePrinted(p, k), FalseNegative: FalseNegative(p, k),
+			FalsePositive: q.Positive, FalsePositivePrinted: falsePositivePrinted(p, k),
+			FalseNegative: q.Negative,
 		},
 		Unhinged: UnhingedLimit{
-			Margin: Margin(q, float64(k)), MarginPrinted: Margin(printed, float64(k)),
-			Bound: UnhingedBound(k), LargeK: 1, Holds: p <= UnhingedBound(k),
+			Margin: margin(q, float64(k)), MarginPrinted: margin(printed, float64(k)),
+			Bound: unhingedBound(k), LargeK: 1, Holds: p <= unhingedBound(k),
 		},
-		Latent: LatentTriplet(p, k),
+		Latent: latentTriplet(p, k),
 	}
 	if k > 2 {
-		out.Contrastive.FalseNegativePrinted = new(FalseNegativePrinted(p, k))
+		out.Contrastive.FalseNegativePrinted = new(falseNegativePrinted(p, k))
 	}
 	for _, eta := range s.Eta {
 		b := TripletLimitOf(k, eta)
@@ -102,31 +108,32 @@ func Describe(s Setting) (Summary, error) {
 		out.Marginal = append(out.Marginal, b)
 	}
 	if s.Each > 0 {
-		out.OneToOne = new(Sampling(k, s.Each))
+		out.OneToOne = new(sampling(k, s.Each))
 	}
 	return out, nil
 }
 
-// TripletLimitOf returns every bound of one skew η ≥ 1; no rate being asked about, it holds at 0.
+// TripletLimitOf returns every bound of one skew η ≥ 1, with Holds for the rate 0.
 func TripletLimitOf(classes int, eta float64) TripletLimit {
-	return TripletLimit{Eta: eta, Bound: TripletBound(classes, eta), LargeK: TripletBoundLimit(eta), Printed: TripletBoundPrinted(eta), Holds: true}
+	return TripletLimit{Eta: eta, Bound: tripletBound(classes, eta), LargeK: tripletBoundLimit(eta),
+		Printed: tripletBoundPrinted(eta), Holds: true}
 }
 
-// MarginLimitOf returns every bound of one skew γ in (0, 1]; no rate being asked about, it holds at 0.
+// MarginLimitOf returns every bound of one skew γ in (0, 1], with Holds for the rate 0.
 func MarginLimitOf(classes int, gamma float64) MarginLimit {
 	m := MarginLimit{
 		Gamma: gamma,
-		Bound: MarginalBound(classes, gamma, 0), LargeK: MarginalBoundLimit(gamma, 0),
-		Half: MarginalBound(classes, gamma, 0.5), HalfLargeK: MarginalBoundLimit(gamma, 0.5),
+		Bound: marginalBound(classes, gamma, 0), LargeK: marginalBoundLimit(gamma, 0),
+		Half: marginalBound(classes, gamma, 0.5), HalfLargeK: marginalBoundLimit(gamma, 0.5),
 		Holds: true,
 	}
 	if gamma < 1 {
-		m.NoisyPerClean = new(NoisyPerClean(gamma))
+		m.NoisyPerClean = new(noisyPerClean(gamma))
 	}
 	return m
 }
 
-// check refuses settings out of range; each test is written so that NaN fails it.
+// check returns an error for settings out of range, including NaN.
 func (s Setting) check() error {
 	switch {
 	case !(s.Rate >= 0 && s.Rate < 1):
@@ -134,7 +141,8 @@ func (s Setting) check() error {
 	case s.Classes < 2 || s.Classes > maxCount:
 		return fmt.Errorf("theory: %d classes, expected 2 to %d", s.Classes, maxCount)
 	case s.Each != 0 && (s.Each < 2 || s.Each > maxCount/s.Classes):
-		return fmt.Errorf("theory: %d images of each of %d classes, expected 2 to %d", s.Each, s.Classes, maxCount/s.Classes)
+		return fmt.Errorf("theory: %d images of each of %d classes, expected 2 to %d", s.Each, s.Classes,
+			maxCount/s.Classes)
 	}
 	for _, eta := range s.Eta {
 		if !(eta >= 1 && eta <= maxCount) {
@@ -152,13 +160,13 @@ func (s Setting) check() error {
 // maxCount keeps the counts of triplets, which grow with its cube, within 64 bits.
 const maxCount = 1_000_000
 
-// RateOfPairs returns [LabelNoiseOf] with its arguments checked.
+// RateOfPairs returns [labelNoiseOf] with its arguments checked.
 func RateOfPairs(q float64, classes int) (float64, error) {
 	if classes < 2 {
 		return 0, fmt.Errorf("theory: %d classes, expected 2 or more", classes)
 	}
 	if most := float64(classes-1) / float64(classes); !(q >= 0 && q <= most) {
-		return 0, fmt.Errorf("theory: pair noise q₊ is %v, expected 0 to %.4g: %d classes know no more", q, most, classes)
+		return 0, fmt.Errorf("theory: pair noise q₊ is %v, expected 0 to %.4g for %d classes", q, most, classes)
 	}
-	return LabelNoiseOf(q, classes), nil
+	return labelNoiseOf(q, classes), nil
 }

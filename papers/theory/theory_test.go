@@ -33,8 +33,8 @@ func TestPairsByEnumeration(t *testing.T) {
 			q := Pairs(p, classes)
 			near(t, "q₊", q.Positive, positive)
 			near(t, "q₋", q.Negative, negative)
-			near(t, "P_FN", FalseNegative(p, classes), negative)
-			if printed := PairsPrinted(p, classes).Positive; p > 0 && math.Abs(printed-positive) < 1e-6 {
+			near(t, "P_FN", Pairs(p, classes).Negative, negative)
+			if printed := pairsPrinted(p, classes).Positive; p > 0 && math.Abs(printed-positive) < 1e-6 {
 				t.Errorf("K %d, p %v: the printed q₊ is right", classes, p)
 			}
 		}
@@ -72,7 +72,7 @@ func TestLatentByEnumeration(t *testing.T) {
 					}
 				}
 			}
-			want := LatentTriplet(p, classes)
+			want := latentTriplet(p, classes)
 			if classes == 2 && want.AllDifferent != 0 {
 				t.Errorf("p %v: %v of the triplets are of three of two classes", p, want.AllDifferent)
 			}
@@ -81,7 +81,7 @@ func TestLatentByEnumeration(t *testing.T) {
 			near(t, "all different", want.AllDifferent, got.AllDifferent/total)
 			near(t, "inverted", want.Inverted, got.Inverted/total)
 			near(t, "other", want.Other, got.Other/total)
-			near(t, "P_FP", FalsePositive(p, classes), wrong/assigned)
+			near(t, "P_FP", Pairs(p, classes).Positive, wrong/assigned)
 		}
 	}
 }
@@ -107,29 +107,29 @@ func root(pairs func(float64, int) PairNoise, classes int, ratio, inverse, level
 func TestBounds(t *testing.T) {
 	for _, k := range []int{2, 3, 10, 100, 11318} {
 		n := float64(k)
-		for name, pairs := range map[string]func(float64, int) PairNoise{"corrected": Pairs, "printed": PairsPrinted} {
-			near(t, name+" unhinged", UnhingedBound(k), root(pairs, k, n, 1/n, 0))
+		for name, pairs := range map[string]func(float64, int) PairNoise{"corrected": Pairs, "printed": pairsPrinted} {
+			near(t, name+" unhinged", unhingedBound(k), root(pairs, k, n, 1/n, 0))
 			for _, eta := range []float64{1, 1.1, 2, 7.5, 100} {
-				near(t, name+" triplet", TripletBound(k, eta), root(pairs, k, eta*n, eta/n, 0))
+				near(t, name+" triplet", tripletBound(k, eta), root(pairs, k, eta*n, eta/n, 0))
 			}
 			for _, gamma := range []float64{1, 0.9, 0.5, 0.01} {
 				for _, level := range []float64{0, 0.5} {
-					near(t, name+" marginal", MarginalBound(k, gamma, level), root(pairs, k, n/gamma, gamma/n, level))
+					near(t, name+" marginal", marginalBound(k, gamma, level), root(pairs, k, n/gamma, gamma/n, level))
 				}
 			}
 		}
 	}
 	const many = 100_000_000
 	for _, eta := range []float64{1.25, 3, 10} {
-		if b, limit := TripletBound(many, eta), TripletBoundLimit(eta); math.Abs(b-limit) > 1e-6 {
+		if b, limit := tripletBound(many, eta), tripletBoundLimit(eta); math.Abs(b-limit) > 1e-6 {
 			t.Errorf("η %v: %v for many classes, expected %v", eta, b, limit)
 		}
-		near(t, "γ = 1/η", MarginalBoundLimit(1/eta, 0), TripletBoundLimit(eta))
-		p := TripletBoundPrinted(eta)
+		near(t, "γ = 1/η", marginalBoundLimit(1/eta, 0), tripletBoundLimit(eta))
+		p := tripletBoundPrinted(eta)
 		near(t, "eq. 26 as printed", 1-(2*p+p*p)*eta, 0)
 	}
 	// The exact weight instead of 1/K moves the bound; with many images a class it becomes 1/(K-1).
-	near(t, "exact weight", Sampling(12, 5).Bound, root(Pairs, 12, 55./4, 4./55, 0))
+	near(t, "exact weight", sampling(12, 5).Bound, root(Pairs, 12, 55./4, 4./55, 0))
 }
 
 // TestInverse: label noise → pair noise → label noise.
@@ -137,14 +137,14 @@ func TestInverse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		classes := rapid.IntRange(2, 2000).Draw(t, "classes")
 		p := rapid.Float64Range(0, 0.999*float64(classes-1)/float64(classes)).Draw(t, "p")
-		if got := LabelNoiseOf(Pairs(p, classes).Positive, classes); math.Abs(got-p) > 1e-7 {
+		if got := labelNoiseOf(Pairs(p, classes).Positive, classes); math.Abs(got-p) > 1e-7 {
 			t.Fatalf("K %d: p %v came back as %v", classes, p, got)
 		}
-		if got := LabelNoise(LargeK(p)); math.Abs(got-p) > 1e-7 {
+		if got := labelNoise(largeK(p)); math.Abs(got-p) > 1e-7 {
 			t.Fatalf("p %v came back as %v", p, got)
 		}
 	})
-	if v := LabelNoiseOf(0.95, 10); !math.IsNaN(v) {
+	if v := labelNoiseOf(0.95, 10); !math.IsNaN(v) {
 		t.Errorf("q₊ = 0.95 of ten classes, above any label noise: found p = %v", v)
 	}
 }
@@ -155,14 +155,16 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "q₊", s.Pairs.Corrected.Positive, Pairs(0.5, 10).Positive)
-	near(t, "P_FN printed", *s.Contrastive.FalseNegativePrinted, FalseNegativePrinted(0.5, 10))
-	if !s.Unhinged.Holds || s.Unhinged.Margin < 0 || !s.Triplet[0].Holds || s.Triplet[1].Holds || s.Marginal[0].Holds || !s.Marginal[1].Holds {
+	near(t, "P_FN printed", *s.Contrastive.FalseNegativePrinted, falseNegativePrinted(0.5, 10))
+	if !s.Unhinged.Holds || s.Unhinged.Margin < 0 || !s.Triplet[0].Holds || s.Triplet[1].Holds ||
+		s.Marginal[0].Holds || !s.Marginal[1].Holds {
 		t.Errorf("at p = 0.5 unhinged, η = 1 and γ = 1 hold, η = 2 and γ = 0.5 do not: found %+v", s)
 	}
 	if s.Marginal[1].NoisyPerClean != nil || s.Marginal[0].NoisyPerClean == nil || s.OneToOne == nil {
 		t.Errorf("found %+v", s)
 	}
-	if s, err := Describe(Setting{Rate: 0.1, Classes: 2}); err != nil || s.Contrastive.FalseNegativePrinted != nil || s.OneToOne != nil {
+	if s, err := Describe(Setting{Rate: 0.1, Classes: 2}); err != nil || s.Contrastive.FalseNegativePrinted != nil ||
+		s.OneToOne != nil {
 		t.Errorf("two classes: %+v, %v", s, err)
 	}
 	nan := math.NaN()

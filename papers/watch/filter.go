@@ -1,5 +1,5 @@
-// Package watch compares a filter, step by step of a training, with the truth that the training does not know: what it
-// keeps, and how it scores right and wrong labels. PRISM's (001) Figures 2 and 3.
+// Package watch compares a filter with the truth, which the training does not know, at every step of a training: the
+// labels it keeps, and its scores of right and wrong ones. PRISM's (001) Figures 2 and 3.
 package watch
 
 import (
@@ -12,17 +12,17 @@ import (
 // PaperSmoothing is the weight of the past in PRISM's Fig. 2.
 const PaperSmoothing = 0.7
 
-// Filter compares, step by step, what a filter keeps with the truth that it does not know. It is fed from
-// outside the training, by an observer. Rows whose true or given label is unknown do not count.
+// Filter compares the rows that a filter keeps at each step with the truth. An observer of the training calls Step.
+// Rows whose true or given label is unknown do not count.
 type Filter struct {
 	steps  []Step
 	right  []rightness // by position in the dataset
-	at     []int       // steps around which scores are counted, rising
+	at     []int       // steps up to which scores are counted, in order
 	window int
 	counts []Scores
 }
 
-// rightness is what is known of a given label.
+// rightness says whether a given label is right.
 type rightness int8
 
 const (
@@ -31,27 +31,27 @@ const (
 	wrongLabel
 )
 
-// Step is what one step's filtering came to, in rows of the batch.
+// Step counts the rows of a step's batch.
 type Step struct {
 	Step  int
 	Right int // rows with a right label
 	Wrong int
-	Kept  int // of both
-	Clean int // right ones among the kept
+	Kept  int // rows kept, right or wrong
+	Clean int // kept rows with a right label
 }
 
 // Scores are the scores of right and of wrong labels in the steps From to Step.
 type Scores struct {
 	Step    int
 	From    int
-	Judge   string // the scorer of the last of them; what another said before is not counted
+	Judge   string // the scorer of the last step; scores of an earlier one are not counted
 	Right   filters.Histogram
 	Wrong   filters.Histogram
-	Unknown int // rows of whose label nothing was known
+	Unknown int // rows that the filter could not judge
 }
 
-// NewFilter makes a trace of a run on d. Scores are counted in the window steps up to each step of at (one step
-// holds a batch only).
+// NewFilter returns a Filter for a run on d. Scores are counted over the last window steps up to each step of at, since
+// one step has only a batch.
 func NewFilter(d *datasets.Dataset, at []int, window int) *Filter {
 	t := &Filter{right: make([]rightness, len(d.Samples)), at: slices.Sorted(slices.Values(at)), window: max(window, 1)}
 	for i, s := range d.Samples {
@@ -69,8 +69,8 @@ func NewFilter(d *datasets.Dataset, at []int, window int) *Filter {
 	return t
 }
 
-// Step notes a step: the rows of the batch by their positions in the dataset, which of them were kept (by their
-// place in the batch), their scores (nil without a filter), of which rows nothing was known, and who judged.
+// Step records a step: the rows of the batch (ids, positions in the dataset), the kept ones (positions in the batch),
+// their scores (nil without a filter), the rows that could not be judged, and the scorer.
 func (t *Filter) Step(number int, ids, kept []int, scores []float64, unjudged []bool, judge string) {
 	s := Step{Step: number}
 	for _, id := range ids {
@@ -118,10 +118,10 @@ func (c *Scores) add(right []rightness, ids []int, scores []float64, unjudged []
 	}
 }
 
-// Steps returns all that were noted.
+// Steps returns all recorded steps.
 func (t *Filter) Steps() []Step { return t.steps }
 
-// Scores returns the counts at the steps asked for that the run came to.
+// Scores returns the counts at the steps asked for, as far as the run reached them.
 func (t *Filter) Scores() []Scores {
 	var list []Scores
 	for _, c := range t.counts {
@@ -143,11 +143,16 @@ func (t *Filter) Accuracy(weight float64) (steps, share []float64) {
 	return steps, filters.Smooth(weight, share)
 }
 
-// Totals are the names of what [Filter.Total] returns, shares of rows over several steps: of the kept those with a right
-// label, of the right labels those kept, of the dropped those with a wrong label, and of all those with a right label.
+// Totals are the names of the shares that [Filter.Total] returns, over several steps:
+//
+//	kept-right     of the kept rows, those with a right label
+//	right-kept     of the rows with a right label, those kept
+//	dropped-wrong  of the dropped rows, those with a wrong label
+//	batch-right    of all rows, those with a right label
 var Totals = []string{"kept-right", "right-kept", "dropped-wrong", "batch-right"}
 
-// Total returns what the steps after a given one came to together, by the names of [Totals]; none that is a share of nothing.
+// Total returns the shares over all steps after a given one, by the names of [Totals]. A share of zero rows is left
+// out.
 func (t *Filter) Total(after int) map[string]float64 {
 	var s Step
 	for _, x := range t.steps {
@@ -156,7 +161,8 @@ func (t *Filter) Total(after int) map[string]float64 {
 		}
 	}
 	rows, shares := s.Right+s.Wrong, map[string]float64{}
-	for i, of := range [][2]int{{s.Clean, s.Kept}, {s.Clean, s.Right}, {s.Wrong - (s.Kept - s.Clean), rows - s.Kept}, {s.Right, rows}} {
+	for i, of := range [][2]int{{s.Clean, s.Kept}, {s.Clean, s.Right}, {s.Wrong - (s.Kept - s.Clean), rows - s.Kept},
+		{s.Right, rows}} {
 		if of[1] > 0 {
 			shares[Totals[i]] = float64(of[0]) / float64(of[1])
 		}

@@ -23,7 +23,8 @@ func traced(at ...int) *Filter {
 func TestFilterByHand(t *testing.T) {
 	tr := traced(3, 9, 3)
 	tr.Step(1, []int{0, 1, 2, 3, 6}, []int{0, 1, 2, 4}, []float64{0.2, 0.2, 0.2, 0.2, 0.2}, make([]bool, 5), "avgsim")
-	tr.Step(2, []int{1, 3, 5, 7}, []int{3}, []float64{0.25, 1, 0.3, 0.5}, []bool{false, true, false, false}, "avgsim") // nothing that counts is kept
+	// no row that counts is kept
+	tr.Step(2, []int{1, 3, 5, 7}, []int{3}, []float64{0.25, 1, 0.3, 0.5}, []bool{false, true, false, false}, "avgsim")
 	tr.Step(3, []int{0, 2, 1}, []int{0, 1}, []float64{0.9, 1, 0.1}, make([]bool, 3), "vmf")
 	tr.Step(4, []int{0, 2, 4}, []int{0, 1, 2}, nil, nil, "")
 
@@ -32,7 +33,8 @@ func TestFilterByHand(t *testing.T) {
 		if diff := cmp.Diff(wantSteps, steps); diff != "" {
 			t.Errorf("%s: steps: %s", what, diff)
 		}
-		if diff := cmp.Diff(want, values, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })); diff != "" {
+		near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })
+		if diff := cmp.Diff(want, values, near); diff != "" {
 			t.Errorf("%s: %s", what, diff)
 		}
 	}
@@ -49,7 +51,8 @@ func TestFilterByHand(t *testing.T) {
 	}
 
 	scores := tr.Scores()
-	if len(scores) != 1 || scores[0].Step != 3 || scores[0].Judge != "vmf" || scores[0].Right.Total() != 2 || scores[0].Wrong.Total() != 1 || scores[0].Unknown != 0 {
+	if len(scores) != 1 || scores[0].Step != 3 || scores[0].Judge != "vmf" || scores[0].Right.Total() != 2 ||
+		scores[0].Wrong.Total() != 1 || scores[0].Unknown != 0 {
 		t.Fatalf("scores %+v", scores)
 	}
 	other := traced(2)

@@ -214,7 +214,8 @@ func TestPage(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		t.Fatal(err)
 	}
-	circles := regexp.MustCompile(`<circle class="p (c\d+|cn)" cx="([\d.]+)" cy="([\d.]+)"`).FindAllStringSubmatch(page, -1)
+	circle := regexp.MustCompile(`<circle class="p (c\d+|cn)" cx="([\d.]+)" cy="([\d.]+)"`)
+	circles := circle.FindAllStringSubmatch(page, -1)
 	if len(circles) != 1500 || len(d.X) != 1500 || len(d.Sheets) != 2 || d.Tile != 32 ||
 		!strings.Contains(page, "1350, at most 32 pixels wide") {
 		t.Fatalf("%d circles, %d points, %d sheets of tiles of %d", len(circles), len(d.X), len(d.Sheets), d.Tile)

@@ -54,9 +54,9 @@ func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, e
 	seen := map[int32]bool{}
 	for i, a := range list {
 		switch {
-		case a.ID == nil || *a.ID < 0 || int(*a.ID) >= len(t.image):
+		case a.ID == nil || *a.ID < 0 || int(*a.ID) >= len(t.list):
 			return nil, fmt.Errorf("decision %d: its id is missing or not an image's, expected 0 to %d",
-				i, len(t.image)-1)
+				i, len(t.list)-1)
 		case seen[*a.ID]:
 			return nil, fmt.Errorf("decision %d: image %d appears twice", i, *a.ID)
 		case !a.Action.Known():
@@ -67,7 +67,7 @@ func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, e
 		case a.Action != decisions.Relabel && a.Label != "":
 			return nil, fmt.Errorf("decision %d: %s takes no label", i, a.Action)
 		}
-		given := t.classes[t.given[*a.ID]]
+		given := t.classes[t.list[*a.ID].given]
 		if a.Action == decisions.Relabel {
 			if _, ok := t.classOf[a.Label]; !ok {
 				return nil, fmt.Errorf("decision %d: no class is called %.80q", i, a.Label)
@@ -76,7 +76,7 @@ func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, e
 				return nil, fmt.Errorf("decision %d: %.80q is the given label: keep it", i, a.Label)
 			}
 		}
-		image := t.image[*a.ID]
+		image := t.list[*a.ID].image
 		note := r.decided.vote(image, who).note
 		if a.Note != nil {
 			note = *a.Note
@@ -135,10 +135,10 @@ func (d *decided) progress(images []int32) applied {
 	seen := map[int32]bool{}
 	for _, image := range images {
 		id := d.table.id[image]
-		if id == none || seen[d.table.given[id]] {
+		if id == none || seen[d.table.list[id].given] {
 			continue
 		}
-		class := d.table.given[id]
+		class := d.table.list[id].given
 		seen[class] = true
 		a.Classes = append(a.Classes, classProgress{d.table.classes[class], d.classes[class]})
 	}

@@ -59,7 +59,7 @@ func newDecided(t *table, s *decisions.Store) (*decided, error) {
 		votes: make([][]vote, n), action: make([]uint8, n), label: slices.Repeat([]int32{none}, n),
 		classes: make([]int32, len(t.classes)), pairs: make([]tally, len(t.pairs)),
 	}
-	d.counts[undecided] = len(t.image)
+	d.counts[undecided] = len(t.list)
 	strangers, known, example := 0, 0, ""
 	err := s.Images(func(i decisions.Image) error {
 		image, ok := t.find(i.Path)
@@ -75,7 +75,7 @@ func newDecided(t *table, s *decisions.Store) (*decided, error) {
 	})
 	if err == nil && strangers > known {
 		err = fmt.Errorf("review: %s: holds decisions about %d images of which %d are not in the manifest, "+
-			"such as %q: it is about other images; name another file with --decisions",
+			"such as %q: it is about other images; name another file of decisions",
 			s.Path, strangers+known, strangers, example)
 	}
 	return d, err
@@ -122,25 +122,26 @@ func (t *table) asItStands(action uint8, label int32, then, now string) (uint8, 
 // count adds an image of the audit with its present outcome to the counts, or subtracts it.
 func (d *decided) count(id int32, by int) {
 	t := d.table
-	action := d.action[t.image[id]]
+	e := &t.list[id]
+	action := d.action[e.image]
 	d.counts[action] += by
-	for _, v := range d.votes[t.image[id]] {
+	for _, v := range d.votes[e.image] {
 		d.each[v.reviewer][v.action] += by
 	}
-	if t.kinds[id]&suspect == 0 || action == undecided {
+	if e.kinds&suspect == 0 || action == undecided {
 		return
 	}
 	d.done += by
-	d.classes[t.given[id]] += int32(by)
+	d.classes[e.given] += int32(by)
 	if settled(action) {
 		d.judged += by
 	}
 	if action == drop || action == relabel {
 		d.wrong += by
 	}
-	if p := t.pair[id]; p != none {
+	if p := e.pair; p != none {
 		d.pairs[p].decided += int32(by)
-		if action == relabel && d.label[t.image[id]] == t.suggested[id] {
+		if action == relabel && d.label[e.image] == e.suggested {
 			d.pairs[p].accepted += int32(by)
 		}
 	}

@@ -50,7 +50,7 @@ func (f Files) FormOf() (Form, error) {
 	}
 	if f.Form != "" {
 		if !slices.Contains(forms, f.Form) {
-			return "", hint.Misused("--format: %q is unknown, expected one of %v", f.Form, forms)
+			return "", hint.Misused("review: form: %q is unknown, expected one of %v", f.Form, forms)
 		}
 		return f.Form, nil
 	}
@@ -77,8 +77,8 @@ func (f Files) FormOf() (Form, error) {
 	if !slices.Contains(known, ".csv") {
 		known = append(slices.Clone(known), ".csv")
 	}
-	return "", hint.Misused("--out: %q does not end in %s: the mended manifest has the form of %s, "+
-		"or the one named by --format", f.Out, strings.Join(known, " or "), f.Manifest)
+	return "", hint.Misused("review: %q does not end in %s: the mended manifest has the form of %s, "+
+		"or the one asked for", f.Out, strings.Join(known, " or "), f.Manifest)
 }
 
 // Inputs lists the files that are read, which an export must not overwrite. A folder may be read through a file

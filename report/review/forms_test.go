@@ -90,7 +90,8 @@ func TestForms(t *testing.T) {
 func TestFormOf(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{"m.csv": "path,label\na.jpg,x\n",
-		"m.jsonl": `{"path": "a.jpg", "label": "x"}` + "\n", "coco.json": `{"images": [{"id": 1, "file_name": "a"}]}`, "metadata.csv": "file_name,label\na.jpg,x\n"}
+		"m.jsonl": `{"path": "a.jpg", "label": "x"}` + "\n", "coco.json": `{"images": [{"id": 1, "file_name": "a"}]}`,
+		"metadata.csv": "file_name,label\na.jpg,x\n"}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -114,9 +115,9 @@ func TestFormOf(t *testing.T) {
 		{"m.csv", "metadata.csv", "", imagefolder, ""},
 		{"m.csv", "o", fiftyOne, fiftyOne, ""},
 		{"m.csv", "", "", "", ""},
-		{"m.csv", "o.json", "", "", `--out: "o.json" does not end in .csv: the mended manifest has the form of`},
+		{"m.csv", "o.json", "", "", `"o.json" does not end in .csv: the mended manifest has the form of`},
 		{"coco.json", "o.jsonl", "", "", `does not end in .json or .csv`},
-		{"m.csv", "o.csv", "excel", "", `--format: "excel" is unknown, expected one of [manifest csv imagefolder fiftyone labelstudio cleanlab]`},
+		{"m.csv", "o.csv", "excel", "", `form: "excel" is unknown, expected one of [manifest csv imagefolder fiftyone`},
 	} {
 		got, err := Files{Manifest: location.At(dir).Join(c.manifest), Out: c.out, Form: c.form}.FormOf()
 		if got != c.want || (err == nil) != (c.refused == "") || err != nil &&

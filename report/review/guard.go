@@ -142,7 +142,8 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 // known refuses requests to the names of other hosts, and requests made by other pages.
 func (g *Guard) known(req *http.Request) error {
 	if !g.hosts[strings.ToLower(req.Host)] {
-		return refuse(http.StatusForbidden, "host %.100q is not a name of this server: see --allow-host", req.Host)
+		return refuse(http.StatusForbidden, "host %.100q is not a name of this server: "+
+			"allow it when the server is started", req.Host)
 	}
 	site, mode := req.Header.Get("Sec-Fetch-Site"), req.Header.Get("Sec-Fetch-Mode")
 	own := site == "" || site == "same-origin" || site == "none"

@@ -163,7 +163,8 @@ func TestEnter(t *testing.T) {
 		!strings.HasPrefix(c.Name, "winnow-review-") {
 		t.Errorf("%+v", c)
 	}
-	if a := w.knock("GET", "/", "", map[string]string{"Cookie": cookies[0].Name + "=" + cookies[0].Value}); a.StatusCode != 200 {
+	if a := w.knock("GET", "/", "", map[string]string{"Cookie": cookies[0].Name + "=" +
+		cookies[0].Value}); a.StatusCode != 200 {
 		t.Errorf("with the cookie: %d", a.StatusCode)
 	}
 	if strings.Contains(cookies[0].Value, testToken) {

@@ -253,3 +253,6 @@ func readFile(name string) (string, error) {
 	data, err := os.ReadFile(name)
 	return string(data), err
 }
+
+// one returns a request to decide about one image.
+func one(decision string) string { return `{"tab":"t","decisions":[{` + decision + `}]}` }

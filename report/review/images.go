@@ -117,7 +117,7 @@ func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error)
 	switch {
 	case r.Finder == nil:
 		return nil, refuse(http.StatusNotFound,
-			"the server has no vectors to search: start it with --features or --run")
+			"the server has no vectors to search: start it with features or a run")
 	case image == none:
 		return nil, refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
 	}
@@ -149,7 +149,7 @@ func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error)
 	}
 	if r.Finder == nil || !r.Finder.Uploads() {
 		return nil, refuse(http.StatusNotFound,
-			"the server has no model to embed images: start it with --run, or with --features and --model")
+			"the server has no model to embed images: start it with a run, or with features and their model")
 	}
 	given := req.Header.Get("Content-Type")
 	if kind, _, err := mime.ParseMediaType(given); err != nil || !strings.HasPrefix(kind, "image/") {

@@ -12,64 +12,32 @@ import (
 // sort orders the images by their ranks or, if there are none, by their scores, from which it then sets the
 // ranks.
 func (t *table) sort() {
-	order := make([]int32, len(t.image))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	ranked := len(t.rank) > 0 && t.rank[0] > 0
-	before := func(a, b int32) int { return cmp.Compare(t.score[a], t.score[b]) }
-	if ranked {
-		before = func(a, b int32) int { return cmp.Compare(t.rank[a], t.rank[b]) }
-	}
-	if !slices.IsSortedFunc(order, before) {
-		slices.SortStableFunc(order, before)
-		near, ends := make([]int32, 0, len(t.near)), make([]uint32, 0, len(t.ends))
-		for _, i := range order {
-			given, suggested, copies := t.lists(int(i))
-			for _, list := range [][]int32{given, suggested, copies} {
-				near = append(near, list...)
-				ends = append(ends, uint32(len(near)))
-			}
+	ranked := len(t.list) > 0 && t.list[0].rank > 0
+	slices.SortStableFunc(t.list, func(a, b entry) int {
+		if ranked {
+			return cmp.Compare(a.rank, b.rank)
 		}
-		t.near, t.ends = near, ends
-		for _, column := range []*[]int32{&t.image, &t.rank, &t.given, &t.suggested} {
-			*column = inOrder(*column, order)
-		}
-		for _, column := range []*[]float64{&t.score, &t.better, &t.fit} {
-			*column = inOrder(*column, order)
-		}
-		t.kinds, t.said = inOrder(t.kinds, order), inOrder(t.said, order)
-	}
-	for id, image := range t.image {
-		t.id[image] = int32(id)
+		return cmp.Compare(a.score, b.score)
+	})
+	for id := range t.list {
+		e := &t.list[id]
+		t.id[e.image] = int32(id)
 		if !ranked {
-			t.rank[id] = int32(id + 1)
+			e.rank = int32(id + 1)
 		}
 	}
-}
-
-// inOrder returns a column in another order.
-func inOrder[T any](column []T, order []int32) []T {
-	out := make([]T, len(order))
-	for to, from := range order {
-		out[to] = column[from]
-	}
-	return out
 }
 
 // markSuspects chooses the suspects if the audit does not say which labels are called wrong, as in lists of
 // some other tools: all images with another suggested label or, if there are none, all images.
 func (t *table) markSuspects() {
 	other := false
-	for i := range t.kinds {
-		if t.given[i] != t.suggested[i] {
-			t.kinds[i] |= suspect
-			other = true
-		}
+	for _, e := range t.list {
+		other = other || e.given != e.suggested
 	}
-	for i := range t.kinds {
-		if !other {
-			t.kinds[i] |= suspect
+	for i := range t.list {
+		if e := &t.list[i]; !other || e.given != e.suggested {
+			e.kinds |= suspect
 		}
 	}
 }
@@ -83,11 +51,13 @@ func (t *table) index() {
 		}
 		return list
 	}
-	t.ranks, t.names = ascending(len(t.image)), ascending(len(t.classes))
+	t.ranks, t.names = ascending(len(t.list)), ascending(len(t.classes))
 	slices.SortFunc(t.names, func(a, b int32) int { return strings.Compare(t.classes[a], t.classes[b]) })
 	t.byPath = sync.OnceValue(func() []int32 {
 		list := slices.Clone(t.ranks)
-		slices.SortFunc(list, func(a, b int32) int { return strings.Compare(t.path(t.image[a]), t.path(t.image[b])) })
+		slices.SortFunc(list, func(a, b int32) int {
+			return strings.Compare(t.path(t.list[a].image), t.path(t.list[b].image))
+		})
 		return list
 	})
 	t.at = make([][]int32, len(t.classes))
@@ -98,41 +68,31 @@ func (t *table) index() {
 		}
 	}
 	number := map[[2]int32]int32{}
-	t.pair = slices.Repeat([]int32{none}, len(t.image))
-	for id := range t.image {
-		given, other := t.given[id], t.suggested[id]
-		t.at[given] = append(t.at[given], int32(id))
+	for id := range t.list {
+		e := &t.list[id]
+		t.at[e.given] = append(t.at[e.given], int32(id))
 		for _, k := range kindNames {
-			if t.kinds[id]&k.kind != 0 {
+			if e.kinds&k.kind != 0 {
 				t.byKind[k.name]++
 			}
 		}
-		if t.kinds[id]&suspect == 0 {
+		if e.kinds&suspect == 0 {
 			continue
 		}
-		t.members[given]++
-		if given == other {
+		t.members[e.given]++
+		if e.given == e.suggested {
 			continue
 		}
-		p, ok := number[[2]int32{given, other}]
+		labels := [2]int32{e.given, e.suggested}
+		p, ok := number[labels]
 		if !ok {
 			p = int32(len(t.pairs))
-			number[[2]int32{given, other}] = p
-			t.pairs = append(t.pairs, confusion{given: given, suggested: other})
+			number[labels] = p
+			t.pairs = append(t.pairs, confusion{given: e.given, suggested: e.suggested})
 		}
 		t.pairs[p].suspects++
-		t.pair[id] = p
+		e.pair = p
 	}
-}
-
-// lists returns an image's neighbours with the given label, those with the suggested one, and its copies with
-// other labels.
-func (t *table) lists(id int) (given, suggested, copies []int32) {
-	from := uint32(0)
-	if id > 0 {
-		from = t.ends[3*id-1]
-	}
-	return t.near[from:t.ends[3*id]], t.near[t.ends[3*id]:t.ends[3*id+1]], t.near[t.ends[3*id+1]:t.ends[3*id+2]]
 }
 
 // find returns the image with this path.

@@ -55,7 +55,7 @@ func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
 		}
 	}
 	e.Undecided = d.counts[undecided]
-	if len(r.table.image) == 0 {
+	if len(r.table.list) == 0 {
 		e.Undecided = len(d.action) - e.Kept - e.Dropped - e.Relabelled - e.Unsure - e.Disagreed
 	}
 	e.Rows = len(d.action) - e.Dropped
@@ -73,7 +73,8 @@ func (r *Reviewer) writeMended(w io.Writer) (Exported, error) {
 // export writes the mended manifest to Out, completely or not at all.
 func (r *Reviewer) export() (e Exported, err error) {
 	if r.Out == "" {
-		return e, refuse(http.StatusNotFound, "the server was started without --out: download the manifest instead")
+		return e, refuse(http.StatusNotFound, "the server was started without a file to write: "+
+			"download the manifest instead")
 	}
 	err = atomicfile.Write(r.Out, func(w io.Writer) (err error) {
 		e, err = r.write(w, r.Form, r.Out)

@@ -51,7 +51,8 @@ func million(b *testing.B) (*Reviewer, http.Handler) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r, err := New(Config{AuditFile: "a.csv", ManifestFile: location.At("m.csv"), Audit: audit, Manifest: d, Decisions: store})
+	r, err := New(Config{AuditFile: "a.csv", ManifestFile: location.At("m.csv"), Audit: audit, Manifest: d,
+		Decisions: store})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func manifestNames(d *datasets.Dataset) (names map[string]string, why string) {
 			class, name := d.Classes[s.Label], s.Extra[at]
 			if was, ok := names[class]; ok && was != name {
 				return nil, fmt.Sprintf("The column %s names class %.80q both %.80q and %.80q: "+
-					"labels are shown as they are; --names can name a file.", column, class, was, name)
+					"labels are shown as they are; a file of names can be given.", column, class, was, name)
 			}
 			if err := checkName(name); err != nil {
 				return nil, fmt.Sprintf("The column %s: the name of class %.80q %v: labels are shown as they are.",

@@ -113,7 +113,7 @@ func someImage(root fs.FS, audit *Audit, where location.Source) error {
 		}
 	}
 	return hint.With(fmt.Errorf("review: none of the first %d images is below %s: %w", len(paths), where, first),
-		"name the folder of the images, or a .zip file of it, with --root")
+		"name the folder of the images, or a .zip file of it, as the root")
 }
 
 // Export applies the decisions without a server: it writes Out in its form, and List. For tasks of Label Studio
@@ -130,7 +130,7 @@ func Export(f Files) (e Exported, err error) {
 	file := f.decisionsFile()
 	if _, err := os.Stat(file); err != nil && conf.Form != labelStudio {
 		return e, hint.With(fmt.Errorf("review: decisions: %w", err),
-			"if they are elsewhere, name the file with --decisions")
+			"if they are elsewhere, name the file of decisions")
 	}
 	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{}); err != nil {
 		return e, err

@@ -32,7 +32,8 @@ func TestOpenPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := regexp.MustCompile(`url=` + regexp.QuoteMeta(w.server.URL) + `(/\?token=([0-9a-f]{32}))"`).FindStringSubmatch(text)
+	address := regexp.MustCompile(`url=` + regexp.QuoteMeta(w.server.URL) +
+		`(/\?token=([0-9a-f]{32}))"`).FindStringSubmatch(text)
 	if address == nil || strings.Contains(text, testToken) || strings.Contains(shown, address[2]) {
 		t.Fatalf("%s holds %s", shown, text)
 	}

@@ -49,10 +49,11 @@ const worthwhile = 0.2
 func (d *decided) precision() precision {
 	wrong, judged := 0, 0
 	t := d.table
-	if d.counts[undecided] < len(t.image) {
-		for id := len(t.image) - 1; id >= 0 && judged < recentMost; id-- {
-			action := d.action[t.image[id]]
-			if !settled(action) || t.kinds[id]&suspect == 0 && t.kinds[id] != 0 {
+	if d.counts[undecided] < len(t.list) {
+		for id := len(t.list) - 1; id >= 0 && judged < recentMost; id-- {
+			e := &t.list[id]
+			action := d.action[e.image]
+			if !settled(action) || e.kinds&suspect == 0 && e.kinds != 0 {
 				continue
 			}
 			judged++

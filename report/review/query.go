@@ -186,14 +186,15 @@ func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 		holds = texts.holds(t, q.text)
 	}
 	take := func(id int32) {
-		image := t.image[id]
+		e := &t.list[id]
+		image := e.image
 		action := d.action[image]
 		if q.by != none {
 			action = d.vote(image, q.by).action
 		}
 		switch {
-		case q.to != none && t.suggested[id] != q.to, q.kind != 0 && t.kinds[id]&q.kind == 0:
-		case !(t.score[id] < q.below), !(t.score[id] > q.above):
+		case q.to != none && e.suggested != q.to, q.kind != 0 && e.kinds&q.kind == 0:
+		case !(e.score < q.below), !(e.score > q.above):
 		case q.decided && action == undecided, !q.any && !q.decided && action != q.action:
 		case q.differ && !differ(d.votes[image]), q.noted && !noted(d.votes[image]):
 		case holds != nil && !holds[id]:
@@ -223,7 +224,7 @@ func (t *table) sorted(q query) iter.Seq[int32] {
 		if q.class != none {
 			return func(yield func(int32) bool) {
 				for _, id := range ids {
-					if t.given[id] == q.class && !yield(id) {
+					if t.list[id].given == q.class && !yield(id) {
 						return
 					}
 				}

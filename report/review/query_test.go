@@ -112,7 +112,8 @@ func TestQueryRefuses(t *testing.T) {
 func FuzzQuery(f *testing.F) {
 	w := newWorld(f, 60)
 	for _, seed := range []string{"/api/rows?text=a&state=keep&limit=3", "/api/typical?class=class+a",
-		"/api/changes?since=1", "/api/similar?key=2&n=3", "/api/history?limit=2", "/thumb/1?size=40", "/image/%2e%2e", "/api/export.csv", "/api/confusions?limit=1", "/api/session"} {
+		"/api/changes?since=1", "/api/similar?key=2&n=3", "/api/history?limit=2", "/thumb/1?size=40", "/image/%2e%2e",
+		"/api/export.csv", "/api/confusions?limit=1", "/api/session"} {
 		f.Add(seed)
 	}
 	h := w.review.Handler()
@@ -133,8 +134,12 @@ func FuzzQuery(f *testing.F) {
 // FuzzDecide: no body makes the server fail, and what is refused changes nothing.
 func FuzzDecide(f *testing.F) {
 	w := newWorld(f, 60)
-	for _, seed := range []string{`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0}]}`,
-		`{"tab":"t","decisions":[{"id":2,"action":"relabel","label":"class a","version":0},{"id":3,"action":"drop","label":"","version":1}]}`, `{"tab":"t","reviewer":"Ann","decisions":[{"id":4,"action":"unsure","note":"a\nb","version":0}]}`, `[[[`, `{"tab":"\u0000\ud800"}`, ``} {
+	for _, seed := range []string{
+		one(`"id":1,"action":"keep","version":0`),
+		one(`"id":2,"action":"relabel","label":"class a","version":0},{"id":3,"action":"drop","label":"","version":1`),
+		`{"tab":"t","reviewer":"Ann","decisions":[{"id":4,"action":"unsure","note":"a\nb","version":0}]}`,
+		`[[[`, `{"tab":"\u0000\ud800"}`, ``,
+	} {
 		f.Add("/api/decide", []byte(seed))
 		f.Add("/api/undo", []byte(seed))
 	}

@@ -96,8 +96,8 @@ func New(c Config) (*Reviewer, error) {
 		searches: newSearches(), uploading: make(chan struct{}, uploads),
 	}
 	r.texts.fill(t)
-	if len(t.image) > 0 {
-		r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: len(t.image)})
+	if len(t.list) > 0 {
+		r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: len(t.list)})
 	}
 	return r, err
 }
@@ -106,7 +106,7 @@ func New(c Config) (*Reviewer, error) {
 func (r *Reviewer) Decided() int {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	return len(r.table.image) - r.decided.counts[undecided]
+	return len(r.table.list) - r.decided.counts[undecided]
 }
 
 // Summary returns the state of the review in one line.
@@ -114,7 +114,7 @@ func (r *Reviewer) Summary() string {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	c := r.decided.counts
-	n := len(r.table.image)
+	n := len(r.table.list)
 	text := fmt.Sprintf("%d of %d images decided: %d kept, %d dropped, %d relabelled",
 		n-c[undecided], n, c[keep], c[drop], c[relabel])
 	if c[unsure]+c[disagreed] > 0 {

@@ -223,18 +223,21 @@ func TestReviewers(t *testing.T) {
 func TestReviewersRefused(t *testing.T) {
 	w := newWorld(t, 100)
 	long := strings.Repeat("x", 1001)
+	by := func(name string) string {
+		return `{"tab":"t","reviewer":` + name + `,"decisions":[{"id":1,"action":"keep","version":0}]}`
+	}
 	for body, want := range map[string]string{
-		`{"tab":"t","reviewer":" Ann","decisions":[{"id":1,"action":"keep","version":0}]}`: "begins or ends " +
-			"with a space",
-		`{"tab":"t","reviewer":"` + long[:61] + `","decisions":[{"id":1,"action":"keep","version":0}]}`: "61 " +
-			"characters, expected at most 60",
-		`{"tab":"t","reviewer":"a\u0007","decisions":[{"id":1,"action":"keep","version":0}]}`:             "control character",
-		`{"tab":"t","reviewer":7,"decisions":[{"id":1,"action":"keep","version":0}]}`:                     "cannot unmarshal",
-		`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0,"note":"` + long + `"}]}`:            "1001 characters, expected at most 1000",
-		`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0,"note":"\u0000"}]}`:                  "control character",
-		`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0,"note":7}]}`:                         "cannot unmarshal",
-		`{"tab":"t","decisions":[{"id":1,"action":"unsure","label":"class a","version":0}]}`:              "unsure takes no label",
-		`{"tab":"t","decisions":[{"id":1,"action":"disagreed","version":0}]}`:                             `"disagreed\", expected keep, drop, relabel, unsure or undecided`,
+		by(`" Ann"`):              "begins or ends with a space",
+		by(`"` + long[:61] + `"`): "61 characters, expected at most 60",
+		by(`"a\u0007"`):           "control character",
+		by(`7`):                   "cannot unmarshal",
+
+		one(`"id":1,"action":"keep","version":0,"note":"` + long + `"`): "1001 characters, expected at most 1000",
+		one(`"id":1,"action":"keep","version":0,"note":"\u0000"`):       "control character",
+		one(`"id":1,"action":"keep","version":0,"note":7`):              "cannot unmarshal",
+		one(`"id":1,"action":"unsure","label":"class a","version":0`):   "unsure takes no label",
+		one(`"id":1,"action":"disagreed","version":0`):                  `"disagreed\", expected keep`,
+
 		`{"tab":"t","reviewer":"Ann","Reviewer":"\n","decisions":[{"id":1,"action":"keep","version":0}]}`: "",
 	} {
 		if status, text := w.ask("POST", "/api/decide", body, nil); status != 400 || !strings.Contains(text, want) {
@@ -274,7 +277,8 @@ func TestReviewersBehindToken(t *testing.T) {
 			if token != "" {
 				header["Authorization"] = token
 			}
-			if a := w.knock(c[0], c[1], `{"tab":"t","reviewer":"Ann","decisions":[{"id":0,"action":"drop","version":0}]}`, header); a.StatusCode != 401 {
+			body := `{"tab":"t","reviewer":"Ann","decisions":[{"id":0,"action":"drop","version":0}]}`
+			if a := w.knock(c[0], c[1], body, header); a.StatusCode != 401 {
 				t.Errorf("%v with %q: %d", c, token, a.StatusCode)
 			}
 		}

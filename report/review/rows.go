@@ -64,19 +64,19 @@ func (t *table) pics(images []int32) []pic {
 // row returns the row of an id as a reviewer sees it.
 func (d *decided) row(id, reviewer int32) row {
 	t := d.table
-	image := t.image[id]
-	given, suggested, copies := t.lists(int(id))
+	e := &t.list[id]
+	given, suggested, copies := t.lists(e)
 	r := row{
-		ID: id, Key: keyOf(image), Rank: t.rank[id], Path: t.path(image),
-		Given: t.classes[t.given[id]], Suggested: t.classes[t.suggested[id]],
-		Score: t.score[id], SuggestedScore: number(t.better[id]),
-		Probable: t.said[id]&ofGiven != 0, ProbableToo: t.said[id]&ofSuggested != 0,
-		Unjudged: t.said[id]&unjudged != 0, Kinds: []string{}, Fit: number(t.fit[id]),
+		ID: id, Key: keyOf(e.image), Rank: e.rank, Path: t.path(e.image),
+		Given: t.classes[e.given], Suggested: t.classes[e.suggested],
+		Score: e.score, SuggestedScore: number(e.better),
+		Probable: e.said&ofGiven != 0, ProbableToo: e.said&ofSuggested != 0,
+		Unjudged: e.said&unjudged != 0, Kinds: []string{}, Fit: number(e.fit),
 		ForGiven: t.pics(given), ForSuggested: t.pics(suggested), Copies: t.pics(copies),
-		seen: d.seen(image, reviewer),
+		seen: d.seen(e.image, reviewer),
 	}
 	for _, k := range kindNames {
-		if t.kinds[id]&k.kind != 0 {
+		if e.kinds&k.kind != 0 {
 			r.Kinds = append(r.Kinds, k.name)
 		}
 	}
@@ -112,20 +112,20 @@ func (d *decided) typical(class int32, n int) []pic {
 			list = append(list, t.pic(image))
 		}
 	}
-	doubtful := func(id int32) bool { return t.kinds[id]&suspect != 0 && d.action[t.image[id]] != keep }
+	doubtful := func(id int32) bool { return t.list[id].kinds&suspect != 0 && d.action[t.list[id].image] != keep }
 	for i := len(ids) - 1; i >= 0 && len(list) < n; i-- {
 		if !doubtful(ids[i]) {
-			take(t.image[ids[i]])
+			take(t.list[ids[i]].image)
 		}
 	}
-	for image := 0; image < len(t.id) && len(list) < n && len(t.image) < len(t.id); image++ {
+	for image := 0; image < len(t.id) && len(list) < n && len(t.list) < len(t.id); image++ {
 		if t.id[image] == none && t.manifest.Samples[image].Label == int(class) {
 			take(int32(image))
 		}
 	}
 	for i := len(ids) - 1; i >= 0 && len(list) < n; i-- {
 		if doubtful(ids[i]) {
-			take(t.image[ids[i]])
+			take(t.list[ids[i]].image)
 		}
 	}
 	return list

@@ -44,7 +44,7 @@ func (r *Reviewer) session() session {
 	now := d.progress(nil)
 	s := session{
 		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile.String(), Out: r.Out,
-		Total: len(t.image), Classes: []sessionClass{}, Kinds: map[string]int{},
+		Total: len(t.list), Classes: []sessionClass{}, Kinds: map[string]int{},
 		Counts: now.Counts, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
 		Reviewer: r.Reviewer, Notice: r.Notice, Reviewers: now.Reviewers,
 		Similar: r.Finder != nil, Upload: r.Finder != nil && r.Finder.Uploads(),

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -78,13 +77,13 @@ func (r *Reviewer) config() string {
 func (r *Reviewer) work() []int32 {
 	t, d := r.table, r.decided
 	var list []int32
-	for id, image := range t.image {
-		if t.kinds[id]&suspect != 0 || t.byKind[kindNames[0].name] == 0 || settled(d.action[image]) {
-			list = append(list, image)
+	for _, e := range t.list {
+		if e.kinds&suspect != 0 || t.byKind[kindNames[0].name] == 0 || settled(d.action[e.image]) {
+			list = append(list, e.image)
 		}
 	}
 	for image := range d.action {
-		if t.id[image] == none && (len(t.image) == 0 || settled(d.action[image])) {
+		if t.id[image] == none && (len(t.list) == 0 || settled(d.action[image])) {
 			list = append(list, int32(image))
 		}
 	}
@@ -105,7 +104,7 @@ func (r *Reviewer) writeTasks(w io.Writer) (Exported, error) {
 		}
 		if _, err := os.Stat(r.Root.Join(file).Path()); i == 0 && err != nil {
 			return e, hint.With(fmt.Errorf("review: Label Studio shows files of a folder: %w", err),
-				"name the folder of the images with --root; unpack a .zip file first")
+				"name the folder of the images as the root; unpack a .zip file first")
 		}
 		if err := out.Write(file, r.task(image, path.Join(r.Root.Base(), file))); err != nil {
 			return e, fmt.Errorf("review: %w", err)
@@ -122,12 +121,12 @@ func (r *Reviewer) task(image int32, file string) labelstudio.Sent {
 		{Name: labelstudio.GivenKey, Value: t.label(image)}, {Name: "split", Value: sample.Split},
 	}}
 	if id := t.id[image]; id != none {
+		e := &t.list[id]
 		s.Data = append(s.Data,
-			labelstudio.Field{Name: "rank", Value: t.rank[id]}, labelstudio.Field{Name: "score", Value: t.score[id]})
-		if t.suggested[id] != t.given[id] {
-			s.Suggest = &labelstudio.Suggestion{Label: t.classes[t.suggested[id]], Version: r.version()}
-			if !math.IsNaN(t.better[id]) {
-				s.Suggest.Score = &t.better[id]
+			labelstudio.Field{Name: "rank", Value: e.rank}, labelstudio.Field{Name: "score", Value: e.score})
+		if e.suggested != e.given {
+			s.Suggest = &labelstudio.Suggestion{
+				Label: t.classes[e.suggested], Version: r.version(), Score: number(e.better),
 			}
 		}
 	}
@@ -157,7 +156,7 @@ func (r *Reviewer) version() string {
 
 // errNoScores is the error when cleanlab's columns cannot be written.
 var errNoScores = errors.New("review: cleanlab's columns need a score for each image: " +
-	"name the file of suspects in addition to --manifest")
+	"name the file of suspects in addition to the manifest")
 
 // writeIssues writes the audit with the columns of cleanlab's label issues. A settled decision replaces the
 // suspicion.
@@ -166,20 +165,20 @@ func (r *Reviewer) writeIssues(w io.Writer) (Exported, error) {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	t, d := r.table, r.decided
-	if len(t.image) == 0 {
+	if len(t.list) == 0 {
 		return e, errNoScores
 	}
-	list := make([]suspects.Suspect, len(t.image))
-	for id, image := range t.image {
+	list := make([]suspects.Suspect, len(t.list))
+	for id, e := range t.list {
 		i := suspects.Suspect{
-			Path: t.path(image), Given: t.classes[t.given[id]], Suggested: t.classes[t.suggested[id]],
-			Score: t.score[id], Dropped: t.kinds[id]&suspect != 0,
+			Path: t.path(e.image), Given: t.classes[e.given], Suggested: t.classes[e.suggested],
+			Score: e.score, Dropped: e.kinds&suspect != 0,
 		}
-		switch d.action[image] {
+		switch d.action[e.image] {
 		case keep:
 			i.Suggested, i.Dropped = i.Given, false
 		case relabel:
-			i.Suggested, i.Dropped = t.classes[d.label[image]], true
+			i.Suggested, i.Dropped = t.classes[d.label[e.image]], true
 		case drop:
 			i.Dropped = true
 		}

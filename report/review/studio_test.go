@@ -129,7 +129,8 @@ func TestLabelStudioThereAndBack(t *testing.T) {
 	}
 	want := Taken{Path: f.Import, Tasks: 14, Control: "label",
 		Reviewers: []string{"Label Studio 7",
-			"bob@example.com"}, New: 7, Kept: 2, Dropped: 1, Relabelled: 2, Unsure: 2, Sent: 3, Open: 4, Strangers: []string{"99"}, NewLabels: []string{"class z"}}
+			"bob@example.com"}, New: 7, Kept: 2, Dropped: 1, Relabelled: 2, Unsure: 2, Sent: 3, Open: 4,
+		Strangers: []string{"99"}, NewLabels: []string{"class z"}}
 	if diff := cmp.Diff(want, taken); diff != "" {
 		t.Error(diff)
 	}
@@ -261,11 +262,16 @@ func TestTakeByFile(t *testing.T) {
 			t.Fatalf("%q: %s was begun, %v", text, f.decisionsFile(), err)
 		}
 	}
+	annotated := func(image string, id int, choice string) string {
+		return fmt.Sprintf(`{"image": %q, "id": %d, "choice": %q, "annotator": 1, "annotation_id": 1}`,
+			image, id, choice)
+	}
 	for text, want := range map[string]string{
-		fmt.Sprintf(`[{"image": "/data/local-files/?d=shelf/%s", "id": 1, "choice": "class b", "annotator": 1, "annotation_id": 1}, {"image": "/data/local-files/?d=shelf/%s", "id": 2, "choice": "class b", "annotator": 1, "annotation_id": 2}]`, pathOf(0), pathOf(1)): "",
-		fmt.Sprintf(`[{"image": "%s", "id": 1, "choice": "a", "annotator": 1, "annotation_id": 1}, {"image": "%[1]s", "id": 2, "choice": "a", "annotator": 1, "annotation_id": 2}]`, pathOf(0)):                                                                           "task 2: is about the image of task 1",
-		`[{"image": "nix.png", "id": 1, "choice": "a", "annotator": 1, "annotation_id": 1}]`: "none of its 1 " +
-			"tasks is about an image of",
+		`[` + annotated("/data/local-files/?d=shelf/"+pathOf(0), 1, "class b") + `, ` +
+			annotated("/data/local-files/?d=shelf/"+pathOf(1), 2, "class b") + `]`: "",
+		`[` + annotated(pathOf(0), 1, "a") + `, ` + annotated(pathOf(0), 2, "a") + `]`: "task 2: is about",
+		`[` + annotated("nix.png", 1, "a") + `]`:                                       "none of its 1 tasks is about",
+
 		"path,label\n": "is not JSON; expected a list of tasks",
 		`{}`:           "expected a list of tasks",
 	} {
@@ -297,7 +303,8 @@ func FuzzTake(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add([]byte(fmt.Sprintf(`[{"id": 1, "data": {"path": %s}, "annotations": [{"completed_by": 1, "result": [{"from_name": "label", "type": "choices", "value": {"choices": ["class b"]}}]}]}]`, path)))
+	f.Add([]byte(fmt.Sprintf(`[{"id": 1, "data": {"path": %s}, "annotations": [{"completed_by": 1, "result": [
+		{"from_name": "label", "type": "choices", "value": {"choices": ["class b"]}}]}]}]`, path)))
 	f.Add([]byte(fmt.Sprintf(`[{"image": %s, "id": 1, "choice": "class b", "annotator": 1, "annotation_id": 1}]`,
 		path)))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -322,7 +329,8 @@ func FuzzTake(f *testing.F) {
 // hundred relabels. It takes long: -bench MillionStudio -benchtime 1x
 func BenchmarkMillionStudio(b *testing.B) {
 	full, _ := million(b)
-	r, err := New(Config{ManifestFile: location.At("m.csv"), Manifest: full.Manifest, Decisions: full.Decisions, Root: location.At(b.TempDir())})
+	r, err := New(Config{ManifestFile: location.At("m.csv"), Manifest: full.Manifest, Decisions: full.Decisions,
+		Root: location.At(b.TempDir())})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -346,8 +354,11 @@ func BenchmarkMillionStudio(b *testing.B) {
 		if i%100 == 0 {
 			label = (label + 1) % len(r.Manifest.Classes)
 		}
-		fmt.Fprintf(&text, `%s{"id": %d, "data": {"image": "/data/local-files/?d=x", "path": %q}, "annotations": [{"id": 1, "completed_by": %d, "was_cancelled": false, "updated_at": "2024-05-01T10:00:00Z", "result": [{"from_name": "label", "to_name": "image", "type": "choices", "value": {"choices": [%q]}}]}]}`,
-			map[bool]string{true: "[", false: ",\n"}[i == 0], i, r.Manifest.Samples[i].Path, i%5, r.Manifest.Classes[label])
+		fmt.Fprintf(&text, `%s{"id": %d, "data": {"image": "/data/local-files/?d=x", "path": %q}, "annotations": [
+			{"id": 1, "completed_by": %d, "was_cancelled": false, "updated_at": "2024-05-01T10:00:00Z", "result": [
+			{"from_name": "label", "to_name": "image", "type": "choices", "value": {"choices": [%q]}}]}]}`,
+			map[bool]string{true: "[", false: ",\n"}[i == 0], i, r.Manifest.Samples[i].Path, i%5,
+			r.Manifest.Classes[label])
 	}
 	text.WriteString("]")
 	b.Run("take", func(b *testing.B) {

@@ -40,8 +40,31 @@ var kindNames = []struct {
 // none stands for no image, no class and no pair.
 const none = -1
 
-// table is an audit in memory; each column is a slice. Images are rows of the manifest, labels are numbers of
-// classes. The position of an image in the audit, from 0, is its id.
+// entry is a suspects.Suspect in a tenth of its memory: paths are rows of the manifest, labels are numbers of classes.
+type entry struct {
+	image, rank        int32
+	given, suggested   int32
+	pair               int32   // position in pairs of its labels; none if it is not a suspect
+	near               uint32  // start of its lists in the table's near
+	score, better, fit float64 // better is the suggested label's score; NaN: unknown
+	counts             [3]uint8
+	kinds              kind
+	said               saying
+}
+
+// lists returns an image's neighbours with the given label, those with the suggested one, and its copies with
+// other labels.
+func (t *table) lists(e *entry) (given, suggested, copies []int32) {
+	near := t.near[e.near:]
+	list := func(n uint8) (list []int32) {
+		list, near = near[:n], near[n:]
+		return list
+	}
+	return list(e.counts[0]), list(e.counts[1]), list(e.counts[2])
+}
+
+// table is an audit in memory. Images are rows of the manifest, labels are numbers of classes. The position of an
+// image in the audit, from 0, is its id.
 type table struct {
 	manifest *datasets.Dataset
 	classes  []string // the manifest's classes, then labels found only in the audit or the decisions
@@ -49,19 +72,8 @@ type table struct {
 	row      map[string]int32 // row of the manifest by path
 	sum      string           // hash of the audit's paths and labels
 
-	image     []int32 // row of the manifest for each id
-	rank      []int32
-	given     []int32
-	suggested []int32
-	score     []float64
-	better    []float64 // the suggested label's score; NaN: unknown
-	fit       []float64 // NaN: not judged
-	kinds     []kind
-	said      []saying
-	near      []int32  // for each id in order: neighbours with the given label, with the suggested one, copies
-	ends      []uint32 // the end in near of each of these three lists of an id
-	pair      []int32  // position in pairs of an id's given and suggested label; none if it is not a suspect
-
+	list    []entry        // by id, most suspect first
+	near    []int32        // the lists of all entries
 	id      []int32        // id of each image of the manifest; none: not in the audit
 	ranks   []int32        // all ids, most suspect first
 	at      [][]int32      // ids of each given class, most suspect first
@@ -94,9 +106,9 @@ func ReadAudit(auditFile string, manifestFile location.Source, d *datasets.Datas
 
 // first returns the paths of the n most suspect images, or of all if there are fewer.
 func (a *Audit) first(n int) []string {
-	paths := make([]string, min(n, len(a.table.image)))
+	paths := make([]string, min(n, len(a.table.list)))
 	for id := range paths {
-		paths[id] = a.table.path(a.table.image[id])
+		paths[id] = a.table.path(a.table.list[id].image)
 	}
 	return paths
 }
@@ -142,9 +154,9 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error)
 // sumOf returns a hash of the paths and labels in order, which distinguishes audits.
 func (t *table) sumOf() string {
 	h, line := sha256.New(), []byte(nil)
-	for id, image := range t.image {
+	for _, e := range t.list {
 		line = line[:0]
-		for _, text := range []string{t.path(image), t.classes[t.given[id]], t.classes[t.suggested[id]]} {
+		for _, text := range []string{t.path(e.image), t.classes[e.given], t.classes[e.suggested]} {
 			line = append(binary.AppendUvarint(line, uint64(len(text))), text...)
 		}
 		_, _ = h.Write(line) // never fails
@@ -168,53 +180,45 @@ func (t *table) add(e *suspects.Suspect) error {
 	if given := t.manifest.Samples[image].Label; given == datasets.Unlabelled || t.classes[given] != e.Given {
 		return fmt.Errorf("had the label %q when it was audited, which is not its label in", e.Given)
 	}
-	t.id[image] = int32(len(t.image))
-	t.image = append(t.image, image)
-	t.rank = append(t.rank, int32(e.Rank))
-	t.given = append(t.given, t.classOf[e.Given])
-	t.suggested = append(t.suggested, t.class(e.Suggested))
-	t.score = append(t.score, e.Score)
-	t.better = append(t.better, orNaN(e.SuggestedScore))
-	t.fit = append(t.fit, orNaN(e.Fit))
-	var k kind
+	t.id[image] = int32(len(t.list))
+	at := entry{
+		image: image, rank: int32(e.Rank), given: t.classOf[e.Given], suggested: t.class(e.Suggested), pair: none,
+		near: uint32(len(t.near)), score: e.Score, better: orNaN(e.SuggestedScore), fit: orNaN(e.Fit),
+	}
 	if e.Dropped {
-		k |= suspect
+		at.kinds |= suspect
 	}
 	if e.Outlier {
-		k |= outlier
+		at.kinds |= outlier
 	}
 	if len(e.Copies) > 0 {
-		k |= copied
+		at.kinds |= copied
 	}
-	t.kinds = append(t.kinds, k)
-	var s saying
 	if e.GivenProbability != nil {
-		s |= ofGiven
+		at.said |= ofGiven
 	}
 	if e.SuggestedProbability != nil {
-		s |= ofSuggested
+		at.said |= ofSuggested
 	}
 	if e.Unjudged {
-		s |= unjudged
+		at.said |= unjudged
 	}
-	t.said = append(t.said, s)
-	for _, list := range [][]suspects.Near{e.SupportGiven, e.SupportSuggested} {
-		for _, n := range list[:min(mostNear, len(list))] {
-			t.addNear(n.Path)
+	add := func(list int, path string) {
+		if image, ok := t.row[path]; ok {
+			t.near = append(t.near, image)
+			at.counts[list]++
 		}
-		t.ends = append(t.ends, uint32(len(t.near)))
+	}
+	for i, list := range [][]suspects.Near{e.SupportGiven, e.SupportSuggested} {
+		for _, n := range list[:min(mostNear, len(list))] {
+			add(i, n.Path)
+		}
 	}
 	for _, c := range e.Copies[:min(mostNear, len(e.Copies))] {
-		t.addNear(c.Path)
+		add(2, c.Path)
 	}
-	t.ends = append(t.ends, uint32(len(t.near)))
+	t.list = append(t.list, at)
 	return nil
-}
-
-func (t *table) addNear(path string) {
-	if image, ok := t.row[path]; ok {
-		t.near = append(t.near, image)
-	}
 }
 
 // class returns the number of a label; a new label gets a new number.

@@ -50,10 +50,10 @@ func TestDoor(t *testing.T) {
 	e := entry("x.png", "a")
 	e.Suggested, e.SupportGiven = "new", []suspects.Near{{Path: "gone.png"}, {Path: "y.png"}}
 	table, err := newTable(read("x.png,a\ny.png,b\n"), each([]suspects.Suspect{e}), "a.csv", location.At("m.csv"))
-	if err != nil || table.classes[table.suggested[0]] != "new" {
+	if err != nil || table.classes[table.list[0].suggested] != "new" {
 		t.Fatal(err)
 	}
-	if given, suggested, copies := table.lists(0); len(given) != 1 || table.path(given[0]) != "y.png" ||
+	if given, suggested, copies := table.lists(&table.list[0]); len(given) != 1 || table.path(given[0]) != "y.png" ||
 		len(suggested)+len(copies) > 0 {
 		t.Errorf("neighbours %v, %v, %v", given, suggested, copies)
 	}
@@ -76,8 +76,8 @@ func TestNoSuspects(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, err := ReadAudit(file, location.At(w.manifest), d)
-	if err != nil || a.table.byKind["suspect"] != 0 || a.table.said[0] != unjudged || a.table.said[1] != 0 {
-		t.Errorf("%v: %v, %v", err, a.table.byKind, a.table.said)
+	if err != nil || a.table.byKind["suspect"] != 0 || a.table.list[0].said != unjudged || a.table.list[1].said != 0 {
+		t.Errorf("%v: %v, %v", err, a.table.byKind, a.table.list)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestCarriedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := New(c); err == nil || !strings.Contains(err.Error(),
-		"it is about other images; name another file with --decisions") {
+		"it is about other images; name another file of decisions") {
 		t.Errorf("other images: %v", err)
 	}
 	c.Decisions.Close()
@@ -234,11 +234,11 @@ func TestOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := func(a *Audit) (out string) {
-		for id := range a.table.image {
-			given, suggested, copies := a.table.lists(id)
-			out += fmt.Sprintln(id, a.table.id[a.table.image[id]], a.table.path(a.table.image[id]),
-				a.table.rank[id], a.table.classes[a.table.given[id]], a.table.classes[a.table.suggested[id]],
-				a.table.score[id], a.table.better[id], a.table.fit[id], a.table.kinds[id], given, suggested, copies, a.table.pair[id])
+		for id, e := range a.table.list {
+			given, suggested, copies := a.table.lists(&e)
+			e.near = 0
+			out += fmt.Sprintln(id, a.table.id[e.image], a.table.path(e.image), a.table.classes[e.given],
+				a.table.classes[e.suggested], e, given, suggested, copies)
 		}
 		return out + a.table.sum
 	}
@@ -360,7 +360,7 @@ func TestManyCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if given, _, copies := a.table.lists(0); len(given) != mostNear || len(copies) != mostNear {
+	if given, _, copies := a.table.lists(&a.table.list[0]); len(given) != mostNear || len(copies) != mostNear {
 		t.Errorf("%d neighbours and %d copies, expected %d of each", len(given), len(copies), mostNear)
 	}
 }

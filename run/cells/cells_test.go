@@ -13,14 +13,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// outcome is what comes of the tests' cells.
+// outcome is the outcome of the tests' cells.
 type outcome struct {
 	Seed     uint64
 	Measures map[string]float64
 }
 
 func TestStore(t *testing.T) {
-	s := Store[outcome]{Dir: filepath.Join(t.TempDir(), "cells"), For: "test", Whole: func(o outcome) bool { return o.Seed > 0 && len(o.Measures) > 0 }}
+	s := Store[outcome]{Dir: filepath.Join(t.TempDir(), "cells"), For: "test",
+		Whole: func(o outcome) bool { return o.Seed > 0 && len(o.Measures) > 0 }}
 	if _, ok, err := s.Get("a"); ok || err != nil {
 		t.Fatal(ok, err)
 	}
@@ -51,7 +52,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// A failed cell ends the others, or is named when they are done; what was done before is not run again.
+// A failed cell stops the others or is reported at the end; finished cells are not run again.
 func TestQueue(t *testing.T) {
 	var notes []string
 	ran, done := make(chan int, 10), []int(nil)
@@ -82,16 +83,19 @@ func TestQueue(t *testing.T) {
 		Note:     func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) },
 	}
 	failed, err := queue.Go(t.Context())
-	if err != nil || len(failed) != 1 || failed[0].Cell != 2 || failed[0].Err.Error() != "cell 2: no" || !slices.Equal(done, []int{1, 3, 4}) || len(ran) != 3 {
+	if err != nil || len(failed) != 1 || failed[0].Cell != 2 || failed[0].Err.Error() != "cell 2: no" ||
+		!slices.Equal(done, []int{1, 3, 4}) || len(ran) != 3 {
 		t.Errorf("%v %v, done %v", failed, err, done)
 	}
-	for _, want := range []string{"four: " + ErrDamaged.Error(), "4 cells, 1 done before", "1/3  failed: cell 2: no", "3/3  cell 4: 40 in"} {
+	for _, want := range []string{"four: " + ErrDamaged.Error(), "4 cells, 1 done before", "1/3  failed: cell 2: no",
+		"3/3  cell 4: 40 in"} {
 		if !strings.Contains(strings.Join(notes, "\n"), want) {
 			t.Errorf("no %q in %q", want, notes)
 		}
 	}
 	queue.GoOn, done = false, nil
-	if failed, err := queue.Go(t.Context()); err == nil || err.Error() != "cell 2: no" || len(failed) > 0 || slices.Contains(done, 4) {
+	if failed, err := queue.Go(t.Context()); err == nil || err.Error() != "cell 2: no" || len(failed) > 0 ||
+		slices.Contains(done, 4) {
 		t.Errorf("%v %v, done %v", failed, err, done)
 	}
 	queue.GoOn = true

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Share returns how many cells run at once, and on how many threads each computes. jobs 0: one a thread; threads, those of
-// all together, 0: one a core.
+// Share returns how many cells run at once, and how many threads each has. jobs 0 is one per thread; threads is the
+// total, 0 is one per core.
 func Share(jobs, threads int) (atOnce, each int) {
 	all := cmp.Or(threads, runtime.GOMAXPROCS(0))
 	if jobs < 1 || jobs > all {
@@ -22,28 +22,29 @@ func Share(jobs, threads int) (atOnce, each int) {
 	return jobs, max(all/jobs, 1)
 }
 
-// Queue runs cells in their order. C is a cell, O what comes of it.
+// Queue runs cells in order. C is a cell, O its outcome.
 type Queue[C, O any] struct {
 	Cells []C
 	Jobs  int  // at once
-	GoOn  bool // where a cell fails the others are run all the same
+	GoOn  bool // a failed cell does not stop the others
 
-	Begun    func(rest int)                       // takes the number of cells that are not done, before any is run; may be nil
-	Kept     func(C) (O, bool, error)             // what came of it before, if anything did
-	Run      func(context.Context, C) (O, error)  // runs one, and keeps what comes of it
-	Done     func(cell C, o O, before bool) error // takes each that is done, one at a time; those done before come first
-	Describe func(C) string                       // for messages
-	Headline func(O) string                       // the same, of what came of it
-	Note     func(format string, args ...any)     // takes what a person may want to know
+	Begun    func(rest int)                       // takes the number of cells to run, before the first; may be nil
+	Kept     func(C) (O, bool, error)             // returns an earlier outcome, if there is one
+	Run      func(context.Context, C) (O, error)  // runs a cell and keeps its outcome
+	Done     func(cell C, o O, before bool) error // takes each outcome, one at a time; those of before come first
+	Describe func(C) string                       // a cell in messages
+	Headline func(O) string                       // an outcome in messages
+	Note     func(format string, args ...any)     // takes notes for the user
 }
 
-// Failure is a cell that could not be run.
+// Failure is a cell that failed.
 type Failure[C any] struct {
 	Cell C
 	Err  error
 }
 
-// Go runs what is not done yet, and returns what failed, in the order of the cells. Without GoOn the first failure ends the others, and is the error.
+// Go runs the cells that are not done, and returns those that failed, in order. Without GoOn the first failure stops
+// the others and is the error.
 func (q Queue[C, O]) Go(ctx context.Context) ([]Failure[C], error) {
 	rest, err := q.rest()
 	if err != nil {
@@ -101,7 +102,8 @@ func (q Queue[C, O]) Go(ctx context.Context) ([]Failure[C], error) {
 			stop()
 			continue
 		}
-		q.Note("%d/%d  %s: %s in %.1f s, %s left", n, len(rest), q.Describe(rest[d.at]), q.Headline(d.outcome), d.took.Seconds(), left)
+		q.Note("%d/%d  %s: %s in %.1f s, %s left", n, len(rest), q.Describe(rest[d.at]), q.Headline(d.outcome),
+			d.took.Seconds(), left)
 	}
 	slices.SortFunc(bad, func(a, b ended) int { return a.at - b.at })
 	var failures []Failure[C]
@@ -111,7 +113,7 @@ func (q Queue[C, O]) Go(ctx context.Context) ([]Failure[C], error) {
 	return failures, cmp.Or(broken, <-failed, ctx.Err())
 }
 
-// rest hands over what is done, and returns the others. A damaged file counts for nothing done: the cell is run again.
+// rest passes earlier outcomes to Done, and returns the other cells. A cell with a damaged file is run again.
 func (q Queue[C, O]) rest() (rest []C, err error) {
 	for _, cell := range q.Cells {
 		o, done, err := q.KeptWhole(cell)
@@ -127,7 +129,7 @@ func (q Queue[C, O]) rest() (rest []C, err error) {
 	return rest, nil
 }
 
-// KeptWhole returns what came of a cell before. A damaged file counts for none, which is noted.
+// KeptWhole returns the earlier outcome of a cell. A damaged file counts as none and is noted.
 func (q Queue[C, O]) KeptWhole(cell C) (O, bool, error) {
 	o, done, err := q.Kept(cell)
 	if errors.Is(err, ErrDamaged) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ParseSeeds reads a number of repetitions or a list, 1,3,7-9; none of "".
+// ParseSeeds reads a number of repetitions or a list, as 1,3,7-9. "" is none.
 func ParseSeeds(given string) (seeds []uint64, err error) {
 	if given == "" {
 		return nil, nil

@@ -1,5 +1,5 @@
-// Package cells runs many trainings, of a study or of a sweep: several at once, each kept when it is done, so that a program
-// that was stopped goes on where it was. What a cell is, and what comes of it, is the caller's.
+// Package cells runs many trainings of a study or a sweep, several at once. It keeps each outcome when it is done, so
+// that a stopped program can continue. The caller defines cells and outcomes.
 package cells
 
 import (
@@ -17,17 +17,17 @@ import (
 	"winnow/internal/text"
 )
 
-// Store is a folder with one file a cell, what came of it as JSON. A file is there whole or not at all, so that a killed
-// program loses the cells that were running and no others.
+// Store is a folder with one JSON file for the outcome of each cell. Files are written completely or not at all, so
+// that a killed program loses only the cells that were running.
 type Store[O any] struct {
 	Dir   string
 	For   string       // the command, which errors begin with
-	Whole func(O) bool // reports whether what was read can be all that came of a cell
+	Whole func(O) bool // reports whether an outcome is complete
 }
 
 func (s Store[O]) path(key string) string { return filepath.Join(s.Dir, key+".json") }
 
-// ErrDamaged is what Get answers of a file that holds no outcome: the cell can be run again, and Put replaces it.
+// ErrDamaged is the error of Get for a file without an outcome. The cell can be run again, and Put replaces the file.
 var ErrDamaged = errors.New("holds no outcome of a cell")
 
 // Get returns the outcome under a key, if there is one.
@@ -46,7 +46,7 @@ func (s Store[O]) Get(key string) (O, bool, error) {
 	return o, true, nil
 }
 
-// Prepare makes the folder and tries that files can be written there, before hours are spent on a cell.
+// Prepare makes the folder and checks that files can be written there, before hours are spent on a cell.
 func (s Store[O]) Prepare() error {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return fmt.Errorf("%s: %w", s.For, err)
@@ -67,15 +67,16 @@ func (s Store[O]) Put(key string, o O) error {
 	return atomicfile.Write(s.path(key), func(w io.Writer) error { return text.JSON(w, o) })
 }
 
-// Hold makes a folder and holds it: two programs would run the same cells, and write over each other's tables. Errors begin
-// with the command that it is for.
+// Hold makes a folder and locks it, because two programs would run the same cells and overwrite each other's tables.
+// Errors begin with the command.
 func Hold(dir, command string) (io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("%s: %w", command, err)
 	}
 	held, err := lock.Folder(dir)
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("%s: %w", command, err), "wait for it: cells that are done are kept; or choose another --out")
+		return nil, hint.With(fmt.Errorf("%s: %w", command, err),
+			"wait for it: cells that are done are kept; or choose another folder")
 	}
 	return held, nil
 }

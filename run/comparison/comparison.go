@@ -1,5 +1,5 @@
-// Package comparison measures a trained head beside what needs no training at all: the stored features as they are, and
-// their whitening. All three look at the same images, so that a difference is the training's.
+// Package comparison compares a trained head with embeddings that need no training: the stored features, and their
+// whitening. All three embed the same images, so that differences come from training.
 package comparison
 
 import (
@@ -13,24 +13,24 @@ import (
 	"winnow/head"
 )
 
-// Comparison measures the trained head beside what needs no training at all, on the same images.
+// Comparison has measures of the trained head, and of embeddings that need no training, on the same images.
 type Comparison struct {
-	FineTuned bool   `json:"finetuned,omitempty"` // the row "trained" is that of a network trained with its head
-	Known     string `json:"-"`                   // what the state that is measured has from these images: [ChoseState], [Learned], or nothing, ""
+	FineTuned bool   `json:"finetuned,omitempty"` // the network was trained together with the head
+	Known     string `json:"-"`                   // how training used these images: [ChoseState], [Learned], or ""
 
-	Frozen   eval.Retrieval `json:"frozen"`   // the features themselves
+	Frozen   eval.Retrieval `json:"frozen"`   // the stored features
 	Whitened eval.Retrieval `json:"whitened"` // their PCA whitening to the head's dimension, which uses no label
 	Trained  eval.Retrieval `json:"trained"`
 }
 
-// What a state can have from images, as a sentence says it.
+// Values of Known: how training used the images, as part of a sentence.
 const (
 	ChoseState = "that chose its state"
 	Learned    = "that it was trained on"
 )
 
-// Verdict says in plain words whether training was worth it, by P@1: better is only what an interval of 95 % over the
-// queries calls so ([eval.Paired]), and never on images that the state knows.
+// Verdict says in words whether training was worth it, by P@1. "Better" needs an interval of 95 % over the queries
+// above 0 ([eval.Paired]), and images that training did not use.
 func (c Comparison) Verdict() string {
 	what := "the trained head"
 	if c.FineTuned {
@@ -39,17 +39,16 @@ func (c Comparison) Verdict() string {
 	trained, white, frozen := c.Trained.PrecisionAt1, c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1
 	switch {
 	case trained <= white && trained <= frozen:
-		return fmt.Sprintf("%s is NOT better than untrained features (P@1 %.4f, frozen %.4f, whitened "+
-			"%.4f)", what, trained, frozen, white)
+		return fmt.Sprintf("%s is NOT better than untrained features (P@1 %.4f, frozen %.4f, whitened %.4f)", what,
+			trained, frozen, white)
 	case trained <= white:
-		return fmt.Sprintf("%s is NOT better than whitening, which uses no labels (P@1 %.4f, whitened "+
-			"%.4f)", what, trained, white)
+		return fmt.Sprintf("%s is NOT better than whitening, which uses no labels (P@1 %.4f, whitened %.4f)", what,
+			trained, white)
 	case trained <= frozen:
-		return fmt.Sprintf("%s is NOT better than the frozen features as they are (P@1 %.4f, frozen "+
-			"%.4f)", what, trained, frozen)
+		return fmt.Sprintf("%s is NOT better than the frozen features (P@1 %.4f, frozen %.4f)", what, trained, frozen)
 	case c.Known != "":
-		return fmt.Sprintf("%s has P@1 %.4f on the images %s (frozen %.4f, whitened %.4f): how good it is others "+
-			"say, as winnow eval does of a test split", what, trained, c.Known, frozen, white)
+		return fmt.Sprintf("%s has P@1 %.4f on the images %s (frozen %.4f, whitened %.4f): only other images show "+
+			"how good it is (winnow eval on a test split)", what, trained, c.Known, frozen, white)
 	}
 	overFrozen, overWhite := eval.Paired(c.Trained.Hits, c.Frozen.Hits), eval.Paired(c.Trained.Hits, c.Whitened.Hits)
 	over := func(name string, d eval.Difference) string {
@@ -71,7 +70,7 @@ func certain(over ...eval.Difference) bool {
 	return !slices.ContainsFunc(over, func(d eval.Difference) bool { return d.Low <= 0 })
 }
 
-// Better says "yes", "no" or "not shown", as Verdict does; "" on images that a state knows that is ahead.
+// Better returns "yes", "no" or "not shown", as Verdict says; "" if it is ahead on images that training used.
 func (c Comparison) Better() string {
 	switch {
 	case c.Trained.PrecisionAt1 <= max(c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1):
@@ -90,20 +89,21 @@ func (c Comparison) Print(w io.Writer) {
 	for _, row := range []struct {
 		name string
 		r    eval.Retrieval
-	}{{"frozen", c.Frozen}, {"whitened", c.Whitened}, {"trained", c.Trained}} {
-		fmt.Fprintf(w, "%-10s %8.4f %8.4f %8.4f "+
-			"%8.4f\n", row.name, row.r.PrecisionAt1, row.r.RPrecision, row.r.MAPAtR, row.r.Recall[8])
+	}{{FrozenRow, c.Frozen}, {WhitenedRow, c.Whitened}, {TrainedRow, c.Trained}} {
+		fmt.Fprintf(w, "%-10s %8.4f %8.4f %8.4f %8.4f\n", row.name, row.r.PrecisionAt1, row.r.RPrecision, row.r.MAPAtR,
+			row.r.Recall[8])
 	}
 }
 
-// Asked is who asks whom; Gallery is nil where the queries are their own, Fit where nothing is fitted.
+// Asked has the queries and the gallery, nil if the queries are the gallery, and the set to fit, nil if nothing is
+// fitted.
 type Asked[S features.Source] struct {
 	Query   S
 	Gallery *S
 	Fit     *S
 }
 
-// Embedded returns the same images with every set embedded.
+// Embedded returns the same images with all sets embedded.
 func (a Asked[S]) Embedded(by func(features.Source) (features.Set, error)) (Asked[features.Set], error) {
 	out := Asked[features.Set]{}
 	for _, part := range []struct {
@@ -131,10 +131,10 @@ const (
 	TrainedRow  = "trained"
 )
 
-// Each calls visit with the frozen, whitened and trained embeddings of the same images: stored and train are
-// features of the backbone as it was before the run, tuned those of the images as it is now, the same where it was
-// not trained.
-func Each[S features.Source](ctx context.Context, h *head.Head, train S, stored, tuned Asked[S], visit func(row string, of Asked[features.Set]) error) error {
+// Each calls visit with the frozen, whitened and trained embeddings of the same images. stored and train are features
+// of the backbone before the run; tuned are those of the trained backbone, equal to stored if it was not trained.
+func Each[S features.Source](ctx context.Context, h *head.Head, train S, stored, tuned Asked[S],
+	visit func(row string, of Asked[features.Set]) error) error {
 	white, err := head.Whitening(ctx, train, h.Config().Out, h.Config().Bias)
 	if err != nil {
 		return err
@@ -143,7 +143,8 @@ func Each[S features.Source](ctx context.Context, h *head.Head, train S, stored,
 }
 
 // each is Each with the whitening of train.
-func each[S features.Source](ctx context.Context, h, white *head.Head, stored, tuned Asked[S], visit func(row string, of Asked[features.Set]) error) error {
+func each[S features.Source](ctx context.Context, h, white *head.Head, stored, tuned Asked[S],
+	visit func(row string, of Asked[features.Set]) error) error {
 	for _, row := range []struct {
 		name  string
 		embed func(features.Source) (features.Set, error)
@@ -164,17 +165,17 @@ func each[S features.Source](ctx context.Context, h, white *head.Head, stored, t
 	return nil
 }
 
-// Untrained is the P@1 of a set of images by features that nothing was trained on.
+// Untrained is the P@1 of a set of images by embeddings that need no training.
 type Untrained struct {
 	Frozen   float64 `json:"frozen"`
 	Whitened float64 `json:"whitened"`
 }
 
-// MaxMem bounds the similarities that a training holds while it validates, in bytes: less than what eval may
-// take, which has the machine for itself.
+// MaxMem bounds the similarities in memory while a training validates, in bytes. It is less than for eval, which has
+// the machine for itself.
 const MaxMem = 1 << 27
 
-// MeasureUntrained measures the stored features of images as they are and whitened, as [Measure] does.
+// MeasureUntrained measures the stored features of images, and their whitening, as [Measure] does.
 func MeasureUntrained(ctx context.Context, white *head.Head, stored features.Set) (*Untrained, error) {
 	var u Untrained
 	for _, row := range []struct {
@@ -197,8 +198,9 @@ func MeasureUntrained(ctx context.Context, white *head.Head, stored features.Set
 	return &u, nil
 }
 
-// Measure measures retrieval among images with each of them. white whitens the training features, as [Each] does.
-func Measure(ctx context.Context, h, white *head.Head, stored, tuned features.Set, opts eval.RetrievalOptions) (Comparison, error) {
+// Measure measures retrieval among images by all three embeddings. white is the whitening of the training features.
+func Measure(ctx context.Context, h, white *head.Head, stored, tuned features.Set, opts eval.RetrievalOptions) (
+	Comparison, error) {
 	var c Comparison
 	to := map[string]*eval.Retrieval{FrozenRow: &c.Frozen, WhitenedRow: &c.Whitened, TrainedRow: &c.Trained}
 	was, now := Asked[features.Set]{Query: stored}, Asked[features.Set]{Query: tuned}
@@ -209,8 +211,8 @@ func Measure(ctx context.Context, h, white *head.Head, stored, tuned features.Se
 	return c, err
 }
 
-// Frozen returns the stored features as they are, on the unit sphere. A row of zeros, as a network may give for a blank
-// image, has no direction and is not changed: [head.Head.Embed] leaves one so, too.
+// Frozen returns the stored features on the unit sphere. A row of zeros, which a network may compute for a blank image,
+// has no direction and stays zero, as in [head.Head.Embed].
 func Frozen(ctx context.Context, of features.Source) (features.Set, error) {
 	unit := of.Bare()
 	unit.X = features.NewMatrix(of.Len(), of.Dim())
@@ -218,7 +220,7 @@ func Frozen(ctx context.Context, of features.Source) (features.Set, error) {
 	if err != nil {
 		return unit, err
 	}
-	copy(unit.X.Data, x.Data) // of a set; those of a store are there already
+	copy(unit.X.Data, x.Data) // for a set; a store read them there already
 	for i := range unit.Len() {
 		row := unit.X
 		row.Rows, row.Data = 1, unit.Row(i)

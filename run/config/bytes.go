@@ -11,16 +11,17 @@ import (
 // Bytes is a size of memory or disk: "2 GiB", "512 MiB", "200 MB", "4096", or "0".
 type Bytes int64
 
-// byteUnits are tried in this order, so that "B" is met after what ends in it.
+// byteUnits are tried in this order: "B" after the units that end in it.
 var byteUnits = []struct {
 	name  string
 	bytes float64
-}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
+	{"TB", 1e12}, {"B", 1}, {"", 1}}
 
 // maxBytes bounds sizes to what a float64 counts exactly.
 const maxBytes = 1 << 53
 
-// UnmarshalText reads a size; a part of a byte is cut off.
+// UnmarshalText reads a size, rounded down to bytes.
 func (b *Bytes) UnmarshalText(text []byte) error {
 	for _, u := range byteUnits {
 		number, ok := strings.CutSuffix(strings.TrimSpace(string(text)), u.name)
@@ -37,7 +38,7 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	return fmt.Errorf("found %q, expected for example \"2 GiB\" or \"512 MiB\", or 0", text)
 }
 
-// String returns the size as it stands in a file.
+// String returns the size as files have it.
 func (b Bytes) String() string {
 	if b == 0 {
 		return "0"

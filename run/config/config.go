@@ -1,8 +1,8 @@
-// Package config is the configuration of a training run: what a person may set, with defaults, read
-// strictly from YAML and from key=value settings, checked whole, and written down resolved.
+// Package config is the configuration of a training run: all settings with their defaults, read strictly from YAML and
+// from key=value settings, validated, and written with every choice made.
 //
-// Precedence: defaults ← file ← settings given on the command line. A key that does not exist is an error
-// that says which do. It builds nothing: package run does that with the values found here.
+// Precedence: defaults ← file ← settings given on the command line. An unknown key is an error that lists the known
+// ones. The package builds nothing: package run does.
 package config
 
 import (
@@ -11,44 +11,44 @@ import (
 	"winnow/train"
 )
 
-// Run is everything that can be set about a training run.
+// Run has all settings of a training run.
 type Run struct {
 	Seed           uint64             `yaml:"seed"`
-	Method         string             `yaml:"method"` // metric: losses and a filter; or one of the packages peers and selective
+	Method         string             `yaml:"method"` // metric, or one of packages peers and selective
 	Data           Data               `yaml:"data"`
 	Head           head.Config        `yaml:"head"` // in is taken from the features
-	MetricLearning `yaml:",inline"`   // of the method metric; the others have none of it but the filter's settings, which audits read
-	Peers          Peers              `yaml:"peers"`     // of package peers' methods
-	Selective      Selective          `yaml:"selective"` // of package selective's
+	MetricLearning `yaml:",inline"`   // of the method metric; audits also read the filter's settings
+	Peers          Peers              `yaml:"peers"`     // of the methods of package peers
+	Selective      Selective          `yaml:"selective"` // of the methods of package selective
 	Sampler        Sampler            `yaml:"sampler"`
 	Length         Length             `yaml:"length"`
 	Solver         train.SolverConfig `yaml:"solver"`
 	Schedule       Schedule           `yaml:"schedule"`
-	LossSolver     train.SolverConfig `yaml:"loss_solver"`   // of a loss's own parameters
-	LossSchedule   Schedule           `yaml:"loss_schedule"` // of a loss's own parameters
+	LossSolver     train.SolverConfig `yaml:"loss_solver"` // of parameters of the losses
+	LossSchedule   Schedule           `yaml:"loss_schedule"`
 
 	Finetune         Finetune           `yaml:"finetune"`
 	BackboneSolver   train.SolverConfig `yaml:"backbone_solver"`   // of the backbone's trained weights
-	BackboneSchedule Schedule           `yaml:"backbone_schedule"` // of the same; it begins where finetune.start says
+	BackboneSchedule Schedule           `yaml:"backbone_schedule"` // starts at finetune.start
 
 	Clip       float64    `yaml:"clip"`      // largest norm of the gradient of head and backbone together; 0: none
-	StepIdle   bool       `yaml:"step_idle"` // step the solver where no loss was active, too
-	Screen     string     `yaml:"screen"`    // a judge of audits whose wrong labels take no part; none
+	StepIdle   bool       `yaml:"step_idle"` // also step the solver if no loss was active
+	Screen     string     `yaml:"screen"`    // judge of audits; labels that it calls wrong are left out; or none
 	Average    Average    `yaml:"average"`   // of the weights
 	Validation Validation `yaml:"validation"`
-	Checkpoint Span       `yaml:"checkpoint"` // how often; 0: only at the end and when stopped
+	Checkpoint Span       `yaml:"checkpoint"` // interval; 0: only at the end and when stopped
 	LogEvery   int        `yaml:"log_every"`  // steps between two lines of metrics
 
 	Diagnostics Diagnostics `yaml:"diagnostics"`
-	Scores      Scores      `yaml:"scores"` // of the samples, for audits
+	Scores      Scores      `yaml:"scores"` // of samples, for audits
 }
 
-// Data says what the run trains on.
+// Data says where the run's data are.
 type Data struct {
 	Manifest string `yaml:"manifest"`
 	Root     string `yaml:"root"`     // folder that the manifest's paths start from
 	Features string `yaml:"features"` // feature store; "": one is made of the images
-	Model    string `yaml:"model"`    // the backbone that is fine-tuned, or that makes the features, by name or file; "": one is chosen
+	Model    string `yaml:"model"`    // name or file of the backbone, fine-tuned or making the features; "": choose
 }
 
 // Schedule is [train.ScheduleConfig] with its lengths as spans.
@@ -59,7 +59,7 @@ type Schedule struct {
 	Milestones []Span `yaml:"milestones"`
 }
 
-// In returns the schedule's own configuration for epochs of so many steps.
+// In returns the schedule's configuration for epochs of that many steps.
 func (s Schedule) In(stepsPerEpoch int) train.ScheduleConfig {
 	c := s.ScheduleConfig
 	c.Warmup, c.Milestones = s.WarmUp.In(stepsPerEpoch), nil
@@ -69,42 +69,36 @@ func (s Schedule) In(stepsPerEpoch int) train.ScheduleConfig {
 	return c
 }
 
-// Average says how the weights are averaged while they learn: a moving average is validated beside the last state, and
-// is what the run leaves where there is no validation split.
+// Average says how the weights are averaged during training. The moving average is validated along with the last state;
+// without a validation split it is the result of the run.
 type Average struct {
-	Horizon Span `yaml:"horizon"` // it reaches back so far: a step's decay is 1 - 1/horizon, less at the beginning; 0: none
+	Horizon Span `yaml:"horizon"` // a step's decay is 1 - 1/horizon, less at the beginning; 0: no average
 }
 
-// The horizon unless one is given: of a head on stored features, and where the backbone is trained too.
-var (
-	headHorizon  = Span{}
-	tunedHorizon = Span{}
-)
-
-// tunedRefit is when the head begins again unless it is said where the backbone is trained too.
+// tunedRefit is the default of finetune.refit if the backbone is trained.
 var tunedRefit = Epochs(1)
 
-// What screens labels: nobody, and whoever does unless it is said where labels are filtered.
+// Values of Screen: none, and the default if labels are filtered.
 const (
 	NoScreen    = "none"
 	usualScreen = judges.Default
 )
 
-// Validation says how the best state is chosen; without a validation split the last one is.
+// Validation says how the best state is chosen; without a validation split, the last state is.
 type Validation struct {
 	Every    Span   `yaml:"every"`
-	Measure  string `yaml:"measure"`  // what the best is best at: p@1 or nearest-class-mean
+	Measure  string `yaml:"measure"`  // p@1 or nearest-class-mean
 	Patience int    `yaml:"patience"` // validations without a new best before the run stops; 0: never
 
-	// HoldOut is about the share of the training images that is validation split, and not trained on, where the manifest has none
-	// ([datasets.Dataset.WithValidation]); 0: nothing is held out.
+	// HoldOut is about the share of the training images that becomes the validation split if the manifest has none
+	// ([datasets.Dataset.WithValidation]); 0: none.
 	HoldOut float64 `yaml:"hold_out"`
 }
 
-// UsualHoldOut is held out unless it is said where the backbone is trained too, and in sweeps.
+// UsualHoldOut is the default of HoldOut if the backbone is trained, and in sweeps.
 const UsualHoldOut = 0.1
 
-// Share returns the share of the training images to be held out: whole classes would have no mean to be near.
+// Share returns the share of the training images to hold out; none to measure class means, which held-out classes lack.
 func (v Validation) Share() float64 {
 	if v.Measure != MeasureP1 {
 		return 0
@@ -112,23 +106,24 @@ func (v Validation) Share() float64 {
 	return v.HoldOut
 }
 
-// Diagnostics says how often the filter is looked into.
+// Diagnostics says how often the filter is examined.
 type Diagnostics struct {
 	Every Span `yaml:"every"` // 0: never
 }
 
-// What validation measures.
+// Measures of validation.
 const (
-	MeasureP1        = "p@1"                // an image's nearest other is of its class
-	MeasureClassMean = "nearest-class-mean" // the nearest mean of the train split's classes is its own: these must be validation's
+	MeasureP1 = "p@1" // an image's nearest neighbour has its class
+	// the nearest class mean of the train split, which has the classes, is its own
+	MeasureClassMean = "nearest-class-mean"
 )
 
-// Default returns a linear head, started from whitening, trained with PRISM: memory contrastive loss and
-// vMF-Sim at an estimated noise rate, on labels that the judge of audits has screened. The learning rate is small on purpose: a whitened start is
-// worth more than what a careless rate leaves of it. On made-up clusters with half the labels wrong (100
-// steps, mean P@1 of unseen classes over 3 seeds; whitened 0.616) Adam gave 0.619 at 1e-5, 0.627 at 3e-4,
-// 0.662 at 1e-3, 0.700 at 3e-3, 0.673 at 1e-2, and at 1e-1 nothing better than the start; real
-// runs are ten times longer and drift as much at a tenth of the rate.
+// Default returns a linear head that starts from whitening and is trained with PRISM: memory contrastive loss and
+// vMF-Sim at an estimated noise rate, on labels that the judge of audits has screened. The learning rate is small on
+// purpose, because a high one destroys the whitened start. On synthetic clusters with half the labels wrong (100 steps,
+// mean P@1 of unseen classes over 3 seeds; whitened 0.616) Adam gave 0.619 at 1e-5, 0.627 at 3e-4, 0.662 at 1e-3, 0.700
+// at 3e-3, 0.673 at 1e-2, and at 1e-1 nothing better than the start; real runs are ten times longer and drift as much
+// at a tenth of the rate.
 func Default() Run {
 	c := Run{
 		Seed:           1,
@@ -145,7 +140,6 @@ func Default() Run {
 
 		BackboneSolver: train.DefaultSolver("adam"),
 
-		Average:    Average{Horizon: headHorizon},
 		Validation: Validation{Every: Epochs(1), Measure: MeasureP1},
 		Checkpoint: Epochs(1),
 		LogEvery:   1,

@@ -65,7 +65,8 @@ step_idle: true
 finetune: {weights: layer4, batch_norm: train, momentum: 0.95, start: 1 epoch, cache_limit: 512 MiB, augment: flip}
 backbone_solver: {name: sgd, lr: 1e-3}
 backbone_schedule: {warm_up: 5 steps}
-`, "sampler.images=2", "losses.1.weight=2", "losses.0.settings.centers=3", "data.root=", "schedule.milestones=[3 epochs, 10 steps]")
+`, "sampler.images=2", "losses.1.weight=2", "losses.0.settings.centers=3", "data.root=",
+		"schedule.milestones=[3 epochs, 10 steps]")
 	want := Default()
 	want.Seed = 7
 	want.Data = Data{Manifest: "cub.csv", Features: "store 1"}
@@ -74,7 +75,8 @@ backbone_schedule: {warm_up: 5 steps}
 		{Name: "soft_triple", Weight: 1, Against: "batch", Settings: map[string]any{"margin": 0.01, "centers": 3}},
 		{Name: "contrastive", Weight: 2, Against: "bank", Start: Epochs(2)},
 	}
-	want.Filter.Scorer, want.Filter.Rate, want.Filter.WarmUp, want.Filter.AvgSim = "avgsim", GivenRate(0.2), Steps(100), Span{}
+	want.Filter.Scorer, want.Filter.Rate, want.Filter.WarmUp, want.Filter.AvgSim = "avgsim", GivenRate(0.2), Steps(100),
+		Span{}
 	want.Length = LastsEpochs(2.5)
 	want.Solver.LR, want.Solver.WeightDecay = train.GivenLR(3e-4), 5e-4
 	want.Schedule.WarmUp, want.Schedule.Milestones = Epochs(1), []Span{Epochs(3), Steps(10)}
@@ -84,7 +86,8 @@ backbone_schedule: {warm_up: 5 steps}
 	want.Checkpoint = Steps(200)
 	want.StepIdle, want.Screen = true, NoScreen
 	want.Sampler.Images = 2
-	want.Finetune = Finetune{Weights: "layer4", BatchNorm: "train", Momentum: 0.95, Start: Epochs(1), CacheLimit: 512 << 20, Augment: "flip", Loss: GivenLoss}
+	want.Finetune = Finetune{Weights: "layer4", BatchNorm: "train", Momentum: 0.95, Start: Epochs(1),
+		CacheLimit: 512 << 20, Augment: "flip", Loss: GivenLoss}
 	want.BackboneSolver = train.DefaultSolver("sgd")
 	want.BackboneSolver.LR = train.GivenLR(1e-3)
 	want.BackboneSchedule.WarmUp = Steps(5)
@@ -96,7 +99,8 @@ backbone_schedule: {warm_up: 5 steps}
 func TestEmptyFilesAreDefaults(t *testing.T) {
 	unscreened := Default()
 	unscreened.Screen = NoScreen
-	for text, want := range map[string]Run{"": Default(), "# nothing yet\n": Default(), "---\n": Default(), "solver:\n": unscreened} {
+	for text, want := range map[string]Run{"": Default(), "# nothing yet\n": Default(), "---\n": Default(),
+		"solver:\n": unscreened} {
 		if diff := cmp.Diff(want, parseText(t, text)); diff != "" {
 			t.Errorf("%q: %s", text, diff)
 		}
@@ -117,8 +121,8 @@ func TestAnotherSolverBringsItsDefaults(t *testing.T) {
 	}
 }
 
-// A command that filters labels screens them first, and one that trains the backbone too begins with a full memory, unless it is
-// said or a file has all settings.
+// With a filter, labels are screened; if the backbone is trained too, the bank is filled. Settings and files override
+// both.
 func TestFilteringOfFinetuning(t *testing.T) {
 	for _, c := range []struct {
 		text     string
@@ -146,57 +150,52 @@ func TestFilteringOfFinetuning(t *testing.T) {
 	} {
 		got := parseText(t, c.text, c.settings...)
 		if got.Screen != c.screen || got.Bank.Fill != c.fill {
-			t.Errorf("%q, %q: screened by %s, memory filled: %v; expected %s, %v", c.text, c.settings, got.Screen, got.Bank.Fill, c.screen, c.fill)
-		}
-	}
-}
-
-// A run that trains its backbone has a horizon of its own unless one is given.
-func TestHorizonOfFinetuning(t *testing.T) {
-	usual := tunedHorizon
-	tunedHorizon = Epochs(0.5)
-	defer func() { tunedHorizon = usual }()
-	for _, c := range []struct {
-		text     string
-		settings []string
-		want     Span
-	}{
-		{"seed: 2", nil, headHorizon},
-		{"finetune: {weights: none}", nil, headHorizon},
-		{"finetune: {weights: all}", nil, Epochs(0.5)},
-		{"", []string{`finetune.weights="*conv*"`}, Epochs(0.5)},
-		{"finetune: {weights: all}", []string{`finetune.weights="none"`}, headHorizon},
-		{"average: {horizon: 0}", []string{"finetune.weights=all"}, Span{}},
-		{"", []string{"average.horizon=2 epochs", "finetune.weights=all"}, Epochs(2)},
-	} {
-		if got := parseText(t, c.text, c.settings...).Average.Horizon; got != c.want {
-			t.Errorf("%q, %q: horizon %v, expected %v", c.text, c.settings, got, c.want)
+			t.Errorf("%q, %q: screened by %s, memory filled: %v; expected %s, %v", c.text, c.settings, got.Screen,
+				got.Bank.Fill, c.screen, c.fill)
 		}
 	}
 }
 
 func TestErrorsSayWhereAndWhat(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"solver:\n  lr: 1e-3\n  lrr: 2\n", "config: run.yaml:3:3: unknown key solver.lrr (did you mean \"lr\"?): known here are alpha, amsgrad, beta1, beta2, centered, dampening, eps, lr, momentum, name, nesterov, weight_decay"},
-		{"sead: 1\n", "config: run.yaml:1:1: unknown key sead (did you mean \"seed\"?): known here are average, backbone_schedule, backbone_solver, bank, checkpoint, clip, correct, data, diagnostics, filter, finetune, head, length, log_every, loss_schedule, loss_solver, losses, method, paper_variant, peers, sampler, schedule, scores, screen, seed, selective, selfpaced, solver, step_idle, validation"},
-		{"filter:\n  avgsim_steps: 3\n", "config: run.yaml:2:3: unknown key filter.avgsim_steps: known here are avgsim, debias, denominator, fixed, kappa, max_kappa, max_length, min_members, neighbours, rate, scorer, threshold, warm_up, window"},
-		{"losses:\n  - name: contrastive\n    wieght: 1\n", "config: run.yaml:3:5: unknown key losses.0.wieght (did you mean \"weight\"?): known here are against, name, settings, start, weight"},
+		{"solver:\n  lr: 1e-3\n  lrr: 2\n",
+			"config: run.yaml:3:3: unknown key solver.lrr (did you mean \"lr\"?): known here are alpha, amsgrad, " +
+				"beta1, beta2, centered, dampening, eps, lr, momentum, name, nesterov, weight_decay"},
+		{"sead: 1\n",
+			"config: run.yaml:1:1: unknown key sead (did you mean \"seed\"?): known here are average, " +
+				"backbone_schedule, backbone_solver, bank, checkpoint, clip, correct, data, diagnostics, filter, " +
+				"finetune, head, length, log_every, loss_schedule, loss_solver, losses, method, paper_variant, " +
+				"peers, sampler, schedule, scores, screen, seed, selective, selfpaced, solver, step_idle, validation"},
+		{"filter:\n  avgsim_steps: 3\n",
+			"config: run.yaml:2:3: unknown key filter.avgsim_steps: known here are avgsim, debias, denominator, " +
+				"fixed, kappa, max_kappa, max_length, min_members, neighbours, rate, scorer, threshold, warm_up, " +
+				"window"},
+		{"losses:\n  - name: contrastive\n    wieght: 1\n",
+			"config: run.yaml:3:5: unknown key losses.0.wieght (did you mean \"weight\"?): known here are against, " +
+				"name, settings, start, weight"},
 		{"head: {out: 1.5}", `config: run.yaml:1:13: head.out: found "1.5", expected an integer`},
 		{"head: {out: [1]}", "config: run.yaml:1:13: head.out: found a list, expected one value"},
 		{"head: 5", `config: run.yaml:1:7: head: found "5", expected keys and values`},
 		{"head: {hidden: 5}", `config: run.yaml:1:16: head.hidden: found "5", expected a list`},
 		{"head: {bias: yes}", `config: run.yaml:1:14: head.bias: found "yes", expected true or false`},
 		{"seed: -1", `config: run.yaml:1:7: seed: found "-1", expected an integer from 0 to 2^64-1`},
-		{"solver: {eps: '0.1'}", `config: run.yaml:1:15: solver.eps: found "0.1", expected a number, true or false, without quotes`},
-		{"solver: {lr: .nan}", `config: run.yaml:1:14: solver.lr: found ".nan", expected a finite number from 0, or auto`},
-		{"length: 20", `config: run.yaml:1:9: length: found "20", expected for example "20 epochs" or "500 steps", or 0 for none`},
-		{"length: 2.5 steps", `config: run.yaml:1:9: length: found "2.5 steps", expected for example "20 epochs" or "500 steps", or 0 for none`},
+		{"solver: {eps: '0.1'}",
+			`config: run.yaml:1:15: solver.eps: found "0.1", expected a number, true or false, without quotes`},
+		{"solver: {lr: .nan}",
+			`config: run.yaml:1:14: solver.lr: found ".nan", expected a finite number from 0, or auto`},
+		{"length: 20",
+			`config: run.yaml:1:9: length: found "20", expected for example "20 epochs" or "500 steps", or 0 for none`},
+		{"length: 2.5 steps",
+			"config: run.yaml:1:9: length: found \"2.5 steps\", expected for example \"20 epochs\" or \"500 steps\", " +
+				"or 0 for none"},
 		{"length: [1]", "config: run.yaml:1:9: length: found a list, expected one value"},
 		{"seed: 1\nseed: 2\n", `config: run.yaml:2:1: mapping key "seed" already defined at [1:1]`},
-		{"seed: &a 1\nclip: *a\n", "config: run.yaml:1:7: seed: anchors, aliases, tags and literal blocks are not supported: write the value"},
+		{"seed: &a 1\nclip: *a\n",
+			"config: run.yaml:1:7: seed: anchors, aliases, tags and literal blocks are not supported: write the value"},
 		{"[1, 2]", "config: run.yaml:1:1: the document: found a list, expected keys and values"},
 		{"seed: 1\n---\nseed: 2\n", "config: run.yaml:3:5: a second document, expected one"},
-		{"losses:\n  - settings: {a: [1]}\n", "config: run.yaml:2:19: losses.0.settings.a: found a list, expected one value"},
+		{"losses:\n  - settings: {a: [1]}\n",
+			"config: run.yaml:2:19: losses.0.settings.a: found a list, expected one value"},
 		{"head: {out", "config: run.yaml:1:8: could not find flow map content"},
 	} {
 		if _, err := Parse("run.yaml", []byte(c.text), nil); err == nil || err.Error() != c.want {
@@ -209,13 +208,16 @@ func TestSettingErrors(t *testing.T) {
 	for _, c := range []struct{ setting, want string }{
 		{"solver.lr", `config: setting "solver.lr": expected key=value, for example solver.lr=1e-4`},
 		{"solver.rate=1", "config: setting solver.rate: unknown key solver.rate: known here are alpha"},
-		{"losses.2.weight=1", `config: setting losses.2.weight: losses has 2 entries: found "2", expected a number below that`},
+		{"losses.2.weight=1",
+			`config: setting losses.2.weight: losses has 2 entries: found "2", expected a number below that`},
 		{"seed.x=1", `config: setting seed.x: seed is one value and has no key "x"`},
 		{"head.out=many", `config: setting head.out:1:1: head.out: found "many", expected an integer`},
-		{"average.horizon=long", `config: setting average.horizon:1:1: average.horizon: found "long", expected for example "20 epochs" or "500 steps", or 0 for none`},
+		{"average.horizon=long",
+			`config: setting average.horizon:1:1: average.horizon: found "long", expected for example "20 epochs"`},
 		{"average.decay=0.9", "config: setting average.decay: unknown key average.decay: known here are horizon"},
 		{"head.out=", `config: setting head.out: "" is no value`},
-		{"losses.0.settings.margin=[1]", "config: setting losses.0.settings.margin:1:1: margin: found a list, expected one value"},
+		{"losses.0.settings.margin=[1]",
+			"config: setting losses.0.settings.margin:1:1: margin: found a list, expected one value"},
 	} {
 		if _, err := Parse("", nil, []string{c.setting}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s:\n got %v\nwant %s", c.setting, err, c.want)
@@ -226,15 +228,18 @@ func TestSettingErrors(t *testing.T) {
 func TestValidateNamesTheKey(t *testing.T) {
 	for _, c := range []struct{ setting, want string }{
 		{"losses=[]", "config: losses: none is given, expected at least one"},
-		{"losses.0.name=tripplet", `config: losses.0.name: losses: loss "tripplet" is unknown (did you mean "triplet"?): known are contrastive, `},
+		{"losses.0.name=tripplet",
+			`config: losses.0.name: losses: loss "tripplet" is unknown (did you mean "triplet"?): known are con`},
 		{"losses.0.against=memory", `config: losses.0.against: found "memory", expected batch or bank`},
-		{"losses.0.against=bank", "config: losses.1: contrastive against bank is there twice"},
-		{"losses.1.name=soft_triple", "config: losses.1.against: loss soft_triple cannot be compared with the bank: expected batch"},
+		{"losses.0.against=bank", "config: losses.1: found contrastive against bank twice"},
+		{"losses.1.name=soft_triple",
+			"config: losses.1.against: loss soft_triple cannot be compared with the bank: expected batch"},
 		{"losses.0.weight=0", "config: losses.0.weight: found 0, expected a number above 0 and up to 1e+09"},
 		{"losses.0.weight=1e300", "config: losses.0.weight: found 1e+300, expected a number above 0 and up to 1e+09"},
-		{"losses.0.settings.margin=3", "config: losses.0.settings: losses: contrastive: margin: found 3, expected a number from -1 to 1"},
+		{"losses.0.settings.margin=3",
+			"config: losses.0.settings: losses: contrastive: margin: found 3, expected a number from -1 to 1"},
 		{"losses.0.settings.mragin=0", `config: losses.0.settings: losses: contrastive: setting "mragin" is unknown`},
-		{"bank.size=0", "config: losses.1.against: bank, and bank.size is 0: expected at least 1"},
+		{"bank.size=0", "config: losses.1.against: found bank, but bank.size is 0: expected at least 1"},
 		{"bank.size=-1", "config: bank.size: found -1, expected 0 to 67108864 vectors"},
 		{"head.init=zero", `config: head: init: found "zero"`},
 		{"filter.scorer=prism", `config: filters: scorer "prism" is unknown: known are vmf`},
@@ -242,18 +247,21 @@ func TestValidateNamesTheKey(t *testing.T) {
 		{"filter.rate=1", "config: filters: rate: found 1, expected a share from 0 to below 1"},
 		{"solver.name=lion", "config: solver: train: "},
 		{"schedule.name=line", "config: the schedule of solver: train: "},
-		{"sampler.variant=pk", "config: train: sampler: variant"},
+		{"sampler.variant=pk", "config: train: sampler: found the variant"},
 		{"sampler.images=2000000", "config: sampler: batches of 16×2000000 rows, expected at most 1048576"},
 		{"length=0", `config: length: found 0, expected for example "20 epochs"`},
-		{"average.horizon=1 step", `config: average.horizon: found 1 steps, which averages nothing: expected for example "1 epoch", at least 2 steps, or 0 for none`},
+		{"average.horizon=1 step",
+			`config: average.horizon: found 1 steps, which averages nothing: expected for example "1 epoch", at least`},
 		{"clip=-1", "config: clip: found -1, expected a norm, or 0 for none"},
 		{"validation.every=0", "config: validation.every: found 0"},
 		{"validation.patience=-1", "config: validation.patience: found -1"},
 		{"finetune.weights=", `config: finetune.weights: found "", expected none, all, a stage or a pattern`},
-		{"finetune.weights=layer4 layer3", `config: finetune.weights: found "layer4 layer3", expected none, all, a stage or a pattern`},
+		{"finetune.weights=layer4 layer3",
+			`config: finetune.weights: found "layer4 layer3", expected none, all, a stage or a pattern`},
 		{"finetune.batch_norm=yes", `config: finetune.batch_norm: found "yes", expected frozen, train or auto`},
 		{"finetune.momentum=1", "config: finetune.momentum: found 1, expected a share from 0 to below 1"},
-		{"finetune.chunk=-1", "config: finetune.chunk: found -1, expected a number of images, or 0 for the whole batch"},
+		{"finetune.chunk=-1",
+			"config: finetune.chunk: found -1, expected a number of images, or 0 for the whole batch"},
 		{"finetune.augment=", `config: finetune.augment: found "", expected none, auto or the name of a recipe`},
 		{"backbone_solver.name=lion", "config: backbone_solver: train: "},
 		{"backbone_schedule.name=line", "config: the schedule of backbone_solver: train: "},
@@ -264,7 +272,8 @@ func TestValidateNamesTheKey(t *testing.T) {
 			t.Errorf("%s:\n got %v\nwant %s…", c.setting, err, c.want)
 		}
 	}
-	own := parseText(t, "", "filter.scorer=proxysim", "losses=[{name: margin, settings: {learn: class}}]") // parameters, and no proxies
+	// has parameters but no proxies
+	own := parseText(t, "", "filter.scorer=proxysim", "losses=[{name: margin, settings: {learn: class}}]")
 	if err := own.Validate(); err == nil || !strings.Contains(err.Error(), "proxysim judges by the proxies of a loss") {
 		t.Errorf("proxysim beside a margin loss: %v", err)
 	}
@@ -275,7 +284,8 @@ func TestValidateNamesTheKey(t *testing.T) {
 }
 
 func TestMarshalReadsBackTheSame(t *testing.T) {
-	c := parseText(t, "data: {manifest: 'a: b', root: '007', features: \"x#\\ty\"}\nlength: 0.5 epochs\nhead: {hidden: [3]}\nsolver: {lr: 1e-9, eps: 1e-30}\nschedule: {milestones: [1 epoch, 5 steps]}\n")
+	c := parseText(t, "data: {manifest: 'a: b', root: '007', features: \"x#\\ty\"}\nlength: 0.5 epochs\n"+
+		"head: {hidden: [3]}\nsolver: {lr: 1e-9, eps: 1e-30}\nschedule: {milestones: [1 epoch, 5 steps]}\n")
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +298,8 @@ func TestMarshalReadsBackTheSame(t *testing.T) {
 	if diff := cmp.Diff(Flatten(c), Flatten(got)); diff != "" {
 		t.Errorf("%s\n%s", text, diff)
 	}
-	if d := parseText(t, string(must(Marshal(Default())))); !cmp.Equal(d, Default(), cmp.Comparer(func(a, b map[string]any) bool { return len(a) == len(b) })) {
+	if d := parseText(t, string(must(Marshal(Default())))); !cmp.Equal(d, Default(),
+		cmp.Comparer(func(a, b map[string]any) bool { return len(a) == len(b) })) {
 		t.Errorf("the defaults come back as %+v", d)
 	}
 	if got.Losses[0].Settings["form"] != "true" {
@@ -305,9 +316,12 @@ func must(b []byte, err error) []byte {
 
 func TestFlattenSeesEveryChange(t *testing.T) {
 	base := Flatten(Default())
-	for _, setting := range []string{"seed=2", "head.hidden=[4]", "losses.1.weight=3", "losses.1.settings.margin=0.1", "filter.avgsim=3 steps", "filter.rate=0.1",
-		"finetune.weights=layer4", "finetune.start=1 epoch", "finetune.cache_limit=1 GiB", "finetune.augment=flip", "backbone_solver.lr=1", "backbone_schedule.warm_up=1 step", "data.model=m",
-		"schedule.warm_up=1 epoch", "schedule.milestones=[1 epoch]", "solver.eps=1e-7", "loss_solver.lr=1", "sampler.variant=uniform", "validation.patience=1", "data.features=x"} {
+	for _, setting := range []string{"seed=2", "head.hidden=[4]", "losses.1.weight=3", "losses.1.settings.margin=0.1",
+		"filter.avgsim=3 steps", "filter.rate=0.1",
+		"finetune.weights=layer4", "finetune.start=1 epoch", "finetune.cache_limit=1 GiB", "finetune.augment=flip",
+		"backbone_solver.lr=1", "backbone_schedule.warm_up=1 step", "data.model=m",
+		"schedule.warm_up=1 epoch", "schedule.milestones=[1 epoch]", "solver.eps=1e-7", "loss_solver.lr=1",
+		"sampler.variant=uniform", "validation.patience=1", "data.features=x"} {
 		if cmp.Equal(base, Flatten(parseText(t, "", setting))) {
 			t.Errorf("%s: not seen", setting)
 		}
@@ -325,7 +339,8 @@ func TestLoad(t *testing.T) {
 	if _, err := Load(path+"x", nil); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Error(err)
 	}
-	if _, err := Parse("big.yaml", make([]byte, 1<<16+1), nil); err == nil || err.Error() != "config: big.yaml: 65537 bytes, expected at most 65536" {
+	if _, err := Parse("big.yaml", make([]byte, 1<<16+1), nil); err == nil ||
+		err.Error() != "config: big.yaml: 65537 bytes, expected at most 65536" {
 		t.Error(err)
 	}
 }
@@ -338,19 +353,21 @@ func TestParseLoss(t *testing.T) {
 		"triplet:bank:2":   {Name: "triplet", Weight: 2, Against: "bank"},
 		"ms:batch:1e-3":    {Name: "ms", Weight: 1e-3, Against: "batch"},
 	} {
-		if got, err := ParseLoss(text); err != nil || !cmp.Equal(got, want) {
+		if got, err := parseLoss(text); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", ":bank", "triplet:", "triplet:memory", "triplet:0", "triplet:-1", "triplet:NaN", "triplet:+Inf", "triplet:1:bank", "triplet:bank:1:2"} {
-		if l, err := ParseLoss(text); err == nil {
+	for _, text := range []string{"", ":bank", "triplet:", "triplet:memory", "triplet:0", "triplet:-1", "triplet:NaN",
+		"triplet:+Inf", "triplet:1:bank", "triplet:bank:1:2"} {
+		if l, err := parseLoss(text); err == nil {
 			t.Errorf("%q is accepted: %+v", text, l)
 		}
 	}
 }
 
 func TestSpan(t *testing.T) {
-	for text, want := range map[string]int{"20 epochs": 200, "0.25 epochs": 3, "1 epoch": 10, "7 steps": 7, "1 step": 1, "0": 0} {
+	for text, want := range map[string]int{"20 epochs": 200, "0.25 epochs": 3, "1 epoch": 10, "7 steps": 7, "1 step": 1,
+		"0": 0} {
 		var s Span
 		if err := s.UnmarshalText([]byte(text)); err != nil || s.In(10) != want {
 			t.Errorf("%s: %d steps, %v, expected %d", text, s.In(10), err, want)
@@ -361,7 +378,8 @@ func TestSpan(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"", "5", "x epochs", "-1 steps", "NaN epochs", "Inf steps", "1.5 steps", "3 hours", "1e300 steps"} {
+	for _, text := range []string{"", "5", "x epochs", "-1 steps", "NaN epochs", "Inf steps", "1.5 steps", "3 hours",
+		"1e300 steps"} {
 		if err := new(Span).UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is accepted", text)
 		}
@@ -369,7 +387,8 @@ func TestSpan(t *testing.T) {
 }
 
 func TestBytes(t *testing.T) {
-	for text, want := range map[string]Bytes{"2 GiB": 2 << 30, "512 MiB": 512 << 20, "3 KiB": 3 << 10, "0": 0, "1.5GiB": 1536 << 20, "200000000": 200000000,
+	for text, want := range map[string]Bytes{"2 GiB": 2 << 30, "512 MiB": 512 << 20, "3 KiB": 3 << 10, "0": 0,
+		"1.5GiB": 1536 << 20, "200000000": 200000000,
 		"200 MB": 200000000, "7 B": 7, "1 TiB": 1 << 40, "1 kB": 1000, "2 TB": 2e12, "1GB": 1e9} {
 		var b, again Bytes
 		if err := b.UnmarshalText([]byte(text)); err != nil || b != want {
@@ -384,14 +403,16 @@ func TestBytes(t *testing.T) {
 			t.Errorf("%d is written as %s, expected %s", int64(bytes), bytes, want)
 		}
 	}
-	for _, text := range []string{"", "GiB", "-1 GiB", "NaN B", "1 PiB", "2 gigabytes", "1e300", "0.2", "1e19 B", "Inf"} {
-		if err := new(Bytes).UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), `expected for example "2 GiB"`) {
+	for _, text := range []string{"", "GiB", "-1 GiB", "NaN B", "1 PiB", "2 gigabytes", "1e300", "0.2", "1e19 B",
+		"Inf"} {
+		if err := new(Bytes).UnmarshalText([]byte(text)); err == nil ||
+			!strings.Contains(err.Error(), `expected for example "2 GiB"`) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 }
 
-// FuzzConfig: no text makes the reader panic, and what it accepts and finds valid is written and read back to the same.
+// FuzzConfig: no text makes the reader panic, and valid configurations are written and read back unchanged.
 func FuzzConfig(f *testing.F) {
 	text, err := Marshal(Default())
 	if err != nil {

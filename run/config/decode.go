@@ -17,8 +17,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// The YAML is parsed by package document and put into the structs here, because goccy/go-yaml's own decoder cuts 1.5 to 1
-// where an integer is expected, and reads 1e-3 as a word.
+// Package document parses the YAML, and this file fills the structs, because the decoder of goccy/go-yaml reads 1.5 as
+// 1 if an integer is expected, and 1e-3 as a word.
 
 // parse returns the root of a document; nil if it is empty.
 func parse(name string, text []byte) (ast.Node, error) {
@@ -29,7 +29,7 @@ func parse(name string, text []byte) (ast.Node, error) {
 	return root, nil
 }
 
-// at returns an error at a place of a file.
+// at returns an error at a position in a file.
 func at(name string, t *token.Token, format string, args ...any) error {
 	message := fmt.Sprintf(format, args...)
 	if t == nil || t.Position == nil {
@@ -38,17 +38,18 @@ func at(name string, t *token.Token, format string, args ...any) error {
 	return fmt.Errorf("config: %s:%d:%d: %s", name, t.Position.Line, t.Position.Column, message)
 }
 
-// decoder puts a document into structs. Keys that no field has are errors, and so are values that do not
-// fit exactly; what the document does not mention stays as it is.
+// decoder assigns a document to structs. Unknown keys and values that do not fit exactly are errors. Fields that the
+// document does not mention keep their values.
 type decoder struct{ name string }
 
-// put assigns a node to v; path names v for people.
+// put assigns a node to v; path names v in errors.
 func (d decoder) put(v reflect.Value, n ast.Node, path string) error {
 	switch n.(type) {
 	case *ast.NullNode:
 		return nil // "key:" alone says nothing
 	case *ast.AliasNode, *ast.AnchorNode, *ast.TagNode, *ast.MergeKeyNode, *ast.LiteralNode:
-		return at(d.name, n.GetToken(), "%s: anchors, aliases, tags and literal blocks are not supported: write the value", path)
+		return at(d.name, n.GetToken(), "%s: anchors, aliases, tags and literal blocks are not supported: write the "+
+			"value", path)
 	}
 	if text, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		if scalar, ok := n.(ast.ScalarNode); ok {
@@ -93,7 +94,7 @@ func (d decoder) putSlice(v reflect.Value, n ast.Node, path string) error {
 	if !ok {
 		return d.mismatch(n, path, "a list")
 	}
-	out := reflect.Zero(v.Type()) // an empty list is no list, so that what is written reads back the same
+	out := reflect.Zero(v.Type()) // nil for an empty list, so that writing and reading gives the same
 	if len(list.Values) > 0 {
 		out = reflect.MakeSlice(v.Type(), len(list.Values), len(list.Values))
 	}
@@ -110,7 +111,7 @@ func (d decoder) putSlice(v reflect.Value, n ast.Node, path string) error {
 	return nil
 }
 
-// putMap fills a map of free settings; the loss that they belong to checks them.
+// putMap fills a map of free settings, which their loss checks.
 func (d decoder) putMap(v reflect.Value, n ast.Node, path string) error {
 	pairs, ok := mapping(n)
 	if !ok {
@@ -129,7 +130,7 @@ func (d decoder) putMap(v reflect.Value, n ast.Node, path string) error {
 	return nil
 }
 
-// free returns a scalar of the type that it looks like.
+// free returns a scalar as a bool, an int, a float64 or a string, by its form.
 func (d decoder) free(n ast.Node, path string) (any, error) {
 	scalar, ok := n.(ast.ScalarNode)
 	if !ok || n.Type() == ast.NullType || n.Type() == ast.LiteralType {
@@ -156,42 +157,47 @@ func (d decoder) putScalar(v reflect.Value, n ast.Node, path string) error {
 	if !ok {
 		return d.mismatch(n, path, "one value")
 	}
-	text := scalar.GetToken().Value
-	if v.Kind() == reflect.String {
-		v.SetString(text)
-		return nil
-	}
-	if quoted(n) {
+	if v.Kind() != reflect.String && quoted(n) {
 		return d.mismatch(n, path, "a number, true or false, without quotes")
 	}
+	if expected := putText(v, scalar.GetToken().Value); expected != "" {
+		return d.mismatch(n, path, expected)
+	}
+	return nil
+}
+
+// putText assigns a text to v, or says what v takes if the text does not fit.
+func putText(v reflect.Value, text string) (expected string) {
 	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
 	case reflect.Bool:
 		if text != "true" && text != "false" {
-			return d.mismatch(n, path, "true or false")
+			return "true or false"
 		}
 		v.SetBool(text == "true")
 	case reflect.Int:
 		i, err := strconv.Atoi(text)
 		if err != nil {
-			return d.mismatch(n, path, "an integer")
+			return "an integer"
 		}
 		v.SetInt(int64(i))
 	case reflect.Uint64:
 		u, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			return d.mismatch(n, path, "an integer from 0 to 2^64-1")
+			return "an integer from 0 to 2^64-1"
 		}
 		v.SetUint(u)
 	case reflect.Float64:
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-			return d.mismatch(n, path, "a finite number")
+			return "a finite number"
 		}
 		v.SetFloat(f)
 	default:
 		panic("config: no rule for " + v.Type().String()) // a new kind of field: our bug, seen by every test
 	}
-	return nil
+	return ""
 }
 
 func (d decoder) mismatch(n ast.Node, path, expected string) error {
@@ -222,7 +228,7 @@ func mapping(n ast.Node) ([]*ast.MappingValueNode, bool) {
 	return nil, false
 }
 
-// unknownKey names the keys there are.
+// unknownKey returns the error text of an unknown key, with the known ones.
 func unknownKey(path string, v reflect.Value) string {
 	var known []string
 	eachField(v, func(key string, _ reflect.Value) { known = append(known, key) })

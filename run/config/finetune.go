@@ -7,64 +7,64 @@ import (
 	"winnow/train"
 )
 
-// What a run trains of the backbone, beside the name of a stage and a pattern.
+// Values of Finetune.Weights, besides the name of a stage and a pattern.
 const (
 	NoWeights  = "none" // a head on stored features
 	AllWeights = "all"
 )
 
-// What happens to the statistics of batch normalization while the backbone is trained.
+// Values of Finetune.BatchNorm: which statistics batch normalization uses.
 const (
-	FrozenNorm = "frozen" // the stored running statistics normalise
-	TrainNorm  = "train"  // those of the batch do (of a chunk, where there are several), and the running ones follow
-	AutoNorm   = autoWord // train where the network is drawn and has learned nothing yet; else frozen
+	FrozenNorm = "frozen" // the stored running statistics
+	TrainNorm  = "train"  // those of the batch, or of each chunk; the running ones follow
+	AutoNorm   = Auto     // train if the network is drawn and has learned nothing yet; else frozen
 )
 
-// NoAugmentation shows the network every image as extraction does.
+// NoAugmentation gives the network every image as extraction does.
 const NoAugmentation = "none"
 
-// AutoAugmentation mirrors coloured pictures (the recipe flip) where all of the network is trained, as nothing of it could be kept of
-// a picture then, and else shows them as they are. What a run writes down is what was chosen.
-const AutoAugmentation = autoWord
+// AutoAugmentation mirrors coloured pictures (the recipe flip) if the whole network is trained, because then no part of
+// its output could be cached, and else changes nothing. A run's files have the choice.
+const AutoAugmentation = Auto
 
-// Which losses a run has.
+// Values of Finetune.Loss.
 const (
-	GivenLoss = "given"  // those under losses
-	AutoLoss  = autoWord // those, or cross entropy where that is better: see [Run.ResolveLoss]; what a run writes down is what was chosen
+	GivenLoss = "given" // the losses of the configuration
+	AutoLoss  = Auto    // those, or cross entropy if it is better: see [Run.ResolveLoss]. A run's files have the choice
 )
 
-// Finetune says how the backbone itself is trained.
+// Finetune says how the backbone is trained.
 type Finetune struct {
-	Weights    string  `yaml:"weights"`     // none, all, a stage (trained from there on), or a pattern with * over names of weights and nodes
+	Weights    string  `yaml:"weights"`     // none, all, the first stage, or a pattern with * for weights and nodes
 	BatchNorm  string  `yaml:"batch_norm"`  // frozen, train or auto
-	Momentum   float64 `yaml:"momentum"`    // of the running statistics, with batch_norm: train: the share of the old that stays
-	Start      Span    `yaml:"start"`       // the backbone rests so long, while the head warms up
-	Refit      Span    `yaml:"refit"`       // so long after that the head begins again, whitened by a trained network as it is then; 0: never
-	Chunk      int     `yaml:"chunk"`       // images a pass of the network; 0: the whole batch
-	CacheLimit Bytes   `yaml:"cache_limit"` // most memory for the frozen prefix's activations, or for decoded pictures where these cannot be kept; 0: none
+	Momentum   float64 `yaml:"momentum"`    // share of the old running statistics that stays, with batch_norm train
+	Start      Span    `yaml:"start"`       // until then the backbone rests, while the head warms up
+	Refit      Span    `yaml:"refit"`       // after Start, when the head starts again by whitening; 0: never
+	Chunk      int     `yaml:"chunk"`       // images in a pass of the network; 0: the whole batch
+	CacheLimit Bytes   `yaml:"cache_limit"` // memory for output of the frozen part, or for decoded pictures; 0: none
 	Augment    string  `yaml:"augment"`     // none, auto, or a recipe of package backbone
-	Loss       string  `yaml:"loss"`        // given, or auto, which may put cross entropy in the place of losses
+	Loss       string  `yaml:"loss"`        // given, or auto, which may replace the losses by cross entropy
 }
 
 func defaultFinetune() Finetune {
-	return Finetune{Weights: NoWeights, BatchNorm: FrozenNorm, Momentum: 0.9, CacheLimit: 2 << 30, Augment: NoAugmentation, Loss: GivenLoss}
+	return Finetune{Weights: NoWeights, BatchNorm: FrozenNorm, Momentum: 0.9, CacheLimit: 2 << 30,
+		Augment: NoAugmentation, Loss: GivenLoss}
 }
 
-// The usual rates of a backbone: of one that has learned from other images, of one that has learned nothing, and of such a one
-// that [Run.ResolveLoss] gives cross entropy.
+// Default learning rates of a backbone: pretrained, drawn, and drawn with cross entropy by [Run.ResolveLoss].
 const (
 	tunedLR  = 1e-4
 	drawnLR  = 1e-3
 	closedLR = 3e-3
 )
 
-// manyImages of a class are enough to learn a drawn network's classes by: validation preferred cross entropy to contrastive loss for
-// every draw of 50, 100 and 200 images a class of CIFAR-10, and not for all of 25.
+// manyImages per class are enough for cross entropy to train a drawn network: validation preferred it to contrastive
+// loss for every draw of 50, 100 and 200 images per class of CIFAR-10, but not for all of 25.
 const manyImages = 50
 
-// ResolveLoss decides on the losses where that is left open, before [Run.ResolveUsualLR], and reports whether cross entropy takes their
-// place: where the network is drawn, validation's classes are all among those it is trained on (closed), and these have 50 images each or
-// more in the mean. Settings that belong to other losses keep them.
+// ResolveLoss chooses the losses if they are left open, and reports whether it chose cross entropy: if the network is
+// drawn, if all validation classes are trained (closed), and if classes have at least 50 images on average. Settings
+// that need other losses keep them. Call it before [Run.ResolveUsualLR].
 func (c *Run) ResolveLoss(drawn, closed bool, perClass int) bool {
 	open := c.Finetune.Loss == AutoLoss
 	c.Finetune.Loss = GivenLoss
@@ -78,7 +78,8 @@ func (c *Run) ResolveLoss(drawn, closed bool, perClass int) bool {
 	return true
 }
 
-// ResolveUsualLR puts the backbone's usual rate where none is given; drawn says that its weights have learned nothing yet.
+// ResolveUsualLR sets the backbone's default rate if none is given; drawn says that the network has learned nothing
+// yet.
 func (c *Run) ResolveUsualLR(drawn bool) {
 	switch {
 	case c.BackboneSolver.LR.Choose != train.Usual:
@@ -89,16 +90,17 @@ func (c *Run) ResolveUsualLR(drawn bool) {
 	}
 }
 
-// On reports whether the backbone is trained at all.
+// On reports whether the backbone is trained.
 func (f Finetune) On() bool { return f.Weights != NoWeights }
 
-// check checks what can be known without the backbone.
+// check checks everything that does not need the backbone.
 func (f Finetune) check() error {
 	switch {
 	case f.Weights == "" || strings.ContainsAny(f.Weights, " \t\n"):
 		return fmt.Errorf("finetune.weights: found %q, expected none, all, a stage or a pattern", f.Weights)
 	case f.BatchNorm != FrozenNorm && f.BatchNorm != TrainNorm && f.BatchNorm != AutoNorm:
-		return fmt.Errorf("finetune.batch_norm: found %q, expected %s, %s or %s", f.BatchNorm, FrozenNorm, TrainNorm, AutoNorm)
+		return fmt.Errorf("finetune.batch_norm: found %q, expected %s, %s or %s", f.BatchNorm, FrozenNorm, TrainNorm,
+			AutoNorm)
 	case !(f.Momentum >= 0 && f.Momentum < 1):
 		return fmt.Errorf("finetune.momentum: found %v, expected a share from 0 to below 1", f.Momentum)
 	case f.Chunk < 0:

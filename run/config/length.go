@@ -1,17 +1,14 @@
 package config
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // Length is how long a run trains: a span, or [AutoLength].
 type Length struct {
 	Span
-	Auto bool // chosen by the number of images when the run begins, which records what was chosen: [Run.ResolveLength]
+	Auto bool // chosen by the number of images ([Run.ResolveLength]); a run's files have the choice
 }
 
-// AutoLength is a length that the run chooses.
+// AutoLength is the length that the run chooses.
 var AutoLength = Length{Auto: true}
 
 // LastsEpochs returns a length of n epochs.
@@ -22,7 +19,7 @@ func LastsSteps(n int) Length { return Length{Span: Steps(n)} }
 
 // UnmarshalText reads a length.
 func (l *Length) UnmarshalText(text []byte) error {
-	if string(text) == autoWord {
+	if string(text) == Auto {
 		*l = AutoLength
 		return nil
 	}
@@ -30,22 +27,10 @@ func (l *Length) UnmarshalText(text []byte) error {
 	return l.Span.UnmarshalText(text)
 }
 
-// UnmarshalEpochs reads a number of epochs, or auto.
-func (l *Length) UnmarshalEpochs(text string) error {
-	if text == autoWord {
-		*l = AutoLength
-		return nil
-	}
-	if l.Auto = false; l.Span.UnmarshalText([]byte(text+" epochs")) != nil {
-		return fmt.Errorf("found %q, expected a number of epochs or %s", text, autoWord)
-	}
-	return nil
-}
-
-// String returns the length as it stands in a file.
+// String returns the length as files have it.
 func (l Length) String() string {
 	if l.Auto {
-		return autoWord
+		return Auto
 	}
 	return l.Span.String()
 }
@@ -53,21 +38,22 @@ func (l Length) String() string {
 // MarshalText writes a length.
 func (l Length) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// What an automatic length is made of. A pretrained network is at its best after 2 to 4 epochs of 3,000 photographs, a drawn one
-// after 20 and more.
+// Constants of the automatic length. A pretrained network is best after 2 to 4 epochs of 3,000 photographs, a drawn one
+// after 20 or more.
 const (
 	mostEpochs  = 20
 	leastEpochs = 2
-	blindEpochs = 4       // of a pretrained network whose best state no validation finds
+	blindEpochs = 4       // of a pretrained network without validation
 	mostImages  = 200_000 // seen, between the two
 
-	imagesValidation = 10_000 // from one validation to the next, where an epoch has more
+	imagesValidation = 10_000 // between two validations, if an epoch has more
 	imagesPatience   = 12_000 // seen without a new best before the run stops
 	leastPatience    = 4      // validations
 )
 
-// ResolveBlindLength chooses the length, where it is automatic, of a pretrained network (drawn: it has learned nothing yet) that nothing
-// validates while it learns from so many images: 4 epochs, after which such networks were near their best; later ones learn the training images by heart.
+// ResolveBlindLength chooses the automatic length of a pretrained network (not drawn) that learns from that many images
+// without validation: 4 epochs, after which such networks were near their best; later epochs learn the training images
+// by heart. It reports whether there was anything to choose.
 func (c *Run) ResolveBlindLength(drawn bool, images int) bool {
 	if !c.Length.Auto || drawn {
 		return false
@@ -76,8 +62,8 @@ func (c *Run) ResolveBlindLength(drawn bool, images int) bool {
 	return true
 }
 
-// ResolveWithoutData puts the usual value where data, hardware or network would choose: 20 epochs, no augmentation, the losses and rates
-// of a trained network, and its statistics. Rates that a test or an estimate finds stay open.
+// ResolveWithoutData sets defaults where data, hardware or network would choose: 20 epochs, no augmentation, and
+// losses, rates and statistics of a pretrained network. Rates that a test or an estimate finds stay open.
 func (c *Run) ResolveWithoutData() {
 	if c.Length.Auto {
 		c.Length = Default().Length
@@ -92,15 +78,14 @@ func (c *Run) ResolveWithoutData() {
 	c.ResolveUsualLR(false)
 }
 
-// epochsOf returns most epochs, or fewer where they would be more than 200,000 of so many images, but 2 at least.
+// epochsOf returns most epochs, or fewer to stay within 200,000 images in all, but at least 2.
 func epochsOf(most, images float64) float64 {
 	return min(most, max(leastEpochs, math.Round(mostImages/images)))
 }
 
-// ResolveLength chooses the length where it is automatic, for epochs of so many images: 20 epochs, or fewer where they would
-// be more than 200,000 images, but 2 at least. Validation, where nothing else is said of it, then comes after each epoch
-// or 10,000 images, and ends the run when none of 12,000 images, and of 4 validations, brought a new best. It reports whether there was
-// anything to choose.
+// ResolveLength chooses the automatic length, for epochs of that many images: 20 epochs, or fewer to stay within
+// 200,000 images, but at least 2. By default, validation then comes after each epoch or 10,000 images, and ends the run
+// after 12,000 images and 4 validations without a new best. It reports whether there was anything to choose.
 func (c *Run) ResolveLength(images int) bool {
 	if !c.Length.Auto {
 		return false

@@ -43,7 +43,7 @@ func TestLengthByImages(t *testing.T) {
 	}
 }
 
-// Of a network that nothing validates the length is chosen shorter, unless it is drawn.
+// Without validation a shorter length is chosen, unless the network is drawn.
 func TestLengthWithoutValidation(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings []string
@@ -64,14 +64,15 @@ func TestLengthWithoutValidation(t *testing.T) {
 				t.Fatal(err)
 			}
 			chosen := run.ResolveBlindLength(c.drawn, c.images)
-			if got := Flatten(run)["length"]; got != c.want || chosen != (c.want != "auto" && name != "given" && name != "a head") {
+			if got := Flatten(run)["length"]; got != c.want || chosen != (c.want != "auto" && name != "given" &&
+				name != "a head") {
 				t.Errorf("length %s, chosen: %v, expected %s", got, chosen, c.want)
 			}
 		})
 	}
 }
 
-// A network's rate is left open until it is known whether it has learned anything.
+// The default rate of a network stays open until it is known whether the network is drawn.
 func TestUsualRate(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings []string
@@ -95,7 +96,8 @@ func TestUsualRate(t *testing.T) {
 		}
 		if text, err := Marshal(run); err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if again, err := Parse("config.yaml", text, nil); err != nil || again.BackboneSolver.LR != run.BackboneSolver.LR {
+		} else if again, err := Parse("config.yaml", text, nil); err != nil ||
+			again.BackboneSolver.LR != run.BackboneSolver.LR {
 			t.Errorf("%s: %v, %v on paper, expected %v", name, again.BackboneSolver.LR, err, run.BackboneSolver.LR)
 		}
 		if run.ResolveUsualLR(c.drawn); Flatten(run)["backbone_solver.lr"] != c.want {
@@ -113,7 +115,7 @@ func TestUsualRate(t *testing.T) {
 	}
 }
 
-// What a run leaves is read again as it was used: --resume chooses nothing anew.
+// A run's files are read as it was run: --resume makes no choice again.
 func TestLengthKept(t *testing.T) {
 	run, err := Load("", []string{"finetune.weights=all", "data.model=m"})
 	if err != nil {
@@ -147,7 +149,7 @@ func TestLengthKept(t *testing.T) {
 	}
 }
 
-// Losses are left open where nothing names them, until it is known what network learns which classes.
+// Losses that nobody names stay open until network and classes are known.
 func TestResolveLoss(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings      []string
@@ -160,14 +162,21 @@ func TestResolveLoss(t *testing.T) {
 		"few images":                      {[]string{"finetune.weights=all"}, true, true, 49, false, "0.001"},
 		"new classes":                     {[]string{"finetune.weights=all"}, true, false, 450, false, "0.001"},
 		"trained":                         {[]string{"finetune.weights=all"}, false, true, 450, false, "0.0001"},
-		"a rate is given":                 {[]string{"finetune.weights=all", "backbone_solver.lr=1e-4"}, true, true, 450, true, "0.0001"},
-		"another solver":                  {[]string{"finetune.weights=all", "backbone_solver.name=sgd"}, true, true, 450, true, "0.01"},
-		"losses are given":                {[]string{"finetune.weights=all", "losses=[{name: triplet}]"}, true, true, 450, false, "0.001"},
-		"a loss is changed":               {[]string{"finetune.weights=all", "losses.1.weight=2"}, true, true, 450, false, "0.001"},
-		"asked for":                       {[]string{"finetune.weights=all", "losses.1.weight=2", "finetune.loss=auto"}, true, true, 450, true, "0.003"},
-		"refused":                         {[]string{"finetune.weights=all", "finetune.loss=given"}, true, true, 450, false, "0.001"},
-		"weights of samples":              {[]string{"finetune.weights=all", "selfpaced.every=1 epoch"}, true, true, 450, false, "0.001"},
-		"a head":                          {nil, true, true, 450, false, "0.0001"},
+		"a rate is given": {[]string{"finetune.weights=all", "backbone_solver.lr=1e-4"}, true, true,
+			450, true, "0.0001"},
+		"another solver": {[]string{"finetune.weights=all", "backbone_solver.name=sgd"}, true, true,
+			450, true, "0.01"},
+		"losses are given": {[]string{"finetune.weights=all", "losses=[{name: triplet}]"}, true, true,
+			450, false, "0.001"},
+		"a loss is changed": {[]string{"finetune.weights=all", "losses.1.weight=2"}, true, true, 450,
+			false, "0.001"},
+		"asked for": {[]string{"finetune.weights=all", "losses.1.weight=2", "finetune.loss=auto"},
+			true, true, 450, true, "0.003"},
+		"refused": {[]string{"finetune.weights=all", "finetune.loss=given"}, true, true, 450,
+			false, "0.001"},
+		"weights of samples": {[]string{"finetune.weights=all", "selfpaced.every=1 epoch"}, true, true,
+			450, false, "0.001"},
+		"a head": {nil, true, true, 450, false, "0.0001"},
 	} {
 		run, err := Load("", append(c.settings, "data.model=m"))
 		if err != nil {
@@ -181,17 +190,21 @@ func TestResolveLoss(t *testing.T) {
 		if c.chosen {
 			want = "cross_entropy against batch"
 		}
-		if chosen != c.chosen || LossList(flat) != want || flat["backbone_solver.lr"] != c.rate || run.Finetune.Loss != GivenLoss {
-			t.Errorf("%s: chosen %v, %s at %s, %s", name, chosen, LossList(flat), flat["backbone_solver.lr"], run.Finetune.Loss)
+		if chosen != c.chosen || LossList(flat) != want || flat["backbone_solver.lr"] != c.rate ||
+			run.Finetune.Loss != GivenLoss {
+			t.Errorf("%s: chosen %v, %s at %s, %s", name, chosen, LossList(flat), flat["backbone_solver.lr"],
+				run.Finetune.Loss)
 		}
 		if err := run.Validate(); c.chosen && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if run, err := Parse("config.yaml", []byte("finetune: {weights: all}\n"), []string{"data.model=m"}); err != nil || run.ResolveLoss(true, true, 450) {
+	if run, err := Parse("config.yaml", []byte("finetune: {weights: all}\n"), []string{"data.model=m"}); err != nil ||
+		run.ResolveLoss(true, true, 450) {
 		t.Errorf("%v: a file, which is a whole set of settings, leaves its losses open", err)
 	}
-	if run, err := Load("", []string{"finetune.weights=all", "finetune.loss=both", "data.model=m"}); err != nil || run.Validate() == nil {
+	if run, err := Load("", []string{"finetune.weights=all", "finetune.loss=both", "data.model=m"}); err != nil ||
+		run.Validate() == nil {
 		t.Errorf("%v: finetune.loss=both is taken", err)
 	}
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"encoding"
 	"fmt"
 	"os"
 	"reflect"
@@ -15,9 +16,9 @@ import (
 	"winnow/train"
 )
 
-// Load reads a configuration: defaults, changed by the file (path "" is none), changed by the settings,
-// each "key=value" with a dotted key ("solver.lr=1e-4", "losses.0.weight=2"). It does not validate: flags
-// may still follow.
+// Load reads a configuration: defaults, changed by the file (path "" is none), changed by the settings, each
+// "key=value" with a dotted key ("solver.lr=1e-4", "losses.0.weight=2"). It does not validate, because flags may
+// follow.
 func Load(path string, settings []string) (Run, error) {
 	var text []byte
 	if path != "" {
@@ -29,7 +30,7 @@ func Load(path string, settings []string) (Run, error) {
 	return Parse(path, text, settings)
 }
 
-// Parse does for a text what Load does for a file; name stands in the errors.
+// Parse is Load for a text; name is the file's name in errors.
 func Parse(name string, text []byte, settings []string) (Run, error) {
 	c := Default()
 	root, err := parse(name, text)
@@ -50,8 +51,8 @@ func Parse(name string, text []byte, settings []string) (Run, error) {
 	return c, nil
 }
 
-// choose looks ahead for the names of what brings its own defaults: the method, the sampler, the solvers, the
-// schedule, the weights that are fine-tuned. With another solver than the default's, the default learning rate is torch's.
+// choose looks ahead for settings on which defaults depend: the method, the sampler, the solvers, the schedule, the
+// weights to fine-tune. For another solver than the default's, the default learning rate is torch's.
 func (c *Run) choose(root ast.Node, settings []string) {
 	named := func(keys ...string) string {
 		name := lookUp(root, keys...)
@@ -73,25 +74,27 @@ func (c *Run) choose(root ast.Node, settings []string) {
 	}
 	weights, scorer := named("finetune", "weights"), named("filter", "scorer")
 	tuned := weights != "" && weights != NoWeights
-	doubts := root == nil && (cmp.Or(scorer, c.Filter.Scorer) != NoFilter || tuned && scorer == "") // a file, as a recipe is, is a whole set of settings
+	// a file, for example a recipe, is a complete set of settings
+	doubts := root == nil && (cmp.Or(scorer, c.Filter.Scorer) != NoFilter || tuned && scorer == "")
 	c.Bank.Fill = doubts && tuned
-	if corrects := cmp.Or(named("correct", "visits"), "0") != "0"; !doubts || corrects { // labels that are to be corrected are not left out
+	// screening removes labels to correct
+	if corrects := cmp.Or(named("correct", "visits"), "0") != "0"; !doubts || corrects {
 		c.Screen = NoScreen
 	}
-	if tuned {
-		c.Average.Horizon = tunedHorizon
-		if root == nil && c.Method == Metric {
-			c.Length, c.Finetune.Augment, c.Finetune.BatchNorm, c.BackboneSolver.LR = AutoLength, AutoAugmentation, AutoNorm, train.LearningRate{Choose: train.Usual}
-			c.Validation.HoldOut, c.Finetune.Refit = UsualHoldOut, tunedRefit
-			if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "losses") }) {
-				c.Finetune.Loss = AutoLoss
-			}
+	if tuned && root == nil && c.Method == Metric {
+		c.Length, c.Finetune.Augment, c.Finetune.BatchNorm = AutoLength, AutoAugmentation, AutoNorm
+		c.BackboneSolver.LR = train.LearningRate{Choose: train.Usual}
+		c.Validation.HoldOut, c.Finetune.Refit = UsualHoldOut, tunedRefit
+		if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "losses") }) {
+			c.Finetune.Loss = AutoLoss
 		}
 	}
 	if name := named("schedule", "name"); name != "" && name != c.Schedule.Name {
 		c.Schedule = Schedule{}
 	}
-	for key, solver := range map[string]*train.SolverConfig{"solver": &c.Solver, "loss_solver": &c.LossSolver, "backbone_solver": &c.BackboneSolver} {
+	for key, solver := range map[string]*train.SolverConfig{
+		"solver": &c.Solver, "loss_solver": &c.LossSolver, "backbone_solver": &c.BackboneSolver,
+	} {
 		if name := named(key, "name"); name != "" && name != solver.Name {
 			*solver = train.DefaultSolver(name)
 			if key == "solver" && !solver.HasBeta1() {
@@ -101,7 +104,7 @@ func (c *Run) choose(root ast.Node, settings []string) {
 	}
 }
 
-// lookUp finds a value by its keys; "" where it is not there.
+// lookUp finds a value by its keys, or returns "".
 func lookUp(n ast.Node, keys ...string) string {
 	for _, key := range keys {
 		pairs, _ := mapping(n)
@@ -143,13 +146,39 @@ func Set(c *Run, setting string) error {
 	return decoder{name}.put(v, root, key)
 }
 
-// IsWhole reports whether a setting takes whole numbers only; an error says that there is no such setting.
+// SetText sets the value of a key to a text as a flag gives it, which [Set] would read as YAML: widths have commas
+// between them, a sampler is a batch, and a loss is added to the others. An error does not name the key.
+func SetText(c *Run, key, text string) error {
+	v, _, err := place(c, key)
+	if err != nil {
+		return err
+	}
+	switch to := v.Addr().Interface().(type) {
+	case encoding.TextUnmarshaler:
+		return to.UnmarshalText([]byte(text))
+	case *Sampler:
+		return to.SetBatch(text)
+	case *[]Loss:
+		l, err := parseLoss(text)
+		*to = append(*to, l)
+		return err
+	case *[]int:
+		*to, err = parseWidths(text)
+		return err
+	}
+	if expected := putText(v, text); expected != "" {
+		return fmt.Errorf("found %q, expected %s", text, expected)
+	}
+	return nil
+}
+
+// IsWhole reports whether a setting takes integers only; the error says that there is no such setting.
 func (c Run) IsWhole(key string) (bool, error) {
 	v, _, err := place(&c, key)
 	return err == nil && v.CanInt(), err
 }
 
-// place finds what a key names; where it is one of a loss's own settings, their map and the setting's name in it.
+// place finds the value of a key; for a setting of a loss, the map of settings and the setting's name in it.
 func place(c *Run, key string) (v reflect.Value, free string, err error) {
 	name := "setting " + key
 	v = reflect.ValueOf(c).Elem()
@@ -166,7 +195,8 @@ func place(c *Run, key string) (v reflect.Value, free string, err error) {
 		case v.Kind() == reflect.Slice:
 			n, err := strconv.Atoi(part)
 			if err != nil || n < 0 || n >= v.Len() {
-				return v, "", fmt.Errorf("config: %s: %s has %d entries: found %q, expected a number below that", name, at, v.Len(), part)
+				return v, "", fmt.Errorf("config: %s: %s has %d entries: found %q, expected a number below that", name,
+					at, v.Len(), part)
 			}
 			v = v.Index(n)
 		case v.Kind() == reflect.Map && i == len(parts)-1:
@@ -178,7 +208,7 @@ func place(c *Run, key string) (v reflect.Value, free string, err error) {
 	return v, "", nil
 }
 
-// setFree sets one of a loss's own settings.
+// setFree sets a setting of a loss.
 func setFree(m reflect.Value, name, key, value string) error {
 	root, err := parse(name, []byte(value))
 	if err != nil || root == nil {

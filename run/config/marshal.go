@@ -16,7 +16,7 @@ func Marshal(c Run) ([]byte, error) {
 	return yaml.Marshal(tree(reflect.ValueOf(c)))
 }
 
-// tree returns a value in the form that the YAML package takes, in the order of the fields.
+// tree returns a value as the YAML package takes it, in the order of the fields.
 func tree(v reflect.Value) any {
 	if text, ok := v.Interface().(encoding.TextMarshaler); ok {
 		b, err := text.MarshalText()
@@ -25,7 +25,7 @@ func tree(v reflect.Value) any {
 		}
 		return string(b)
 	}
-	if number, ok := v.Interface().(interface{ Given() (float64, bool) }); ok { // or a word for a choice
+	if number, ok := v.Interface().(interface{ Given() (float64, bool) }); ok { // else a word such as auto
 		if value, given := number.Given(); given {
 			return value
 		}
@@ -54,18 +54,19 @@ func tree(v reflect.Value) any {
 	return v.Interface()
 }
 
-// Flatten lists every value under its dotted key, as text: what two runs must share to be the same.
+// Flatten returns every value as text, by its dotted key: what two equal runs have in common.
 func Flatten(c Run) map[string]string {
 	flat := map[string]string{}
 	flatten(flat, "", reflect.ValueOf(c))
 	return flat
 }
 
-// LossList names the losses of a flattened run, each with what it compares with.
+// LossList names the losses of a flattened run, each with what it is computed against.
 func LossList(flat map[string]string) string {
 	var names []string
 	for i := 0; flat[fmt.Sprintf("losses.%d.name", i)] != ""; i++ {
-		names = append(names, flat[fmt.Sprintf("losses.%d.name", i)]+" against "+flat[fmt.Sprintf("losses.%d.against", i)])
+		key := fmt.Sprintf("losses.%d.", i)
+		names = append(names, flat[key+"name"]+" against "+flat[key+"against"])
 	}
 	return strings.Join(names, ", ")
 }
@@ -101,7 +102,7 @@ func sortedKeys(m reflect.Value) []string {
 }
 
 // eachField calls do for every key of a struct and its value. The fields of an inlined struct count as the struct's
-// own, but for those that its hide tag names.
+// own, except those in its hide tag.
 func eachField(v reflect.Value, do func(key string, field reflect.Value)) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)

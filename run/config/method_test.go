@@ -8,14 +8,15 @@ import (
 	"winnow/train/peers"
 )
 
-// A method brings its own defaults, which are valid, can be changed, and are written and read back the same.
+// A method sets its own defaults, which are valid, can be changed, and are written and read back unchanged.
 func TestMethods(t *testing.T) {
 	for _, method := range peers.Methods() {
 		c := parseText(t, "method: "+method+"\npeers: {rate: 0.2}\n", "sampler.rows=64")
 		if err := c.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if c.Method != method || c.Peers.Rate.Share != 0.2 || c.Sampler.Rows != 64 || c.Losses != nil || c.Bank.Size != 0 || c.Filter.Scorer != NoFilter || c.Solver.LR.Value != 1e-3 {
+		if c.Method != method || c.Peers.Rate.Share != 0.2 || c.Sampler.Rows != 64 || c.Losses != nil ||
+			c.Bank.Size != 0 || c.Filter.Scorer != NoFilter || c.Solver.LR.Value != 1e-3 {
 			t.Errorf("%s: %+v", method, c)
 		}
 		text, err := Marshal(c)

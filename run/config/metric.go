@@ -12,17 +12,17 @@ import (
 	"winnow/losses"
 )
 
-// Metric is the method that learns a metric by losses and a filter.
+// Metric is the method that learns a metric with losses and a filter.
 const Metric = "metric"
 
-// MetricLearning is what the method [Metric] has to itself.
+// MetricLearning has the settings of the method [Metric].
 type MetricLearning struct {
 	Losses       []Loss    `yaml:"losses"`
 	Bank         Bank      `yaml:"bank"`
 	Filter       Filter    `yaml:"filter"`
 	SelfPaced    SelfPaced `yaml:"selfpaced"`     // weights of the samples
-	Correct      Correct   `yaml:"correct"`       // labels that the filter drops for long
-	PaperVariant bool      `yaml:"paper_variant"` // losses, filter and weights as their papers print them, errata and all
+	Correct      Correct   `yaml:"correct"`       // labels that the filter keeps dropping
+	PaperVariant bool      `yaml:"paper_variant"` // losses, filter and weights as their papers print them
 }
 
 // defaultMetric returns PRISM: memory contrastive loss and vMF-Sim.
@@ -39,9 +39,9 @@ func defaultMetric() MetricLearning {
 	}
 }
 
-// refuseMetric refuses, for another method, what the method metric has to itself.
+// refuseMetric refuses settings of the method metric for another method.
 func (c *Run) refuseMetric() error {
-	own := c.Method + " has its own loss and its own way to choose rows"
+	own := c.Method + " has its own loss and chooses rows itself"
 	switch {
 	case len(c.Losses) > 0:
 		return fmt.Errorf("losses: found %d, expected none: %s", len(c.Losses), own)
@@ -52,25 +52,28 @@ func (c *Run) refuseMetric() error {
 	case c.Sampler.Views > 1:
 		return fmt.Errorf("sampler.views: found %d, expected 1: %s has no pairs of rows", c.Sampler.Views, c.Method)
 	case c.SelfPaced.On():
-		return fmt.Errorf("selfpaced.every: found %s, expected 0: %s judges its samples itself", c.SelfPaced.Every, c.Method)
+		return fmt.Errorf("selfpaced.every: found %s, expected 0: %s judges its samples itself", c.SelfPaced.Every,
+			c.Method)
 	case c.Finetune.On() && c.IsSelective() && c.Finetune.Augment == NoAugmentation:
-		return fmt.Errorf("finetune.augment: found %s, expected the name of a recipe: %s compares two views of each image, which would be the same", NoAugmentation, c.Method)
+		return fmt.Errorf("finetune.augment: found %s, expected the name of a recipe: %s compares two views of each "+
+			"image, which would be equal", NoAugmentation, c.Method)
 	case c.Scores.Record && c.Scores.Watch != NoFilter && slices.Contains(watches, c.Scores.Watch):
-		return fmt.Errorf("scores.watch: found %q, expected %s: %s trains logits, which are no embedding", c.Scores.Watch, NoFilter, c.Method)
+		return fmt.Errorf("scores.watch: found %q, expected %s: %s trains logits, not an embedding", c.Scores.Watch,
+			NoFilter, c.Method)
 	}
 	return nil
 }
 
-// Loss is one term of what is minimised.
+// Loss is one term of the objective.
 type Loss struct {
 	Name     string         `yaml:"name"`
 	Weight   float64        `yaml:"weight"`
 	Against  string         `yaml:"against"` // batch or bank
-	Start    Span           `yaml:"start"`   // the term is 0 before
+	Start    Span           `yaml:"start"`   // before, the term is 0
 	Settings map[string]any `yaml:"settings"`
 }
 
-// What a loss compares a batch with.
+// Values of Loss.Against: what a batch is compared with.
 const (
 	AgainstBatch = "batch"
 	AgainstBank  = "bank"
@@ -89,7 +92,7 @@ func (l Loss) Term() string {
 // Bank is the memory of embeddings.
 type Bank struct {
 	Size int  `yaml:"size"` // vectors; 0: none
-	Fill bool `yaml:"fill"` // begin with the training images as the start embeds them; false: with none
+	Fill bool `yaml:"fill"` // start with the training images as the untrained head embeds them; false: empty
 }
 
 // NoFilter as a scorer keeps every row.
@@ -100,26 +103,26 @@ type Filter struct {
 	filters.Config `yaml:",inline" hide:"rate warm_up avgsim_steps"`
 
 	Rate   Rate `yaml:"rate"`    // share to drop: the estimated noise rate
-	WarmUp Span `yaml:"warm_up"` // keep everything so long
-	AvgSim Span `yaml:"avgsim"`  // vmf: AvgSim judges so long
+	WarmUp Span `yaml:"warm_up"` // until then keep everything
+	AvgSim Span `yaml:"avgsim"`  // vmf: until then AvgSim judges
 }
 
-// In returns the filter's own configuration for epochs of so many steps. A rate that is still to be estimated is none.
+// In returns the filter's configuration for epochs of that many steps. A rate that is not estimated yet is invalid.
 func (f Filter) In(stepsPerEpoch int) filters.Config {
 	c := f.Config
 	c.Rate, c.WarmUp, c.AvgSimSteps = f.Rate.told(), f.WarmUp.In(stepsPerEpoch), f.AvgSim.In(stepsPerEpoch)
 	return c
 }
 
-// ParseLoss reads a loss as a flag gives it: NAME, NAME:bank for against the memory bank, NAME:0.5 or NAME:bank:0.5
+// parseLoss reads a loss as a flag gives it: NAME, NAME:bank to compare with the memory bank, NAME:0.5 or NAME:bank:0.5
 // with a weight.
-func ParseLoss(text string) (Loss, error) {
+func parseLoss(text string) (Loss, error) {
 	var l Loss
 	l.setDefaults()
 	parts := strings.Split(text, ":")
 	l.Name, parts = parts[0], parts[1:]
 	if l.Name == "" {
-		return l, fmt.Errorf("config: loss %q: found no name, expected NAME, NAME:bank, NAME:WEIGHT or NAME:bank:WEIGHT", text)
+		return l, fmt.Errorf("%q: found no name, expected NAME, NAME:bank, NAME:WEIGHT or NAME:bank:WEIGHT", text)
 	}
 	if len(parts) > 0 && (parts[0] == AgainstBank || parts[0] == AgainstBatch) {
 		l.Against, parts = parts[0], parts[1:]
@@ -127,7 +130,8 @@ func ParseLoss(text string) (Loss, error) {
 	if len(parts) > 0 {
 		w, err := strconv.ParseFloat(parts[0], 64)
 		if err != nil || !(w > 0) || math.IsInf(w, 0) || len(parts) > 1 {
-			return l, fmt.Errorf("config: loss %q: found %q behind the name, expected %s, a weight above 0, or %[3]s:WEIGHT", text, strings.Join(parts, ":"), AgainstBank)
+			return l, fmt.Errorf("%q: found %q behind the name, expected %s, a weight above 0, or %[3]s:WEIGHT", text,
+				strings.Join(parts, ":"), AgainstBank)
 		}
 		l.Weight = w
 	}
@@ -153,13 +157,15 @@ func (c *Run) checkLosses() error {
 		case l.Against != AgainstBatch && l.Against != AgainstBank:
 			return fmt.Errorf("losses.%d.against: found %q, expected %s or %s", i, l.Against, AgainstBatch, AgainstBank)
 		case l.Against == AgainstBank && entry.Against != losses.Both:
-			return fmt.Errorf("losses.%d.against: loss %s cannot be compared with the bank: expected %s", i, l.Name, AgainstBatch)
+			return fmt.Errorf("losses.%d.against: loss %s cannot be compared with the bank: expected %s", i, l.Name,
+				AgainstBatch)
 		case l.Against == AgainstBank && c.Bank.Size == 0:
-			return fmt.Errorf("losses.%d.against: bank, and bank.size is 0: expected at least 1", i)
+			return fmt.Errorf("losses.%d.against: found bank, but bank.size is 0: expected at least 1", i)
 		case !(l.Weight > 0) || l.Weight > maxWeight:
-			return fmt.Errorf("losses.%d.weight: found %v, expected a number above 0 and up to %g", i, l.Weight, float64(maxWeight))
+			return fmt.Errorf("losses.%d.weight: found %v, expected a number above 0 and up to %g", i, l.Weight,
+				float64(maxWeight))
 		case terms[l.Term()]:
-			return fmt.Errorf("losses.%d: %s against %s is there twice", i, l.Name, l.Against)
+			return fmt.Errorf("losses.%d: found %s against %s twice", i, l.Name, l.Against)
 		}
 		terms[l.Term()] = true
 		values, err := losses.Resolve(l.Name, l.Settings)
@@ -167,7 +173,8 @@ func (c *Run) checkLosses() error {
 			return fmt.Errorf("losses.%d.settings: %w", i, err)
 		}
 		if match, _ := values["match"].(float64); match > 0 && l.Against == AgainstBank {
-			return fmt.Errorf("losses.%d.settings.match: found %v against the bank, expected 0: what is matched are the classes of the batch", i, match)
+			return fmt.Errorf("losses.%d.settings.match: found %v against the bank, expected 0: it matches classes "+
+				"of the batch", i, match)
 		}
 		l.Settings = values
 		if _, err := losses.New(l.Name, values, smallest()); err != nil { // settings that contradict each other
@@ -177,10 +184,10 @@ func (c *Run) checkLosses() error {
 	return nil
 }
 
-// maxWeight bounds the weight of a loss; far more is more than a float32 gradient holds.
+// maxWeight bounds the weight of a loss; a far larger one exceeds a float32 gradient.
 const maxWeight = 1e9
 
-// smallest returns the smallest run to try settings on.
+// smallest returns the smallest run, to try settings.
 func smallest() losses.Env {
 	source := func() *rand.Rand { return rand.New(rand.NewPCG(0, 0)) }
 	return losses.Env{Dim: 1, Classes: 2, Init: source(), Step: source}
@@ -188,7 +195,7 @@ func smallest() losses.Env {
 
 func (c *Run) checkFilter() error {
 	f := c.Filter.In(1)
-	f.Rate = c.Filter.Rate.Share     // 0 until it is known with the data
+	f.Rate = c.Filter.Rate.Share     // 0 until the data are known
 	if c.Filter.Scorer == NoFilter { // an audit of the run reads the rest
 		f.Scorer = filters.Default().Scorer
 	}
@@ -201,10 +208,12 @@ func (c *Run) checkFilter() error {
 	}
 	c.Filter.Scorer = entry.Name // as the catalog writes it
 	if entry.NeedsBank && c.Bank.Size == 0 {
-		return fmt.Errorf("filter.scorer: %s judges by the memory bank, and bank.size is 0: expected at least 1", c.Filter.Scorer)
+		return fmt.Errorf("filter.scorer: %s judges by the memory bank, but bank.size is 0: expected at least 1",
+			c.Filter.Scorer)
 	}
 	if entry.NeedsProxy && len(c.proxied()) == 0 {
-		return fmt.Errorf("filter.scorer: %s judges by the proxies of a loss: expected one of %s among the losses", c.Filter.Scorer, strings.Join(lossesThat(hasProxies), ", "))
+		return fmt.Errorf("filter.scorer: %s judges by the proxies of a loss: expected one of %s among the losses",
+			c.Filter.Scorer, strings.Join(lossesThat(hasProxies), ", "))
 	}
 	return nil
 }
@@ -220,7 +229,7 @@ func (c *Run) proxied() []string {
 	return names
 }
 
-// lossesThat lists the catalog's names.
+// lossesThat lists the names of losses of the catalog.
 func lossesThat(can func(e losses.Entry) bool) []string {
 	var names []string
 	for _, e := range losses.Catalog {

@@ -10,12 +10,12 @@ type Peers struct {
 	peers.Config `yaml:",inline" hide:"method epoch rate gradual warm_up first_stage"`
 
 	Rate       Rate `yaml:"rate"`        // share of wrong labels
-	Gradual    Span `yaml:"gradual"`     // co-teaching: the share left out grows so long; whole epochs
-	WarmUp     Span `yaml:"warm_up"`     // co-teaching-plus: plain co-teaching so long; whole epochs
-	FirstStage Span `yaml:"first_stage"` // f-correction, estimated: cross entropy so long
+	Gradual    Span `yaml:"gradual"`     // co-teaching: until then the share left out grows; whole epochs
+	WarmUp     Span `yaml:"warm_up"`     // co-teaching-plus: until then plain co-teaching; whole epochs
+	FirstStage Span `yaml:"first_stage"` // f-correction, estimated: until then cross entropy
 }
 
-// In returns the configuration of a method for epochs of so many steps.
+// In returns the configuration of a method for epochs of that many steps.
 func (p Peers) In(method string, stepsPerEpoch int) peers.Config {
 	c := p.Config
 	whole := func(s Span) int { return (s.In(stepsPerEpoch) + stepsPerEpoch - 1) / stepsPerEpoch }
@@ -24,16 +24,18 @@ func (p Peers) In(method string, stepsPerEpoch int) peers.Config {
 	return c
 }
 
-// defaultPeers returns a method's own, with the noise rate that the default filter has.
+// defaultPeers returns the defaults of a method, with the noise rate of the default filter.
 func defaultPeers(method string) Peers {
 	c := peers.Default(method)
-	p := Peers{Config: c, Rate: Rate{Auto: true}, Gradual: Epochs(float64(c.Gradual)), WarmUp: Epochs(float64(c.WarmUp)), FirstStage: Epochs(float64(c.FirstStage))}
-	p.Config.Rate, p.Config.Method, p.Config.Epoch, p.Config.Gradual, p.Config.WarmUp, p.Config.FirstStage = 0, "", 0, 0, 0, 0 // known later
+	p := Peers{Config: c, Rate: Rate{Auto: true}, Gradual: Epochs(float64(c.Gradual)),
+		WarmUp: Epochs(float64(c.WarmUp)), FirstStage: Epochs(float64(c.FirstStage))}
+	p.Config.Rate, p.Config.Method, p.Config.Epoch = 0, "", 0 // known later
+	p.Config.Gradual, p.Config.WarmUp, p.Config.FirstStage = 0, 0, 0
 	return p
 }
 
-// setMethod brings the defaults of a method with a loss of its own: no losses, bank and filter, batches of any rows;
-// of package peers Co-teaching's solver and schedule, which its other methods are published with too.
+// setMethod sets the defaults of a method with a loss of its own: no losses, bank or filter, and batches of any rows.
+// Methods of package peers get Co-teaching's solver and schedule, as published.
 func (c *Run) setMethod(method string) {
 	c.Method, c.Selective = method, defaultSelective(method)
 	c.Losses, c.Bank.Size, c.Filter.Scorer = nil, 0, NoFilter

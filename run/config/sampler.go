@@ -15,25 +15,26 @@ const (
 	Shuffle = "shuffle"
 )
 
-// Sampler is a [train.Sampling] as it is written: P classes with K images each, or any rows.
+// Sampler is a [train.Sampling] as files have it: P classes with K images each, or any rows.
 type Sampler struct {
 	Variant string `yaml:"variant"` // groups, uniform or shuffle
 	Classes int    `yaml:"classes"` // groups, uniform: P
 	Images  int    `yaml:"images"`  // groups, uniform: K
 	Rows    int    `yaml:"rows"`    // shuffle: of a batch
 
-	// Balance is the power of its size by which a class is drawn: 0 as often as any other, 1 by size. groups and shuffle
-	// have every image at any balance, those of small classes more than once, in a longer epoch.
+	// Balance is the exponent of a class's size in its probability to be drawn: 0 draws all classes equally often, 1 by
+	// size. With groups and shuffle an epoch has every image at any balance; those of small classes come more than
+	// once, in a longer epoch.
 	Balance float64 `yaml:"balance"`
 
-	// Views is how many views of each image a batch shows, which are positives of each other: 1, or 2 as SupCon has them. Where
+	// Views is how many views of each image a batch has, which are positives of each other: 1, or 2 as in SupCon. If
 	// images do not vary there is one.
 	Views int `yaml:"views"`
 
-	Unlabelled int `yaml:"unlabelled"` // rows without a label that every batch gets besides
+	Unlabelled int `yaml:"unlabelled"` // additional rows without a label in every batch
 }
 
-// DefaultSampler returns a variant with its usual size; an unknown one is left for [Sampler.Sampling] to complain about.
+// DefaultSampler returns a variant with its default size. [Sampler.Sampling] refuses unknown variants.
 func DefaultSampler(variant string) Sampler {
 	if variant == Shuffle {
 		return Sampler{Variant: variant, Rows: 128, Balance: 1, Views: 1}
@@ -48,24 +49,27 @@ func DefaultSampler(variant string) Sampler {
 // mostViews bounds the views of an image in a batch.
 const mostViews = 16
 
-// IsUsual reports whether classes are drawn as the variant draws them where no balance is given.
+// IsUsual reports whether the balance is the variant's default.
 func (s Sampler) IsUsual() bool { return s.Balance == DefaultSampler(s.Variant).Balance }
 
-// Sampling returns the sampling that is meant, and refuses numbers that belong to another.
+// Sampling returns the sampling, and refuses settings of another variant.
 func (s Sampler) Sampling() (train.Sampling, error) {
 	switch {
 	case s.Views < 0 || s.Views > mostViews:
 		return nil, fmt.Errorf("train: sampler: %d views of an image, expected 1 to %d", s.Views, mostViews)
 	case s.Variant != Groups && s.Variant != Uniform && s.Variant != Shuffle:
-		return nil, fmt.Errorf("train: sampler: variant is %q, expected %s, %s or %s", s.Variant, Groups, Uniform, Shuffle)
+		return nil, fmt.Errorf("train: sampler: found the variant %q, expected %s, %s or %s", s.Variant, Groups,
+			Uniform, Shuffle)
 	case s.Variant == Shuffle && (s.Classes != 0 || s.Images != 0):
-		return nil, fmt.Errorf("train: sampler: %d classes of %d images, and %s draws rows: expected only how many rows", s.Classes, s.Images, Shuffle)
+		return nil, fmt.Errorf("train: sampler: found %d classes of %d images, but %s draws rows: expected only rows",
+			s.Classes, s.Images, Shuffle)
 	case s.Variant == Shuffle && s.Rows < 1:
 		return nil, fmt.Errorf("train: sampler: batches of %d rows, expected at least 1", s.Rows)
 	case s.Variant == Shuffle:
 		return train.Shuffle{Rows: s.Rows, Unlabelled: s.Unlabelled, Balance: &s.Balance}, nil
 	case s.Rows != 0:
-		return nil, fmt.Errorf("train: sampler: batches of %d rows, and %s draws classes: expected how many, and images of each", s.Rows, s.Variant)
+		return nil, fmt.Errorf("train: sampler: found batches of %d rows, but %s draws classes: expected classes and "+
+			"images", s.Rows, s.Variant)
 	case s.Classes < 1 || s.Images < 1:
 		return nil, fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", s.Classes, s.Images)
 	case s.Variant == Uniform:
@@ -74,7 +78,7 @@ func (s Sampler) Sampling() (train.Sampling, error) {
 	return train.Groups{Classes: s.Classes, Images: s.Images, Unlabelled: s.Unlabelled, Balance: &s.Balance}, nil
 }
 
-// New prepares the draws from the rows 0 … len(labels)-1.
+// New returns a sampler of the rows 0 … len(labels)-1.
 func (s Sampler) New(labels []int, seed uint64) (*train.Sampler, error) {
 	how, err := s.Sampling()
 	if err != nil {
@@ -87,12 +91,13 @@ func (s Sampler) New(labels []int, seed uint64) (*train.Sampler, error) {
 	return made, err
 }
 
-// SetBatch reads PxK, or N rows where the variant draws rows.
+// SetBatch reads PxK, or N rows if the variant draws rows.
 func (s *Sampler) SetBatch(text string) (err error) {
-	of := Sampler{Variant: s.Variant, Unlabelled: s.Unlabelled, Balance: s.Balance, Views: s.Views}
+	of := *s
+	of.Classes, of.Images, of.Rows = 0, 0, 0
 	if s.Variant == Shuffle {
 		if of.Rows, err = strconv.Atoi(text); err != nil {
-			return fmt.Errorf("found %q, expected a number of images, as the sampler is %s", text, s.Variant)
+			return fmt.Errorf("found %q, expected a number of images, because the sampler is %s", text, s.Variant)
 		}
 		*s = of
 		return nil

@@ -8,34 +8,44 @@ import (
 	"winnow/train"
 )
 
-// Every variant becomes a type of its own, and numbers that belong to another are refused.
+// Every variant has its own type, and refuses settings of others.
 func TestSampling(t *testing.T) {
 	for s, want := range map[Sampler]train.Sampling{
-		{Variant: Groups, Classes: 3, Images: 2}:                 train.Groups{Classes: 3, Images: 2, Balance: new(0.0)},
-		{Variant: Uniform, Classes: 3, Images: 2, Unlabelled: 4}: train.Uniform{Classes: 3, Images: 2, Unlabelled: 4, Balance: new(0.0)},
-		{Variant: Shuffle, Rows: 9, Balance: 0.5}:                train.Shuffle{Rows: 9, Balance: new(0.5)},
-		DefaultSampler(Shuffle):                                  train.Shuffle{Rows: 128, Balance: new(1.0)},
-		DefaultSampler(Groups):                                   train.Groups{Classes: 16, Images: 4, Balance: new(1.0)},
-		DefaultSampler(Uniform):                                  train.Uniform{Classes: 16, Images: 4, Balance: new(0.0)},
+		{Variant: Groups, Classes: 3, Images: 2}: train.Groups{Classes: 3, Images: 2,
+			Balance: new(0.0)},
+		{Variant: Uniform, Classes: 3, Images: 2, Unlabelled: 4}: train.Uniform{Classes: 3, Images: 2, Unlabelled: 4,
+			Balance: new(0.0)},
+		{Variant: Shuffle, Rows: 9, Balance: 0.5}: train.Shuffle{Rows: 9, Balance: new(0.5)},
+		DefaultSampler(Shuffle):                   train.Shuffle{Rows: 128, Balance: new(1.0)},
+		DefaultSampler(Groups): train.Groups{Classes: 16, Images: 4,
+			Balance: new(1.0)},
+		DefaultSampler(Uniform): train.Uniform{Classes: 16, Images: 4,
+			Balance: new(0.0)},
 	} {
 		if got, err := s.Sampling(); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%+v: %#v, %v", s, got, err)
 		}
 	}
-	for s, want := range map[Sampler]string{
-		{Variant: "random", Classes: 2, Images: 2}:           `train: sampler: variant is "random", expected groups, uniform or shuffle`,
-		{Variant: Shuffle, Classes: 2, Images: 2, Rows: 4}:   "train: sampler: 2 classes of 2 images, and shuffle draws rows: expected only how many rows",
-		{Variant: Groups, Classes: 2, Images: 2, Balance: 2}: "train: sampler: balance 2, expected a power of the classes' sizes from 0 (all equally often) to 1 (by size)",
-
-		{Variant: Uniform, Classes: 2, Images: 2, Rows: 4}: "train: sampler: batches of 4 rows, and uniform draws classes: expected how many, and images of each",
+	for _, c := range []struct {
+		Sampler
+		want string
+	}{
+		{Sampler{Variant: "random", Classes: 2, Images: 2},
+			`found the variant "random", expected groups, uniform or shuffle`},
+		{Sampler{Variant: Shuffle, Classes: 2, Images: 2, Rows: 4},
+			"found 2 classes of 2 images, but shuffle draws rows: expected only rows"},
+		{Sampler{Variant: Groups, Classes: 2, Images: 2, Balance: 2},
+			"balance 2, expected a power of the classes' sizes from 0 (all equally often) to 1 (by size)"},
+		{Sampler{Variant: Uniform, Classes: 2, Images: 2, Rows: 4},
+			"found batches of 4 rows, but uniform draws classes: expected classes and images"},
 	} {
-		if _, err := s.New([]int{0}, 0); err == nil || err.Error() != want {
-			t.Errorf("%+v: %v, expected %s", s, err, want)
+		if _, err := c.New([]int{0}, 0); err == nil || err.Error() != "train: sampler: "+c.want {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }
 
-// A balance is kept by --batch and by YAML, belongs to its variant, and names a run where it is not the usual one.
+// A balance survives --batch and YAML, belongs to its variant, and is part of the identity if it is not the default.
 func TestBalance(t *testing.T) {
 	for _, c := range []struct {
 		set   []string

@@ -7,20 +7,21 @@ import (
 	"winnow/train/selective"
 )
 
-// Selective is [selective.Config] with its lengths as spans. It is empty where the method is not of that package.
+// Selective is [selective.Config] with its lengths as spans. It is empty for methods of other packages.
 type Selective struct {
 	selective.Config `yaml:",inline" hide:"method epoch warm_up queue_start second_stage"`
 
-	WarmUp      Span `yaml:"warm_up"`      // sel-cl: contrast without labels so long; tcl: all labels are believed so long; whole epochs
-	SecondStage Span `yaml:"second_stage"` // sel-cl: Sel-CL+'s second stage begins after so long; whole epochs; 0: never
-	QueueStart  Span `yaml:"queue_start"`  // sel-cl: the queue of mixed rows is only filled so long; whole epochs
+	WarmUp      Span `yaml:"warm_up"`      // until then sel-cl uses no labels, and tcl trusts all; whole epochs
+	SecondStage Span `yaml:"second_stage"` // sel-cl: start of the second stage of Sel-CL+; whole epochs; 0: never
+	QueueStart  Span `yaml:"queue_start"`  // sel-cl: until then the queue of mixed rows is only filled; whole epochs
 }
 
-// In returns the configuration of a method for epochs of so many steps.
+// In returns the configuration of a method for epochs of that many steps.
 func (s Selective) In(method string, stepsPerEpoch int) selective.Config {
 	c := s.Config
 	whole := func(s Span) int { return (s.In(stepsPerEpoch) + stepsPerEpoch - 1) / stepsPerEpoch }
-	c.Method, c.Epoch, c.WarmUp, c.QueueStart, c.SecondStage = method, stepsPerEpoch, whole(s.WarmUp), whole(s.QueueStart), whole(s.SecondStage)
+	c.Method, c.Epoch = method, stepsPerEpoch
+	c.WarmUp, c.QueueStart, c.SecondStage = whole(s.WarmUp), whole(s.QueueStart), whole(s.SecondStage)
 	return c
 }
 
@@ -30,7 +31,7 @@ func (c *Run) HasPeers() bool { return c.Method != Metric && !c.IsSelective() }
 // IsSelective reports whether the method is one of package selective.
 func (c *Run) IsSelective() bool { return slices.Contains(selective.Methods(), c.Method) }
 
-// defaultSelective returns a method's own; none where it is not of the package.
+// defaultSelective returns the defaults of a method; none if it is of another package.
 func defaultSelective(method string) Selective {
 	if !slices.Contains(selective.Methods(), method) {
 		return Selective{}
@@ -40,11 +41,12 @@ func defaultSelective(method string) Selective {
 	if c.QueueStart > 0 {
 		s.QueueStart = Epochs(float64(c.QueueStart))
 	}
-	s.Config.Method, s.Config.Epoch, s.Config.WarmUp, s.Config.QueueStart, s.Config.SecondStage = "", 0, 0, 0, 0 // known later
+	s.Config.Method, s.Config.Epoch = "", 0 // known later
+	s.Config.WarmUp, s.Config.QueueStart, s.Config.SecondStage = 0, 0, 0
 	return s
 }
 
-// setSelective brings the published length, embedding, batch, solver and schedule of a method of package selective
+// setSelective sets the published length, embedding, batch, solver and schedule of a method of package selective
 // (METHODS 13; TCL's schedule is that of its released settings).
 func (c *Run) setSelective(method string) {
 	c.Solver, c.Schedule = train.DefaultSolver("sgd"), Schedule{}

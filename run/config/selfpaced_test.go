@@ -9,9 +9,10 @@ import (
 	"winnow/filters/selfpaced"
 )
 
-// Settings reach the weights, are written and read back the same, and a span is one as elsewhere.
+// Settings reach the weights, and are written and read back unchanged; spans are as elsewhere.
 func TestSelfPaced(t *testing.T) {
-	c := parseText(t, "losses: [{name: weighted_ms}]\nselfpaced: {every: 2 epochs, mu: 0, lambda_max: 4.2}\n", "selfpaced.visits=50", "selfpaced.hard=true")
+	c := parseText(t, "losses: [{name: weighted_ms}]\nselfpaced: {every: 2 epochs, mu: 0, lambda_max: 4.2}\n",
+		"selfpaced.visits=50", "selfpaced.hard=true")
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,8 @@ func TestSelfPaced(t *testing.T) {
 		t.Error(diff)
 	}
 	base := Flatten(Default())
-	for _, setting := range []string{"selfpaced.every=1 epoch", "selfpaced.mu=1", "selfpaced.step=exact", "selfpaced.per_class=5"} {
+	for _, setting := range []string{"selfpaced.every=1 epoch", "selfpaced.mu=1", "selfpaced.step=exact",
+		"selfpaced.per_class=5"} {
 		if cmp.Equal(base, Flatten(parseText(t, "", setting))) {
 			t.Errorf("%s: not seen", setting)
 		}
@@ -40,13 +42,21 @@ func TestSelfPaced(t *testing.T) {
 
 func TestSelfPacedRefuses(t *testing.T) {
 	for _, c := range []struct{ text, setting, want string }{
-		{"", "selfpaced.mu=1", `config: selfpaced: found settings, and selfpaced.every is 0: expected for example "1 epoch"`},
-		{"", "selfpaced.every=1 epoch", "config: selfpaced.every: found 1 epochs, and no loss of the run weighs its samples: expected the loss weighted_multi_similarity, or 0"},
-		{"method: co-teaching\n", "selfpaced.every=1 epoch", "config: selfpaced.every: found 1 epochs, expected 0: co-teaching judges its samples itself"},
-		{"method: tcl\n", "selfpaced.every=9 steps", "config: selfpaced.every: found 9 steps, expected 0: tcl judges its samples itself"},
-		{"losses: [{name: wms}]\nselfpaced: {every: 1 epoch}\n", "correct.visits=3", "config: selfpaced.every: found 1 epochs, and correct.visits is 3"},
-		{"losses: [{name: wms}]\nselfpaced: {every: 1 epoch}\n", "selfpaced.rate=0", "config: selfpaced: rate: found 0, expected above 0"},
-		{"losses: [{name: wms}]\nselfpaced: {every: 1 epoch}\n", "selfpaced.step=large", `config: selfpaced: step "large" is unknown: known are scaled, exact`},
+		{"", "selfpaced.mu=1",
+			`config: selfpaced: found settings, but selfpaced.every is 0: expected for example "1 epoch"`},
+		{"", "selfpaced.every=1 epoch",
+			"config: selfpaced.every: found 1 epochs, but no loss of the run weighs its samples: expected the loss " +
+				"weighted_multi_similarity, or 0"},
+		{"method: co-teaching\n", "selfpaced.every=1 epoch",
+			"config: selfpaced.every: found 1 epochs, expected 0: co-teaching judges its samples itself"},
+		{"method: tcl\n", "selfpaced.every=9 steps",
+			"config: selfpaced.every: found 9 steps, expected 0: tcl judges its samples itself"},
+		{"losses: [{name: wms}]\nselfpaced: {every: 1 epoch}\n", "correct.visits=3",
+			"config: selfpaced.every: found 1 epochs, but correct.visits is 3"},
+		{"losses: [{name: wms}]\nselfpaced: {every: 1 epoch}\n", "selfpaced.rate=0",
+			"config: selfpaced: rate: found 0, expected above 0"},
+		{"losses: [{name: wms}]\nselfpaced: {every: 1 epoch}\n", "selfpaced.step=large",
+			`config: selfpaced: step "large" is unknown: known are scaled, exact`},
 	} {
 		got := parseText(t, c.text, c.setting)
 		if err := got.Validate(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
@@ -54,7 +64,8 @@ func TestSelfPacedRefuses(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"selfpaced: {on: true}\n", "selfpaced: {weights: 2}\n"} {
-		if _, err := Parse("run.yaml", []byte(text), nil); err == nil || !strings.Contains(err.Error(), "unknown key selfpaced.") {
+		if _, err := Parse("run.yaml", []byte(text), nil); err == nil || !strings.Contains(err.Error(), "unknown key "+
+			"selfpaced.") {
 			t.Error(err)
 		}
 	}

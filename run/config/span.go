@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Span is a length of training, in whole steps or in epochs: "500 steps", "20 epochs", "0.5 epochs", or "0"
-// for none. How many steps an epoch has is known only with the data.
+// Span is a length of training, in whole steps or in epochs: "500 steps", "20 epochs", "0.5 epochs", or "0" for none.
+// The data decide how many steps an epoch has.
 type Span struct {
 	N      float64
 	Epochs bool
@@ -20,7 +20,7 @@ func Epochs(n float64) Span { return Span{n, true} }
 // Steps returns a span of n steps.
 func Steps(n int) Span { return Span{float64(n), false} }
 
-// In returns the span in steps; a part of a step counts whole.
+// In returns the span in steps, rounded up.
 func (s Span) In(stepsPerEpoch int) int {
 	if s.Epochs {
 		return int(math.Ceil(s.N * float64(stepsPerEpoch)))
@@ -28,7 +28,7 @@ func (s Span) In(stepsPerEpoch int) int {
 	return int(s.N)
 }
 
-// maxSpan bounds spans to what counts exactly.
+// maxSpan bounds spans to numbers that a float64 counts exactly.
 const maxSpan = 1e12
 
 // UnmarshalText reads a span.
@@ -44,7 +44,7 @@ func (s *Span) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String returns the span as it stands in a file.
+// String returns the span as files have it.
 func (s Span) String() string {
 	switch {
 	case s.N == 0:

@@ -13,10 +13,13 @@ import (
 	"winnow/train/selective"
 )
 
-// Validate checks every value and what belongs together; what depends on the data (dimensions, classes,
-// the length of an epoch) is checked where the run is built. It also completes the settings of the losses.
+// Validate checks every value and their combinations. Package run checks what depends on the data: dimensions, classes,
+// the length of an epoch. Validate also completes the settings of the losses.
 func (c *Run) Validate() error {
-	for _, check := range []func() error{c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSelfPaced, c.checkVariant, c.checkCorrect, c.checkScores, c.checkSolvers, c.Finetune.check, c.checkRest} {
+	for _, check := range []func() error{
+		c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSelfPaced, c.checkVariant, c.checkCorrect,
+		c.checkScores, c.checkSolvers, c.Finetune.check, c.checkRest,
+	} {
 		if err := check(); err != nil {
 			return fmt.Errorf("config: %w", err)
 		}
@@ -24,16 +27,19 @@ func (c *Run) Validate() error {
 	return nil
 }
 
-// checkMethod keeps methods apart that train in different ways.
+// checkMethod refuses settings of another method.
 func (c *Run) checkMethod() error {
 	if known := Methods(); !slices.Contains(known, c.Method) {
-		return fmt.Errorf("method: found %q%s, expected %s", c.Method, catalog.Ask(c.Method, known), strings.Join(known, ", "))
+		return fmt.Errorf("method: found %q%s, expected %s", c.Method, catalog.Ask(c.Method, known),
+			strings.Join(known, ", "))
 	}
 	switch {
 	case !c.HasPeers() && c.Peers != defaultPeers(Metric):
-		return fmt.Errorf("peers: found settings of another method than %s, expected none: name it with method", c.Method)
+		return fmt.Errorf("peers: found settings of another method than %s, expected none: name it with method",
+			c.Method)
 	case !c.IsSelective() && c.Selective != Selective{}:
-		return fmt.Errorf("selective: found settings of another method than %s, expected none: name it with method", c.Method)
+		return fmt.Errorf("selective: found settings of another method than %s, expected none: name it with method",
+			c.Method)
 	case c.Method == Metric:
 		return nil
 	}
@@ -44,12 +50,13 @@ func (c *Run) checkMethod() error {
 		return c.Selective.In(c.Method, 1).Validate()
 	}
 	if c.Validation.Patience > 0 && c.Method == peers.FCorrection && c.Peers.Transition == peers.Estimated {
-		return fmt.Errorf("validation.patience: found %d, expected 0: the first stage of %s leaves the head that is validated alone", c.Validation.Patience, c.Method)
+		return fmt.Errorf("validation.patience: found %d, expected 0: the first stage of %s does not train the "+
+			"validated head", c.Validation.Patience, c.Method)
 	}
 	return c.checkPeers()
 }
 
-// Methods lists all there are.
+// Methods lists all methods.
 func Methods() []string {
 	return slices.Concat([]string{Metric}, peers.Methods(), selective.Methods())
 }
@@ -61,18 +68,20 @@ func (c *Run) checkPeers() error {
 		found, usual Span
 		of           []string
 	}{
-		{"gradual", p.Gradual, usual.Gradual, []string{peers.CoTeaching, peers.CoTeachingPlus, peers.CoTeachingTemperature}},
+		{"gradual", p.Gradual, usual.Gradual,
+			[]string{peers.CoTeaching, peers.CoTeachingPlus, peers.CoTeachingTemperature}},
 		{"warm_up", p.WarmUp, usual.WarmUp, []string{peers.CoTeachingPlus}},
 		{"first_stage", p.FirstStage, usual.FirstStage, []string{peers.FCorrection}},
 	} {
 		if s.found != s.usual && !slices.Contains(s.of, c.Method) {
-			return fmt.Errorf("peers.%s: found %s, expected none: it belongs to %s", s.key, s.found, strings.Join(s.of, ", "))
+			return fmt.Errorf("peers.%s: found %s, expected none: it is for %s", s.key, s.found,
+				strings.Join(s.of, ", "))
 		}
 	}
 	if p.FirstStage.N > 0 {
-		p.FirstStage = Steps(1) // its length is checked against the data's
+		p.FirstStage = Steps(1) // its length is checked with the data
 	}
-	p.Rate.Auto = false // known with the data
+	p.Rate.Auto = false // estimated with the data
 	return p.In(c.Method, 1).Validate()
 }
 
@@ -90,18 +99,22 @@ func (c *Run) checkSolvers() error {
 		key      string
 		solver   train.SolverConfig
 		schedule Schedule
-	}{{"solver", c.Solver, c.Schedule}, {"loss_solver", c.LossSolver, c.LossSchedule}, {"backbone_solver", c.BackboneSolver, c.BackboneSchedule}} {
+	}{
+		{"solver", c.Solver, c.Schedule}, {"loss_solver", c.LossSolver, c.LossSchedule},
+		{"backbone_solver", c.BackboneSolver, c.BackboneSchedule},
+	} {
 		if _, given := s.solver.LR.Given(); !given {
-			s.solver.LR = train.GivenLR(1e6) // known with the data
+			s.solver.LR = train.GivenLR(1e6) // chosen with the data
 		}
 		if _, err := train.NewSolver(s.solver); err != nil {
 			return fmt.Errorf("%s: %w", s.key, err)
 		}
 		if s.schedule.Beta1 > 0 && !s.solver.HasBeta1() {
-			return fmt.Errorf("the schedule of %s: beta1: found %v, and %s has none: expected adam or adamw, or 0", s.key, s.schedule.Beta1, s.solver.Name)
+			return fmt.Errorf("the schedule of %s: beta1: found %v, but %s has none: expected adam or adamw, or 0",
+				s.key, s.schedule.Beta1, s.solver.Name)
 		}
 		schedule := s.schedule.ScheduleConfig
-		schedule.Warmup, schedule.Milestones = 0, nil // lengths are checked against the data's
+		schedule.Warmup, schedule.Milestones = 0, nil // lengths are checked with the data
 		if _, err := train.NewSchedule(schedule, s.solver.LR.Value, 1, 1); err != nil {
 			return fmt.Errorf("the schedule of %s: %w", s.key, err)
 		}
@@ -109,29 +122,36 @@ func (c *Run) checkSolvers() error {
 	return nil
 }
 
-// checkAutoLR refuses a range test of what is not trained by losses.
+// checkAutoLR refuses choices of rates that no test can make.
 func (c *Run) checkAutoLR() error {
+	tested := func(key string) error {
+		return fmt.Errorf("%s: found %s, expected a number: the objective of %s changes during training, so its "+
+			"first steps say nothing about the rate", key, train.LearningRate{Choose: train.ByTest}, c.Method)
+	}
 	switch {
 	case c.LossSolver.LR.Choose == train.ByTest:
-		return fmt.Errorf("loss_solver.lr: found %s, expected a number: the losses' own parameters have no range test", train.LearningRate{Choose: train.ByTest})
+		return fmt.Errorf("loss_solver.lr: found %s, expected a number: parameters of losses have no range test",
+			c.LossSolver.LR)
 	case c.Solver.LR.Choose == train.ByTest && c.Method != Metric:
-		return fmt.Errorf("solver.lr: found %s, expected a number: what %s minimises changes on its way, so that its first steps tell nothing of its rate", train.LearningRate{Choose: train.ByTest}, c.Method)
+		return tested("solver.lr")
 	case c.LossSolver.LR.Choose == train.Usual, c.Solver.LR.Choose == train.Usual:
-		return fmt.Errorf("solver.lr, loss_solver.lr: found %s, expected a number: only a backbone has such a rate, backbone_solver.lr", train.LearningRate{Choose: train.Usual})
+		return fmt.Errorf("solver.lr, loss_solver.lr: found %s, expected a number: only backbone_solver.lr can be that",
+			train.LearningRate{Choose: train.Usual})
 	case c.BackboneSolver.LR.Choose == train.ByTest && c.Method != Metric:
-		return fmt.Errorf("backbone_solver.lr: found %s, expected a number: what %s minimises changes on its way, so that its first steps tell nothing of its rate", train.LearningRate{Choose: train.ByTest}, c.Method)
+		return tested("backbone_solver.lr")
 	case c.BackboneSolver.LR.Choose == train.ByTest && !c.Finetune.On():
-		return fmt.Errorf("backbone_solver.lr: found %s without a backbone that is trained: expected a number, or finetune.weights", train.LearningRate{Choose: train.ByTest})
+		return fmt.Errorf("backbone_solver.lr: found %s, but no backbone is trained: expected a number, or "+
+			"finetune.weights", c.BackboneSolver.LR)
 	}
 	return nil
 }
 
-// NeedsLR reports whether learning rates are to be found.
+// NeedsLR reports whether learning rates are to be tested.
 func (c *Run) NeedsLR() bool {
 	return c.Solver.LR.Choose == train.ByTest || c.BackboneSolver.LR.Choose == train.ByTest && c.Finetune.On()
 }
 
-// maxBank bounds the memory bank; more is a slip of the finger.
+// maxBank bounds the memory bank; more is a typing error.
 const maxBank = 1 << 26
 
 func (c *Run) checkRest() error {
@@ -139,25 +159,30 @@ func (c *Run) checkRest() error {
 		return err
 	}
 	if n := c.Sampler.Unlabelled; n > 0 && !c.usesUnlabelled() {
-		return fmt.Errorf("sampler.unlabelled: found %d, and no loss of the run learns from images without a label: expected 0, or the loss %s", n, strings.Join(lossesThat(unlabelled), ", "))
+		return fmt.Errorf("sampler.unlabelled: found %d, but no loss of the run learns from images without a label: "+
+			"expected 0, or the loss %s", n, strings.Join(lossesThat(unlabelled), ", "))
 	}
 	switch {
 	case c.Screen != NoScreen && !slices.Contains(judges.Names(), c.Screen):
-		return fmt.Errorf("screen: found %q%s, expected %s or %s", c.Screen, catalog.Ask(c.Screen, judges.Names()), strings.Join(judges.Names(), ", "), NoScreen)
+		return fmt.Errorf("screen: found %q%s, expected %s or %s", c.Screen, catalog.Ask(c.Screen, judges.Names()),
+			strings.Join(judges.Names(), ", "), NoScreen)
 	case c.Length.N <= 0 && !c.Length.Auto:
 		return fmt.Errorf("length: found %s, expected for example \"20 epochs\", or auto", c.Length)
 	case c.Bank.Size < 0 || c.Bank.Size > maxBank:
 		return fmt.Errorf("bank.size: found %d, expected 0 to %d vectors", c.Bank.Size, maxBank)
 	case c.Average.Horizon == Steps(1):
-		return fmt.Errorf("average.horizon: found %s, which averages nothing: expected for example \"1 epoch\", at least 2 steps, or 0 for none", c.Average.Horizon)
+		return fmt.Errorf("average.horizon: found %s, which averages nothing: expected for example \"1 epoch\", at "+
+			"least 2 steps, or 0 for none", c.Average.Horizon)
 	case !(c.Clip >= 0):
 		return fmt.Errorf("clip: found %v, expected a norm, or 0 for none", c.Clip)
 	case c.Validation.Every.N <= 0:
 		return fmt.Errorf("validation.every: found %s, expected for example \"1 epoch\"", c.Validation.Every)
 	case c.Validation.Measure != MeasureP1 && c.Validation.Measure != MeasureClassMean:
-		return fmt.Errorf("validation.measure: found %q, expected %s or %s", c.Validation.Measure, MeasureP1, MeasureClassMean)
+		return fmt.Errorf("validation.measure: found %q, expected %s or %s", c.Validation.Measure, MeasureP1,
+			MeasureClassMean)
 	case !(c.Validation.HoldOut >= 0 && c.Validation.HoldOut <= 0.5):
-		return fmt.Errorf("validation.hold_out: found %v, expected a share of the training images from 0 (none) to 0.5", c.Validation.HoldOut)
+		return fmt.Errorf("validation.hold_out: found %v, expected a share of the training images from 0 (none) to 0.5",
+			c.Validation.HoldOut)
 	case c.Validation.Patience < 0:
 		return fmt.Errorf("validation.patience: found %d, expected 0 or more validations", c.Validation.Patience)
 	case c.LogEvery < 1:
@@ -165,7 +190,8 @@ func (c *Run) checkRest() error {
 	case c.Sampler.Rows > 1<<20:
 		return fmt.Errorf("sampler: batches of %d rows, expected at most %d", c.Sampler.Rows, 1<<20)
 	case c.Sampler.Classes > 1<<20 || c.Sampler.Images > 1<<20 || c.Sampler.Classes*c.Sampler.Images > 1<<20:
-		return fmt.Errorf("sampler: batches of %d×%d rows, expected at most %d", c.Sampler.Classes, c.Sampler.Images, 1<<20)
+		return fmt.Errorf("sampler: batches of %d×%d rows, expected at most %d", c.Sampler.Classes, c.Sampler.Images,
+			1<<20)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 func printed(e losses.Entry) bool { return e.Printed != "" }
 
-// checkVariant hands the choice of the papers' variants down, and refuses it for a run in which nothing has one.
+// checkVariant passes on the choice of the papers' variants, and refuses it if nothing of the run has one.
 func (c *Run) checkVariant() error {
 	c.Filter.Printed, c.SelfPaced.Printed = c.PaperVariant, c.PaperVariant && c.SelfPaced.On()
 	scorer, err := filters.Find(c.Filter.Scorer)
@@ -20,10 +20,11 @@ func (c *Run) checkVariant() error {
 	case !c.PaperVariant:
 	case c.SelfPaced.On() && c.SelfPaced.Step == selfpaced.StepScaled && !c.SelfPaced.Hard:
 	case c.Method == Metric && err == nil && scorer.Printed != "":
-	case c.Method == Metric && slices.ContainsFunc(c.Losses, func(l Loss) bool { return slices.Contains(lossesThat(printed), l.Name) }):
+	case c.Method == Metric && slices.ContainsFunc(c.Losses,
+		func(l Loss) bool { return slices.Contains(lossesThat(printed), l.Name) }):
 	default:
-		return fmt.Errorf("paper_variant: found true, and nothing of the run differs from its paper's print: expected one of the losses %s, the filter vmf or scaled steps of selfpaced, or false",
-			strings.Join(lossesThat(printed), ", "))
+		return fmt.Errorf("paper_variant: found true, but nothing of the run has such a variant: expected one of the "+
+			"losses %s, the filter vmf or scaled steps of selfpaced, or false", strings.Join(lossesThat(printed), ", "))
 	}
 	return nil
 }

@@ -16,7 +16,8 @@ func parsed(text string) (Run, error) {
 
 func TestPaperVariant(t *testing.T) {
 	const none = "paper_variant: true\nfilter: {scorer: none}\nlosses: [{name: triplet}]\n"
-	if _, err := parsed(none); err == nil || !strings.HasPrefix(err.Error(), "config: paper_variant: found true, and nothing of the run differs from its paper's print: expected one of the losses contrastive, ") {
+	if _, err := parsed(none); err == nil || !strings.HasPrefix(err.Error(), "config: paper_variant: found true, but "+
+		"nothing of the run has such a variant: expected one of the losses contrastive, ") {
 		t.Errorf("found %v", err)
 	}
 	for _, text := range []string{
@@ -25,7 +26,8 @@ func TestPaperVariant(t *testing.T) {
 		strings.Replace(none, "triplet", "wms", 1) + "selfpaced: {every: 1 epoch}\n",
 	} {
 		c, err := parsed(text)
-		if err != nil || !c.PaperVariant || !c.Filter.Printed || c.SelfPaced.Printed != c.SelfPaced.On() || Flatten(c)["paper_variant"] != "true" {
+		if err != nil || !c.PaperVariant || !c.Filter.Printed || c.SelfPaced.Printed != c.SelfPaced.On() ||
+			Flatten(c)["paper_variant"] != "true" {
 			t.Errorf("%s: found %v, %v", text, c.PaperVariant, err)
 		}
 	}

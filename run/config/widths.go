@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ParseWidths reads the widths of hidden layers: "512,256", or "none".
-func ParseWidths(text string) (list []int, err error) {
+// parseWidths reads the widths of hidden layers: "512,256", or "none".
+func parseWidths(text string) (list []int, err error) {
 	if text == "none" {
 		return nil, nil
 	}

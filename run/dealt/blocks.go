@@ -35,8 +35,8 @@ func (b *Blocks) block() int {
 	return max(leastOfBlock, min(mostOfBlock, b.Len()>>10, entries/max(b.Classes, 1)))
 }
 
-// Each passes the rows from first, where a block begins, to before end, block by block. IDs are the rows; do keeps no
-// block.
+// Each passes the rows from first, where a block begins, to before end, block by block. IDs are the
+// rows; do keeps no block.
 func (b *Blocks) Each(ctx context.Context, first, end int, do func(features.Set) error) error {
 	var scratch []float32
 	var set features.Set
@@ -103,7 +103,7 @@ func (b *Blocks) Sample(ctx context.Context, n int, seed uint64) (features.Set, 
 
 // Draw returns the rows of a sample, rising: the same for the same labels and seed.
 func Draw(labels []int, classes, n int, seed uint64) (rows []int) {
-	left, all := make([]int, classes), 0 // of each class, still to be looked at
+	left, all := make([]int, classes), 0 // rows of each class that are still to come
 	for _, y := range labels {
 		if y >= 0 {
 			left[y]++

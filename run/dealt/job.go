@@ -13,9 +13,9 @@ import (
 	"winnow/internal/hint"
 )
 
-// Job judges rows apart from each other, by what one machine fits to sums of all rows and to a sample of them.
-// Options are what is asked for: parts keep them for the join, and parts whose options differ as JSON are not joined.
-// Fit is what rows are judged by, Said the judgement of a block of them.
+// Job judges rows apart from each other, by a Fit that one machine makes from sums of all rows and a
+// sample of them. Parts keep the Options for the join; parts whose options differ as JSON are not
+// joined. Said is the judgement of a block of rows.
 type Job[Options, Fit, Said any] struct {
 	Options Options
 	Rows    *Rows
@@ -25,10 +25,10 @@ type Job[Options, Fit, Said any] struct {
 
 	Fit      func(ctx context.Context, sums *leaveout.Sums, sample features.Set) (Fit, error)
 	Judge    func(ctx context.Context, f Fit, block features.Set) (Said, error)
-	Progress func(done, total int) // of rows: of all that are summed, then of those that are judged
+	Progress func(done, total int) // counts rows: all that are summed, then those that are judged
 }
 
-// Part is what machines keep for the join: the judgement of a shard, block after block.
+// Part is the judgement of a shard, block by block, for the join.
 type Part[Options, Said any] struct {
 	Options Options
 	Said    []Said
@@ -49,7 +49,7 @@ func (j Job[Options, Fit, Said]) fit(ctx context.Context) (f Fit, err error) {
 	}
 	if j.Rows.Store != nil {
 		if err := j.Rows.Store.Verify(ctx); err != nil {
-			return f, hint.With(err, "make the features again: winnow extract --overwrite")
+			return f, hint.With(err, "extract the features again")
 		}
 	}
 	sample, err := j.Rows.Sample(ctx, j.Drawn, j.Seed)
@@ -69,7 +69,7 @@ func (j Job[Options, Fit, Said]) judge(ctx context.Context, f Fit, first, end in
 	return said, err
 }
 
-// fits returns the job that keeps the fit in a file beside the output out.
+// fits returns the job that keeps the fit, and its file beside the output out.
 func fits[Fit any](name string, out location.Source) (cluster.Job[Fit], location.Source) {
 	out = cluster.Out(out)
 	return cluster.Job[Fit]{Name: name + " fit", Unit: "images"}, out.With(out.Path() + ".fit")
@@ -111,9 +111,18 @@ func (j Job[Options, Fit, Said]) inputs() map[string]string {
 	return map[string]string{"manifest": j.Rows.Manifest.Digest(), "features": j.Rows.Store.Sum}
 }
 
-// Joined returns what all rows were judged by and the judgements of the parts, in their order.
-func (j Job[Options, Fit, Said]) Joined(ctx context.Context, w *cluster.Whole, list []Part[Options, Said]) (f Fit,
-	said []Said, err error) {
+// Join returns what all rows were judged by, and the judgements of the parts, in order. open returns the job of the
+// options of the parts.
+func Join[Options, Fit, Said any](ctx context.Context, w *cluster.Whole, values iter.Seq2[Part[Options, Said], error],
+	open func(Options) (Job[Options, Fit, Said], error)) (f Fit, said []Said, err error) {
+	list, err := cluster.All(values)
+	if err != nil {
+		return f, nil, err
+	}
+	j, err := open(list[0].Options)
+	if err != nil {
+		return f, nil, err
+	}
 	if err := w.Unchanged(j.inputs()); err != nil {
 		return f, nil, err
 	}
@@ -129,13 +138,4 @@ func (j Job[Options, Fit, Said]) Joined(ctx context.Context, w *cluster.Whole, l
 		said = append(said, p.Said...)
 	}
 	return f, said, nil
-}
-
-// First returns all parts of values, and the options of the first.
-func First[Options, Said any](values iter.Seq2[Part[Options, Said], error]) (list []Part[Options, Said], o Options,
-	err error) {
-	if list, err = cluster.All(values); err == nil {
-		o = list[0].Options
-	}
-	return list, o, err
 }

@@ -1,8 +1,9 @@
-// Package dealt judges the stored features of a manifest's images by what needs all of them: one machine sums up all
-// rows and fits to the sums and to a sample, and then rows are judged block by block, on one machine or several.
+// Package dealt judges the stored features of a manifest's images on several machines although the judgement needs
+// all of them: one machine sums up all rows and fits to the sums and to a sample; then rows are judged block by
+// block, on one machine or several.
 //
-// The borders of blocks depend on the whole alone, so that a row is computed among the same others wherever it is.
-// The package knows no judge, and imports cluster, datasets, features, filters/leaveout, internal/hint,
+// The borders of blocks depend on the whole set alone, so that a row is computed in the same block on any machine. The
+// package knows no judge, and imports cluster, datasets, features, filters/leaveout, internal/hint,
 // internal/lookup, run/folder and train.
 package dealt
 
@@ -47,8 +48,8 @@ func Open(d *datasets.Dataset, dir, view string, note func(format string, args .
 		}
 	}
 	r.Blocks = Blocks{Source: stored, Classes: len(d.Classes), Bad: func(row int) error {
-		return hint.With(fmt.Errorf("features %s: those of %s are not finite numbers", store.Dir,
-			d.Samples[r.IDs[row]].Path), "extract them again: winnow extract --overwrite")
+		return hint.With(fmt.Errorf("features %s: the vector of %s is not finite", store.Dir,
+			d.Samples[r.IDs[row]].Path), "extract the features again")
 	}}
 	return r, nil
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A sample is the same for the same seed, holds of each class its share, at least some or all, and no row without a
-// label.
+// A sample is the same for the same seed, holds of each class its share, at least some or all, and no
+// row without a label.
 func TestDraw(t *testing.T) {
 	const n = 5000
 	labels := make([]int, n)

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"winnow/backbone/extraction"
 	"winnow/internal/hint"
+	"winnow/run/extraction"
 	"winnow/search/pgvector"
 	"winnow/search/qdrant"
 	"winnow/search/vectordb"

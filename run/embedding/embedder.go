@@ -12,12 +12,12 @@ import (
 	"slices"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/backbone/graph"
 	"winnow/datasets/location"
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/models"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/search"
 )

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/internal/hint"
 	"winnow/models"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 

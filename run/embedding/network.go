@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
 	"winnow/features"
+	"winnow/run/extraction"
 	"winnow/search"
 )
 

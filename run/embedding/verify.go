@@ -6,10 +6,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/head"
+	"winnow/run/extraction"
 )
 
 // verifiedBatch is how many pictures are run at once, so that few are in memory.

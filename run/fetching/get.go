@@ -1,4 +1,4 @@
-// Package fetching brings the files of backbones that winnow knows by name.
+// Package fetching downloads the files of backbones that winnow knows by name.
 package fetching
 
 import (
@@ -17,26 +17,27 @@ import (
 	"winnow/models"
 )
 
-// Options say where a backbone's file comes from, and who is told.
+// Options say where a backbone's file comes from, and where reports go.
 type Options struct {
-	From     string                             // an address, one of a folder if it ends in /, or a file; "": where it is published
-	Note     func(fact string)                  // what happens on the way; nil: nobody
-	Progress func(doneMB, totalMB, earlier int) // megabytes there, of all, of an earlier transfer; nil: nobody
+	From     string                             // a file or an address (of a folder with a final /); "": as published
+	Note     func(fact string)                  // may be nil
+	Progress func(doneMB, totalMB, earlier int) // megabytes done, in all, and from an earlier transfer; may be nil
 }
 
-// Got is a backbone whose file is there.
+// Got is an installed backbone.
 type Got struct {
 	*models.Backbone
 	Cut   *models.Prepared
-	There bool // before it was asked for
+	There bool // it was installed before
 }
 
-// Get brings a known backbone's file, checks its size and its sha256, and records it as [models.Registry.AddFile] does. The file comes to lie
-// beside the registry. One that is there already is only checked.
+// Get downloads a known backbone's file, checks its size and its sha256, and records it as [models.Registry.AddFile]
+// does. The file is stored next to the registry. A file that is there already is only checked.
 func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got, error) {
 	e, ok := r.Entry(name)
 	if !ok {
-		return nil, hint.With(fmt.Errorf("fetching: %q%s: no model has this name", name, catalog.Ask(name, r.Names())), "winnow models list names those that can be fetched")
+		return nil, hint.With(fmt.Errorf("fetching: %q%s: no model has this name", name, catalog.Ask(name, r.Names())),
+			"winnow models list names those that can be fetched")
 	}
 	if _, found := r.Locate(e); found {
 		return there(r, e)
@@ -54,58 +55,66 @@ func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got,
 	}
 	if err := bring(ctx, file, path, places, o); errors.As(err, new(*fetch.Unavailable)) {
 		if o.From != "" && !fetch.Remote(o.From) {
-			return nil, hint.With(fmt.Errorf("fetching: %q was not fetched: %w", name, err), "name a file that is the published one; winnow models show %s prints its size and sha256", name)
+			return nil, hint.With(fmt.Errorf("fetching: %q was not fetched: %w", name, err),
+				"name the published file; winnow models show %s prints its size and sha256", name)
 		}
 		return nil, hint.With(fmt.Errorf("fetching: %q was not fetched: %w", name, err),
-			"look at the network and its proxy (HTTPS_PROXY), or name a mirror or a copy: winnow models get %s --from URL|FILE", name)
+			"check the network and its proxy (HTTPS_PROXY), or name a mirror or a copy: winnow models get %s --from "+
+				"URL|FILE",
+			name)
 	} else if err != nil {
 		return nil, err
 	}
 	return record(r, e, path)
 }
 
-// there checks a file that lies where it is looked for.
+// there checks a file that is there already.
 func there(r *models.Registry, e models.Entry) (*Got, error) {
 	b, err := r.Resolve(e.Name, models.Settings{})
 	if err != nil {
-		return nil, hint.With(err, "move that file away and run the same command again, or record it under a name of its own: winnow models add --name NAME FILE")
+		return nil, hint.With(err, "move that file away and run the same command again, or record it under another "+
+			"name: winnow models add --name NAME FILE")
 	}
 	p, err := models.Prepare(b.Entry, b.Data, "")
 	return &Got{b, p, true}, err
 }
 
-// sources returns what an entry's file is, and where it may come from.
+// sources returns the size and hash of an entry's file, and where to get it.
 func sources(e models.Entry, from string) (fetch.File, []string, error) {
 	pub, ok := e.Published()
 	file := fetch.File{Size: pub.Size, SHA256: e.SHA256}
 	switch {
 	case !ok && models.Instead(e.Name) != "":
-		return file, nil, hint.With(fmt.Errorf("fetching: %q: no file of it with a known sha256 is published, and nothing is fetched unchecked", e.Name),
-			"winnow models get %s has the same network with other weights; winnow models show %s says how to export this one", models.Instead(e.Name), e.Name)
+		return file, nil, hint.With(fmt.Errorf("fetching: %q: no file with a known sha256 is published, and nothing "+
+			"is fetched unchecked", e.Name), "winnow models get %s fetches the same network with other weights; "+
+			"winnow models show %s says how to export this one", models.Instead(e.Name), e.Name)
 	case !ok:
-		return file, nil, hint.With(fmt.Errorf("fetching: %q: no file of it with a known sha256 is published, and nothing is fetched unchecked", e.Name),
-			"winnow models show %s says how to make it; a file that you have is recorded with winnow models add", e.Name)
+		return file, nil, hint.With(fmt.Errorf("fetching: %q: no file with a known sha256 is published, and nothing "+
+			"is fetched unchecked", e.Name), "winnow models show %s says how to make it; record a file that you have "+
+			"with winnow models add", e.Name)
 	case from == "" && len(pub.Places) == 0:
 		return file, nil, hint.With(fmt.Errorf("fetching: %q: no place is known that has its file", e.Name),
-			"name one that does: winnow models get %s --from URL|FILE; its sha256 is checked", e.Name)
+			"name one: winnow models get %s --from URL|FILE; the sha256 is checked", e.Name)
 	case from == "":
 		return file, pub.Places, nil
 	case fetch.Remote(from) && strings.HasSuffix(from, "/"):
 		return file, []string{from + filepath.Base(e.File)}, nil
 	case strings.Contains(from, "://") && !fetch.Remote(from):
-		return file, nil, hint.Misused("--from: found %q, expected an address that begins with http:// or https://, or a file", from)
+		return file, nil, hint.Misused("fetching: found %q, expected an address that begins with http:// or "+
+			"https://, or a file", from)
 	}
 	return file, []string{from}, nil
 }
 
-// bring fetches a file, if it does not lie there since an earlier call.
+// bring fetches a file unless it is there from an earlier call.
 func bring(ctx context.Context, file fetch.File, path string, places []string, o Options) error {
 	sum, err := models.SumOf(path)
 	switch {
 	case err == nil && sum == file.SHA256:
 		return nil
 	case err == nil:
-		return hint.With(fmt.Errorf("fetching: %s: is there with sha256 %s, expected %s", path, sum, file.SHA256), "move it away and run the same command again")
+		return hint.With(fmt.Errorf("fetching: %s: found a file with sha256 %s, expected %s", path, sum, file.SHA256),
+			"move it away and run the same command again")
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("fetching: %w", err)
 	}
@@ -124,7 +133,7 @@ func bring(ctx context.Context, file fetch.File, path string, places []string, o
 	return fmt.Errorf("fetching: %w", err)
 }
 
-// record puts a fetched file into the registry, unless it is one that the registry missed.
+// record adds a fetched file to the registry, unless it is the missing file of a model in the registry.
 func record(r *models.Registry, e models.Entry, path string) (*Got, error) {
 	if r.Own(e.Name) {
 		got, err := there(r, e)
@@ -137,11 +146,12 @@ func record(r *models.Registry, e models.Entry, path string) (*Got, error) {
 	return &Got{Backbone: b, Cut: p}, err
 }
 
-// Say writes what came of it.
+// Say returns a line about the backbone.
 func (g *Got) Say() string {
 	how := "added"
 	if g.There {
 		how = "nothing to fetch for"
 	}
-	return fmt.Sprintf("%s %s: %s, feature %s of %s numbers, %s", how, g.Name, cmp.Or(g.Path, "part of winnow"), g.Cut.Cut, models.Numbers(g.Cut.Dim), g.Preprocessing.Describe())
+	return fmt.Sprintf("%s %s: %s, feature %s of %s numbers, %s", how, g.Name, cmp.Or(g.Path, "part of winnow"),
+		g.Cut.Cut, models.Numbers(g.Cut.Dim), g.Preprocessing.Describe())
 }

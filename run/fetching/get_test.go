@@ -16,7 +16,7 @@ import (
 	"winnow/models"
 )
 
-// known is a backbone whose very file is at hand, a small one.
+// known is a small backbone whose published file is part of winnow.
 const known = "squeezenet1.1"
 
 func content(t *testing.T) []byte {
@@ -59,7 +59,8 @@ func TestGet(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		if got.There != there || got.Path != file || asked != requests || !r.Own(known) || !strings.HasPrefix(got.Say(), begin+known+": "+file+", feature features of 512 numbers") {
+		if got.There != there || got.Path != file || asked != requests || !r.Own(known) ||
+			!strings.HasPrefix(got.Say(), begin+known+": "+file+", feature features of 512 numbers") {
 			t.Errorf("%s: %d requests, there before: %v, %s", what, asked, got.There, got.Say())
 		}
 	}
@@ -83,7 +84,8 @@ func TestGet(t *testing.T) {
 func TestGetRefuses(t *testing.T) {
 	data := content(t)
 	dir := t.TempDir()
-	good, bad, json := filepath.Join(dir, "good.onnx"), filepath.Join(dir, "bad.onnx"), filepath.Join(dir, "models.json")
+	good, bad, json := filepath.Join(dir, "good.onnx"), filepath.Join(dir, "bad.onnx"),
+		filepath.Join(dir, "models.json")
 	for file, content := range map[string][]byte{good: data, bad: append(slices.Clone(data[1:]), 'x')} {
 		if err := os.WriteFile(file, content, 0o644); err != nil {
 			t.Fatal(err)
@@ -91,7 +93,8 @@ func TestGetRefuses(t *testing.T) {
 	}
 	for _, c := range []struct{ name, from, want, hint string }{
 		{"squeezenet1.2", "", `(did you mean "squeezenet1.1"?): no model has this name`, "models list"},
-		{"resnet50", good, "nothing is fetched unchecked", "winnow models get resnet50-v1-12 has the same network with other weights"},
+		{"resnet50", good, "nothing is fetched unchecked",
+			"winnow models get resnet50-v1-12 fetches the same network with other weights"},
 		{"dinov2-small", "", "nothing is fetched unchecked", "winnow models show dinov2-small says how to make it"},
 		{known, "", "no place is known", "--from URL|FILE"},
 		{known, "ftp://there/small.onnx", "expected an address that begins with http:// or https://, or a file", ""},
@@ -110,15 +113,18 @@ func TestGetRefuses(t *testing.T) {
 	if err := os.Rename(bad, filepath.Join(dir, known+".onnx")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Get(t.Context(), open(t, json), known, Options{From: good}); err == nil || !strings.Contains(err.Error(), "is there with sha256") {
+	if _, err := Get(t.Context(), open(t, json), known, Options{From: good}); err == nil ||
+		!strings.Contains(err.Error(), "found a file with sha256") {
 		t.Errorf("found %v, expected that another file of that name is left alone", err)
 	}
-	if _, err := Get(t.Context(), open(t, json, dir), known, Options{}); err == nil || !strings.Contains(hint.Of(err), "move that file away") {
+	if _, err := Get(t.Context(), open(t, json, dir), known, Options{}); err == nil ||
+		!strings.Contains(hint.Of(err), "move that file away") {
 		t.Errorf("found %v (%s), expected that another file in a folder of models is told", err, hint.Of(err))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Get(ctx, open(t, filepath.Join(t.TempDir(), "models.json")), known, Options{From: good}); !errors.Is(err, context.Canceled) {
+	if _, err := Get(ctx, open(t, filepath.Join(t.TempDir(), "models.json")), known,
+		Options{From: good}); !errors.Is(err, context.Canceled) {
 		t.Errorf("found %v, expected the end of the context", err)
 	}
 }

@@ -12,22 +12,22 @@ import (
 	"winnow/filters/noiserate"
 )
 
-// NoiseRate is an estimate of the share of wrong labels as it is written.
+// NoiseRate is an estimate of the share of wrong labels, as files hold it.
 type NoiseRate struct {
 	Method string  `json:"method"`
 	Rate   float64 `json:"rate"`
 	Low    float64 `json:"low"` // of the interval of 95 %
 	High   float64 `json:"high"`
 	Judged int     `json:"judged"`       // images
-	Of     int     `json:"of,omitempty"` // images with a label, of which these were drawn; 0: they are all
+	Of     int     `json:"of,omitempty"` // labelled images that these were drawn from; 0: these are all
 }
 
-// WrittenRate returns an estimate in the form that is written.
+// WrittenRate returns an estimate as files hold it.
 func WrittenRate(e noiserate.Estimate) NoiseRate {
 	return NoiseRate{Method: e.Method, Rate: e.Rate, Low: e.Low, High: e.High, Judged: e.Judged}
 }
 
-// Asked says of how many images the estimate is, where it is not of all; else "".
+// Asked says how many images the estimate is of, or "" if it is of all.
 func (e NoiseRate) Asked() string {
 	if e.Of == 0 {
 		return ""
@@ -40,16 +40,16 @@ func (e NoiseRate) String() string {
 	return fmt.Sprintf("%.1f %% (95 %%: %.1f to %.1f %%, by %s)", 100*e.Rate, 100*e.Low, 100*e.High, e.Method)
 }
 
-// Share is how much of a network is trained, as it is written.
+// Share is how much of a network is trained, as files hold it.
 type Share struct {
-	From    string `json:"from"` // the backbone as it was: its name
+	From    string `json:"from"` // name of the backbone before the training
 	SHA256  string `json:"from_sha256"`
 	Trained int64  `json:"trained_weights"` // numbers
-	Of      int64  `json:"weights"`         // numbers that could be
+	Of      int64  `json:"weights"`         // numbers that could be trained
 	Tensors int    `json:"trained_tensors"`
 }
 
-// Percent returns the share for people; only nothing is 0, only all of it 100.
+// Percent returns the share for people: 0 % is exactly none, 100 % exactly all.
 func (s Share) Percent() string {
 	p := 100 * float64(s.Trained) / float64(max(s.Of, 1))
 	switch {

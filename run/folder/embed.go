@@ -11,11 +11,12 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/run/comparison"
+	"winnow/run/config"
 	"winnow/train"
 )
 
-// OpenStore opens a feature store with a manifest as a run without a Head: it embeds images as they are stored. Options
-// name both.
+// OpenStore opens a feature store and a manifest, which the options name, as a run without a Head, whose embeddings are
+// the stored vectors.
 func OpenStore(o Options) (*Run, error) {
 	o.Host = o.Host.Complete()
 	r := &Run{Options: o, Dir: o.Features, ManifestFile: o.Manifest}
@@ -39,8 +40,8 @@ func (r *Run) Embed(ctx context.Context, set features.Source) (features.Set, err
 	return r.Head.EmbedSet(ctx, set)
 }
 
-// Samples embeds images at positions of the manifest. What cannot be read, or is all zeros and has no direction, is
-// left out and reported.
+// Samples embeds images at positions of the manifest. It leaves out and reports those that could not be read and those
+// whose vector is all zeros and so has no direction.
 func (r *Run) Samples(ctx context.Context, at []int) (features.Set, []lookup.LeftOut, error) {
 	rows, ids, left, err := lookup.Rows(r.Manifest, r.Store, at, "")
 	if err != nil {
@@ -64,7 +65,8 @@ func (r *Run) Samples(ctx context.Context, at []int) (features.Set, []lookup.Lef
 			with = append(with, i)
 			continue
 		}
-		left = append(left, lookup.LeftOut{Path: r.Manifest.Samples[set.IDs[i]].Path, Reason: "its vector is all zeros: it is near nothing"})
+		left = append(left, lookup.LeftOut{Path: r.Manifest.Samples[set.IDs[i]].Path,
+			Reason: "its vector is all zeros: it is near nothing"})
 	}
 	if len(with) < set.Len() {
 		set = set.Rows(with)
@@ -72,16 +74,17 @@ func (r *Run) Samples(ctx context.Context, at []int) (features.Set, []lookup.Lef
 	return set, left, nil
 }
 
-// Inputs lists the files that the run is read from: nothing may be written over them.
+// Inputs lists the files that the run is read from, which no output may replace.
 func (r *Run) Inputs() []string {
 	list := []string{r.ManifestFile.Path()}
-	for _, name := range []string{ConfigFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile, FactsFile, ResultFile} {
+	for _, name := range []string{ConfigFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile, FactsFile,
+		ResultFile} {
 		list = append(list, filepath.Join(r.Dir, name))
 	}
 	return append(list, r.Store.Files()...)
 }
 
-// Draw keeps n of a list, drawn by seed for a purpose, in their order; all where there are no more.
+// Draw keeps n entries of a list, in order, drawn by a seed and a purpose; all if there are no more.
 func Draw(list []int, n int, seed uint64, purpose string) []int {
 	if n >= len(list) {
 		return list
@@ -94,21 +97,24 @@ func Draw(list []int, n int, seed uint64, purpose string) []int {
 	return drawn
 }
 
-// AnyUsual are the splits one of which, or two, are looked at where none is named: [UsualSplits] says which.
+// AnyUsual returns the splits from which [UsualSplits] chooses.
 func AnyUsual() []string { return []string{datasets.Test, datasets.Query, datasets.Gallery} }
 
-// UsualSplits returns the splits to look at where none is named: test, or query and gallery, or else validation.
+// UsualSplits returns the splits to use if none is named: test, or query and gallery, or else validation.
 func UsualSplits(d *datasets.Dataset) ([]string, error) {
 	for _, splits := range [][]string{{datasets.Test}, {datasets.Query, datasets.Gallery}, {datasets.Validation}} {
 		if len(d.Select(splits[0])) > 0 {
 			return splits, nil
 		}
 	}
-	return nil, hint.With(fmt.Errorf("the manifest has none of the splits test, query and validation; it has %s", d.SplitNames()),
-		"name one with --split; or train on a part, and measure on the rest: winnow data import --split, or winnow train --set validation.hold_out=0.1")
+	return nil, hint.With(fmt.Errorf("the manifest has none of the splits test, query and validation; it has %s",
+		d.SplitNames()),
+		"name one with --split; or train on a part and measure on the rest: winnow data import --split, or winnow "+
+			"train %s",
+		config.Key("validation.hold_out=0.1"))
 }
 
-// settleSplits adds to AnyUsual what stands for them where the manifest has none of them.
+// settleSplits adds the usual splits of the manifest to Splits if these are AnyUsual and the manifest has none of them.
 func (r *Run) settleSplits() error {
 	for _, name := range AnyUsual() {
 		if !slices.Contains(r.Splits, name) || len(r.Manifest.Select(name)) > 0 {

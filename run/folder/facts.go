@@ -16,7 +16,7 @@ import (
 	"winnow/run/config"
 )
 
-// Facts is run.json: what went into a run, so that it can be repeated.
+// Facts is run.json: the input of a run, to repeat it.
 type Facts struct {
 	Winnow         string           `json:"winnow"`
 	Go             string           `json:"go"`
@@ -25,13 +25,13 @@ type Facts struct {
 	Threads        int              `json:"threads"`
 	Started        time.Time        `json:"started"`
 	Seed           uint64           `json:"seed"`
-	Recipe         string           `json:"recipe,omitempty"` // that the settings began with; config.yaml holds all of them
+	Recipe         string           `json:"recipe,omitempty"` // where the settings started
 	RecipeSHA256   string           `json:"recipe_sha256,omitempty"`
 	Manifest       string           `json:"manifest"`
 	ManifestSHA256 string           `json:"manifest_sha256,omitempty"` // of a manifest file
 	ImagesSHA256   string           `json:"images_sha256"`             // of paths, splits and labels
 	Features       string           `json:"features"`
-	Places         Places           `json:"places,omitempty"`   // where all that was, to find it again from anywhere
+	Places         Places           `json:"places,omitempty"`   // where the data were, to find them from anywhere
 	Backbone       string           `json:"backbone,omitempty"` // that was fine-tuned
 	TunedWeights   []string         `json:"tuned_weights,omitempty"`
 	FeaturesSHA256 string           `json:"features_sha256"`
@@ -40,15 +40,15 @@ type Facts struct {
 	Unlabelled     int              `json:"train_images_without_label"`
 	Validation     int              `json:"validation_images"`
 	LeftOut        []lookup.LeftOut `json:"left_out"`
-	Classes        []string         `json:"classes"`                  // name of each class of the training, by its number
-	NoiseRate      *NoiseRate       `json:"noise_rate,omitempty"`     // estimated from the features, where --noise-rate was auto
+	Classes        []string         `json:"classes"`                  // names, by their numbers in the training
+	NoiseRate      *NoiseRate       `json:"noise_rate,omitempty"`     // estimated, if filter.rate was auto
 	Screening      *Screening       `json:"screening,omitempty"`      // of the labels before the training
-	RateTest       *RateTest        `json:"learning_rates,omitempty"` // found before the first step, where --lr or --backbone-lr was auto
+	RateTest       *RateTest        `json:"learning_rates,omitempty"` // if solver.lr or backbone_solver.lr was auto
 	StepsPerEpoch  int              `json:"steps_per_epoch"`
 	Steps          int              `json:"steps"`
 }
 
-// Result is result.json, and what --json prints.
+// Result is result.json, which winnow train also prints as JSON.
 type Result struct {
 	Run        string                 `json:"run"`
 	Head       string                 `json:"head"`
@@ -58,22 +58,23 @@ type Result struct {
 	Steps      int                    `json:"steps"`
 	Epochs     int                    `json:"epochs"`
 	BestStep   int                    `json:"best_step"`          // -1 without validation: the last state is kept
-	Averaged   bool                   `json:"averaged,omitempty"` // the head is the average of the weights up to that step
+	Averaged   bool                   `json:"averaged,omitempty"` // the head is the average of the weights
 	Stopped    bool                   `json:"stopped_early"`
-	Patience   int                    `json:"patience,omitempty"`    // validations without a new best that end the run; 0: none do
-	Corrected  *int                   `json:"corrections,omitempty"` // of labels; where they are to be corrected
-	Idle       int                    `json:"idle_steps"`            // in which no loss had anything to learn from
+	Patience   int                    `json:"patience,omitempty"`    // validations without a new best that end the run
+	Corrected  *int                   `json:"corrections,omitempty"` // of labels, if the run corrects them
+	Idle       int                    `json:"idle_steps"`            // in which no loss was active
 	Validation *comparison.Comparison `json:"validation"`            // null without a validation split
-	Better     *bool                  `json:"better_than_untrained"` // false, or null where validation, which chose the state, cannot say
+	Better     *bool                  `json:"better_than_untrained"` // false; null: validation, which chose, cannot say
 	Verdict    string                 `json:"verdict"`
-	Advice     string                 `json:"advice,omitempty"` // what to try where training was worth nothing
+	Advice     string                 `json:"advice,omitempty"` // what to try if training was worth nothing
 	Seconds    float64                `json:"seconds"`
 }
 
-// IdleTooOften reports whether a person should know of the idle steps. The first step against an empty bank is always idle.
+// IdleTooOften reports whether there are enough idle steps to tell the user. The first step against an empty bank is
+// always idle.
 func (r Result) IdleTooOften() bool { return 10*r.Idle >= r.Steps && r.Idle > 1 }
 
-// Begin writes what a run starts with: config.yaml and run.json. sum is what the heads of the run will carry.
+// Begin writes config.yaml and run.json at the start of a run. The heads of the run will have the same sum.
 func Begin(dir string, cfg config.Run, sum string, facts Facts) error {
 	text, err := config.Marshal(cfg)
 	if err != nil {
@@ -86,7 +87,7 @@ func Begin(dir string, cfg config.Run, sum string, facts Facts) error {
 	return writeJSON(dir, FactsFile, facts)
 }
 
-// Begun reports whether a run wrote what it starts with.
+// Begun reports whether a run wrote its first files.
 func Begun(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, FactsFile))
 	return err == nil
@@ -102,7 +103,7 @@ func ReadFacts(dir string) (Facts, error) {
 	return f, err
 }
 
-// ReadResult reads result.json; an error is [fs.ErrNotExist] where the training is not finished.
+// ReadResult reads result.json; the error is [fs.ErrNotExist] if the training is not finished.
 func ReadResult(dir string) (Result, error) {
 	var r Result
 	err := readJSON(dir, ResultFile, &r)
@@ -128,7 +129,8 @@ func readJSON(dir, name string, v any) error {
 }
 
 func writeJSON(dir, name string, v any) error {
-	if err := atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error { return text.JSON(w, v) }); err != nil {
+	err := atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error { return text.JSON(w, v) })
+	if err != nil {
 		return fmt.Errorf("train: %s: %w", name, err)
 	}
 	return nil

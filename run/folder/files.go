@@ -1,5 +1,5 @@
-// Package folder knows the folder that a training leaves: what its files are called and hold, how an earlier run is kept
-// from being lost, and how a finished one is opened again.
+// Package folder reads and writes the folder of a run: its files, their names and contents, the protection of an
+// earlier run, and how a finished one is opened.
 package folder
 
 import (
@@ -16,23 +16,23 @@ import (
 	"winnow/train"
 )
 
-// Files of a run's folder, beside those of package train.
+// Files of a run's folder, besides those of package train.
 const (
 	BestHeadFile     = "head.winnow" // by validation, or the last
 	LastHeadFile     = "last.winnow"
 	BestBackboneFile = "backbone.onnx" // the fine-tuned network that the head belongs to
 	LastBackboneFile = "last.onnx"
 	ConfigFile       = "config.yaml"     // every setting as it was used
-	FactsFile        = "run.json"        // what went into the run: [Facts]
-	ResultFile       = "result.json"     // what came out: [Result]
-	WeightsFile      = "weights.csv"     // the samples' final weights, where they are weighed
-	SamplesFile      = "samples.csv"     // what training saw of its samples: package train/samples
-	CorrectionsFile  = "corrections.csv" // the labels that the run has corrected, in the order of the steps
-	ScreenedFile     = "screened.csv"    // the labels that were called wrong before the training
-	RangeFile        = "lr_range.csv"    // the range tests of learning rates before the training
+	FactsFile        = "run.json"        // the input: [Facts]
+	ResultFile       = "result.json"     // the result: [Result]
+	WeightsFile      = "weights.csv"     // the samples' final weights, if they are weighed
+	SamplesFile      = "samples.csv"     // losses and scores of the samples: package train/samples
+	CorrectionsFile  = "corrections.csv" // corrected labels, in the order of the steps
+	ScreenedFile     = "screened.csv"    // labels that were called wrong before the training
+	RangeFile        = "lr_range.csv"    // range tests of learning rates before the training
 )
 
-// BackboneFile returns the network that belongs to a head, by the file of the head.
+// BackboneFile returns the file of the network that belongs to a head, by the file of the head.
 func BackboneFile(headFile string) string {
 	if headFile == LastHeadFile {
 		return LastBackboneFile
@@ -40,9 +40,10 @@ func BackboneFile(headFile string) string {
 	return BestBackboneFile
 }
 
-// Files lists the names of all that a run may write; event files carry a time in theirs.
+// Files lists the names of the files that a run may write, except event files, whose names have a time in them.
 func Files() []string {
-	return []string{ConfigFile, FactsFile, ResultFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile, WeightsFile, SamplesFile, CorrectionsFile, ScreenedFile, RangeFile,
+	return []string{ConfigFile, FactsFile, ResultFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile,
+		WeightsFile, SamplesFile, CorrectionsFile, ScreenedFile, RangeFile,
 		train.MetricsFile, train.DiagnosticsFile, train.CheckpointFile}
 }
 
@@ -61,7 +62,8 @@ func filesIn(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Prepare makes the folder, holds it for one training until it is closed, and sees that no earlier run is lost by accident.
+// Prepare makes the folder and locks it for one training until the lock is closed. Unless the earlier run in it is to
+// be resumed or overwritten, that run is an error.
 func Prepare(dir string, resume, overwrite bool) (io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -78,7 +80,7 @@ func Prepare(dir string, resume, overwrite bool) (io.Closer, error) {
 		return nil, err
 	}
 	return nil, hint.With(fmt.Errorf("train: %s: there is a run in this folder already (%s)", dir, names[0]),
-		"go on with it: --resume; throw it away: --overwrite; or choose another --out")
+		"continue it: --resume; delete it: --overwrite; or choose another --out")
 }
 
 // Clear removes the files of a run, and nothing else.

@@ -17,7 +17,7 @@ import (
 	"winnow/run/config"
 )
 
-// A folder with a run is kept from another by accident; clearing it takes the run's files and nothing else.
+// A folder with a run is not overwritten by accident; clearing it removes the run's files and nothing else.
 func TestPrepareAndClear(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "run")
 	prepare := func(resume, overwrite bool) error {
@@ -40,14 +40,16 @@ func TestPrepareAndClear(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := prepare(false, false); err == nil || !strings.Contains(err.Error(), "there is a run in this folder already") || !strings.Contains(hint.Of(err), "--resume") {
+	if err := prepare(false, false); err == nil || !strings.Contains(err.Error(), "is a run in this folder already") ||
+		!strings.Contains(hint.Of(err), "--resume") {
 		t.Errorf("%v (%s)", err, hint.Of(err))
 	}
 	if err := errors.Join(prepare(true, false), prepare(false, true), Clear(dir)); err != nil {
 		t.Fatal(err)
 	}
 	left, err := os.ReadDir(dir)
-	if err != nil || len(left) != 3 || left[0].Name() != lock.Name || left[1].Name() != "head.winnow.bak" || left[2].Name() != "notes.txt" {
+	if err != nil || len(left) != 3 || left[0].Name() != lock.Name || left[1].Name() != "head.winnow.bak" ||
+		left[2].Name() != "notes.txt" {
 		t.Errorf("left are %v, %v", left, err)
 	}
 	if err := prepare(false, false); err != nil {
@@ -55,13 +57,14 @@ func TestPrepareAndClear(t *testing.T) {
 	}
 }
 
-// What a run writes at its beginning and its end is read as it was.
+// The first and last files of a run are read as written.
 func TestFactsAndResult(t *testing.T) {
 	dir := t.TempDir()
 	if Begun(dir) {
 		t.Error("begun before it began")
 	}
-	facts := Facts{Winnow: "1", Seed: 7, Classes: []string{"<a & b>", "c"}, LeftOut: []lookup.LeftOut{{Path: "x", Reason: "y"}}, NoiseRate: &NoiseRate{Method: "ranks", Rate: 0.25}}
+	facts := Facts{Winnow: "1", Seed: 7, Classes: []string{"<a & b>", "c"},
+		LeftOut: []lookup.LeftOut{{Path: "x", Reason: "y"}}, NoiseRate: &NoiseRate{Method: "ranks", Rate: 0.25}}
 	if err := Begin(dir, config.Default(), "", facts); err != nil {
 		t.Fatal(err)
 	}

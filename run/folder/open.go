@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/features"
@@ -20,6 +19,7 @@ import (
 	"winnow/internal/regular"
 	"winnow/models"
 	"winnow/run/config"
+	"winnow/run/extraction"
 )
 
 // Run is a run folder with what it was trained on.
@@ -31,25 +31,27 @@ type Run struct {
 	Head         *head.Head
 	Meta         models.HeadMeta
 	ManifestFile location.Source   // may be a folder
-	Manifest     *datasets.Dataset // what the run held out for validation is its validation split
+	Manifest     *datasets.Dataset // with the images that the run held out as the validation split
 	Given        *datasets.Dataset // as ManifestFile has it
 	Store        *features.Store   // of the network that the head belongs to
-	Tuned        *models.Backbone  // that network, where the run trained it; else nil
+	Tuned        *models.Backbone  // that network if the run trained it, else nil
 
-	sum string // that its heads carry; "" where an earlier winnow wrote config.yaml
+	sum string // as its heads have it; "" if an earlier winnow wrote config.yaml
 }
 
-// Options choose the state of a run, and name the data where they moved since the training, or other data. "" is the
-// run's own.
+// Options choose the state of a run, and name data that moved since the training, or other data. "" is the run's own.
 type Options struct {
 	Last     bool            // the last state of the training instead of the one that validation chose
 	Manifest location.Source // file or folder
 	Features string          // store
 	Root     location.Source // of the images
-	View     string          // that is looked at of stores with several: the centre, or [MeanView]
-	Splits   []string        // whose features will be looked at, all where none is named: where they must be computed, no others are. [AnyUsual] stands for [UsualSplits]
-	For      string          // the command, for what it cannot do
+	View     string          // of stores with several: the centre, or [MeanView]
+	For      string          // the command, which errors begin with
 	Host     extraction.Host // computes the features of a fine-tuned network
+
+	// Splits are the only ones whose features are computed, if they must be; none: all. [AnyUsual] stands for
+	// [UsualSplits].
+	Splits []string
 }
 
 // Open opens a run folder.
@@ -64,7 +66,7 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 		r.ManifestFile = location.At(r.Config.Data.Manifest)
 	}
 	if r.Given, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
-		return nil, hint.With(err, "if it moved, name it with --manifest")
+		return nil, hint.With(err, "if it moved, name it with %s", config.Key("data.manifest"))
 	}
 	if r.Manifest = r.Given; o.Manifest.IsZero() {
 		r.Manifest, _ = r.Given.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
@@ -82,7 +84,7 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 			store = r.OriginalStore()
 		}
 		if r.Store, err = features.Open(store); err != nil {
-			return nil, hint.With(err, "if it moved, name it with --features")
+			return nil, hint.With(err, "if it moved, name it with %s", config.Key("data.features"))
 		}
 	}
 	if err := r.matches(); err != nil {
@@ -94,7 +96,7 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	return r, nil
 }
 
-// Is reports whether a folder is that of a run, by the files that only trainings write.
+// Is reports whether a folder is a run's, by the files that only trainings write.
 func Is(dir string) bool {
 	return slices.ContainsFunc([]string{FactsFile, BestHeadFile, LastHeadFile}, func(file string) bool {
 		info, err := os.Stat(filepath.Join(dir, file))
@@ -102,39 +104,48 @@ func Is(dir string) bool {
 	})
 }
 
-// Read reads configuration and head of a run folder: the last state of the training, or the one that validation chose.
+// Read reads the configuration and the head of a run folder: the last state of the training, or the one that validation
+// chose.
 func Read(dir string, last bool) (*Run, error) {
 	r := &Run{Dir: dir, HeadFile: BestHeadFile}
 	if last {
 		r.HeadFile = LastHeadFile
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, hint.With(fmt.Errorf("%s: is a file, expected a folder that winnow train wrote", dir), "a manifest is named with --manifest")
+		return nil, hint.With(fmt.Errorf("%s: is a file, expected a folder that winnow train wrote", dir),
+			"name a manifest with %s", config.Key("data.manifest"))
 	}
 	if err := r.readConfig(); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, hint.With(fmt.Errorf("%s: holds no %s, expected a folder that winnow train wrote", r.Dir, ConfigFile), "make one: winnow train --manifest FILE --features DIR --out %s", r.Dir)
+			return nil, hint.With(fmt.Errorf("%s: holds no %s, expected a folder that winnow train wrote", r.Dir,
+				ConfigFile), "make one: winnow train --manifest FILE --features DIR --out %s", r.Dir)
 		}
 		return nil, err
 	}
 	var err error
 	if r.Head, r.Meta, err = models.ReadHead(filepath.Join(r.Dir, r.HeadFile)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, hint.With(fmt.Errorf("%s: holds no %s: the training is not finished", r.Dir, r.HeadFile), "go on with it: winnow train --config %s --out %s --resume", filepath.Join(r.Dir, ConfigFile), r.Dir)
+			return nil, unfinished(r.Dir, r.HeadFile)
 		}
 		return nil, err
 	}
 	return r, r.owns(r.HeadFile, r.Meta)
 }
 
-// sumLine begins config.yaml, a comment; the sum that follows ties it to the heads that are trained with it. It is of the
-// settings and data that make a run what it is, and of no path: those in the file may be changed.
+// unfinished is the error of a run that misses a file which it writes at its end.
+func unfinished(dir, file string) error {
+	return hint.With(fmt.Errorf("%s: holds no %s: the training is not finished", dir, file),
+		"continue it: winnow train --config %s --out %s --resume", filepath.Join(dir, ConfigFile), dir)
+}
+
+// sumLine begins the first line of config.yaml, a comment. The sum that follows ties the file to the heads of the run:
+// it covers the settings and data that decide the result, and no path, so paths in the file may be changed.
 const sumLine = "# config_sha256: "
 
-// maxConfig bounds config.yaml: it is parsed only where it is much smaller.
+// maxConfig bounds the size of config.yaml, which is much smaller.
 const maxConfig = 1 << 20
 
-// readConfig reads config.yaml, and finds the data that it names.
+// readConfig reads config.yaml and finds the data that it names.
 func (r *Run) readConfig() error {
 	name := filepath.Join(r.Dir, ConfigFile)
 	text, err := regular.ReadFile(name, maxConfig)
@@ -152,16 +163,18 @@ func (r *Run) readConfig() error {
 	return nil
 }
 
-// owns refuses a head that was trained with another configuration than the one beside it. Earlier runs do not say.
+// owns refuses a head that was trained with another configuration than the one next to it. Earlier runs do not say.
 func (r *Run) owns(headFile string, head models.HeadMeta) error {
 	if r.sum == "" || head.ConfigSHA256 == r.sum {
 		return nil
 	}
-	return hint.With(fmt.Errorf("%s: %s is of another run (%.12s…) than %s (%.12s…): expected the files of one", r.Dir, headFile, head.ConfigSHA256, ConfigFile, r.sum),
-		"put back the one that belongs to the other, or train again: winnow train --config %s --out %s --overwrite", filepath.Join(r.Dir, ConfigFile), r.Dir)
+	return hint.With(fmt.Errorf("%s: %s is of another run (%.12s…) than %s (%.12s…): expected the files of one", r.Dir,
+		headFile, head.ConfigSHA256, ConfigFile, r.sum),
+		"restore the one that belongs to the other, or train again: winnow train --config %s --out %s --overwrite",
+		filepath.Join(r.Dir, ConfigFile), r.Dir)
 }
 
-// Look returns the view that is looked at of each image, "" where the store has nothing to choose from.
+// Look returns the view of each image that is used, "" if the store has only one.
 func (r *Run) Look() string {
 	if r.Store.Views() == 1 {
 		return ""
@@ -172,19 +185,22 @@ func (r *Run) Look() string {
 // MeanView as a view is the mean of all.
 const MeanView = "mean"
 
-// LookAt returns a store that shows a view, the centre or [MeanView].
+// LookAt returns the store with one view, the centre or [MeanView].
 func LookAt(s *features.Store, view string, note func(format string, args ...any)) (*features.Store, error) {
 	if view != MeanView {
 		if s.Views() > 1 {
-			note("%s holds %d views of each image: looking at the centre (--view mean averages all)", s.Dir, s.Views())
+			note("%s holds %d views of each image: using the centre (the view %s averages all)", s.Dir, s.Views(),
+				MeanView)
 		}
 		return s, nil
 	}
 	if s.Views() == 1 {
-		return nil, hint.With(fmt.Errorf("--view %s: %s holds one view of each image, the %s, expected several", MeanView, s.Dir, backbone.CenterName),
-			"extract with --views center+flip or another and name that store with --features; the head stays as it is")
+		return nil, hint.With(fmt.Errorf("view %s: %s holds one view of each image, the %s, expected several", MeanView,
+			s.Dir, backbone.CenterName),
+			"extract several (winnow extract --views center+flip) and name that store with %s; the head stays as it is",
+			config.Key("data.features"))
 	}
-	note("looking at the mean of the %d views of each image in %s", s.Views(), s.Dir)
+	note("using the mean of the %d views of each image in %s", s.Views(), s.Dir)
 	return s.Averaged(), nil
 }
 
@@ -192,14 +208,18 @@ func LookAt(s *features.Store, view string, note func(format string, args ...any
 func (r *Run) matches() error {
 	k := r.Store.Key
 	if read, asked := decoderOf(k.Preprocessing), decoderOf(r.Meta.Preprocessing); read != asked {
-		return hint.With(fmt.Errorf("features %s: the images were read with decoder %s, but those that the head of %s was trained on with %s", r.Store.Dir, read, r.Dir, asked),
-			"make them with winnow extract --decoder %s", asked)
+		return hint.With(fmt.Errorf("features %s: the images were read with decoder %s, but those that the head of "+
+			"%s was trained on with %s", r.Store.Dir, read, r.Dir, asked), "make them with winnow extract --decoder %s",
+			asked)
 	}
 	for _, part := range []struct{ what, store, head string }{
-		{"model", k.Model, r.Meta.ModelSHA256}, {"output", k.Output, r.Meta.Output}, {"preprocessing", k.Preprocessing, r.Meta.Preprocessing},
+		{"model", k.Model, r.Meta.ModelSHA256},
+		{"output", k.Output, r.Meta.Output},
+		{"preprocessing", k.Preprocessing, r.Meta.Preprocessing},
 	} {
 		if part.store != part.head {
-			return fmt.Errorf("features %s: made with %s %.80s, but the head of %s was trained with %.80s", r.Store.Dir, part.what, part.store, r.Dir, part.head)
+			return fmt.Errorf("features %s: made with %s %.80s, but the head of %s was trained with %.80s", r.Store.Dir,
+				part.what, part.store, r.Dir, part.head)
 		}
 	}
 	return nil

@@ -8,14 +8,14 @@ import (
 	"winnow/run/config"
 )
 
-// Places are where all lay that a run was made of: by the keys of the configuration's data, as the configuration gives it.
+// Places are where the data of a run were, by their keys in the configuration.
 type Places map[string]location.Place
 
-// backboneKey is the place of the file of the backbone that made the features.
+// backboneKey is the key of the backbone that made the features.
 const backboneKey = "backbone"
 
-// PlacesOf returns where the data of a run in dir lie, and the file of the backbone that made its features. What is "" has
-// no place, nor has a model that is named and not a file.
+// PlacesOf returns where the data of a run in dir are, and the file of the backbone that made its features. An entry
+// that is "" has no place, nor has a model that is a name and not a file.
 func PlacesOf(dir string, d config.Data, backbone string) Places {
 	p := Places{}
 	for key, path := range dataPaths(&d) {
@@ -38,10 +38,9 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Locate returns the data of a configuration that lies in the folder dir as they can be opened from here, which matters if it
-// is the folder of a run: the run may have moved, with its data or without, and paths that were given to it start from
-// where it was started. What the configuration says otherwise than when the run began, and runs that noted no places, are
-// left alone.
+// Locate returns the data of a configuration in the folder dir as they can be opened from here. That matters if dir is
+// a run: it may have moved, with its data or without, and its relative paths start from where it was started. Entries
+// that were changed after the run began, and runs that noted no places, are left alone.
 func Locate(dir string, d config.Data) config.Data {
 	facts, err := ReadFacts(dir)
 	if err != nil {
@@ -55,7 +54,7 @@ func Locate(dir string, d config.Data) config.Data {
 	return d
 }
 
-// same returns what recognises something of a run by what is in it; nil where only names count.
+// same returns a function that recognises data of the run by content; nil if only names count.
 func (f Facts) same(key string) func(location.Source) bool {
 	switch {
 	case key == "manifest" && f.ManifestSHA256 != "":
@@ -72,7 +71,7 @@ func (f Facts) same(key string) func(location.Source) bool {
 	return nil
 }
 
-// BackboneFiles lists where the file of the backbone may be that made the features of the run.
+// BackboneFiles lists where the backbone that made the features of the run may be.
 func (r *Run) BackboneFiles() []string {
 	list := []string{r.Config.Data.Model}
 	if facts, err := ReadFacts(r.Dir); err == nil {

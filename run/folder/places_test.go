@@ -9,8 +9,8 @@ import (
 	"winnow/run/config"
 )
 
-// What a run was made of is found beside it where both moved; what its configuration says otherwise by now, what is named
-// and no file, and what an earlier winnow wrote is left as it is.
+// Data that moved together with their run are found. Entries that were changed since, names that are no file, and runs
+// of earlier versions are left alone.
 func TestLocate(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a/m.csv", "a/net.onnx", "a/images/1.png", "a/run/none"} {
@@ -37,7 +37,8 @@ func TestLocate(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir("..")
-	if got, want := Locate("b/run", data), (config.Data{Manifest: "b/m.csv", Root: "b/images", Model: "b/net.onnx"}); got != want {
+	if got, want := Locate("b/run", data), (config.Data{Manifest: "b/m.csv", Root: "b/images",
+		Model: "b/net.onnx"}); got != want {
 		t.Errorf("found %+v, expected %+v", got, want)
 	}
 	edited := config.Data{Manifest: "other.csv", Features: "store"}

@@ -1,13 +1,10 @@
 package folder
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +14,7 @@ import (
 	"winnow/train"
 )
 
-// RateTest is what range tests of learning rates found before a training.
+// RateTest is the result of the range tests of learning rates before a training.
 type RateTest struct {
 	Steps    int          `json:"test_steps"`
 	Seconds  float64      `json:"test_seconds"`
@@ -41,7 +38,7 @@ func (t *RateTest) Add(weights string, curve []train.RangePoint) {
 	}
 }
 
-// Resolve puts what was found where a configuration asks for it.
+// Resolve sets the rates that a configuration leaves to the tests.
 func (t *RateTest) Resolve(cfg *config.Run) {
 	if cfg.Solver.LR.Choose == train.ByTest && t.Head != nil {
 		cfg.Solver.LR = train.GivenLR(*t.Head)
@@ -51,7 +48,7 @@ func (t *RateTest) Resolve(cfg *config.Run) {
 	}
 }
 
-// String says it in a line.
+// String returns the result in a line.
 func (t *RateTest) String() string {
 	var found []string
 	if t.Head != nil {
@@ -60,7 +57,8 @@ func (t *RateTest) String() string {
 	if t.Backbone != nil {
 		found = append(found, fmt.Sprintf("network %g", *t.Backbone))
 	}
-	return fmt.Sprintf("learning rates by range tests of %d steps, %s: %s", t.Steps, text.About(time.Duration(t.Seconds*float64(time.Second))), strings.Join(found, ", "))
+	return fmt.Sprintf("learning rates by range tests of %d steps, %s: %s", t.Steps,
+		text.About(time.Duration(t.Seconds*float64(time.Second))), strings.Join(found, ", "))
 }
 
 var rangeHeader = []string{"weights", "lr", "loss", "loss_at_rest", "change_smoothed"}
@@ -78,32 +76,19 @@ func WriteRange(dir string, curve []RangePoint) error {
 	return writeTable(dir, RangeFile, rangeHeader, rows)
 }
 
-// ReadRange reads lr_range.csv; none where there is no such file.
+// ReadRange reads lr_range.csv; nil if there is no such file.
 func ReadRange(dir string) ([]RangePoint, error) {
-	path := filepath.Join(dir, RangeFile)
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	rows, err := readTable(dir, RangeFile, rangeHeader)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	defer f.Close()
-	in := csv.NewReader(f)
-	in.FieldsPerRecord = len(rangeHeader)
-	rows, err := in.ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("train: %s: %w", path, err)
-	}
-	if len(rows) == 0 || !slices.Equal(rows[0], rangeHeader) {
-		return nil, fmt.Errorf("train: %s: found another header than %v", path, rangeHeader)
-	}
 	var curve []RangePoint
-	for i, row := range rows[1:] {
+	for i, row := range rows {
 		p := RangePoint{Weights: row[0]}
 		for j, to := range []*float64{&p.Rate, &p.Loss, &p.Still, &p.Change} {
 			if *to, err = strconv.ParseFloat(row[j+1], 64); err != nil {
-				return nil, fmt.Errorf("train: %s: line %d: found %s %q, expected a number", path, i+2, rangeHeader[j+1], row[j+1])
+				return nil, fmt.Errorf("train: %s: line %d: found %s %q, expected a number", filepath.Join(dir, RangeFile), i+2,
+					rangeHeader[j+1], row[j+1])
 			}
 		}
 		curve = append(curve, p)

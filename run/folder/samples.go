@@ -13,7 +13,7 @@ import (
 	"winnow/train/samples"
 )
 
-// WriteSamples replaces the file of what the training in dir saw of its samples.
+// WriteSamples replaces the file of the losses and scores of a run's samples.
 func WriteSamples(dir string, list iter.Seq[samples.Sample]) error {
 	err := atomicfile.Write(filepath.Join(dir, SamplesFile), func(w io.Writer) error { return samples.Write(w, list) })
 	if err != nil {
@@ -22,7 +22,7 @@ func WriteSamples(dir string, list iter.Seq[samples.Sample]) error {
 	return nil
 }
 
-// ReadSamples reads what the training in dir saw of its samples; none where it kept nothing.
+// ReadSamples reads the losses and scores of a run's samples; nil if it kept none.
 func ReadSamples(dir string) ([]samples.Sample, error) {
 	path := filepath.Join(dir, SamplesFile)
 	f, err := os.Open(path)

@@ -1,28 +1,25 @@
 package folder
 
 import (
-	"encoding/csv"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"winnow/internal/text"
 )
 
-// Screening is what was found out about the labels before a training.
+// Screening is the result of judging the labels before a training.
 type Screening struct {
 	By      string  `json:"by"`                   // the judge
-	Blind   bool    `json:"blind"`                // the features foretell labels no better than chance: none is called wrong
+	Blind   bool    `json:"blind"`                // the features predict no label better than chance
 	Judged  int     `json:"judged"`               // images
-	Sampled int     `json:"fit_sample,omitempty"` // images that the judge was fitted to, where it is not all
-	Wrong   int     `json:"wrong"`                // of the judged, called so and left out
+	Sampled int     `json:"fit_sample,omitempty"` // images that the judge was fitted to; 0: all
+	Wrong   int     `json:"wrong"`                // of the judged, called wrong and left out
 	Left    float64 `json:"wrong_of_rest"`        // share of the others that is expected to be wrong
 }
 
-// WholeRate returns the share of wrong labels among all that a run was given: those that were called wrong before the training, and
-// of the others a share. Where nothing was screened that is the share itself.
+// WholeRate returns the share of wrong labels among all of a run: those that were called wrong before the training, and
+// the share rest of the others. If nothing was screened it is rest.
 func (f Facts) WholeRate(rest float64) float64 {
 	s := f.Screening
 	if s == nil || s.Judged == 0 {
@@ -31,7 +28,7 @@ func (f Facts) WholeRate(rest float64) float64 {
 	return (float64(s.Wrong) + rest*float64(s.Judged-s.Wrong)) / float64(s.Judged)
 }
 
-// String says it for people.
+// String returns the result for people.
 func (s Screening) String() string {
 	if s.Blind {
 		return "the features tell nothing of the labels: none is called wrong before the training"
@@ -40,7 +37,8 @@ func (s Screening) String() string {
 	if s.Sampled > 0 {
 		by = fmt.Sprintf("%s, fitted to %d of them,", by, s.Sampled)
 	}
-	return fmt.Sprintf("of %d labels %s calls %d wrong: their images take no part (%s); of the others about %s are", s.Judged, by, s.Wrong, ScreenedFile, text.Percent(s.Left))
+	return fmt.Sprintf("of %d labels %s calls %d wrong: their images take no part (%s); of the others about %s are",
+		s.Judged, by, s.Wrong, ScreenedFile, text.Percent(s.Left))
 }
 
 // Screened is an image whose label was called wrong before the training.
@@ -52,7 +50,7 @@ type Screened struct {
 
 var screenedHeader = []string{"path", "label", "score", "suggested"}
 
-// WriteScreening writes the list of the images that take no part.
+// WriteScreening writes the list of images whose labels are left out.
 func WriteScreening(dir string, list []Screened) error {
 	var rows [][]string
 	for _, s := range list {
@@ -61,28 +59,18 @@ func WriteScreening(dir string, list []Screened) error {
 	return writeTable(dir, ScreenedFile, screenedHeader, rows)
 }
 
-// ReadScreening reads the list; the error is fs.ErrNotExist where there is none.
+// ReadScreening reads the list; the error is fs.ErrNotExist if there is none.
 func ReadScreening(dir string) ([]Screened, error) {
-	path := filepath.Join(dir, ScreenedFile)
-	f, err := os.Open(path)
+	rows, err := readTable(dir, ScreenedFile, screenedHeader)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	in := csv.NewReader(f)
-	in.FieldsPerRecord = len(screenedHeader)
-	rows, err := in.ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("train: %s: %w", path, err)
-	}
-	if len(rows) == 0 || !slices.Equal(rows[0], screenedHeader) {
-		return nil, fmt.Errorf("train: %s: found another header than %v: begin again with --overwrite", path, screenedHeader)
-	}
 	list := make([]Screened, 0, len(rows))
-	for i, row := range rows[1:] {
+	for i, row := range rows {
 		score, err := strconv.ParseFloat(row[2], 64)
 		if err != nil {
-			return nil, fmt.Errorf("train: %s: line %d: found score %q, expected a number", path, i+2, row[2])
+			return nil, fmt.Errorf("train: %s: line %d: found score %q, expected a number", filepath.Join(dir, ScreenedFile), i+2,
+				row[2])
 		}
 		list = append(list, Screened{Path: row[0], Label: row[1], Score: score, Suggested: row[3]})
 	}

@@ -7,7 +7,7 @@ import (
 	"winnow/datasets"
 )
 
-// Splits that no one named are those that the manifest has; named ones stay as they are.
+// The usual splits are those of the manifest; named ones stay.
 func TestSettleSplits(t *testing.T) {
 	for _, c := range []struct {
 		has, asked []string

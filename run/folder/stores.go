@@ -11,10 +11,10 @@ import (
 	"winnow/internal/lock"
 )
 
-// TunedStorePrefix begins the names of these stores.
+// TunedStorePrefix begins the names of the stores of a fine-tuned network's features.
 const TunedStorePrefix = "features-"
 
-// removeTunedStores removes the stores that commands have made in a run's folder of its network.
+// removeTunedStores removes the stores of its network that commands made in a run's folder.
 func removeTunedStores(dir string) error {
 	found, err := filepath.Glob(filepath.Join(dir, TunedStorePrefix+"????????*"))
 	if err != nil {
@@ -23,7 +23,7 @@ func removeTunedStores(dir string) error {
 	for _, store := range found {
 		s, err := features.Open(store)
 		if err != nil {
-			continue // not one that is finished: perhaps not ours
+			continue // not finished: perhaps not ours
 		}
 		if err := removeStore(s); err != nil {
 			return err
@@ -32,7 +32,7 @@ func removeTunedStores(dir string) error {
 	return nil
 }
 
-// removeStore removes a store's files, and its folder, which should hold nothing else.
+// removeStore removes a store's files and its folder, which should hold nothing else.
 func removeStore(s *features.Store) error {
 	for _, file := range append(s.Files(), filepath.Join(s.Dir, lock.Name)) {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -4,20 +4,42 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"winnow/internal/atomicfile"
 )
 
-// writeTable writes a CSV file of a run, which is there whole or not at all.
+// writeTable writes a CSV file of a run, completely or not at all.
 func writeTable(dir, name string, header []string, rows [][]string) error {
 	err := atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error {
 		out := csv.NewWriter(w)
-		out.Write(header) // the error is told by WriteAll
+		out.Write(header) // WriteAll returns its error
 		return out.WriteAll(rows)
 	})
 	if err != nil {
 		return fmt.Errorf("train: %s: %w", name, err)
 	}
 	return nil
+}
+
+// readTable reads the rows below the header of a CSV file of a run; the error is fs.ErrNotExist if there is no such file.
+func readTable(dir, name string, header []string) ([][]string, error) {
+	path := filepath.Join(dir, name)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	in := csv.NewReader(f)
+	in.FieldsPerRecord = len(header)
+	rows, err := in.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("train: %s: %w", path, err)
+	}
+	if len(rows) == 0 || !slices.Equal(rows[0], header) {
+		return nil, fmt.Errorf("train: %s: found another header than %v", path, header)
+	}
+	return rows[1:], nil
 }

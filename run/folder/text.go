@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+
+	"winnow/run/config"
 )
 
 // Write writes the result for people.
@@ -22,7 +24,10 @@ func (r Result) Write(w io.Writer) {
 		fmt.Fprintf(w, "%d corrections of labels: %s\n", *n, filepath.Join(r.Run, CorrectionsFile))
 	}
 	if r.IdleTooOften() {
-		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs anything, or no label that the filter keeps; --batch PxK wants two images of a class and two classes\n", r.Idle, r.Steps)
+		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs "+
+			"anything, or no label that the filter keeps; %s needs at least two classes of two images\n", r.Idle,
+			r.Steps,
+			config.Key("sampler=PxK"))
 	}
 	files := r.Head
 	if r.Backbone != "" {
@@ -35,7 +40,7 @@ func (r Result) Write(w io.Writer) {
 	}
 }
 
-// State says in words what the head is.
+// State returns in words what the head is.
 func (r Result) State() string {
 	if r.Averaged {
 		return "the average of the weights"

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"winnow/internal/hint"
 )
 
 // Weight is a line of weights.csv.
@@ -23,7 +21,7 @@ type Weight struct {
 // weightsHeader is its first line.
 var weightsHeader = []string{"path", "label", "weight"}
 
-// WriteWeights writes the final weights of the labelled training images, in the manifest's order.
+// WriteWeights writes the final weights of the labelled training images.
 func WriteWeights(dir string, list []Weight) error {
 	var rows [][]string
 	for _, w := range list {
@@ -37,7 +35,7 @@ func ReadWeights(dir string) ([]Weight, error) {
 	path := filepath.Join(dir, WeightsFile)
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hint.With(fmt.Errorf("%s: holds no %s: the training is not finished", dir, WeightsFile), "go on with it: winnow train --config %s --out %s --resume", filepath.Join(dir, ConfigFile), dir)
+		return nil, unfinished(dir, WeightsFile)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("audit: %w", err)

@@ -17,15 +17,15 @@ import (
 	"winnow/run/folder"
 )
 
-// openStores opens the stores of a list of folders, a comma between two, and checks what they hold.
-func openStores(ctx context.Context, in Input, o Options) (stores []*features.Store, err error) {
+// openStores opens the stores of in, and checks their contents.
+func openStores(ctx context.Context, in Input, o auditing) (stores []*features.Store, err error) {
 	for dir := range strings.SplitSeq(in.Features, ",") {
 		store, err := features.Open(dir)
 		if err != nil {
 			return nil, hint.With(err, "make the features first: winnow extract")
 		}
 		if err := store.Verify(ctx); err != nil {
-			return nil, hint.With(err, "make the features again: winnow extract --overwrite")
+			return nil, hint.With(err, "extract the features again")
 		}
 		if store, err = folder.LookAt(store, in.View, o.Note); err != nil {
 			return nil, err
@@ -35,7 +35,7 @@ func openStores(ctx context.Context, in Input, o Options) (stores []*features.St
 	return stores, nil
 }
 
-// values counts those of an image in all stores.
+// values returns the number of values of an image in all stores together.
 func values(stores []*features.Store) (n int) {
 	for _, s := range stores {
 		n += s.Dim
@@ -43,8 +43,10 @@ func values(stores []*features.Store) (n int) {
 	return n
 }
 
-// join is run.JoinTrain of several backbones, whose vectors, of the same mean length, stand side by side. parts are their values.
-func join(ctx context.Context, d *datasets.Dataset, stores []*features.Store) (all run.Data, parts []int, free func() error, err error) {
+// join is [run.JoinTrain] for several backbones. An image's vectors are joined into one, each backbone scaled to
+// the same mean length. parts are the numbers of values of the backbones.
+func join(ctx context.Context, d *datasets.Dataset, stores []*features.Store) (all run.Data, parts []int,
+	free func() error, err error) {
 	if len(stores) == 1 {
 		all, free, err = run.JoinTrain(ctx, d, stores[0])
 		return all, nil, free, err
@@ -59,7 +61,8 @@ func join(ctx context.Context, d *datasets.Dataset, stores []*features.Store) (a
 		if x.Data == nil {
 			all, x = data, features.NewMatrix(data.Train.Len(), values(stores))
 		} else if !slices.Equal(all.Train.IDs, data.Train.IDs) {
-			return all, nil, free, errors.Join(fmt.Errorf("audit: %s: %d of the images judged, %s has %d, expected the same images of every backbone",
+			return all, nil, free, errors.Join(fmt.Errorf("audit: %s has %d of the judged images, %s has %d, expected "+
+				"the same images of every backbone",
 				store.Dir, data.Train.Len(), stores[0].Dir, all.Train.Len()), done())
 		}
 		var squares float64

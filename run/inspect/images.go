@@ -11,27 +11,28 @@ import (
 
 	"winnow/audit"
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/text"
+	"winnow/run/extraction"
 )
 
-// ofImages judges the labels of images, whatever their split. It computes their features where the store does not hold
-// them: those of all images, so that one store serves every choice of splits.
-func ofImages(ctx context.Context, in Input, o Options) (*Report, error) {
+// ofImages judges the labels of images of all splits, or of those asked for. It computes the features that the store
+// lacks, always of all images, so that one store serves every choice of splits.
+func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	in.Images = in.Images.Clean()
 	layout, err := datasets.LayoutOf(ctx, in.Images)
 	if err != nil && in.Images.IsRemote() {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Images)
+		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest",
+			in.Images)
 	}
 	opts := datasets.ReadOptions{Note: o.Note}
-	if layout == datasets.Shards || layout == datasets.Folder { // it may be large; a pipe could not be read again
+	if layout == datasets.Shards || layout == datasets.Folder { // may be large; a pipe is read more than once below
 		opts.Once = ctx
 	}
 	whole, err := datasets.Read(in.Images, opts)
@@ -42,7 +43,7 @@ func ofImages(ctx context.Context, in Input, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	looks, why, err := in.extractions(ctx, whole, o.Host)
+	looks, why, err := in.extractions(ctx, whole, o.Host.Host)
 	if err != nil {
 		return nil, err
 	}
@@ -62,14 +63,8 @@ func ofImages(ctx context.Context, in Input, o Options) (*Report, error) {
 		o.Names = append(o.Names, e.Model.Name)
 	}
 	n := len(d.Select(datasets.Train))
-	var sampled asked // of what judges images apart
 	apart := o.sampled(n, len(d.Classes), len(looks))
-	if apart {
-		if sampled, err = askedFor(in, &o, Files{}); err != nil {
-			return nil, err
-		}
-	}
-	if known { // too little memory is told before the images are read
+	if known { // refuse too little memory before reading the images
 		ahead := o
 		ahead.Note = func(string, ...any) {}
 		if apart {
@@ -91,8 +86,7 @@ func ofImages(ctx context.Context, in Input, o Options) (*Report, error) {
 	o.Stage("judge", o.guess(n, values(stores)), 0)
 	var a *Report
 	if apart {
-		sampled.Features = stores[0].Dir
-		a, err = sampled.whole(ctx, d, o)
+		a, err = bySample(ctx, Input{Features: stores[0].Dir, View: in.View}, d, d, o)
 	} else {
 		a, err = o.stored(ctx, d, stores...)
 	}
@@ -103,7 +97,7 @@ func ofImages(ctx context.Context, in Input, o Options) (*Report, error) {
 	return a, nil
 }
 
-// judged returns the dataset with the images that are judged as its training images, and refuses what nothing can be said of.
+// judged returns the dataset with the images to judge as its training images. It refuses fewer than two classes.
 func (in Input) judged(whole *datasets.Dataset) (*datasets.Dataset, error) {
 	d := *whole
 	d.Samples = slices.Clone(whole.Samples)
@@ -123,17 +117,18 @@ func (in Input) judged(whole *datasets.Dataset) (*datasets.Dataset, error) {
 	}
 	for _, split := range in.Splits {
 		if there[split] == 0 {
-			return nil, fmt.Errorf("audit: --split %s: %s has no such images, but %s", split, in.Images, counts(there))
+			return nil, fmt.Errorf("audit: split %s: %s has no such images, but %s", split, in.Images, counts(there))
 		}
 	}
 	if len(labels) < 2 {
-		return nil, hint.With(fmt.Errorf("audit: %s: found %d classes among %d labelled images, expected at least two: there is nothing to mistake a class for", in.Images, len(labels), labelled),
-			"a folder holds a folder of images for each class, a manifest the columns path and label")
+		return nil, hint.With(fmt.Errorf("audit: %s: found %d classes among %d labelled images, expected at least two",
+			in.Images, len(labels), labelled),
+			"a folder needs a folder of images for each class, a manifest the columns path and label")
 	}
 	return &d, nil
 }
 
-// counts lists splits with how many images they have.
+// counts lists splits with their numbers of images.
 func counts(splits map[string]int) string {
 	var list []string
 	for split, n := range splits {
@@ -143,8 +138,9 @@ func counts(splits map[string]int) string {
 	return strings.Join(list, ", ")
 }
 
-// extractions finds the images and the backbones; why says why it is these.
-func (in Input) extractions(ctx context.Context, d *datasets.Dataset, host extraction.Host) (looks []*extraction.Extraction, why string, err error) {
+// extractions finds the images and the backbones; why gives the reason for the choice.
+func (in Input) extractions(ctx context.Context, d *datasets.Dataset,
+	host extraction.Host) (looks []*extraction.Extraction, why string, err error) {
 	root, err := imageroot.Open(ctx, imageroot.Resolve(in.Root, in.Images))
 	if err != nil {
 		return nil, "", err
@@ -158,7 +154,8 @@ func (in Input) extractions(ctx context.Context, d *datasets.Dataset, host extra
 	names, said := strings.Split(all, ","), map[string]bool{}
 	for _, name := range names {
 		if name = strings.TrimSpace(name); name == "" {
-			return nil, "", hint.Misused("--model: found an empty name in %q, expected a backbone, or several with a comma between two", all)
+			return nil, "", hint.Unfit("model", "found an empty name in %q, expected backbones separated by commas",
+				all)
 		}
 		e, err := extraction.Look(name, root, d.Paths(), host)
 		if err != nil {
@@ -166,7 +163,7 @@ func (in Input) extractions(ctx context.Context, d *datasets.Dataset, host extra
 		}
 		for _, other := range looks {
 			if other.Model.SHA256 == e.Model.SHA256 {
-				return nil, "", hint.Misused("--model: %s and %s are one network: name each once", other.Model.Name, name)
+				return nil, "", hint.Unfit("model", "%s and %s are one network: name each once", other.Model.Name, name)
 			}
 		}
 		e.Out = in.Features
@@ -179,8 +176,8 @@ func (in Input) extractions(ctx context.Context, d *datasets.Dataset, host extra
 	return looks, why, nil
 }
 
-// storeOf returns the folder for the features of one backbone of several: that of an audit by it alone, if there is one, else one
-// called after it. taken are the names that others have.
+// storeOf returns the folder for the features of one backbone of several: the folder of an audit by it alone, if
+// there is one, else a folder named after it. taken are the names in use.
 func (in Input) storeOf(e *extraction.Extraction, taken map[string]bool) string {
 	if old, err := features.Open(in.Features); err == nil && old.Key.Model == e.Model.SHA256 {
 		return in.Features
@@ -194,9 +191,10 @@ func (in Input) storeOf(e *extraction.Extraction, taken map[string]bool) string 
 	return strings.TrimSuffix(in.Features, ending) + "." + name + ending
 }
 
-// strays notes images of a folder that lie in none of a class, and so have no label.
+// strays notes images of a folder that are in no class's folder, and so have no label.
 func (in Input) strays(ctx context.Context, root fs.FS, d *datasets.Dataset, note func(string, ...any)) error {
-	if layout, err := datasets.LayoutOf(ctx, in.Images); err != nil || layout != datasets.Folder && layout != datasets.Zip {
+	layout, err := datasets.LayoutOf(ctx, in.Images)
+	if err != nil || layout != datasets.Folder && layout != datasets.Zip {
 		return err
 	}
 	all, err := datasets.Images(root, ".")
@@ -209,16 +207,17 @@ func (in Input) strays(ctx context.Context, root fs.FS, d *datasets.Dataset, not
 	}
 	all = slices.DeleteFunc(all, func(path string) bool { return known[path] })
 	if len(all) > 0 {
-		note("%s in no folder of a class, not judged: %s", plural(len(all), "image"), text.Line(strings.Join(text.First(all, shownImages), ", ")))
+		note("%s in no folder of a class, not judged: %s", plural(len(all), "image"),
+			text.Line(strings.Join(text.First(all, shownImages), ", ")))
 	}
 	return nil
 }
 
-// extracted returns the stores of the images' features, made or brought up to date.
-func extracted(ctx context.Context, looks []*extraction.Extraction, o Options) (stores []*features.Store, err error) {
+// extracted returns the stores of the images' features, created or updated.
+func extracted(ctx context.Context, looks []*extraction.Extraction, o auditing) (stores []*features.Store, err error) {
 	all := tally{backbones: len(looks), images: len(looks[0].Paths)}
 	for _, e := range looks {
-		did, err := e.Update(ctx, all.of(o.Host))
+		did, err := e.Update(ctx, all.of(o.Host.Host))
 		if err != nil {
 			return nil, err
 		}
@@ -226,7 +225,8 @@ func extracted(ctx context.Context, looks []*extraction.Extraction, o Options) (
 		if did.Complete {
 			o.Note("%s: the features of an earlier audit are reused", e.Out)
 		} else if n := did.Rows - did.Resumed; n > 0 {
-			o.Note("%s: %s in %s on %s", e.Out, plural(n, "image"), time.Duration(did.Seconds*float64(time.Second)).Round(time.Second/10), did.Device)
+			o.Note("%s: %s in %s on %s", e.Out, plural(n, "image"),
+				time.Duration(did.Seconds*float64(time.Second)).Round(time.Second/10), did.Device)
 		}
 		store, err := features.Open(e.Out)
 		if err != nil {
@@ -237,7 +237,7 @@ func extracted(ctx context.Context, looks []*extraction.Extraction, o Options) (
 	return stores, nil
 }
 
-// tally counts the images of several extractions as one: those of an earlier audit are there, those of backbones to come are not.
+// tally counts the images of several extractions as one. Images of an earlier audit count as done.
 type tally struct{ backbones, images, done, kept int }
 
 func (t *tally) of(h extraction.Host) extraction.Host {
@@ -248,15 +248,16 @@ func (t *tally) of(h extraction.Host) extraction.Host {
 			return nil, end
 		}
 		return func(p backbone.Progress) {
-			there := t.images - p.Total // in the store: the rest is looked at
-			observe(backbone.Progress{Done: t.done + there + p.Done, Total: t.backbones * t.images, Resumed: t.kept + there + p.Resumed, Bad: p.Bad})
+			there := t.images - p.Total // in the store already
+			observe(backbone.Progress{Done: t.done + there + p.Done, Total: t.backbones * t.images,
+				Resumed: t.kept + there + p.Resumed, Bad: p.Bad})
 		}, end
 	}
 	return h
 }
 
-// guess returns about how long so many images of dim values take to be judged, on two cores: it is part of the time left
-// before more is known. Heads take most of the time where images are few.
+// guess estimates how long it takes to judge images of dim values on two cores, for the time left that is shown before
+// more is known. With few images, heads take most of the time.
 func (o Options) guess(images, dim int) time.Duration {
 	took := time.Duration(images) * time.Duration(max(dim, 512)) * 4 * time.Microsecond
 	if audit.Named(o.Scorer).Trains {

@@ -20,7 +20,6 @@ import (
 	"winnow/audit"
 	"winnow/audit/suspects"
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
@@ -32,6 +31,7 @@ import (
 	"winnow/internal/testing/orttest"
 	"winnow/models"
 	"winnow/models/architecture"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 
@@ -40,8 +40,8 @@ const (
 	drawnImages  = 12
 )
 
-// drawn writes glyphs as a folder of class folders, below those of splits where where says so; of each of the first
-// three classes the first image lies in the folder of the next class.
+// drawn writes glyphs as a folder of class folders, in the folders of splits that where names. The first image of
+// each of the first three classes is in the folder of the next class.
 func drawn(t *testing.T, where func(class, number int) string) (dir string, misplaced []string) {
 	t.Helper()
 	d, files, err := glyphs.New(glyphs.Config{Classes: drawnClasses, Images: drawnImages, Seed: 1})
@@ -79,13 +79,14 @@ func writeTo(t *testing.T, path string, data []byte) {
 
 func flat(int, int) string { return "" }
 
-// byClass gives whole classes to splits, as the tasks of retrieval do.
+// byClass assigns whole classes to splits, as retrieval tasks do.
 func byClass(class, _ int) string { return []string{"train", "val", "test"}[class%3] }
 
-// studio audits images; it notes what is told and counts how many were looked at.
+// studio audits images, collects the notes and counts the images looked at.
 type studio struct {
 	Input
 	Options
+	Host
 	told string
 	seen int
 }
@@ -93,18 +94,20 @@ type studio struct {
 func newStudio(t *testing.T, source string) *studio {
 	rt := orttest.Runtime(t)
 	s := &studio{Input: Input{Images: location.At(source), Features: filepath.Join(t.TempDir(), "suspects.features")}}
-	s.Options = Options{Options: audit.Options{Scorer: "fitted", Folds: 2, MaxMem: 1 << 30}, Note: func(f string, args ...any) { s.told += fmt.Sprintf(f, args...) + "\n" }}
-	s.Host = extraction.Host{Runtime: func() (*ort.Runtime, error) { return rt, nil }, Note: s.Note,
+	s.Options = Options{Options: audit.Options{Scorer: "fitted", Folds: 2, MaxMem: 1 << 30}}
+	s.Host = Host{Host: extraction.Host{
+		Runtime: func() (*ort.Runtime, error) { return rt, nil },
+		Note:    func(f string, args ...any) { s.told += fmt.Sprintf(f, args...) + "\n" },
 		Images: func() (func(backbone.Progress), func()) {
 			return func(p backbone.Progress) { s.seen = p.Done - p.Resumed }, func() {}
-		}}
+		}}}
 	return s
 }
 
 func (s *studio) audit(t *testing.T) *Report {
 	t.Helper()
 	s.told, s.seen = "", 0
-	a, err := Judge(t.Context(), s.Input, s.Options)
+	a, err := Judge(t.Context(), s.Input, s.Options, s.Host)
 	if err != nil {
 		t.Fatalf("%v (%s)\n%s", err, hint.Of(err), s.told)
 	}
@@ -120,8 +123,8 @@ func paths(a *Report, n int) (list []string) {
 	return list
 }
 
-// However images are given, all of them are judged and those in wrong folders are the most suspect; what was looked at once
-// is not again.
+// In every form of input all images are judged, and those in wrong folders are the most suspect. Images
+// are looked at only once.
 func TestPhotos(t *testing.T) {
 	all := drawnClasses * drawnImages
 	photos, wrong := drawn(t, flat)
@@ -154,42 +157,50 @@ func TestPhotos(t *testing.T) {
 	for what, c := range map[string]struct {
 		source string
 		wrong  []string
-	}{"folder": {photos, wrong}, "splits by class": {split, wrongSplit}, "zip": {packed, wrong}, "manifest": {manifest, wrongSplit}} {
+	}{"folder": {photos, wrong}, "splits by class": {split, wrongSplit}, "zip": {packed, wrong},
+		"manifest": {manifest, wrongSplit}} {
 		t.Run(what, func(t *testing.T) {
 			s := newStudio(t, c.source)
 			first := s.audit(t)
 			slices.Sort(c.wrong)
 			if got := paths(first, len(c.wrong)); len(first.Images) != all || !slices.Equal(got, c.wrong) {
-				t.Errorf("%d images judged, the most suspect are %q, expected %d and %q", len(first.Images), got, all, c.wrong)
+				t.Errorf("%d images judged, the most suspect are %q, expected %d and %q", len(first.Images), got, all,
+					c.wrong)
 			}
-			if s.seen != all || first.Model != "glyphnet" || first.Store != s.Features || !strings.Contains(s.told, fmt.Sprintf("%d images in %d classes, looked at by glyphnet, made for drawn characters", all, drawnClasses)) {
+			if s.seen != all || first.Model != "glyphnet" || first.Store != s.Features ||
+				!strings.Contains(s.told, fmt.Sprintf("%d images in %d classes, looked at by glyphnet, made for drawn "+
+					"characters", all, drawnClasses)) {
 				t.Errorf("%d looked at by %q into %q: %s", s.seen, first.Model, first.Store, s.told)
 			}
 			if first.Detection != nil {
 				t.Error("measured against a truth that is not known")
 			}
 			second := s.audit(t)
-			if s.seen != 0 || !strings.Contains(s.told, "are reused") || second.Images[0].Score != first.Images[0].Score {
+			if s.seen != 0 || !strings.Contains(s.told, "are reused") ||
+				second.Images[0].Score != first.Images[0].Score {
 				t.Errorf("again %d looked at: %s", s.seen, s.told)
 			}
 			var out bytes.Buffer
-			if err := second.WriteJSON(&out); err != nil || !strings.Contains(out.String(), `"estimated_noise": {`) || !strings.Contains(out.String(), `"detection": null`) {
+			if err := second.WriteJSON(&out); err != nil || !strings.Contains(out.String(), `"estimated_noise": {`) ||
+				!strings.Contains(out.String(), `"detection": null`) {
 				t.Errorf("%v, %.300s", err, out.String())
 			}
 		})
 	}
 }
 
-// Images of any split are judged apart from each other where that is asked for, as stored features of the same images are; what needs all of
-// them at once is refused before they are looked at.
+// Images of any split are judged apart on request, as the stored features of the same images are. Scorers that need
+// all images at once are refused before images are looked at.
 func TestPhotosApart(t *testing.T) {
 	dir, wrong := drawn(t, byClass)
 	s := newStudio(t, dir)
 	s.Scorer, s.FitSample = "", 120
 	a := s.audit(t)
 	slices.Sort(wrong)
-	if got := paths(a, len(wrong)); a.Sampled != s.FitSample || len(a.Images) != drawnClasses*drawnImages || !slices.Equal(got, wrong) {
-		t.Errorf("fitted to %d of %d, the most suspect are %q, expected %d, %d and %q", a.Sampled, len(a.Images), got, s.FitSample, drawnClasses*drawnImages, wrong)
+	if got := paths(a, len(wrong)); a.Sampled != s.FitSample || len(a.Images) != drawnClasses*drawnImages ||
+		!slices.Equal(got, wrong) {
+		t.Errorf("fitted to %d of %d, the most suspect are %q, expected %d, %d and %q", a.Sampled, len(a.Images), got,
+			s.FitSample, drawnClasses*drawnImages, wrong)
 	}
 	if a.Source().Path() != dir || a.Store != s.Features || a.Model != "glyphnet" {
 		t.Errorf("of %q in %q by %q", a.Source(), a.Store, a.Model)
@@ -205,7 +216,8 @@ func TestPhotosApart(t *testing.T) {
 	if err := datasets.WriteFile(manifest, d); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := Judge(t.Context(), Input{Manifest: location.At(manifest), Features: s.Features, View: "center"}, s.Options)
+	stored, err := Judge(t.Context(), Input{Manifest: location.At(manifest), Features: s.Features, View: "center"},
+		s.Options, s.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,16 +228,17 @@ func TestPhotosApart(t *testing.T) {
 	}
 	fresh := newStudio(t, dir)
 	fresh.FitSample = 120 // by "fitted"
-	if _, err := Judge(t.Context(), fresh.Input, fresh.Options); err == nil || !strings.Contains(err.Error(), "needs all images at once") || fresh.seen != 0 {
+	if _, err := Judge(t.Context(), fresh.Input, fresh.Options, fresh.Host); err == nil ||
+		!strings.Contains(err.Error(), "needs all images at once") || fresh.seen != 0 {
 		t.Errorf("%v, %d images looked at", err, fresh.seen)
 	}
 	fresh.Scorer, fresh.MaxMem = "", 1
-	if _, err := Judge(t.Context(), fresh.Input, fresh.Options); err == nil || fresh.seen != 0 {
+	if _, err := Judge(t.Context(), fresh.Input, fresh.Options, fresh.Host); err == nil || fresh.seen != 0 {
 		t.Errorf("memory of one byte: %v, %d images looked at", err, fresh.seen)
 	}
 }
 
-// --split narrows what is judged, and the features serve every choice of splits.
+// Splits select what is judged; the features serve every choice of splits.
 func TestPhotosSplits(t *testing.T) {
 	dir, _ := drawn(t, byClass)
 	s := newStudio(t, dir)
@@ -249,12 +262,13 @@ func TestPhotosSplits(t *testing.T) {
 		t.Errorf("%d images looked at for another choice of splits: %s", s.seen, s.told)
 	}
 	s.Splits = []string{"query"}
-	if _, err := Judge(t.Context(), s.Input, s.Options); err == nil || !strings.Contains(err.Error(), "no such images, but test 48, train 48, validation 48") {
+	if _, err := Judge(t.Context(), s.Input, s.Options, s.Host); err == nil ||
+		!strings.Contains(err.Error(), "no such images, but test 48, train 48, validation 48") {
 		t.Errorf("a split that is not there: %v", err)
 	}
 }
 
-// A broken image is passed and named; images that came, or changed, are looked at, and no others, which is told.
+// A broken image is skipped and named. Only new and changed images are looked at, with a note.
 func TestPhotosChange(t *testing.T) {
 	dir, _ := drawn(t, flat)
 	s := newStudio(t, dir)
@@ -276,12 +290,14 @@ func TestPhotosChange(t *testing.T) {
 	if !strings.Contains(s.told, "1 image in no folder of a class, not judged: stray.png\n") {
 		t.Errorf("nothing of an image without a label: %s", s.told)
 	}
-	if s.seen != 2 || !strings.Contains(s.told, "2 images came, the first is ") || len(a.LeftOut) != 1 || a.LeftOut[0].Path != broken || a.Unjudged != 1 {
+	if s.seen != 2 || !strings.Contains(s.told, "2 images came, the first is ") || len(a.LeftOut) != 1 ||
+		a.LeftOut[0].Path != broken || a.Unjudged != 1 {
 		t.Errorf("%d looked at, left out %+v, %d not judged: %s", s.seen, a.LeftOut, a.Unjudged, s.told)
 	}
 	var out bytes.Buffer
 	a.WriteSummary(&out, 3)
-	for _, want := range []string{"of 144 labels look wrong (", "Not judged: 1 image alone in a class", "Left out: 1 image could not be read; the first is " + broken + ": not an image"} {
+	for _, want := range []string{"of 144 labels look wrong (", "Not judged: 1 image alone in a class",
+		"Left out: 1 image could not be read; the first is " + broken + ": not an image"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
@@ -315,12 +331,13 @@ func TestPhotosChange(t *testing.T) {
 		t.Errorf("%d looked at though all are older than their features: %s", s.seen, s.told)
 	}
 	writeTo(t, filepath.Join(dir, broken), whole)
-	if a := s.audit(t); s.seen != 1 || len(a.LeftOut) != 0 || !strings.Contains(s.told, "1 image changed, the first is "+broken) {
+	if a := s.audit(t); s.seen != 1 || len(a.LeftOut) != 0 ||
+		!strings.Contains(s.told, "1 image changed, the first is "+broken) {
 		t.Errorf("%d looked at, left out %+v: %s", s.seen, a.LeftOut, s.told)
 	}
 }
 
-// Two backbones look at the images side by side, each into a store of its own, which the next audit uses again, alone or beside another.
+// Two backbones look at the images, each with its own store, which the next audit reuses, with one backbone or several.
 func TestPhotosBackbones(t *testing.T) {
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
 	dir, wrong := drawn(t, flat)
@@ -332,7 +349,8 @@ func TestPhotosBackbones(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := registry.AddNew(models.Entry{Name: "drawn", Input: architecture.Input, Output: architecture.Output, Preprocessing: net.Preprocessing}, net.Model(1).Marshal(), ""); err != nil {
+	if _, _, err := registry.AddNew(models.Entry{Name: "drawn", Input: architecture.Input, Output: architecture.Output,
+		Preprocessing: net.Preprocessing}, net.Model(1).Marshal(), ""); err != nil {
 		t.Fatal(err)
 	}
 	all := drawnClasses * drawnImages
@@ -353,15 +371,18 @@ func TestPhotosBackbones(t *testing.T) {
 		}
 	}
 	if s.seen != all || last.Done != 2*all || last.Total != 2*all || found < 2 { // weights drawn at random see little
-		t.Errorf("%d looked at, %+v, %d of the wrong labels are the most suspect, expected %d and 2 or 3: %s", s.seen, last, found, all, s.told)
+		t.Errorf("%d looked at, %+v, %d of the wrong labels are the most suspect, expected %d and 2 or 3: %s", s.seen,
+			last, found, all, s.told)
 	}
 	beside := strings.TrimSuffix(s.Features, ".features") + ".drawn.features"
-	if _, err := features.Open(beside); err != nil || a.Model != "glyphnet, drawn" || a.Store != s.Features || !strings.Contains(s.told, "looked at by glyphnet, drawn, as asked") {
+	if _, err := features.Open(beside); err != nil || a.Model != "glyphnet, drawn" || a.Store != s.Features ||
+		!strings.Contains(s.told, "looked at by glyphnet, drawn, as asked") {
 		t.Errorf("%v, by %q into %q: %s", err, a.Model, a.Store, s.told)
 	}
 	var good, bad float64
 	at := strings.Index(a.Why, "glyphnet counts")
-	if n, err := fmt.Sscanf(a.Why[max(at, 0):], "glyphnet counts %f %%, drawn counts %f %%", &good, &bad); n != 2 || good < 2*bad || math.Abs(good+bad-100) > 1.01 {
+	if n, err := fmt.Sscanf(a.Why[max(at, 0):], "glyphnet counts %f %%, drawn counts %f %%", &good, &bad); n != 2 ||
+		good < 2*bad || math.Abs(good+bad-100) > 1.01 {
 		t.Errorf("what counted: %q, %v", a.Why, err)
 	}
 	if s.audit(t); s.seen != 0 || strings.Count(s.told, "are reused") != 2 {
@@ -373,11 +394,12 @@ func TestPhotosBackbones(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"glyphnet,nix":      `"nix"`,
-		"glyphnet,":         `--model: found an empty name in "glyphnet,"`,
-		"glyphnet,glyphnet": "--model: glyphnet and glyphnet are one network: name each once",
+		"glyphnet,":         `model: found an empty name in "glyphnet,"`,
+		"glyphnet,glyphnet": "model: glyphnet and glyphnet are one network: name each once",
 	} {
 		s.Model = name
-		if _, err := Judge(t.Context(), s.Input, s.Options); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := Judge(t.Context(), s.Input, s.Options, s.Host); err == nil ||
+			!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -397,30 +419,30 @@ func firstOf(t *testing.T, dir string) []byte {
 	return data
 }
 
-// What was looked at before an interruption stays so.
+// Images looked at before an interruption are not looked at again.
 func TestPhotosInterrupted(t *testing.T) {
 	dir, _ := drawn(t, flat)
 	s := newStudio(t, dir)
 	ctx, cancel := context.WithCancel(t.Context())
-	in := s.Input
-	o := s.Options
-	o.Host.Images = func() (func(backbone.Progress), func()) {
+	h := s.Host
+	h.Images = func() (func(backbone.Progress), func()) {
 		return func(p backbone.Progress) {
 			if p.Done >= 32 {
 				cancel()
 			}
 		}, func() {}
 	}
-	if _, err := Judge(ctx, in, o); !errors.Is(err, context.Canceled) {
+	if _, err := Judge(ctx, s.Input, s.Options, h); !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted: %v", err)
 	}
 	s.audit(t)
-	if all := drawnClasses * drawnImages; s.seen >= all || s.seen == 0 || !strings.Contains(s.told, fmt.Sprintf("going on after %d of %d images", all-s.seen, all)) {
+	if all := drawnClasses * drawnImages; s.seen >= all || s.seen == 0 ||
+		!strings.Contains(s.told, fmt.Sprintf("going on after %d of %d images", all-s.seen, all)) {
 		t.Errorf("%d looked at after the interruption: %s", s.seen, s.told)
 	}
 }
 
-// What cannot be judged is refused in one line, before an image is read.
+// Unfit input is refused in one line, before an image is read.
 func TestPhotosRefused(t *testing.T) {
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
 	t.Setenv("WINNOW_MODEL_DIRS", "")
@@ -434,29 +456,40 @@ func TestPhotosRefused(t *testing.T) {
 		memory     int64
 		want, hint string
 	}{
-		"nothing":     {Input{Images: location.At(filepath.Join(dir, "nowhere"))}, 1 << 30, "there is no such run folder, folder of images, .zip file or manifest", ""},
-		"one class":   {Input{Images: location.At(filepath.Join(photos, "old"))}, 1 << 30, "found 1 classes among 1 labelled images, expected at least two", "a folder of images for each class"},
-		"empty":       {Input{Images: location.At(t.TempDir())}, 1 << 30, "no image found, expected one folder per class", ""},
-		"no backbone": {Input{Images: location.At(photos)}, 1 << 30, "no backbone is installed", "winnow models add FILE"},
-		"model":       {Input{Images: location.At(dir), Model: "nix"}, 1 << 30, `"nix"`, ""},
-		"memory":      {Input{Images: location.At(dir)}, 1 << 20, "--max-mem allows 1.0 MiB", "allow more: --max-mem"},
+		"nothing": {Input{Images: location.At(filepath.Join(dir, "nowhere"))}, 1 << 30,
+			"there is no such run folder, folder of images, .zip file or manifest", ""},
+		"one class": {Input{Images: location.At(filepath.Join(photos, "old"))}, 1 << 30,
+			"found 1 classes among 1 labelled images, expected at least two", "a folder of images for each class"},
+		"empty": {Input{Images: location.At(t.TempDir())}, 1 << 30,
+			"no image found, expected one folder per class", ""},
+		"no backbone": {Input{Images: location.At(photos)}, 1 << 30, "no backbone is installed",
+			"winnow models add FILE"},
+		"model":  {Input{Images: location.At(dir), Model: "nix"}, 1 << 30, `"nix"`, ""},
+		"memory": {Input{Images: location.At(dir)}, 1 << 20, "--max-mem allows 1.0 MiB", "allow more: --max-mem"},
 	} {
 		c.in.Features = filepath.Join(t.TempDir(), "store")
-		host := extraction.Host{Runtime: func() (*ort.Runtime, error) { return nil, errors.New("an image was to be looked at") }}
-		_, err := Judge(t.Context(), c.in, Options{Options: audit.Options{MaxMem: c.memory}, Host: host})
-		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.hint) {
+		host := extraction.Host{Runtime: func() (*ort.Runtime, error) {
+			return nil,
+				errors.New("an image was to be looked at")
+		}}
+		_, err := Judge(t.Context(), c.in, Options{Options: audit.Options{MaxMem: c.memory}}, Host{Host: host})
+		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(hint.Of(err), c.hint) {
 			t.Errorf("%s: %v (%s), expected %q (%s)", what, err, hint.Of(err), c.want, c.hint)
 		}
 	}
 }
 
-// Where no label looks wrong those that are least sure are shown.
+// If no label looks wrong, the least certain are shown.
 func TestSummaryOfNone(t *testing.T) {
 	a := Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Images: []suspects.Suspect{
-		{Path: "a.jpg", Given: "cat", Suggested: "cat", Score: 0.74}, {Path: "alone.jpg", Given: "owl", Suggested: "owl", Unjudged: true}, {Path: "b.jpg", Given: "cat", Suggested: "cat", Score: 0.99}}}
+		{Path: "a.jpg", Given: "cat", Suggested: "cat", Score: 0.74}, {Path: "alone.jpg", Given: "owl",
+			Suggested: "owl", Unjudged: true}, {Path: "b.jpg", Given: "cat", Suggested: "cat", Score: 0.99}}}
 	var out bytes.Buffer
 	a.WriteSummary(&out, 10)
-	const want = "least certain, not called wrong  given  suggested  given is right\na.jpg                            cat    –                  74.0 %\nb.jpg                            cat    –                  99.0 %\n"
+	const want = "least certain, not called wrong  given  suggested  given is right\na.jpg                      " +
+		"      cat    –                  74.0 %\nb.jpg                            cat    –                  99.0 " +
+		"%\n"
 	if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "alone.jpg") {
 		t.Errorf("no %q in\n%s", want, out.String())
 	}
@@ -467,22 +500,8 @@ func TestSummaryOfNone(t *testing.T) {
 	}
 }
 
-func TestReviewCommand(t *testing.T) {
-	dir := t.TempDir()
-	list := filepath.Join(dir, "a b.jsonl")
-	writeTo(t, list, []byte(`{"path":"x.png","label":"a"}`+"\n"))
-	a := Report{from: location.At(list), root: location.At("photos"), Store: "out/it's.features"}
-	want := "winnow review out/s.csv --manifest '" + list + `' --root photos --features 'out/it'\''s.features' --out out/mended.jsonl`
-	if got := a.ReviewCommand("out/s.csv"); got != want {
-		t.Errorf("%s, expected %s", got, want)
-	}
-	a = Report{from: location.At(dir), Store: "s.features"}
-	if got, want := a.ReviewCommand("s.csv"), "winnow review s.csv --manifest "+dir+" --features s.features --out mended.csv"; got != want {
-		t.Errorf("%s, expected %s", got, want)
-	}
-}
-
-// What is said follows what is known: of no suspects nothing is sure, and of scores that only rank nothing is expected.
+// Sentences claim only what is known: no suspects are called certain without probabilities, and ranks give no
+// expectation.
 func TestSentences(t *testing.T) {
 	suspect := func(score float64) suspects.Suspect {
 		return suspects.Suspect{Given: "cat", Suggested: "dog", Score: score, Dropped: true}
@@ -493,15 +512,23 @@ func TestSentences(t *testing.T) {
 		a    Report
 		want string
 	}{
-		{Report{Scorer: "fitted", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(1.9e-109), suspect(0.4), right, right}},
-			"2 of 4 labels look wrong (50.0 %, between 25.0 and 75.0 %).|Expect about 2 of these 2 to be wrong (80 %); for 1 of them the probability is above 99 %."},
+		{Report{Scorer: "fitted", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(1.9e-109), suspect(0.4),
+			right, right}},
+			"2 of 4 labels look wrong (50.0 %, between 25.0 and 75.0 %).|Expect about 2 of these 2 to be wrong (80 " +
+				"%); for 1 of them the probability is above 99 %."},
 		{Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(0.1), right}},
-			"1 of 2 labels looks wrong (50.0 %, between 25.0 and 75.0 %).|Scores of knn only rank labels: they do not say how many of these are wrong."},
-		{Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1, Images: []suspects.Suspect{right, right, right}, Detection: &eval.Detection{Samples: 3}},
-			"None of 2 labels looks wrong (0.0 %, between 0.0 and 2.0 %).|The manifest knows the true labels: none of 3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with."},
-		{Report{Scorer: "knn", Rate: 0.25, Noise: some, Images: []suspects.Suspect{right}, LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},
-			"0 of 1 labels are called wrong, as many as asked for; estimated are 50.0 %, between 25.0 and 75.0 %.|Left out: 2 images could not be read; the first is a\\nb: broken."},
-		{Report{Scorer: "fitted", Images: []suspects.Suspect{right}}, "0 of 1 labels are called wrong; how many are wrong is not known."},
+			"1 of 2 labels looks wrong (50.0 %, between 25.0 and 75.0 %).|Scores of knn only rank labels: they do " +
+				"not say how many of these are wrong."},
+		{Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1,
+			Images: []suspects.Suspect{right, right, right}, Detection: &eval.Detection{Samples: 3}},
+			"None of 2 labels looks wrong (0.0 %, between 0.0 and 2.0 %).|The manifest knows the true labels: none " +
+				"of 3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with."},
+		{Report{Scorer: "knn", Rate: 0.25, Noise: some, Images: []suspects.Suspect{right},
+			LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},
+			"0 of 1 labels are called wrong, as many as asked for; the estimate is 50.0 %, between 25.0 and 75.0 " +
+				"%.|Left out: 2 images could not be read; the first is a\\nb: broken."},
+		{Report{Scorer: "fitted", Images: []suspects.Suspect{right}}, "0 of 1 labels are called wrong; how many are " +
+			"wrong is not known."},
 	} {
 		if diff := cmp.Diff(c.want, strings.Join(c.a.Sentences(), "|")); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

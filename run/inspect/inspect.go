@@ -1,16 +1,15 @@
 // Package inspect audits images, the stored features or class probabilities of a manifest, or a run ([Judge]). It opens
-// and joins what package audit takes as plain vectors and scores, calls images and classes by their names, compares with
-// the truth if the manifest knows it, and writes the mended manifest.
+// and joins the vectors and scores that package audit takes, names images and classes, compares with the truth if the
+// manifest has it, and writes the mended manifest.
 //
-// A run is judged in its embedding by a judge of whole sets or a filter's scorer, by the proxies of its last state, by the
-// weights that it gave its samples, or by what the training saw of them. Noise rate, classes, outliers and copies are
-// found in the stored features, whitened, which have not learnt the labels.
+// A run is judged in its embedding by a judge of whole sets or a filter's scorer, by the proxies of its last state,
+// by the weights of its samples, or by the losses and scores that the training recorded. Noise rate, classes,
+// outliers and copies are found in the stored features, whitened, which have not learnt the labels.
 package inspect
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +19,6 @@ import (
 
 	"winnow/audit"
 	"winnow/audit/suspects"
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/eval"
@@ -29,60 +27,72 @@ import (
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 
-// Options say how labels are judged. Classes, Whiten and Findings, Filter, Proxies and Given are found out here.
+// Options say how labels are judged. Judging sets Classes, Whiten and Filter itself.
 type Options struct {
-	audit.Options                                               // Scorer "": the run's; without a run the default
-	IncludeEval   bool                                          // judges the images of all splits together
-	FitSample     int                                           // by stored features: images that is fitted to, beside sums of all (audit.Basis); 0: all are looked at together, or where they are too many ([audit.Together]) as with audit.Fitted
-	Together      bool                                          // looks at all together, however many they are
-	Held          int64                                         // bytes of MaxMem, here the memory of all that is held, that the caller holds
-	Tuning        Tuning                                        // of networks that judge beside heads
-	Host          extraction.Host                               // where images are looked at
-	Note          func(format string, args ...any)              // takes a fact for the user; may be nil
-	Stage         func(name string, guess, after time.Duration) // tells that a stage of Images begins, how long it may take, 0: not known, and how long those behind it; may be nil
+	audit.Options      // Scorer "": the run's; without a run the default
+	IncludeEval   bool // judge the images of all splits together
+	// FitSample, with stored features: fit to this many images and sums over all ([audit.Basis]); 0:
+	// [audit.Together] decides
+	FitSample int
+	Together  bool   // judge all images together, however many they are
+	Held      int64  // bytes of MaxMem that the caller holds; MaxMem is here the limit for everything
+	Tuning    Tuning // of networks that judge beside heads
 }
 
-// completed returns the options with functions for those that are nil.
-func (o Options) completed() Options {
-	if o.Note == nil {
-		o.Note = func(string, ...any) {}
+// Host is what an audit runs on, and who follows it; all of it is optional.
+type Host struct {
+	extraction.Host
+	// Told follows the steps of heads and networks, or the images of an audit by a sample
+	Told func(done, total, kept int, where string)
+	// Stage begins a stage of Images, with its expected time, 0 if unknown, and that of all later stages
+	Stage func(name string, expected, after time.Duration)
+}
+
+// auditing is an audit under way.
+type auditing struct {
+	Options
+	audit.Auditor
+	Host
+}
+
+// begin completes the options and the host.
+func begin(o Options, h Host) auditing {
+	if h.Host = h.Complete(); h.Stage == nil {
+		h.Stage = func(string, time.Duration, time.Duration) {}
 	}
-	if o.Stage == nil {
-		o.Stage = func(string, time.Duration, time.Duration) {}
-	}
-	o.Host = o.Host.Complete()
 	if o.Scorer != "" {
 		o.Scorer = audit.Named(o.Scorer).Name
 	}
-	return o
+	return auditing{o, audit.Auditor{Told: h.Told}, h}
 }
-
-// ScorerError says that the scorer asked for cannot judge a run.
-type ScorerError struct{ error }
-
-func unfit(format string, args ...any) error { return ScorerError{fmt.Errorf(format, args...)} }
 
 // Report is an audit with names, as written.
 type Report struct {
-	Scorer    string             `json:"scorer"`
-	Blind     bool               `json:"blind,omitempty"`        // labels left out are foretold no better than by chance: nothing is said of them
-	Why       string             `json:"scorer_chose,omitempty"` // what the scorer chose for this set, and why
-	Suggests  string             `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
-	Rate      float64            `json:"rate"`
-	Backbone  string             `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
-	Model     string             `json:"model,omitempty"`    // backbone that images were looked at by, and the store of their features, where the audit made it
-	Store     string             `json:"store,omitempty"`
-	Sampled   int                `json:"fit_sample,omitempty"` // images that was fitted to, where it is not all: then copies and nearest images are not looked for
-	View      string             `json:"view,omitempty"`       // center or mean, where the store has several views of each image
-	Detection *eval.Detection    `json:"detection"`            // null where true labels are not known
+	Scorer string `json:"scorer"`
+	// Blind says that features predict labels no better than chance, so that none is judged.
+	Blind    bool    `json:"blind,omitempty"`
+	Why      string  `json:"scorer_chose,omitempty"` // what the scorer chose for this set, and why
+	Suggests string  `json:"suggested_by,omitempty"` // the scorer of the suggested labels, if it is another
+	Rate     float64 `json:"rate"`
+	Backbone string  `json:"backbone,omitempty"` // file of the fine-tuned network that made the features
+	// Model is the backbone that the audit itself looked at the images with.
+	Model string `json:"model,omitempty"`
+	Store string `json:"store,omitempty"` // the features that it made
+	// Sampled images were fitted to; then neither copies nor nearest images are found
+	Sampled int `json:"fit_sample,omitempty"`
+	// View is center or mean, if the store has several views of each image.
+	View      string             `json:"view,omitempty"`
+	Detection *eval.Detection    `json:"detection"` // null if the true labels are unknown
 	Images    []suspects.Suspect `json:"images"`
-	Unjudged  int                `json:"unjudged"` // images alone in their class: nothing is known of them, and their score is 1
-	LeftOut   []lookup.LeftOut   `json:"left_out"`
-	Noise     *folder.NoiseRate  `json:"estimated_noise"` // null where there is nothing to estimate from
-	Classes   []Class            `json:"classes"`
+	// Unjudged counts images alone in their class: nothing is known of them, and their score is 1
+	Unjudged int               `json:"unjudged"`
+	LeftOut  []lookup.LeftOut  `json:"left_out"`
+	Noise    *folder.NoiseRate `json:"estimated_noise"` // null if there is nothing to estimate it from
+	Classes  []Class           `json:"classes"`
 
 	result audit.Result
 	ids    []int // position in the manifest of each row of the result
@@ -91,12 +101,12 @@ type Report struct {
 	root   location.Source // of its images, as named
 }
 
-// Class is what an audit says of a class.
+// Class is what an audit finds about a class.
 type Class struct {
 	Class  string  `json:"class"`
 	Images int     `json:"images"`
 	Kappa  float64 `json:"kappa"`
-	Purity float64 `json:"purity"` // estimated share of right labels, and its interval of 95 %
+	Purity float64 `json:"purity"` // estimated share of right labels, with its 95 % interval
 	Low    float64 `json:"purity_low"`
 	High   float64 `json:"purity_high"`
 	Like   string  `json:"most_like"`
@@ -108,18 +118,22 @@ type Class struct {
 
 // Input is what is judged: the training labels of Run, the labels of Images, or the training labels of Manifest.
 type Input struct {
-	Run      *folder.Run
-	Images   location.Source // a manifest, a folder with a folder for each class, a .zip file of one, or shards: images to look at
-	Manifest location.Source // a file or folder that is judged by Features, by Probs or by both; beside Probs it need not name its images
-	Features string          // its feature stores, a comma between two; of Images the folder for their features, which the next audit reuses
-	View     string          // of stores with several
-	Probs    string          // a file of class probabilities
-	Root     location.Source // of the paths of Images, and of those that a fine-tuning looks at; none: found by the manifest and the store
-	Model    string          // backbones by name or file, a comma between two; "": one that is installed, or the store's
-	Splits   []string        // of Images that are judged; none: all
+	Run *folder.Run
+	// Images to look at: a manifest, a folder with a folder for each class, its .zip file, or shards
+	Images location.Source
+	// Manifest is a file or folder judged by Features, Probs or both. With Probs alone it need not name its images.
+	Manifest location.Source
+	// Features are stores, separated by commas; for Images, the folder that keeps the features for the next audit.
+	Features string
+	View     string // of stores with several
+	Probs    string // a file of class probabilities
+	// Root of the paths of Images, and of those that a fine-tuning reads; none: as the manifest and the store say
+	Root   location.Source
+	Model  string   // backbones by name or file, separated by commas; "": an installed one, or the store's
+	Splits []string // of Images that are judged; none: all
 }
 
-// check refuses what does not go together. Nothing has been read yet.
+// check refuses settings that do not go together. It reads nothing.
 func (in Input) check(o Options) error {
 	by, tunes, several := audit.Named(o.Scorer), o.Tuning.Weights != "", strings.Contains(in.Features, ",")
 	if !in.Images.IsZero() {
@@ -127,26 +141,31 @@ func (in Input) check(o Options) error {
 	}
 	switch {
 	case in.Run != nil && o.Scorer != "" && by.Trains:
-		return unfit("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", by.Name)
+		return hint.Unfit("scorer", "%s trains its own heads on stored features: give features and labels, and no run",
+			by.Name)
 	case !tunes && o.Tuning.Augment != "":
-		return errors.New("audit: --augment is about networks that are fine-tuned: add --finetune all, or a stage")
+		return hint.Unfit("augment", "varies the images of a fine-tuning: fine-tune all of the network, or from a "+
+			"stage on")
 	case in.Probs != "" && (tunes || o.Rounds > 1):
-		return errors.New("audit: --probs brings its scores: leave --finetune and --seeds out, or --probs")
+		return hint.Unfit("probs", "probabilities are the scores: expected no fine-tuning and a single seed")
 	case o.FitSample > 0 && !by.Shardable:
-		return hint.Misused("--fit-sample: scorer %s needs all images at once, expected one of %s", by.Name, strings.Join(audit.Shardable(), ", "))
+		return hint.Unfit("fit-sample", "scorer %s needs all images at once, expected one of %s", by.Name,
+			strings.Join(audit.Shardable(), ", "))
 	case o.FitSample > 0 && (in.Probs != "" || tunes || o.Rounds > 1 || several):
-		return hint.Misused("--fit-sample judges by heads or centres on the features of one store: leave --probs, --finetune, --seeds and further stores or backbones out")
+		return hint.Unfit("fit-sample", "judges by heads or centres on the features of one store: expected no "+
+			"probabilities, no fine-tuning, a single seed and one store or backbone")
 	case tunes && !by.Trains:
-		return fmt.Errorf("audit: --finetune: scorer %s learns nothing out of fold, expected one of combined, crossfit", by.Name)
+		return hint.Unfit("finetune", "scorer %s learns nothing out of fold, expected one of combined, crossfit",
+			by.Name)
 	}
 	return nil
 }
 
-// Judge judges the labels of an input: those of a run by what the run itself judges by, those of other inputs by the default
-// scorer, or all by the scorer asked for.
-func Judge(ctx context.Context, in Input, o Options) (*Report, error) {
-	o = o.completed()
-	if err := in.check(o); err != nil {
+// Judge judges the labels of an input by the scorer asked for; without one, a run by what it judges by itself, and
+// everything else by the default scorer.
+func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, error) {
+	o := begin(options, h)
+	if err := in.check(o.Options); err != nil {
 		return nil, err
 	}
 	switch {
@@ -160,15 +179,19 @@ func Judge(ctx context.Context, in Input, o Options) (*Report, error) {
 
 // ofStored judges the training labels of a manifest by the stored features of its images, whitened, or by given
 // probabilities.
-func ofStored(ctx context.Context, in Input, o Options) (*Report, error) {
+func ofStored(ctx context.Context, in Input, o auditing) (*Report, error) {
+	read := datasets.ReadOptions{Numbered: in.Probs != "", Note: o.Note}
 	if o.FitSample > 0 {
-		return bySample(ctx, in, o)
+		read.Once = ctx
 	}
-	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != "", Note: o.Note})
+	whole, err := datasets.Read(in.Manifest, read)
 	if err != nil {
 		return nil, err
 	}
 	d, room := o.asJudged(whole), cmp.Or(o.MaxMem, eval.DefaultMaxMem)
+	if o.FitSample > 0 {
+		return bySample(ctx, in, whole, d, o)
+	}
 	if in.Features == "" {
 		return byProbabilities(ctx, in, whole, d, nil, room, o)
 	}
@@ -179,7 +202,8 @@ func ofStored(ctx context.Context, in Input, o Options) (*Report, error) {
 	store := stores[0]
 	if in.Probs != "" {
 		if len(stores) > 1 {
-			return nil, fmt.Errorf("audit: --probs brings its scores, beside which features find outliers and copies: found %d stores, expected one", len(stores))
+			return nil, fmt.Errorf("audit: found %d stores beside given probabilities, expected one, in which "+
+				"outliers and copies are found", len(stores))
 		}
 		if err := o.within(d, store.Dim, store.Dim, min(store.Dim, head.Widest)); err != nil {
 			return nil, err
@@ -192,7 +216,7 @@ func ofStored(ctx context.Context, in Input, o Options) (*Report, error) {
 		}
 	}
 	if o.sampled(len(d.Select(datasets.Train)), len(d.Classes), len(stores)) {
-		return bySample(ctx, in, o)
+		return bySample(ctx, in, whole, d, o)
 	}
 	a, err := o.stored(ctx, d, stores...)
 	if err != nil {
@@ -205,22 +229,26 @@ func ofStored(ctx context.Context, in Input, o Options) (*Report, error) {
 	return a, nil
 }
 
-// apart reports whether n images of some classes are too many to be judged together where nobody asks for it, and the judge can do without.
+// apart reports whether to judge n images of some classes apart from each other although no sample is asked for: they
+// are too many, and the scorer can.
 func (o Options) apart(n, classes, stores int) bool {
-	return !o.Together && stores == 1 && o.Tuning.Weights == "" && o.Rounds <= 1 && audit.Named(o.Scorer).Shardable && !audit.Together(n, classes)
+	return !o.Together && stores == 1 && o.Tuning.Weights == "" && o.Rounds <= 1 &&
+		audit.Named(o.Scorer).Shardable && !audit.Together(n, classes)
 }
 
-// sampled reports whether n images of some classes are judged apart from each other: where that is asked for, or they are too many.
-func (o *Options) sampled(n, classes, stores int) bool {
+// sampled reports whether n images of some classes are judged apart from each other: on request, or if
+// they are too many.
+func (o *auditing) sampled(n, classes, stores int) bool {
 	if o.FitSample == 0 && o.apart(n, classes, stores) {
 		o.FitSample = audit.Fitted
-		o.Note("%d images of %d classes are judged apart from each other, fitted to %d of them (--fit-sample N, 0: all together)", n, classes, o.FitSample)
+		o.Note("%d images of %d classes are judged apart from each other, fitted to %d of them (a fit sample of 0 "+
+			"judges them together)", n, classes, o.FitSample)
 	}
 	return o.FitSample > 0
 }
 
-// fit makes the memory of the whole audit that which is left for similarities, and chooses the scorer where none is asked for.
-func (o *Options) fit(d *datasets.Dataset, dim int) error {
+// fit replaces the memory of the whole audit by what is left for similarities, and chooses the scorer if none is named.
+func (o *auditing) fit(d *datasets.Dataset, dim int) error {
 	if o.Scorer == "" {
 		return o.choose(d, dim, dim, min(dim, head.Widest))
 	}
@@ -228,7 +256,7 @@ func (o *Options) fit(d *datasets.Dataset, dim int) error {
 }
 
 // stored judges the training images of d by the stores of one backbone or several.
-func (o Options) stored(ctx context.Context, d *datasets.Dataset, stores ...*features.Store) (*Report, error) {
+func (o auditing) stored(ctx context.Context, d *datasets.Dataset, stores ...*features.Store) (*Report, error) {
 	if err := o.fit(d, values(stores)); err != nil {
 		return nil, err
 	}
@@ -236,9 +264,6 @@ func (o Options) stored(ctx context.Context, d *datasets.Dataset, stores ...*fea
 	defer func() { free() }()
 	if err != nil {
 		return nil, err
-	}
-	if data.Unlabelled > 0 {
-		o.Note("%d images have no label and are not judged", data.Unlabelled)
 	}
 	if audit.Named(o.Scorer).Kind == audit.ByFilter {
 		if err := checkPairs(data.Train.Labels, len(data.Classes)); err != nil {
@@ -252,8 +277,9 @@ func (o Options) stored(ctx context.Context, d *datasets.Dataset, stores ...*fea
 		}
 	}
 	set := data.Train
-	data.Train.X, data.Stored, data.Validation = blas32.General{}, features.Set{}, features.Set{} // the audit lets go of them when it can
-	result, err := audit.Run(ctx, set, o.Options)
+	// let the audit free them
+	data.Train.X, data.Stored, data.Validation = blas32.General{}, features.Set{}, features.Set{}
+	result, err := o.Run(ctx, set, o.Options.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +287,7 @@ func (o Options) stored(ctx context.Context, d *datasets.Dataset, stores ...*fea
 	return &a, a.name(result, data.Train.IDs, d, data.Classes, o.Note)
 }
 
-// checkPairs refuses labels of which the scorer of a filter would say nothing.
+// checkPairs refuses labels that a filter's scorer cannot judge: fewer than two classes with a pair of images.
 func checkPairs(labels []int, classes int) error {
 	count, pairs := make([]int, classes), 0
 	for _, y := range labels {
@@ -278,8 +304,9 @@ func checkPairs(labels []int, classes int) error {
 }
 
 // Embedding judges the labelled rows of set, whose IDs are positions in d, by a filter's scorer in the embedding of a
-// head. It looks for nothing else.
-func Embedding(ctx context.Context, h *head.Head, set features.Set, d *datasets.Dataset, filter filters.Config, maxMem int64) (*Report, error) {
+// head. It finds nothing but suspects.
+func Embedding(ctx context.Context, h *head.Head, set features.Set, d *datasets.Dataset, filter filters.Config,
+	maxMem int64) (*Report, error) {
 	j := judged{d: d, classes: d.Classes, head: h}
 	j.opts = audit.Options{Scorer: filter.Scorer, Filter: &filter, Rate: &filter.Rate, MaxMem: maxMem, JustRank: true}
 	z, err := j.embed(ctx, set.Labelled())
@@ -290,11 +317,11 @@ func Embedding(ctx context.Context, h *head.Head, set features.Set, d *datasets.
 }
 
 // asJudged returns the dataset as it is judged: its training images, or all.
-func (o Options) asJudged(d *datasets.Dataset) *datasets.Dataset {
+func (o auditing) asJudged(d *datasets.Dataset) *datasets.Dataset {
 	if !o.IncludeEval {
 		return d
 	}
-	o.Note("--include-eval: images of the other splits are judged together with the training images, and cleaned: what is measured on them from now on is not independent of these scores")
+	o.Note("images of all splits are judged and cleaned: what is measured on them from now on depends on these scores")
 	all := *d
 	all.Samples = slices.Clone(d.Samples)
 	for i := range all.Samples {
@@ -303,22 +330,24 @@ func (o Options) asJudged(d *datasets.Dataset) *datasets.Dataset {
 	return &all
 }
 
-// judged is a set of images that is to be judged in an embedding.
+// judged is a set of images to judge in an embedding.
 type judged struct {
-	set     features.Stored // features that head embeds; IDs are positions in d
+	set     features.Stored // features that the head embeds; IDs are positions in d
 	d       *datasets.Dataset
 	classes []string // of the set's labels
 	head    *head.Head
 	opts    audit.Options
-	left    []lookup.LeftOut
+	audit.Auditor
+	left []lookup.LeftOut
 
-	backbone string // file of the network that made the features, where a run trained it
+	backbone string // file of the network that made the features, if a run trained it
 }
 
 // embed puts features through the head.
 func (j *judged) embed(ctx context.Context, set features.Source) (features.Set, error) {
 	if set.Len() < 2 {
-		return features.Set{}, fmt.Errorf("audit: %d labelled, readable training images, expected at least 2", set.Len())
+		return features.Set{}, fmt.Errorf("audit: %d labelled, readable training images, expected at least 2",
+			set.Len())
 	}
 	return j.head.EmbedSet(ctx, set)
 }
@@ -335,7 +364,7 @@ func (j *judged) report(ctx context.Context, note func(string, ...any)) (*Report
 // reportOn is report for a set that is embedded already.
 func (j *judged) reportOn(ctx context.Context, z features.Set, note func(string, ...any)) (*Report, error) {
 	j.opts.Classes = len(j.classes)
-	result, err := audit.Run(ctx, z, j.opts)
+	result, err := j.Run(ctx, z, j.opts)
 	if err != nil {
 		return nil, err
 	}
@@ -343,10 +372,15 @@ func (j *judged) reportOn(ctx context.Context, z features.Set, note func(string,
 	return &a, a.name(result, z.IDs, j.d, j.classes, note)
 }
 
-// name fills in what was found: ids are the positions in d of the result's rows, classes the names of its labels.
-func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, classes []string, note func(string, ...any)) error {
+// name fills in the result: ids are the positions in d of its rows, classes the names of its labels.
+func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, classes []string,
+	note func(string, ...any)) error {
+	if n := len(ids) - len(result.Suspects); n > 0 {
+		note("%d images have no label and are not judged", n)
+	}
 	a.result, a.ids, a.Sampled = result, ids, result.Sampled
-	a.Scorer, a.Why, a.Blind, a.Suggests, a.Rate, a.Unjudged = result.Scorer, result.Why, result.Blind, result.Suggests, result.Rate, result.Unjudged
+	a.Scorer, a.Why, a.Blind, a.Suggests = result.Scorer, result.Why, result.Blind, result.Suggests
+	a.Rate, a.Unjudged = result.Rate, result.Unjudged
 	a.LeftOut = append([]lookup.LeftOut{}, a.LeftOut...)
 	paths := make([]string, len(ids))
 	for row, id := range ids {

@@ -2,7 +2,7 @@ package inspect
 
 import "winnow/datasets"
 
-// measure compares the audit with the true labels, as far as the manifest knows them.
+// measure compares the audit with the true labels, if the manifest has them.
 func (a *Report) measure(d *datasets.Dataset) error {
 	wrong := make([]bool, len(a.ids))
 	for row, id := range a.ids {

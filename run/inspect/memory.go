@@ -11,11 +11,11 @@ import (
 	"winnow/internal/budget"
 )
 
-// use counts what an audit holds: vectors of judged values, made of features of stored values, which stay in their store
-// as large matrices stay in their files ([features.Spill]); 0: vectors of a run, in memory.
+// use counts the memory of an audit. Its vectors have judged values each, and are made from features of stored values;
+// stored 0 means vectors of a run, in memory. Large matrices stay in files ([features.Spill]), features in their store.
 func use(images, stored, judged, classes int, scorer string) budget.Use {
 	n, vectors := int64(images), int64(images)*int64(4*judged)
-	again := vectors // of a judge that turns them
+	again := vectors // a second copy, of a judge that whitens them
 	if vectors >= features.SpillFrom {
 		if again = 0; stored > 0 {
 			vectors = 0
@@ -32,16 +32,16 @@ func use(images, stored, judged, classes int, scorer string) budget.Use {
 	default:
 		judging += fitting
 	}
-	return budget.Use{What: fmt.Sprintf("audit: %d images of %d values", images, judged), Beside: vectors + n*(budget.Named+budget.Told),
-		Other: judging, Row: 4 * n}
+	return budget.Use{What: fmt.Sprintf("audit: %d images of %d values", images, judged),
+		Beside: vectors + n*(budget.Named+budget.Told), Other: judging, Row: 4 * n}
 }
 
-// choose takes the default judge within the memory: the one of those that train nothing where no heads fit into it.
-func (o *Options) choose(d *datasets.Dataset, whitened, stored, judged int) error {
+// choose takes the default judge if it fits into memory, else the default of those that train nothing.
+func (o *auditing) choose(d *datasets.Dataset, whitened, stored, judged int) error {
 	memory := o.MaxMem
 	o.Scorer = judges.Default
 	err := o.within(d, whitened, stored, judged)
-	if err == nil || o.Tune != nil { // which fitted has no use for
+	if err == nil || o.Tune != nil { // fitted cannot use networks
 		return err
 	}
 	o.Scorer, o.MaxMem = judges.Fitted, memory
@@ -52,9 +52,9 @@ func (o *Options) choose(d *datasets.Dataset, whitened, stored, judged int) erro
 	return nil
 }
 
-// within puts what is left for similarities in the place of the memory of the whole audit, which whitens features of so
-// many values.
-func (o *Options) within(d *datasets.Dataset, whitened, stored, judged int) (err error) {
+// within replaces the memory of the whole audit by what is left for similarities. whitened is the number of values of
+// the features that are whitened, 0 if none are.
+func (o *auditing) within(d *datasets.Dataset, whitened, stored, judged int) (err error) {
 	images := len(d.Samples)
 	if !o.IncludeEval {
 		images = len(d.Select(datasets.Train))

@@ -9,8 +9,8 @@ import (
 	"winnow/internal/hint"
 )
 
-// What an audit may take is all of it: what is left for similarities falls with what else is held, and too little is refused
-// with how much would do.
+// MaxMem covers a whole audit: the memory left for similarities shrinks with everything else held, and too little is
+// refused with the amount needed.
 func TestSimilarities(t *testing.T) {
 	const gib = 1 << 30
 	left, err := use(300_000, 128, 128, 1000, "fitted").Similarities(gib)
@@ -32,14 +32,16 @@ func TestSimilarities(t *testing.T) {
 	} {
 		u := use(c.images, c.stored, c.judged, c.classes, c.scorer)
 		_, err := u.Similarities(gib)
-		if err == nil || !strings.Contains(err.Error(), "need about ") || !strings.Contains(err.Error(), "--max-mem allows 1.0 GiB") || !strings.HasPrefix(hint.Of(err), "allow more: --max-mem ") {
+		if err == nil || !strings.Contains(err.Error(), "need about ") || !strings.Contains(err.Error(),
+			"--max-mem allows 1.0 GiB") || !strings.HasPrefix(hint.Of(err), "allow more: --max-mem ") {
 			t.Errorf("%+v in 1 GiB: %v (%s)", c, err, hint.Of(err))
 		}
 		if _, err := u.Similarities(c.fits); err != nil {
 			t.Errorf("%+v in %d: %v", c, c.fits, err)
 		}
 	}
-	for _, fits := range []budget.Use{use(50_000, 1280, 512, 100, "combined"), use(1_000_000, 512, 512, 1000, "fitted")} {
+	for _, fits := range []budget.Use{use(50_000, 1280, 512, 100, "combined"),
+		use(1_000_000, 512, 512, 1000, "fitted")} {
 		fits.Other += budget.Covariance(1280)
 		if _, err := fits.Similarities(gib); err != nil {
 			t.Error(err)

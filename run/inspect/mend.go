@@ -13,14 +13,15 @@ import (
 )
 
 // Mend writes the manifest that was judged to a file, without the images that a cut takes or with the labels suggested
-// for them; all other rows and columns are as they were.
+// for them. All other rows and columns stay as they are.
 func (a *Report) Mend(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Mended, error) {
 	taken, err := a.result.Take(cut)
 	if err != nil {
 		return datasets.Mended{}, err
 	}
 	if len(taken) == len(a.source.Samples) && !relabel {
-		return datasets.Mended{}, fmt.Errorf("audit: --clean: all %d images of %s would be dropped, expected some that stay", len(taken), a.from)
+		return datasets.Mended{}, fmt.Errorf("audit: clean: all %d images of %s would be dropped, expected "+
+			"some that stay", len(taken), a.from)
 	}
 	made := map[int]datasets.Decision{}
 	for _, s := range taken {
@@ -41,14 +42,15 @@ func (a *Report) Mend(ctx context.Context, to string, cut audit.Cut, relabel boo
 	return did, nil
 }
 
-// TellMended says what a mended manifest, file, holds, and what --include-eval has done to what is measured from now on. images says
-// that a folder of images was judged, whatever their splits.
-func TellMended(file string, did datasets.Mended, judged int, relabel, includeEval, images bool) []string {
+// tellMended describes a mended manifest, and says whether measures on it can still be compared. images says that
+// images of any split were judged.
+func tellMended(file string, did datasets.Mended, judged int, relabel, includeEval, images bool) []string {
 	what := "dropped"
 	if relabel {
 		what = "relabelled"
 	}
-	lines := []string{fmt.Sprintf("%s: %d of %d judged images %s, %d rows", file, did.Dropped+did.Relabelled, judged, what, did.Rows)}
+	lines := []string{fmt.Sprintf("%s: %d of %d judged images %s, %d rows", file, did.Dropped+did.Relabelled, judged,
+		what, did.Rows)}
 	if !includeEval && !images {
 		return lines
 	}
@@ -61,9 +63,11 @@ func TellMended(file string, did datasets.Mended, judged int, relabel, includeEv
 	}
 	switch {
 	case n > 0:
-		return append(lines, fmt.Sprintf("warning: %d of the images changed are not for training (%s): measures on this manifest are not comparable with those on the labels as they were, and flatter what judges as the audit did", n, strings.Join(parts, ", ")))
+		return append(lines, fmt.Sprintf("warning: %d of the changed images are not for training (%s): measures on "+
+			"this manifest cannot be compared with those on the old labels, and favour models that judge as the "+
+			"audit did", n, strings.Join(parts, ", ")))
 	case images:
 		return lines
 	}
-	return append(lines, "--include-eval: no image that measures are taken of was changed")
+	return append(lines, "no image of an evaluation split was changed")
 }

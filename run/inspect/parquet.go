@@ -12,10 +12,10 @@ import (
 	"winnow/internal/regular"
 )
 
-// tableOfParquet reads columns of numbers, one a class, or one column of lists; a column path names the rows.
+// tableOfParquet reads a column of numbers for each class, or one column of lists. A column path names the rows.
 func tableOfParquet(path string, most int64) (t *table, err error) {
 	defer func() {
-		if p := recover(); p != nil { // broken files lead the library out of its slices
+		if p := recover(); p != nil { // the library panics on broken files
 			err = fmt.Errorf("is no sound Parquet file: %v", p)
 		}
 	}()
@@ -67,11 +67,11 @@ type parquetRows struct {
 	leaves []string // names of the columns
 	paths  int      // the column of paths, -1 for none
 	use    []int    // those of probabilities
-	most   int64    // values, as full counts them
+	most   int64    // values that may be held, as full counts them
 	texts  int64    // bytes of the paths
 }
 
-// add takes a row: as many probabilities as the first has, and a path where there is a column of paths.
+// add takes a row: as many probabilities as the first row has, and a path if there is a column of paths.
 func (r *parquetRows) add(row parquet.Row) error {
 	x, before, paths := &r.t.x, len(r.t.x.Data), len(r.t.paths)
 	refuse := func(format string, args ...any) error {
@@ -111,7 +111,7 @@ func (r *parquetRows) add(row parquet.Row) error {
 	return nil
 }
 
-// table returns the rows together.
+// table returns the table.
 func (r *parquetRows) table() *table {
 	if r.t.x.Cols != len(r.t.names) {
 		r.t.names = nil // a column of lists

@@ -17,9 +17,10 @@ import (
 	"winnow/run"
 )
 
-// byProbabilities judges the training labels of a manifest by the class probabilities that any model gave for its
-// images, which may take so much room; store finds the rest where it is not nil.
-func byProbabilities(ctx context.Context, in Input, whole, d *datasets.Dataset, store *features.Store, room int64, o Options) (*Report, error) {
+// byProbabilities judges the training labels of a manifest by class probabilities that any model gave for its images.
+// They may take room bytes. A store, if not nil, finds everything else.
+func byProbabilities(ctx context.Context, in Input, whole, d *datasets.Dataset, store *features.Store, room int64,
+	o auditing) (*Report, error) {
 	table, err := readTable(in.Probs, room/8)
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", in.Probs, err)
@@ -48,41 +49,36 @@ func byProbabilities(ctx context.Context, in Input, whole, d *datasets.Dataset, 
 		set.X = blas32.General{Rows: len(set.IDs)}
 	}
 	set.Labels = make([]int, len(set.IDs))
-	unlabelled := 0
 	for i, id := range set.IDs {
 		if y := d.Samples[id].Label; y != datasets.Unlabelled {
 			set.Labels[i] = column[y]
 		} else {
 			set.Labels[i] = features.Unlabelled
-			unlabelled++
 		}
-	}
-	if unlabelled > 0 {
-		o.Note("%d images have no label and are not judged", unlabelled)
 	}
 	p, err := table.rows(whole, set.IDs)
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", in.Probs, err)
 	}
 	o.Given, o.Classes, o.Whiten = audit.ByProbabilities(p, set.Labels), len(names), true
-	result, err := audit.Run(ctx, set, o.Options)
+	result, err := o.Run(ctx, set, o.Options.Options)
 	if err != nil {
 		return nil, err
 	}
 	return &a, a.name(result, set.IDs, d, names, o.Note)
 }
 
-// table is a matrix of probabilities as a file holds it.
+// table is a matrix of probabilities from a file.
 type table struct {
 	x     blas32.General
 	names []string // of the columns; nil: the file has none
-	paths []string // of the rows; nil: they are the manifest's, in its order
+	paths []string // of the rows; nil: the rows are the manifest's, in its order
 	at    func(row int) string
 }
 
-// classes returns the column of each of the manifest's classes and a name for every column. Columns are named by the file's
-// header; without one labels that are numbers count columns from 0, and other labels stand in alphabetical order, which is
-// told.
+// classes returns the column of each of the manifest's classes, and a name for every column. The file's header
+// names the columns. Without a header, labels that are numbers count columns from 0; other labels are taken in
+// alphabetical order, and told says so.
 func (t *table) classes(labels []string) (column []int, names []string, told string, err error) {
 	if t.names != nil {
 		missing := ""
@@ -101,7 +97,7 @@ func (t *table) classes(labels []string) (column []int, names []string, told str
 			t.names = nil // p0, p1, …: names of columns, not of classes
 			return t.classes(labels)
 		}
-		return nil, nil, "", fmt.Errorf("no column is called %q as labels are, found %s", missing, listed(t.names))
+		return nil, nil, "", fmt.Errorf("found no column for the label %q, but %s", missing, listed(t.names))
 	}
 	column = nil
 	for _, label := range labels {
@@ -118,7 +114,8 @@ func (t *table) classes(labels []string) (column []int, names []string, told str
 		return column, names, "", nil
 	}
 	if len(labels) != t.x.Cols {
-		return nil, nil, "", fmt.Errorf("%d columns and %d classes in the manifest, expected as many, or a header that names them", t.x.Cols, len(labels))
+		return nil, nil, "", fmt.Errorf("found %d columns for %d classes in the manifest, expected one each, or a "+
+			"header that names them", t.x.Cols, len(labels))
 	}
 	names = slices.Sorted(slices.Values(labels))
 	column = make([]int, len(labels))
@@ -133,12 +130,14 @@ func (t *table) rows(d *datasets.Dataset, ids []int) (blas32.General, error) {
 	at := map[string]int{}
 	for i, path := range t.paths {
 		if was, ok := at[path]; ok {
-			return blas32.General{}, fmt.Errorf("%s and %s are both of %q, expected a row an image", t.at(was), t.at(i), path)
+			return blas32.General{}, fmt.Errorf("%s and %s are both for %q, expected one row for each image", t.at(was),
+				t.at(i), path)
 		}
 		at[path] = i
 	}
 	if t.paths == nil && t.x.Rows != len(d.Samples) {
-		return blas32.General{}, fmt.Errorf("%d rows, expected %d as in the manifest, in its order, or a column path", t.x.Rows, len(d.Samples))
+		return blas32.General{}, fmt.Errorf("%d rows, expected %d as in the manifest, in its order, or a column path",
+			t.x.Rows, len(d.Samples))
 	}
 	out := features.NewMatrix(len(ids), t.x.Cols)
 	for i, id := range ids {
@@ -146,7 +145,8 @@ func (t *table) rows(d *datasets.Dataset, ids []int) (blas32.General, error) {
 		if t.paths != nil {
 			var ok bool
 			if row, ok = at[d.Samples[id].Path]; !ok {
-				return out, fmt.Errorf("no row is of %q, expected one of each of the %d images judged", d.Samples[id].Path, len(ids))
+				return out, fmt.Errorf("found no row for %q, expected one for each of the %d images judged",
+					d.Samples[id].Path, len(ids))
 			}
 		}
 		if err := probabilities(features.Row(t.x, row)); err != nil {
@@ -157,12 +157,12 @@ func (t *table) rows(d *datasets.Dataset, ids []int) (blas32.General, error) {
 	return out, nil
 }
 
-// probabilities refuses rows that are none.
+// probabilities refuses a row that holds no probabilities of classes.
 func probabilities(row []float32) error {
 	var sum float64
 	for k, v := range row {
 		if !(v >= 0 && v <= 1.01) {
-			return fmt.Errorf("column %d is %v, expected a probability: of a model's logits take the softmax", k, v)
+			return fmt.Errorf("column %d is %v, expected a probability: apply softmax to logits", k, v)
 		}
 		sum += float64(v)
 	}
@@ -172,7 +172,7 @@ func probabilities(row []float32) error {
 	return nil
 }
 
-// listed names the first of many.
+// listed names the first five.
 func listed(names []string) string {
 	list := strings.Join(text.First(names, 5), ", ")
 	if len(names) > 5 {
@@ -181,9 +181,10 @@ func listed(names []string) string {
 	return list
 }
 
-// readTable reads a matrix of at most so many values by what the file's name ends in.
+// readTable reads a matrix of at most most values, in the form that the file's name ends in.
 func readTable(path string, most int64) (*table, error) {
-	read := map[string]func(string, int64) (*table, error){".npy": tableOfNPY, ".csv": tableOfCSV, ".parquet": tableOfParquet}[strings.ToLower(filepath.Ext(path))]
+	read := map[string]func(string, int64) (*table, error){".npy": tableOfNPY, ".csv": tableOfCSV,
+		".parquet": tableOfParquet}[strings.ToLower(filepath.Ext(path))]
 	if read == nil {
 		return nil, fmt.Errorf("found the ending %q, expected .npy, .csv or .parquet", filepath.Ext(path))
 	}
@@ -192,7 +193,8 @@ func readTable(path string, most int64) (*table, error) {
 		return nil, err
 	}
 	if t.x.Rows < 1 || t.x.Cols < 2 {
-		return nil, fmt.Errorf("%d rows of %d probabilities, expected at least one of two classes", t.x.Rows, t.x.Cols)
+		return nil, fmt.Errorf("found %d rows of %d probabilities, expected at least one row and two classes", t.x.Rows,
+			t.x.Cols)
 	}
 	return t, nil
 }

@@ -21,9 +21,10 @@ import (
 	"winnow/features"
 	"winnow/internal/testing/memory"
 	"winnow/internal/testing/reference"
+	"winnow/run/extraction"
 )
 
-// predicted is what a model said of four images; the third is labelled dog and looks like a cat.
+// predicted holds a model's probabilities for four images; the third is labelled dog and looks like a cat.
 var predicted = []float32{
 	.8, .1, .1,
 	.1, .8, .1,
@@ -35,13 +36,14 @@ const labelled = "path,label\na.png,cat\nb.png,dog\nc.png,dog\nd.png,eel\n"
 
 func npy(t testing.TB, values []float32) string {
 	var out bytes.Buffer
-	if err := features.WriteNPY(&out, blas32.General{Rows: len(values) / 3, Cols: 3, Stride: 3, Data: values}); err != nil {
+	if err := features.WriteNPY(&out, blas32.General{Rows: len(values) / 3, Cols: 3, Stride: 3,
+		Data: values}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
 }
 
-// lines writes the probabilities as CSV, rows in the order given, with what stands before each.
+// lines writes the probabilities as CSV, rows in the given order, each with its prefix.
 func lines(head string, order []int, before ...string) string {
 	text := head
 	for _, i := range order {
@@ -79,7 +81,7 @@ func lists(t testing.TB) string {
 	return written(t, rows)
 }
 
-// judgedBy audits files by their contents.
+// judgedBy audits files with these contents.
 func judgedBy(t *testing.T, labels, name, probs string) (*Report, string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -90,7 +92,8 @@ func judgedBy(t *testing.T, labels, name, probs string) (*Report, string, error)
 		}
 	}
 	var notes strings.Builder
-	a, err := Judge(t.Context(), in, Options{Note: func(f string, args ...any) { fmt.Fprintf(&notes, f+"\n", args...) }})
+	a, err := Judge(t.Context(), in, Options{},
+		noting(func(f string, args ...any) { fmt.Fprintf(&notes, f+"\n", args...) }))
 	return a, strings.ReplaceAll(notes.String(), dir+"/", ""), err
 }
 
@@ -98,14 +101,19 @@ func judgedBy(t *testing.T, labels, name, probs string) (*Report, string, error)
 func TestProbabilitiesInEveryForm(t *testing.T) {
 	numbers := "given_label,true_label\n0,0\n1,1\n1,0\n2,2\n"
 	for _, form := range []struct{ labels, name, text, told string }{
-		{labelled, "p.npy", npy(t, predicted), "p.npy: its columns are taken for the classes in alphabetical order: cat, dog, eel\n"},
-		{labelled, "p.csv", lines("", []int{0, 1, 2, 3}), "p.csv: its columns are taken for the classes in alphabetical order: cat, dog, eel\n"},
-		{labelled, "p.csv", lines("0,1,2\n", []int{0, 1, 2, 3}), "p.csv: its columns are taken for the classes in alphabetical order: cat, dog, eel\n"},
+		{labelled, "p.npy", npy(t, predicted), "p.npy: its columns are taken for the classes in alphabetical order: " +
+			"cat, dog, eel\n"},
+		{labelled, "p.csv", lines("", []int{0, 1, 2, 3}), "p.csv: its columns are taken for the classes in " +
+			"alphabetical order: cat, dog, eel\n"},
+		{labelled, "p.csv", lines("0,1,2\n", []int{0, 1, 2, 3}), "p.csv: its columns are taken for the classes in " +
+			"alphabetical order: cat, dog, eel\n"},
 		{labelled, "p.csv", lines("cat,dog,eel\n", []int{0, 1, 2, 3}), ""},
 		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{2, 0, 3, 1}, "a.png", "b.png", "c.png", "d.png"), ""},
-		{labelled, "p.csv", lines(",split,cat,dog,eel\n", []int{0, 1, 2, 3}, "0,train", "1,train", "2,train", "3,train"), ""},
+		{labelled, "p.csv", lines(",split,cat,dog,eel\n", []int{0, 1, 2, 3}, "0,train", "1,train", "2,train",
+			"3,train"), ""},
 		{labelled, "p.parquet", columns(t), ""},
-		{labelled, "p.parquet", lists(t), "p.parquet: its columns are taken for the classes in alphabetical order: cat, dog, eel\n"},
+		{labelled, "p.parquet", lists(t), "p.parquet: its columns are taken for the classes in alphabetical order: " +
+			"cat, dog, eel\n"},
 		{numbers, "p.npy", npy(t, predicted), ""},
 		{numbers, "p.csv", lines("", []int{0, 1, 2, 3}), ""},
 	} {
@@ -121,10 +129,13 @@ func TestProbabilitiesInEveryForm(t *testing.T) {
 				t.Errorf("%s: detection %v", form.name, a.Detection)
 			}
 		}
-		if diff := cmp.Diff(want, []string{e.Path, e.Given, e.Suggested}); diff != "" || !e.Dropped || a.Images[1].Dropped || a.Scorer != "probabilities" {
-			t.Errorf("%s: %s, called wrong %v and %v (-want +got):\n%s", form.name, a.Scorer, e.Dropped, a.Images[1].Dropped, diff)
+		if diff := cmp.Diff(want, []string{e.Path, e.Given, e.Suggested}); diff != "" || !e.Dropped ||
+			a.Images[1].Dropped || a.Scorer != "probabilities" {
+			t.Errorf("%s: %s, called wrong %v and %v (-want +got):\n%s", form.name, a.Scorer, e.Dropped,
+				a.Images[1].Dropped, diff)
 		}
-		if rest := strings.TrimSuffix(told, "no class statistics: there are no features of the images\n"); rest != form.told {
+		if rest := strings.TrimSuffix(told, "no class statistics: there are no features of the "+
+			"images\n"); rest != form.told {
 			t.Errorf("%s: told %q, expected %q", form.name, rest, form.told)
 		}
 	}
@@ -138,17 +149,21 @@ func TestProbabilitiesRefused(t *testing.T) {
 	}
 	for _, c := range []struct{ labels, name, text, want string }{
 		{labelled, "p.npy", npy(t, predicted[:9]), "3 rows, expected 4 as in the manifest"},
-		{labelled, "p.npy", npy(t, changed(4, -2)), "row 1, from 0: column 1 is -2, expected a probability: of a model's logits take the softmax"},
+		{labelled, "p.npy", npy(t, changed(4, -2)), "row 1, from 0: column 1 is -2, expected a probability: apply " +
+			"softmax to logits"},
 		{labelled, "p.npy", npy(t, changed(4, .1)), "row 1, from 0: the row sums to 0.3"},
-		{labelled + "e.png,fox\n", "p.npy", npy(t, predicted), "3 columns and 4 classes in the manifest"},
-		{labelled, "p.csv", lines("cat,dog,cow\n", []int{0, 1, 2, 3}), `no column is called "eel" as labels are, found cat, dog, cow`},
-		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 2}, "a.png", "b.png", "c.png"), `no row is of "d.png"`},
-		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 1}, "a.png", "b.png"), `line 3 and line 4 are both of "b.png"`},
+		{labelled + "e.png,fox\n", "p.npy", npy(t, predicted), "3 columns for 4 classes in the manifest"},
+		{labelled, "p.csv", lines("cat,dog,cow\n", []int{0, 1, 2, 3}),
+			`found no column for the label "eel", but cat, dog, cow`},
+		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 2}, "a.png", "b.png", "c.png"),
+			`found no row for "d.png"`},
+		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 1}, "a.png", "b.png"),
+			`line 3 and line 4 are both for "b.png"`},
 		{labelled, "p.csv", ".5,.5\n.5,x\n", `line 2: found "x", expected a number`},
 		{labelled, "p.csv", "", "0 rows of 0 probabilities"},
 		{labelled, "p.parquet", "PAR1", "p.parquet"},
 		{labelled, "p.pkl", "", `found the ending ".pkl", expected .npy, .csv or .parquet`},
-		{"given_label\nx\n", "p.npy", npy(t, predicted[:3]), "3 columns and 1 classes"},
+		{"given_label\nx\n", "p.npy", npy(t, predicted[:3]), "3 columns for 1 classes"},
 		{"path\nx\n", "p.npy", npy(t, predicted), "expected the columns path and label"},
 	} {
 		if _, _, err := judgedBy(t, c.labels, c.name, c.text); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -157,20 +172,21 @@ func TestProbabilitiesRefused(t *testing.T) {
 	}
 }
 
-// A table that would not fit is refused before it is held, in every form.
+// In every form, a table that does not fit is refused before it is held.
 func TestProbabilitiesWithinMemory(t *testing.T) {
-	for name, text := range map[string]string{"p.npy": npy(t, predicted), "p.csv": lines("", []int{0, 1, 2, 3}), "p.parquet": columns(t)} {
+	for name, text := range map[string]string{"p.npy": npy(t, predicted), "p.csv": lines("", []int{0, 1, 2, 3}),
+		"p.parquet": columns(t)} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readTable(path, 5); err == nil || !strings.Contains(err.Error(), "--max-mem") {
+		if _, err := readTable(path, 5); err == nil || !strings.Contains(err.Error(), "memory limit") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// A column of paths holds one text a row, however few bytes of the file they take.
+// A column of paths holds one text a row, however few bytes it takes in the file.
 func TestPathsRefused(t *testing.T) {
 	type many struct {
 		Path []string `parquet:"path,list"`
@@ -192,7 +208,7 @@ func TestPathsRefused(t *testing.T) {
 	}{
 		{written(t, []many{{[]string{"a", "b"}, .5, .5}}), 32 << 20, "row 0, from 0: 2 paths, expected one"},
 		{written(t, []number{{7, .5, .5}}), 32 << 20, `row 0, from 0: column "path" holds INT64, expected text`},
-		{written(t, bomb), 128 << 20, "--max-mem"},
+		{written(t, bomb), 128 << 20, "memory limit"},
 	} {
 		path := filepath.Join(t.TempDir(), "p.parquet")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
@@ -206,12 +222,13 @@ func TestPathsRefused(t *testing.T) {
 	}
 }
 
-// With features beside it a table may take all of --max-mem, not what is left for similarities, and what is judged is told
-// once.
+// With features beside it, a table may take all of the memory, not only what is left for similarities, and the note
+// about the splits is given once.
 func TestProbabilitiesWithFeatures(t *testing.T) {
 	const classes = 1 << 20
 	dir := t.TempDir()
-	in := Input{Manifest: location.At(dir).Join("m.csv"), Probs: filepath.Join(dir, "p.npy"), Features: filepath.Join(dir, "f"), View: "center"}
+	in := Input{Manifest: location.At(dir).Join("m.csv"), Probs: filepath.Join(dir, "p.npy"),
+		Features: filepath.Join(dir, "f"), View: "center"}
 	p := features.NewMatrix(4, classes)
 	for i := range p.Rows {
 		p.Data[i*classes+i/2] = 1
@@ -220,30 +237,37 @@ func TestProbabilitiesWithFeatures(t *testing.T) {
 	if err := features.WriteNPY(&table, p); err != nil {
 		t.Fatal(err)
 	}
-	for path, text := range map[string]string{in.Manifest.Path(): "path,label\na,0\nb,0\nc,1\nd,1\n", in.Probs: table.String()} {
+	for path, text := range map[string]string{in.Manifest.Path(): "path,label\na,0\nb,0\nc,1\nd,1\n",
+		in.Probs: table.String()} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	key := features.Key{Model: strings.Repeat("a", 64), Output: "pool", Preprocessing: "{}", Views: []string{"center"}}
-	w, err := features.Create(in.Features, features.Plan{Key: key, Paths: []string{"a", "b", "c", "d"}, Dim: 2, Batch: 4, Device: "cpu", Winnow: "test"}, false)
+	w, err := features.Create(in.Features, features.Plan{Key: key, Paths: []string{"a", "b", "c", "d"}, Dim: 2,
+		Batch: 4, Device: "cpu", Winnow: "test"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if err := w.Append(blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1, 2, 2, 1, 3, 1, 1, 3}}, nil); err != nil {
+	if err := w.Append(blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1, 2, 2, 1, 3, 1, 1, 3}},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	told := 0
-	o := Options{IncludeEval: true, Note: func(f string, _ ...any) { told += strings.Count(f, "--include-eval") }}
+	h := noting(func(f string, _ ...any) { told += strings.Count(f, "images of all splits") })
+	o := Options{IncludeEval: true}
 	o.MaxMem, o.JustRank = 140<<20, true
-	if _, err := Judge(t.Context(), in, o); err != nil || told != 1 {
+	if _, err := Judge(t.Context(), in, o, h); err != nil || told != 1 {
 		t.Errorf("%v, told %d times", err, told)
 	}
 }
+
+// noting returns a host that takes notes.
+func noting(note func(f string, args ...any)) Host { return Host{Host: extraction.Host{Note: note}} }
 
 // written writes rows as Parquet.
 func written[T any](t testing.TB, rows []T) string {
@@ -254,9 +278,10 @@ func written[T any](t testing.TB, rows []T) string {
 	return out.String()
 }
 
-// FuzzTable reads damaged tables: a table or an error, and no more values than asked for.
+// FuzzTable reads damaged tables: it expects a table or an error, and no more values than allowed.
 func FuzzTable(f *testing.F) {
-	for _, text := range []string{npy(f, predicted), lines("path,cat,dog,eel\n", []int{0, 1}, "a", "b"), columns(f), lists(f)} {
+	for _, text := range []string{npy(f, predicted), lines("path,cat,dog,eel\n", []int{0, 1}, "a", "b"), columns(f),
+		lists(f)} {
 		for form := range 3 {
 			f.Add(form, text)
 		}
@@ -267,20 +292,22 @@ func FuzzTable(f *testing.F) {
 			t.Fatal(err)
 		}
 		x, err := readTable(path, 1<<16)
-		if err == nil && (x.x.Rows*x.x.Cols != len(x.x.Data) || x.paths != nil && len(x.paths) != x.x.Rows || x.names != nil && len(x.names) != x.x.Cols) {
-			t.Errorf("%d rows of %d, %d values, %d paths, %d names", x.x.Rows, x.x.Cols, len(x.x.Data), len(x.paths), len(x.names))
+		if err == nil && (x.x.Rows*x.x.Cols != len(x.x.Data) || x.paths != nil && len(x.paths) != x.x.Rows ||
+			x.names != nil && len(x.names) != x.x.Cols) {
+			t.Errorf("%d rows of %d, %d values, %d paths, %d names", x.x.Rows, x.x.Cols, len(x.x.Data), len(x.paths),
+				len(x.names))
 		}
 	})
 }
 
-// On networks' predictions for people's labels the order is at least as good as the better of self-confidence and margin:
-// AUROC and average precision within .001, precision at the true number of errors within .005.
+// On predictions of networks for labels by people, the order is at least as good as the better of self-confidence and
+// margin: AUROC and average precision within .001, precision at the true number of errors within .005.
 func TestProbabilitiesOfPeople(t *testing.T) {
 	for _, kind := range []string{"aggre", "worst"} {
 		for _, net := range []string{"resnet18", "swin"} {
 			labels := reference.Asset(t, "data/cifar10n-probs/"+kind+"-labels.csv")
 			probs := reference.Asset(t, "data/cifar10n-probs/"+kind+"-"+net+".npy")
-			a, err := Judge(t.Context(), Input{Manifest: location.At(labels), Probs: probs}, Options{Note: func(string, ...any) {}})
+			a, err := Judge(t.Context(), Input{Manifest: location.At(labels), Probs: probs}, Options{}, Host{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -316,7 +343,7 @@ func TestProbabilitiesOfPeople(t *testing.T) {
 	}
 }
 
-// againstRivals returns log p_y less the logarithm of the rivals' norm.
+// againstRivals returns log p_y minus the logarithm of the norm of the rivals.
 func againstRivals(p []float32, y int, norm float64) float64 {
 	var sum, most float64
 	for k, v := range p {
@@ -331,7 +358,7 @@ func againstRivals(p []float32, y int, norm float64) float64 {
 	return math.Log(max(float64(p[y]), 1e-7)) - math.Log(max(most, 1e-7))
 }
 
-// truths reads what was given and whether it is wrong.
+// truths reads the given labels and whether they are wrong.
 func truths(t *testing.T, path string) (given []int, wrong []bool) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -385,16 +412,17 @@ func measured(t *testing.T, order []float64, wrong []bool) [3]float64 {
 	return [3]float64{d.AUROC, d.AP, d.Precision}
 }
 
-// A program without notes to show gives no function for them.
+// A program without notes passes no function for them.
 func TestNotesMayGoNowhere(t *testing.T) {
 	dir := t.TempDir()
 	in := Input{Manifest: location.At(dir).Join("labels.csv"), Probs: filepath.Join(dir, "p.npy")}
-	for path, text := range map[string]string{in.Manifest.Path(): strings.Replace(labelled, "d.png,eel", "d.png,eel\ne.png,", 1), in.Probs: npy(t, append(predicted, .1, .2, .7))} {
+	for path, text := range map[string]string{in.Manifest.Path(): strings.Replace(labelled, "d.png,eel",
+		"d.png,eel\ne.png,", 1), in.Probs: npy(t, append(predicted, .1, .2, .7))} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if a, err := Judge(t.Context(), in, Options{}); err != nil || a.Images[0].Path != "c.png" {
+	if a, err := Judge(t.Context(), in, Options{}, Host{}); err != nil || a.Images[0].Path != "c.png" {
 		t.Errorf("%v, %v", a, err)
 	}
 }

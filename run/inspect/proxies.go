@@ -15,16 +15,16 @@ import (
 	"winnow/train"
 )
 
-// runProxies is what ProxySim and SubCenter judge by: the proxies of a run's last state and the head of the same state.
+// runProxies are the proxies of a run's last state and the head of that state, for ProxySim and SubCenter.
 type runProxies struct {
 	param   *features.Param
 	head    *head.Head
 	store   *features.Store // of the network of that state
-	classes []string        // of the training, by their number
+	classes []string        // of the training, by number
 	numbers map[int]int     // the dataset's class ids → numbers of the training
 }
 
-// number returns labels as the training counts them.
+// number returns labels as the training numbers them.
 func (p *runProxies) number(labels []int) []int {
 	out := make([]int, len(labels))
 	for i, label := range labels {
@@ -33,16 +33,16 @@ func (p *runProxies) number(labels []int) []int {
 	return out
 }
 
-// proxiesToJudgeBy returns nil where the run's filter judges by something else, where another scorer is asked for, and, with a
-// note, where the proxies do not fit what is audited; an error where they are asked for.
-func proxiesToJudgeBy(ctx context.Context, r *folder.Run, o Options) (*runProxies, error) {
+// proxiesToJudgeBy returns nil if the run's filter uses no proxies or another scorer is asked for. If the proxies
+// do not fit the images, it returns an error when they are asked for, else nil and a note.
+func proxiesToJudgeBy(ctx context.Context, r *folder.Run, o auditing) (*runProxies, error) {
 	entry, err := filters.Find(r.Config.Filter.Scorer)
 	if err != nil || !entry.NeedsProxy || o.Scorer != "" && o.Scorer != entry.Name {
 		return nil, nil
 	}
 	p, err := readProxies(ctx, r)
 	if err != nil && o.Scorer != "" {
-		return nil, fmt.Errorf("audit: --scorer %s: the proxies of %s cannot be used: %w", entry.Name, r.Dir, err)
+		return nil, fmt.Errorf("audit: scorer %s: the proxies of %s cannot be used: %w", entry.Name, r.Dir, err)
 	}
 	if err != nil {
 		o.Note("the proxies of the run cannot be used: %v", err)
@@ -51,7 +51,7 @@ func proxiesToJudgeBy(ctx context.Context, r *folder.Run, o Options) (*runProxie
 	return p, nil
 }
 
-// readProxies reads them from the checkpoint, if the training images still have the classes that were trained.
+// readProxies reads the proxies from the checkpoint. It refuses training images whose classes are not those of the run.
 func readProxies(ctx context.Context, r *folder.Run) (*runProxies, error) {
 	set, _, err := lookup.Stored(r.Manifest, r.Store, datasets.Train)
 	if err != nil {
@@ -67,7 +67,8 @@ func readProxies(ctx context.Context, r *folder.Run) (*runProxies, error) {
 		return nil, err
 	}
 	if !slices.Equal(facts.Classes, p.classes) {
-		return nil, fmt.Errorf("the run was trained on %d classes, and the manifest's %d train classes are others", len(facts.Classes), len(p.classes))
+		return nil, fmt.Errorf("the run was trained on %d classes, and the manifest's %d training classes differ",
+			len(facts.Classes), len(p.classes))
 	}
 	list, err := train.ReadLossParams(r.Dir)
 	if err != nil {
@@ -85,7 +86,7 @@ func readProxies(ctx context.Context, r *folder.Run) (*runProxies, error) {
 		}
 	}
 	if p.param == nil {
-		return nil, fmt.Errorf("no loss of the run has any")
+		return nil, fmt.Errorf("no loss of the run has proxies")
 	}
 	p.head, p.store, err = r.LastState(ctx)
 	return p, err

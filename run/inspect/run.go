@@ -14,6 +14,7 @@ import (
 	"winnow/filters"
 	"winnow/head"
 	"winnow/internal/catalog"
+	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/run"
 	"winnow/run/config"
@@ -28,11 +29,11 @@ func Scorers() []string {
 	return audit.Names(audit.BySet, audit.ByHeads, audit.ByFilter, audit.ByWeights, audit.ByRecord)
 }
 
-// ofRun judges the training labels of a run by what the run itself judges by, or by the scorer asked for.
-func ofRun(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
+// ofRun judges the training labels of a run by the scorer asked for, else by the run's weights, filter or proxies.
+func ofRun(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	var a *Report
 	whitened, judged := 0, r.Head.Config().Out
-	if !o.JustRank { // findings look at stored features
+	if !o.JustRank { // findings come from stored features
 		whitened, judged = r.Store.Dim, max(judged, min(r.Store.Dim, head.Widest))
 	}
 	err := o.within(r.Given, whitened, 0, judged)
@@ -64,14 +65,15 @@ func ofRun(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 }
 
 // open joins the training images with a store of a network's features.
-func open(d *datasets.Dataset, store *features.Store, opts audit.Options) (judged, error) {
+func (o auditing) open(d *datasets.Dataset, store *features.Store) (judged, error) {
 	set, left, err := lookup.Stored(d, store, datasets.Train)
-	return judged{set: set.Labelled(), left: left, d: d, classes: d.Classes, opts: opts}, err
+	return judged{set: set.Labelled(), left: left, d: d, classes: d.Classes,
+		opts: o.Options.Options, Auditor: o.Auditor}, err
 }
 
-// byJudge judges the embedding of a run by a judge of the catalog.
-func byJudge(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
-	j, err := open(o.asJudged(r.Given), r.Store, o.Options)
+// byJudge judges the embedding of a run by a judge of whole sets.
+func byJudge(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
+	j, err := o.open(o.asJudged(r.Given), r.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -82,21 +84,22 @@ func byJudge(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	return j.report(ctx, o.Note)
 }
 
-// byFilter judges the embedding of a run by the scorer of its filter or another, or by the run's proxies.
-func byFilter(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
+// byFilter judges the embedding of a run by a filter's scorer, the run's own or another, or by the run's proxies.
+func byFilter(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	own, err := proxiesToJudgeBy(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
 	if own != nil && o.IncludeEval {
-		return nil, unfit("--include-eval: the proxies of %s are of the classes it was trained on: name another --scorer", r.Dir)
+		return nil, hint.Unfit("include-eval", "the proxies of %s are for the classes it was trained on: name another "+
+			"scorer", r.Dir)
 	}
 	d := o.asJudged(r.Given)
 	filter, h, store, backbone := r.Config.Filter.In(1), r.Head, r.Store, r.TunedFile()
 	if filter.Rate, err = wholeRate(r); err != nil {
 		return nil, err
 	}
-	if own != nil { // of the classes that were trained on
+	if own != nil { // for the classes of the training
 		d, h, store = r.Manifest, own.head, own.store
 		if o.Rate != nil {
 			filter.Rate = *o.Rate
@@ -106,13 +109,13 @@ func byFilter(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 		return nil, err
 	}
 	o.Scorer, o.Filter, o.Rate = filter.Scorer, &filter, &filter.Rate
-	j, err := open(d, store, o.Options)
+	j, err := o.open(d, store)
 	if err != nil {
 		return nil, err
 	}
 	j.head, j.backbone = h, backbone
 	if own != nil {
-		j.classes, j.opts.Proxies = own.classes, own.param
+		j.classes, j.Proxies = own.classes, own.param
 		j.set.Labels = own.number(j.set.Labels)
 	}
 	if err := j.findIn(r, store); err != nil {
@@ -121,8 +124,8 @@ func byFilter(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	return j.report(ctx, o.Note)
 }
 
-// filterFor returns the run's filter at a rate, or vMF-Sim where that cannot judge a whole set by the set alone.
-func filterFor(cfg config.Run, rate float64, o Options) (filters.Config, error) {
+// filterFor returns the run's filter at a rate, or vMF-Sim if the run's filter cannot judge a set by the set alone.
+func filterFor(cfg config.Run, rate float64, o auditing) (filters.Config, error) {
 	f := cfg.Filter.In(1)
 	f.Rate = rate
 	entry, err := filters.Find(f.Scorer)
@@ -137,9 +140,11 @@ func filterFor(cfg config.Run, rate float64, o Options) (filters.Config, error) 
 	if o.Scorer != "" {
 		f.Scorer = o.Scorer
 		if entry, err = filters.Find(f.Scorer); err == nil && entry.NeedsProxy {
-			return f, unfit("--scorer: %s judges by the proxies of a run that was trained with --filter %s, and this one was not: expected one of %s", f.Scorer, f.Scorer, strings.Join(Scorers(), ", "))
+			return f, hint.Unfit("scorer", "%s judges by the proxies of a run with the filter %s, which this run does "+
+				"not have: expected one of %s", f.Scorer, f.Scorer, strings.Join(Scorers(), ", "))
 		} else if err != nil || !entry.ByBankAlone() {
-			return f, unfit("--scorer: %q cannot audit%s, expected one of %s", f.Scorer, catalog.Ask(f.Scorer, Scorers()), strings.Join(Scorers(), ", "))
+			return f, hint.Unfit("scorer", "%q cannot audit%s, expected one of %s", f.Scorer,
+				catalog.Ask(f.Scorer, Scorers()), strings.Join(Scorers(), ", "))
 		}
 		f.Threshold = filters.ThresholdSTRM
 	}
@@ -149,14 +154,14 @@ func filterFor(cfg config.Run, rate float64, o Options) (filters.Config, error) 
 	return f, f.Validate()
 }
 
-// wholeRate returns the share of wrong labels among all that a run was given: those that were called wrong before the training, and of
-// the others the share that it was told.
+// wholeRate returns the share of wrong labels among all labels of a run: those called wrong before the training, and of
+// the others the noise rate of the run.
 func wholeRate(r *folder.Run) (float64, error) {
 	facts, err := folder.ReadFacts(r.Dir)
 	return facts.WholeRate(ownRate(r.Config)), err
 }
 
-// ownRate returns the share of wrong labels that a run was told of those that it was trained on.
+// ownRate returns the noise rate of a run, a share of the labels that it was trained on.
 func ownRate(cfg config.Run) float64 {
 	if cfg.HasPeers() {
 		return cfg.Peers.Rate.Share
@@ -164,10 +169,10 @@ func ownRate(cfg config.Run) float64 {
 	return cfg.Filter.In(1).Rate
 }
 
-// findIn makes the noise rate, classes, outliers and copies those of stored features of the judged images instead of the
-// embedding that a run learnt with their labels: that one has drawn wrong labels to their classes and classes to each
-// other, so that too few labels look wrong and too many classes alike. For the same reason they are those of the backbone
-// as it was before the run, where these are there; else those of store.
+// findIn makes the audit find noise rate, classes, outliers and copies in stored features of the judged images, not
+// in the embedding that the run learnt from their labels: there, wrong labels have been drawn to their classes and
+// classes to each other, so that too few labels look wrong and too many classes alike. For the same reason it
+// prefers the features of the backbone before the run, if they are stored, to those of store.
 func (j *judged) findIn(r *folder.Run, store *features.Store) error {
 	if j.opts.JustRank {
 		return nil
@@ -184,19 +189,19 @@ func (j *judged) findIn(r *folder.Run, store *features.Store) error {
 			continue
 		}
 		stored, err := features.NewStored(s, rows, j.set.Labels, j.set.IDs)
-		j.opts.Findings = stored
+		j.Findings = stored
 		return err
 	}
 	return nil
 }
 
-// openLast joins the training images with the state that the training ended with.
-func openLast(ctx context.Context, r *folder.Run, opts audit.Options) (judged, error) {
+// openLast joins the training images with the last state of the training.
+func (o auditing) openLast(ctx context.Context, r *folder.Run) (judged, error) {
 	h, store, err := r.LastState(ctx)
 	if err != nil {
 		return judged{}, err
 	}
-	j, err := open(r.Manifest, store, opts)
+	j, err := o.open(r.Manifest, store)
 	if err != nil {
 		return j, err
 	}
@@ -205,7 +210,7 @@ func openLast(ctx context.Context, r *folder.Run, opts audit.Options) (judged, e
 	return j, j.leaveScreened(r.Dir)
 }
 
-// leaveScreened leaves out the images whose labels were called wrong before the training: it saw nothing of them.
+// leaveScreened leaves out the images whose labels were called wrong before the training, which did not use them.
 func (j *judged) leaveScreened(dir string) error {
 	list, err := folder.ReadScreening(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -217,7 +222,8 @@ func (j *judged) leaveScreened(dir string) error {
 	out := map[string]bool{}
 	for _, s := range list {
 		out[s.Path] = true
-		j.left = append(j.left, lookup.LeftOut{Path: s.Path, Reason: "its label was called wrong before the training (" + folder.ScreenedFile + ")"})
+		j.left = append(j.left, lookup.LeftOut{Path: s.Path,
+			Reason: "its label was called wrong before the training (" + folder.ScreenedFile + ")"})
 	}
 	var rows []int
 	for i, id := range j.set.IDs {
@@ -229,7 +235,7 @@ func (j *judged) leaveScreened(dir string) error {
 	return nil
 }
 
-// lastBackbone returns the file of the network that a fine-tuning ended with, "" where there was none.
+// lastBackbone returns the file of the last network of a fine-tuning, "" if there was none.
 func lastBackbone(r *folder.Run) string {
 	if r.Tuned == nil {
 		return ""
@@ -237,9 +243,10 @@ func lastBackbone(r *folder.Run) string {
 	return filepath.Join(r.Dir, folder.LastBackboneFile)
 }
 
-// sameImages refuses what a training kept of other images or labels than those of set: n entries, each with the path and
-// the label that at returns. what names them in an error.
-func sameImages(set features.Stored, d *datasets.Dataset, n int, what string, at func(i int) (path, label string)) error {
+// sameImages refuses records of a training that are not of the images and labels of set: n entries, each with the
+// path and the label that at returns. what names the entries in an error.
+func sameImages(set features.Stored, d *datasets.Dataset, n int, what string,
+	at func(i int) (path, label string)) error {
 	if n != set.Len() {
 		return fmt.Errorf("found %s%d images, expected the %d labelled, readable training images", what, n, set.Len())
 	}
@@ -247,7 +254,8 @@ func sameImages(set features.Stored, d *datasets.Dataset, n int, what string, at
 		sample := d.Samples[id]
 		path, label := at(i)
 		if given := d.Classes[sample.Label]; path != sample.Path || label != given {
-			return fmt.Errorf("entry %d: found %q with the label %q, expected %q with %q", i+1, path, label, sample.Path, given)
+			return fmt.Errorf("entry %d: found %q with the label %q, expected %q with %q", i+1, path, label,
+				sample.Path, given)
 		}
 	}
 	return nil

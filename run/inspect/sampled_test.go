@@ -28,8 +28,8 @@ const (
 	torn                           = 40 // row that could not be read
 )
 
-// madeStore writes a manifest and a store of lumps, one a class; every ninth label is of the next class, every 50th
-// row has none.
+// madeStore writes a manifest and a store with one cluster for each class. Every ninth label is that of the next
+// class; every 50th row has none.
 func madeStore(t testing.TB, dir string) Input {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 1))
@@ -77,13 +77,13 @@ func sampledBy(scorer string) Options {
 	return Options{Options: audit.Options{Scorer: scorer, Seed: 1, Folds: 3}, FitSample: 200}
 }
 
-// joinAll joins what is there of an output.
+// joinAll joins the parts of an output.
 func joinAll(ctx context.Context, out string) (cluster.Result, error) {
 	return cluster.Join(ctx, location.At(out), []cluster.Joiner{Job}, cluster.JoinOptions{Progress: func(int, int) {},
 		Note: func(string, ...any) {}})
 }
 
-// allWritten is what an audit prints and its files.
+// allWritten holds the printed text and the files of an audit.
 type allWritten struct{ Said, Suspects, Classes, Clean, JSON string }
 
 func readAll(t *testing.T, r cluster.Result, a *Report, f Files) (w allWritten) {
@@ -106,28 +106,28 @@ func readAll(t *testing.T, r cluster.Result, a *Report, f Files) (w allWritten) 
 	return w
 }
 
-// files are those of an audit in a folder.
+// files returns the files of an audit in a folder.
 func files(dir string) Files {
 	return Files{Out: filepath.Join(dir, "s.csv"), Classes: filepath.Join(dir, "k.csv"),
 		Clean: filepath.Join(dir, "c.csv"), Relabel: true, Top: 7}
 }
 
-// onOne is what one machine makes.
+// onOne audits on one machine.
 func onOne(t *testing.T, in Input, o Options) (allWritten, *Report) {
 	t.Helper()
-	a, err := Judge(t.Context(), in, o)
+	a, err := Judge(t.Context(), in, o, Host{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := files(t.TempDir())
-	if err := a.Save(t.Context(), f, o.completed()); err != nil {
+	if err := a.Save(t.Context(), f, o, func(string, ...any) {}); err != nil {
 		t.Fatal(err)
 	}
 	return readAll(t, Joined{a, f.Top}, a, f), a
 }
 
-// An audit that was dealt is that of one machine, to the byte: what is printed, the list, the classes, the mended
-// manifest and JSON. And it finds what is wrong.
+// An audit in parts equals that of one machine, to the byte: the printed text, the list, the classes, the mended
+// manifest and JSON. And it finds the wrong labels.
 func TestDealt(t *testing.T) {
 	in := madeStore(t, t.TempDir())
 	for _, scorer := range audit.Shardable() {
@@ -148,7 +148,7 @@ func TestDealt(t *testing.T) {
 		for _, n := range []int{1, 3, 8} {
 			f := files(t.TempDir())
 			for i := range n {
-				made, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: i + 1, Of: n}, "test")
+				made, err := StorePart(t.Context(), in, o, Host{}, f, cluster.Shard{Index: i + 1, Of: n}, "test")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -156,8 +156,8 @@ func TestDealt(t *testing.T) {
 					t.Fatalf("%+v", made)
 				}
 			}
-			if again, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: n, Of: n}, "test"); err != nil ||
-				!again.Complete {
+			if again, err := StorePart(t.Context(), in, o, Host{}, f, cluster.Shard{Index: n, Of: n},
+				"test"); err != nil || !again.Complete {
 				t.Fatal(again, err)
 			}
 			r, err := joinAll(t.Context(), f.Out)
@@ -171,14 +171,14 @@ func TestDealt(t *testing.T) {
 	}
 }
 
-// Another sample, seed or scorer is another job; a part that is missing or torn is named, and what cannot be dealt is
-// refused.
+// Another sample, seed or scorer is another job. A missing or damaged part is named, and audits that cannot be
+// divided are refused.
 func TestDealtRefuses(t *testing.T) {
 	in := madeStore(t, t.TempDir())
 	o, f := sampledBy(judges.Centres), files(t.TempDir())
 	two := func(i int) cluster.Shard { return cluster.Shard{Index: i, Of: 2} }
 	make := func(o Options, i int) error {
-		_, err := StorePart(t.Context(), in, o, f, two(i), "test")
+		_, err := StorePart(t.Context(), in, o, Host{}, f, two(i), "test")
 		return err
 	}
 	refused := func(what string, err error, want string) {
@@ -241,45 +241,45 @@ func TestDealtRefuses(t *testing.T) {
 
 	none := o
 	none.FitSample = 0
-	refused("no sample", make(none, 1), "add --fit-sample N")
+	refused("no sample", make(none, 1), "expected a fit sample")
 	for _, scorer := range []string{judges.Fitted, "knn", "vmf"} {
 		other := o
 		other.Scorer = scorer
 		refused(scorer, make(other, 1), "expected one of combined, centres, crossfit")
 	}
 	other.Seed, other.Rounds = 1, 2
-	refused("seeds", make(other, 1), "--seeds")
+	refused("seeds", make(other, 1), "a single seed")
 }
 
-// killedIn names the folder in which a process of its own makes a part: TestKilledChild.
+// killedIn names the folder in which a separate process makes a part: TestKilledChild.
 const killedIn = "WINNOW_TEST_KILLED_AUDIT"
 
-// TestKilledChild is not a test: in the middle of its part it says so, and waits to be killed.
+// TestKilledChild is not a test: it reports the middle of its part, and waits to be killed.
 func TestKilledChild(t *testing.T) {
 	dir, ok := os.LookupEnv(killedIn)
 	if !ok {
 		t.Skip("only run by TestKilledPart")
 	}
-	o := sampledBy(judges.Centres)
-	o.Told = func(done, total, _ int, _ string) {
+	h := Host{Told: func(done, total, _ int, _ string) {
 		if 2*done > total {
 			_ = killed.Halfway()
 		}
-	}
+	}}
 	in := Input{Manifest: location.At(dir).Join("m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
-	_, err := StorePart(t.Context(), in, o, files(dir), cluster.Shard{Index: 2, Of: 3}, "test")
+	_, err := StorePart(t.Context(), in, sampledBy(judges.Centres), h, files(dir), cluster.Shard{Index: 2, Of: 3},
+		"test")
 	t.Fatal("went on after its half:", err)
 }
 
-// A process that is killed while it fits for all, or in the middle of its part, leaves neither: others go on, the
-// join names the part, and the audit is that of one machine when it was made again.
+// A process that is killed during the fit for all, or in the middle of its part, leaves neither. Others continue, the
+// join names the missing part, and once it is made the audit equals that of one machine.
 func TestKilledPart(t *testing.T) {
 	dir := t.TempDir()
 	in, o, f := madeStore(t, dir), sampledBy(judges.Centres), files(dir)
 	want, _ := onOne(t, in, o)
 	killed.Child(t, "TestKilledChild", killedIn+"="+dir)
 	for _, i := range []int{1, 3} {
-		if _, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: i, Of: 3}, "test"); err != nil {
+		if _, err := StorePart(t.Context(), in, o, Host{}, f, cluster.Shard{Index: i, Of: 3}, "test"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -287,7 +287,7 @@ func TestKilledPart(t *testing.T) {
 	if _, err := joinAll(t.Context(), f.Out); err == nil || !strings.Contains(err.Error(), "2") {
 		t.Fatalf("without a part: %v", err)
 	}
-	if _, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: 2, Of: 3}, "test"); err != nil {
+	if _, err := StorePart(t.Context(), in, o, Host{}, f, cluster.Shard{Index: 2, Of: 3}, "test"); err != nil {
 		t.Fatal(err)
 	}
 	r, err := joinAll(t.Context(), f.Out)
@@ -299,8 +299,8 @@ func TestKilledPart(t *testing.T) {
 	}
 }
 
-// TestApart: more than a million images, or a billion images × classes, are judged apart unless something asks for
-// all together.
+// TestApart: more than a million images, or a billion images × classes, are judged apart unless a
+// setting needs them together.
 func TestApart(t *testing.T) {
 	for _, c := range []struct {
 		name               string

@@ -4,23 +4,21 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"winnow/audit"
 	"winnow/audit/suspects"
-	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/internal/text"
 )
 
-// sure is the probability below which a label is all but surely wrong.
+// sure is the probability below which a label is almost certainly wrong.
 const sure = 0.01
 
-// blind is said of a set whose labels nothing foretells.
-const blind = "No label can be judged: these features do not tell the classes apart better than chance (another --model may)."
+// blind describes a set whose features foretell no label.
+const blind = "No label can be judged: these features do not tell the classes apart better than chance (another " +
+	"backbone may)."
 
 // Called returns the images whose labels are called wrong, most suspect first.
 func (a *Report) Called() (list []suspects.Suspect) {
@@ -32,7 +30,7 @@ func (a *Report) Called() (list []suspects.Suspect) {
 	return list
 }
 
-// Sentences say in plain words what was found, the most important first.
+// Sentences describe the findings in plain words, the most important first.
 func (a *Report) Sentences() []string {
 	called := a.Called()
 	list := []string{a.headline(len(called))}
@@ -40,16 +38,18 @@ func (a *Report) Sentences() []string {
 		list = append(list, a.howSure(called))
 	}
 	if d := a.Detection; d != nil && d.Wrong > 0 {
-		list = append(list, fmt.Sprintf("The manifest knows the true labels: %d of %d are wrong (precision %.1f %%, recall %.1f %%, AUROC %.4f, AP %.4f).",
-			d.Wrong, d.Samples, 100*d.Precision, 100*d.Recall, d.AUROC, d.AP))
+		list = append(list, fmt.Sprintf("The manifest knows the true labels: %d of %d are wrong (precision %.1f %%, "+
+			"recall %.1f %%, AUROC %.4f, AP %.4f).", d.Wrong, d.Samples, 100*d.Precision, 100*d.Recall, d.AUROC, d.AP))
 	} else if d != nil {
 		list = append(list, fmt.Sprintf("The manifest knows the true labels: none of %d is wrong.", d.Samples))
 	}
 	if a.Unjudged > 0 {
-		list = append(list, fmt.Sprintf("Not judged: %s alone in a class, with nothing to compare with.", plural(a.Unjudged, "image")))
+		list = append(list, fmt.Sprintf("Not judged: %s alone in a class, with nothing to compare with.",
+			plural(a.Unjudged, "image")))
 	}
 	if n := len(a.LeftOut); n > 0 {
-		list = append(list, fmt.Sprintf("Left out: %s could not be read; the first is %s: %s.", plural(n, "image"), text.Line(a.LeftOut[0].Path), text.Line(a.LeftOut[0].Reason)))
+		list = append(list, fmt.Sprintf("Left out: %s could not be read; the first is %s: %s.", plural(n, "image"),
+			text.Line(a.LeftOut[0].Path), text.Line(a.LeftOut[0].Reason)))
 	}
 	return list
 }
@@ -65,7 +65,8 @@ func (a *Report) headline(called int) string {
 	case asked && a.Noise == nil:
 		return fmt.Sprintf("%d of %d labels are called wrong; how many are wrong is not known.", called, judged)
 	case asked:
-		return fmt.Sprintf("%d of %d labels are called wrong, as many as asked for; estimated are %s.", called, judged, interval)
+		return fmt.Sprintf("%d of %d labels are called wrong, as many as asked for; the estimate is %s.", called,
+			judged, interval)
 	case a.Blind:
 		return blind
 	case called == 0:
@@ -78,7 +79,7 @@ func (a *Report) headline(called int) string {
 	return fmt.Sprintf("%d of %d labels %s wrong (%s).", called, judged, looks, interval)
 }
 
-// howSure says how many of those called wrong are to be expected to be.
+// howSure says how many of the labels called wrong are expected to be wrong.
 func (a *Report) howSure(called []suspects.Suspect) string {
 	if !audit.Named(a.Scorer).Probability {
 		return fmt.Sprintf("Scores of %s only rank labels: they do not say how many of these are wrong.", a.Scorer)
@@ -93,54 +94,55 @@ func (a *Report) howSure(called []suspects.Suspect) string {
 	if len(called) == 1 {
 		return fmt.Sprintf("It is wrong with a probability of %.0f %%.", 100*wrong)
 	}
-	said := fmt.Sprintf("Expect about %.0f of these %d to be wrong (%.0f %%)", wrong, len(called), 100*wrong/float64(len(called)))
+	said := fmt.Sprintf("Expect about %.0f of these %d to be wrong (%.0f %%)", wrong, len(called),
+		100*wrong/float64(len(called)))
 	if certain == 0 {
 		return said + "."
 	}
 	return fmt.Sprintf("%s; for %d of them the probability is above 99 %%.", said, certain)
 }
 
-// fewest is how many images are shown where none is called wrong.
+// fewest is the number of images shown if none is called wrong.
 const fewest = 3
 
-// judged returns the images that something is known of.
+// judged returns the images that were judged.
 func (a *Report) judged() []suspects.Suspect {
 	return slices.DeleteFunc(slices.Clone(a.Images), func(e suspects.Suspect) bool { return e.Unjudged })
 }
 
-// Worst is a class in which labels are called wrong.
+// Worst is a class with labels that are called wrong.
 type Worst struct {
 	Class          string
 	Images, Called int
-	Suggested      string // most often, "" where none is
+	Suggested      string // most often; "": none
 	Times          int
 }
 
-// Worst returns the classes in which labels are called wrong, those with the most first.
+// Worst returns the classes with labels that are called wrong, those with the most first.
 func (a *Report) Worst() (list []Worst) {
 	images := map[string]int{}
 	for _, e := range a.Images {
 		images[e.Given]++
 	}
 	for class, s := range mostSuggested(a.Images) {
-		if s.times < 2 && s.called > 1 { // once is not often
+		if s.times < 2 && s.called > 1 { // once says little
 			s.label, s.times = "", 0
 		}
 		list = append(list, Worst{class, images[class], s.called, s.label, s.times})
 	}
 	slices.SortFunc(list, func(x, y Worst) int {
-		return cmp.Or(cmp.Compare(y.Called, x.Called), cmp.Compare(x.Images, y.Images), strings.Compare(x.Class, y.Class))
+		return cmp.Or(cmp.Compare(y.Called, x.Called), cmp.Compare(x.Images, y.Images), cmp.Compare(x.Class, y.Class))
 	})
 	return list
 }
 
-// Confusion is how often one label is suggested in the place of another.
+// Confusion counts how often one label is suggested in place of another.
 type Confusion struct {
 	Given, Suggested string
 	Times            int
 }
 
-// Confusions returns them for the labels called wrong, the most frequent first.
+// Confusions returns the confusions of the labels called wrong, the most frequent first.
 func (a *Report) Confusions() (list []Confusion) {
 	times := map[[2]string]int{}
 	for _, e := range a.Called() {
@@ -152,13 +154,14 @@ func (a *Report) Confusions() (list []Confusion) {
 		list = append(list, Confusion{pair[0], pair[1], n})
 	}
 	slices.SortFunc(list, func(x, y Confusion) int {
-		return cmp.Or(cmp.Compare(y.Times, x.Times), strings.Compare(x.Given, y.Given), strings.Compare(x.Suggested, y.Suggested))
+		return cmp.Or(cmp.Compare(y.Times, x.Times), cmp.Compare(x.Given, y.Given),
+			cmp.Compare(x.Suggested, y.Suggested))
 	})
 	return list
 }
 
-// WriteSummary writes what a person wants to know first: how many labels look wrong and how surely, where, and the top
-// most suspect as examples.
+// WriteSummary writes how many labels look wrong and how certain that is, in which classes, and the top
+// most suspect images as examples.
 func (a *Report) WriteSummary(w io.Writer, top int) {
 	for _, s := range a.Sentences() {
 		fmt.Fprintln(w, s)
@@ -182,13 +185,17 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 		text.Aligned(w, rows, 0, 3)
 	}
 	title, list := "most suspect", text.First(a.Called(), top)
-	if len(list) == 0 && !a.Blind { // still worth a look
+	if len(list) == 0 && !a.Blind { // these are still worth a look
 		title, list = "least certain, not called wrong", text.First(a.judged(), min(top, fewest))
 	}
 	if len(list) > 0 {
-		rows := [][]string{{title, "given", "suggested", a.ScoreName()}}
+		rows, certain := [][]string{{title, "given", "suggested", "score"}}, audit.Named(a.Scorer).Probability
+		if certain {
+			rows[0][3] = "given is right"
+		}
 		for _, e := range list {
-			row := []string{e.Path, text.Shortened(e.Given, nameWidth), "–", a.ScoreText(e.Score)} // –: none fits better
+			// –: none fits better
+			row := []string{e.Path, text.Shortened(e.Given, nameWidth), "–", scoreText(e.Score, certain)}
 			if e.Suggested != e.Given {
 				row[2] = text.Shortened(e.Suggested, nameWidth)
 			}
@@ -209,47 +216,13 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 	}
 }
 
-// ScoreName says what the score of a given label is.
-func (a *Report) ScoreName() string {
-	if audit.Named(a.Scorer).Probability {
-		return "given is right"
-	}
-	return "score"
-}
-
-// ScoreText returns a score for people: a probability in percent, never more digits than mean something.
-func (a *Report) ScoreText(score float64) string {
-	return scoreText(score, audit.Named(a.Scorer).Probability)
-}
-
-// ReviewCommand is the command that goes on with the file of suspects.
-func (a *Report) ReviewCommand(out string) string {
-	words := []string{"winnow", "review", out, "--manifest", a.from.String()}
-	if !a.root.IsZero() {
-		words = append(words, "--root", a.root.String())
-	}
-	mended := "mended.csv"
-	if form, err := datasets.FormOf(a.from); err == nil && (form == datasets.JSONL || form == datasets.TSV) {
-		mended = "mended." + string(form)
-	} else if err == nil && form == datasets.COCO {
-		mended = "mended.json"
-	}
-	words = append(words, "--features", a.Store, "--out", filepath.Join(filepath.Dir(out), mended))
-	for i, word := range words {
-		if strings.ContainsAny(word, " \t\n'\"\\$`&|;<>()*?[]#~!{}") {
-			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// Source is the folder, the .zip file or the manifest that was judged.
+// Source returns the folder, the .zip file or the manifest that was judged.
 func (a *Report) Source() location.Source { return a.from }
 
-// Root is the folder, or the .zip file, that the images lie in.
+// Root returns the folder or the .zip file of the images.
 func (a *Report) Root() location.Source { return imageroot.Resolve(a.root, a.from) }
 
-// plural counts things.
+// plural returns a number of things, named by a noun.
 func plural(n int, what string) string {
 	if n != 1 {
 		what += "s"

@@ -15,13 +15,14 @@ import (
 	"winnow/internal/regular"
 )
 
-// aside are columns of a table that hold no probabilities; one without a name numbers the rows.
+// aside are columns that hold no probabilities. A column without a name numbers the rows.
 var aside = []string{"", "path", "label", "given_label", "true_label", "split"}
 
-// full refuses more values than may be held; texts count as many as they have 8 bytes.
+// full refuses more values than may be held. Every 8 bytes of text count as a value.
 func full(values, most int64) error {
 	if values > most {
-		return fmt.Errorf("holds more than %d probabilities, or paths of as much memory, expected fewer within --max-mem, which counts 8 bytes for each: raise it", most)
+		return fmt.Errorf("holds more than %d probabilities, or paths of that size: raise the memory limit, of which "+
+			"each takes 8 bytes", most)
 	}
 	return nil
 }
@@ -36,7 +37,7 @@ func tableOfNPY(path string, most int64) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := full(info.Size()/8, most); err != nil { // as many where they are float64
+	if err := full(info.Size()/8, most); err != nil { // as if they were float64
 		return nil, err
 	}
 	a, err := features.ReadNPY(f, info.Size())
@@ -47,7 +48,7 @@ func tableOfNPY(path string, most int64) (*table, error) {
 	return &table{x: x, at: func(row int) string { return fmt.Sprintf("row %d, from 0", row) }}, err
 }
 
-// tableOfCSV reads a line a row. A first line that holds something else than numbers names the columns.
+// tableOfCSV reads a row from each line. A first line that holds anything but numbers names the columns.
 func tableOfCSV(path string, most int64) (*table, error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -95,8 +96,8 @@ func tableOfCSV(path string, most int64) (*table, error) {
 	return t, nil
 }
 
-// isHead reports whether a first line names columns: not all are numbers, or they are 0, 1, 2, … as a table without names
-// is written by others.
+// isHead reports whether a first line names columns: not all fields are numbers, or they are 0, 1, 2, …, the
+// header that other tools give a table without names.
 func isHead(record []string) bool {
 	counts := true
 	for k, s := range record {
@@ -108,8 +109,8 @@ func isHead(record []string) bool {
 	return counts
 }
 
-// head finds the column of paths, -1 for none, and those of probabilities, and notes their names where the first line
-// has them.
+// head finds the column of paths, -1 for none, and the columns of probabilities. It stores their names if record
+// has names.
 func (t *table) head(record []string, named bool) (paths int, use []int) {
 	paths = -1
 	for k, name := range record {

@@ -14,14 +14,14 @@ import (
 	"winnow/internal/text"
 )
 
-// How much of a kind the page names.
+// How many classes and images a text names.
 const (
 	shownClasses = 5
 	shownImages  = 3
-	nameWidth    = 32 // letters of a label: more would spoil the tables
+	nameWidth    = 32 // most letters of a label in a table
 )
 
-// WriteText writes the audit for people: the top most suspect images, then what holds for all.
+// WriteText writes the audit for people: the top most suspect images, then a summary of all.
 func (a *Report) WriteText(w io.Writer, top int) {
 	printSuspects(w, a, text.First(a.Images, top))
 	called := 0
@@ -61,10 +61,12 @@ func (a *Report) WriteText(w io.Writer, top int) {
 	if d := a.Detection; d != nil && d.Wrong == 0 {
 		fmt.Fprintf(w, "the manifest knows: none of %d labels is wrong\n", d.Samples)
 	} else if d != nil {
-		fmt.Fprintf(w, "the manifest knows: %d of %d labels are wrong; AUROC %.4f, AP %.4f\n", d.Wrong, d.Samples, d.AUROC, d.AP)
-		fmt.Fprintf(w, "precision %.1f %% of the labels called wrong, recall %.1f %% of the wrong labels, F1 %.3f; %.1f %% of the labels kept are right\n",
-			100*d.Precision, 100*d.Recall, d.F1, 100*d.FilterAccuracy)
-		fmt.Fprintf(w, "recall among the most suspect 1 %%: %.1f %%, 5 %%: %.1f %%, as many as are wrong: %.1f %%\n", 100*d.Found1, 100*d.Found5, 100*d.FoundAll)
+		fmt.Fprintf(w, "the manifest knows: %d of %d labels are wrong; AUROC %.4f, AP %.4f\n", d.Wrong, d.Samples,
+			d.AUROC, d.AP)
+		fmt.Fprintf(w, "precision %.1f %% of the labels called wrong, recall %.1f %% of the wrong labels, F1 %.3f; "+
+			"%.1f %% of the labels kept are right\n", 100*d.Precision, 100*d.Recall, d.F1, 100*d.FilterAccuracy)
+		fmt.Fprintf(w, "recall among the most suspect 1 %%: %.1f %%, 5 %%: %.1f %%, as many as are wrong: %.1f %%\n",
+			100*d.Found1, 100*d.Found5, 100*d.FoundAll)
 	}
 	printClasses(w, a)
 	if list := a.Oddities(); len(list) > 0 {
@@ -75,7 +77,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 	}
 }
 
-// printSuspects is a table of images.
+// printSuspects prints a table of images.
 func printSuspects(w io.Writer, a *Report, list []suspects.Suspect) {
 	if len(list) == 0 {
 		return
@@ -89,7 +91,9 @@ func printSuspects(w io.Writer, a *Report, list []suspects.Suspect) {
 		rows[0][4] = "right"
 	}
 	for _, e := range list {
-		row := []string{fmt.Sprint(e.Rank), text.Shortened(e.Given, nameWidth), scoreText(e.Score, certain), "–", "", e.Path} // –: none scores better
+		// –: none scores better
+		row := []string{fmt.Sprint(e.Rank), text.Shortened(e.Given, nameWidth), scoreText(e.Score, certain), "–",
+			"", e.Path}
 		if e.Unjudged {
 			row[2] = suspects.Unjudged
 		}
@@ -112,7 +116,7 @@ func printSuspects(w io.Writer, a *Report, list []suspects.Suspect) {
 	fmt.Fprintln(w)
 }
 
-// scoreText returns a score; a probability in percent.
+// scoreText returns a score as text, a probability in percent.
 func scoreText(v float64, probability bool) string {
 	if probability {
 		return text.Chance(v)
@@ -120,7 +124,7 @@ func scoreText(v float64, probability bool) string {
 	return text.Score(v)
 }
 
-// printClasses names the classes with the most wrong labels, and what is suggested there most often.
+// printClasses prints the classes with the largest estimated shares of wrong labels, and the most frequent suggestions.
 func printClasses(w io.Writer, a *Report) {
 	list := slices.Clone(a.Classes)
 	slices.SortStableFunc(list, func(x, y Class) int { return cmp.Compare(x.Purity, y.Purity) })
@@ -132,24 +136,26 @@ func printClasses(w io.Writer, a *Report) {
 	rows := [][]string{{"class", "images", "wrong", "95 %", "called wrong", "most often suggested there"}}
 	for _, k := range text.First(list, shownClasses) {
 		s := instead[k.Class]
-		row := []string{text.Shortened(k.Class, nameWidth), fmt.Sprint(k.Images), fmt.Sprintf("%.0f %%", 100*(1-k.Purity)), fmt.Sprintf("%.0f to %.0f %%", 100*(1-k.High), 100*(1-k.Low)), fmt.Sprint(s.called), ""}
+		row := []string{text.Shortened(k.Class, nameWidth), fmt.Sprint(k.Images),
+			fmt.Sprintf("%.0f %%", 100*(1-k.Purity)), fmt.Sprintf("%.0f to %.0f %%", 100*(1-k.High), 100*(1-k.Low)),
+			fmt.Sprint(s.called), ""}
 		if s.times > 0 {
 			row[5] = fmt.Sprintf("%s (%d)", text.Shortened(s.label, nameWidth), s.times)
 		}
 		rows = append(rows, row)
 	}
-	fmt.Fprintf(w, "\nclasses with the most wrong labels, by the estimate; all: --classes FILE.csv\n")
+	fmt.Fprintf(w, "\nclasses with the most wrong labels, by the estimate\n")
 	text.Aligned(w, rows, 0, 5)
 }
 
-// suggestedMost is what is suggested in a class for the images called wrong.
+// suggestedMost is the most frequent suggestion for the images of a class that are called wrong.
 type suggestedMost struct {
 	called int // images
 	label  string
 	times  int
 }
 
-// mostSuggested returns what is suggested most in every class, of equal labels the first in text.
+// mostSuggested returns the most frequent suggestion in every class; ties go to the label first in alphabetical order.
 func mostSuggested(images []suspects.Suspect) map[string]suggestedMost {
 	pairs, out := map[[2]string]int{}, map[string]suggestedMost{}
 	for _, e := range images {
@@ -174,13 +180,13 @@ func mostSuggested(images []suspects.Suspect) map[string]suggestedMost {
 type Oddity struct {
 	What  string
 	N     int
-	First []string // names
+	First []string // names of examples
 }
 
-// String says how many there are, and names the first.
+// String gives the number and the first names.
 func (o Oddity) String() string { return counted(o.N, o.First) }
 
-// Oddities lists what there is besides suspects.
+// Oddities lists the findings besides suspects.
 func (a *Report) Oddities() []Oddity {
 	if a.Noise == nil {
 		return nil
@@ -197,12 +203,14 @@ func (a *Report) Oddities() []Oddity {
 		copies++
 		if pair := [2]string{e.Path, e.Copies[0].Path}; !told[pair] {
 			told[pair], told[[2]string{pair[1], pair[0]}] = true, true
-			copied = append(copied, fmt.Sprintf("%s (%s) and %s (%s)", e.Path, text.Shortened(e.Given, nameWidth), e.Copies[0].Path, text.Shortened(e.Copies[0].Label, nameWidth)))
+			copied = append(copied, fmt.Sprintf("%s (%s) and %s (%s)", e.Path, text.Shortened(e.Given, nameWidth),
+				e.Copies[0].Path, text.Shortened(e.Copies[0].Label, nameWidth)))
 		}
 	}
 	for _, k := range a.Classes {
 		if k.Same {
-			same = append(same, fmt.Sprintf("%s as %s", text.Shortened(k.Class, nameWidth), text.Shortened(k.Like, nameWidth)))
+			same = append(same,
+				fmt.Sprintf("%s as %s", text.Shortened(k.Class, nameWidth), text.Shortened(k.Like, nameWidth)))
 		}
 		if k.Two {
 			two = append(two, text.Shortened(k.Class, nameWidth))
@@ -210,7 +218,7 @@ func (a *Report) Oddities() []Oddity {
 	}
 	near := "images with near copies of another label"
 	if len(a.Images) > findings.AllCompared {
-		near += " (95 % of such pairs are found among so many)"
+		near += " (95 % of such pairs are found in a set this large)"
 	}
 	list := []Oddity{
 		{"images that fit no class", len(outliers), outliers},
@@ -224,7 +232,7 @@ func (a *Report) Oddities() []Oddity {
 	return list
 }
 
-// counted says how many of something there are, n, and names the first that list tells of.
+// counted returns a number of things with the first of their names.
 func counted(n int, list []string) string {
 	if n == 0 {
 		return "none"
@@ -236,10 +244,11 @@ func counted(n int, list []string) string {
 	return all
 }
 
-// Ranks says of a scorer whose scores are no probabilities that a label is right what they are.
+// Ranks explains the scores of a scorer that gives no probability of a label.
 func Ranks(scorer string) string {
 	if scorer == audit.Probabilities {
-		return "scores by --probs rank labels, the lowest most suspect; nothing says how well those probabilities are calibrated"
+		return "scores by given probabilities rank labels, the lowest most suspect; how well they are calibrated is " +
+			"not known"
 	}
 	return "scores of " + scorer + " rank labels, the lowest most suspect; they are no probabilities"
 }

@@ -17,15 +17,18 @@ import (
 
 func TestPrintAudit(t *testing.T) {
 	half, sure := 0.5, 0.9996
-	a := &Report{Scorer: "centres", Noise: &folder.NoiseRate{Method: "ranks", Rate: 0.25, Low: 0.1, High: 0.4}, Images: []suspects.Suspect{
-		{Rank: 1, Path: "lon\nb.jpg", Given: "dög", Suggested: "cat", Score: 0.0001, SuggestedScore: &sure, Dropped: true, Outlier: true},
-		{Rank: 2, Path: "a.jpg", Given: "dög", Suggested: "a\nowl", Score: 0.25, SuggestedScore: &half, Dropped: true,
-			Copies: []suspects.Copy{{Path: "x.jpg", Label: "cat", Similarity: 0.99}}},
-		{Rank: 3, Path: "c.jpg", Given: "cat", Suggested: "cat", Score: 0.5, SuggestedScore: &half},
-		{Rank: 4, Path: "d.jpg", Given: "cat", Suggested: "cat", Score: 1, SuggestedScore: &sure},
-	}, Classes: []Class{
-		{Class: "cat", Images: 2, Purity: 1, Low: 0.6, High: 1}, {Class: "dög", Images: 12, Purity: 0.5, Low: 0.25, High: 0.75, Like: "cat", Same: true, Two: true},
-	}}
+	a := &Report{Scorer: "centres", Noise: &folder.NoiseRate{Method: "ranks", Rate: 0.25, Low: 0.1, High: 0.4},
+		Images: []suspects.Suspect{
+			{Rank: 1, Path: "lon\nb.jpg", Given: "dög", Suggested: "cat", Score: 0.0001, SuggestedScore: &sure,
+				Dropped: true, Outlier: true},
+			{Rank: 2, Path: "a.jpg", Given: "dög", Suggested: "a\nowl", Score: 0.25, SuggestedScore: &half,
+				Dropped: true, Copies: []suspects.Copy{{Path: "x.jpg", Label: "cat", Similarity: 0.99}}},
+			{Rank: 3, Path: "c.jpg", Given: "cat", Suggested: "cat", Score: 0.5, SuggestedScore: &half},
+			{Rank: 4, Path: "d.jpg", Given: "cat", Suggested: "cat", Score: 1, SuggestedScore: &sure},
+		}, Classes: []Class{
+			{Class: "cat", Images: 2, Purity: 1, Low: 0.6, High: 1}, {Class: "dög", Images: 12, Purity: 0.5, Low: 0.25,
+				High: 0.75, Like: "cat", Same: true, Two: true},
+		}}
 	want := `rank  given    right  suggested     right  image
    1  dög    < 0.1 %  cat        > 99.9 %  lon\nb.jpg
    2  dög     25.0 %  a\nowl       50.0 %  a.jpg
@@ -35,7 +38,7 @@ right: the probability that the label before it is right, by the other images
 4 images judged by centres: the 2 most suspect are called wrong
 wrong labels: about 25.0 % (95 %: 10.0 to 40.0 %, by ranks)
 
-classes with the most wrong labels, by the estimate; all: --classes FILE.csv
+classes with the most wrong labels, by the estimate
 class  images  wrong        95 %  called wrong  most often suggested there
 dög        12   50 %  25 to 75 %             2  a\nowl (1)
 
@@ -44,18 +47,21 @@ images with near copies of another label: 1: a.jpg (dög) and x.jpg (cat)
 classes that look the same as another: 1: dög as cat
 classes that look like two: 1: dög
 `
-	// each of two copies of one another has the other: two images, one pair
+	// two copies name each other: two images, one pair
 	copied := *a
 	twins := &copied
-	twins.Images = append(slices.Clone(a.Images), suspects.Suspect{Rank: 5, Path: "x.jpg", Given: "cat", Suggested: "cat", Score: 1, SuggestedScore: &sure,
+	twins.Images = append(slices.Clone(a.Images), suspects.Suspect{Rank: 5, Path: "x.jpg", Given: "cat",
+		Suggested: "cat", Score: 1, SuggestedScore: &sure,
 		Copies: []suspects.Copy{{Path: "a.jpg", Label: "dög", Similarity: 0.99}}})
 	var both bytes.Buffer
-	if twins.WriteText(&both, 0); !strings.Contains(both.String(), "of another label: 2: a.jpg (dög) and x.jpg (cat)\n") {
+	if twins.WriteText(&both, 0); !strings.Contains(both.String(), "of another label: 2: a.jpg (dög) and x.jpg "+
+		"(cat)\n") {
 		t.Errorf("the pair is not told once:\n%s", both.String())
 	}
 	many := *a
 	many.Images = make([]suspects.Suspect, findings.AllCompared+1)
-	if got := many.Oddities()[1].What; got != "images with near copies of another label (95 % of such pairs are found among so many)" || a.Oddities()[1].What != "images with near copies of another label" {
+	if got := many.Oddities()[1].What; got != "images with near copies of another label (95 % of such pairs are found "+
+		"in a set this large)" || a.Oddities()[1].What != "images with near copies of another label" {
 		t.Errorf("of many images %q, of few %q", got, a.Oddities()[1].What)
 	}
 	var out bytes.Buffer
@@ -63,10 +69,14 @@ classes that look like two: 1: dög
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	clean := &Report{Scorer: "centres", Detection: &eval.Detection{Samples: 2, AUROC: 0.5}, Unjudged: 1, Images: []suspects.Suspect{
-		{Rank: 1, Path: "c.jpg", Given: "cat", Suggested: "cat", Score: 0.5, SuggestedScore: &half}, {Rank: 2, Path: "d.jpg", Given: "dog", Suggested: "dog", Score: 1, SuggestedScore: &sure, Unjudged: true}}}
+	clean := &Report{Scorer: "centres", Detection: &eval.Detection{Samples: 2, AUROC: 0.5}, Unjudged: 1,
+		Images: []suspects.Suspect{
+			{Rank: 1, Path: "c.jpg", Given: "cat", Suggested: "cat", Score: 0.5, SuggestedScore: &half},
+			{Rank: 2, Path: "d.jpg", Given: "dog", Suggested: "dog", Score: 1, SuggestedScore: &sure, Unjudged: true}}}
 	out.Reset()
-	if clean.WriteText(&out, 2); strings.Contains(out.String(), "AUROC") || strings.Contains(out.String(), "99.9") || !strings.Contains(out.String(), "none of 2 labels is wrong") || !strings.Contains(out.String(), "dog    not judged  –") {
+	if clean.WriteText(&out, 2); strings.Contains(out.String(), "AUROC") || strings.Contains(out.String(), "99.9") ||
+		!strings.Contains(out.String(), "none of 2 labels is wrong") ||
+		!strings.Contains(out.String(), "dog    not judged  –") {
 		t.Errorf("no wrong label, one alone in its class:\n%s", out.String())
 	}
 	out.Reset()
@@ -83,7 +93,8 @@ scores of knn rank labels, the lowest most suspect; they are no probabilities
 	}
 	out.Reset()
 	a.Scorer = audit.Probabilities
-	if a.WriteText(&out, 1); strings.Contains(out.String(), "scores of probabilities are") || !strings.Contains(out.String(), "scores by --probs rank labels") {
+	if a.WriteText(&out, 1); strings.Contains(out.String(), "scores of probabilities are") ||
+		!strings.Contains(out.String(), "scores by given probabilities rank labels") {
 		t.Errorf("by given probabilities:\n%s", out.String())
 	}
 }

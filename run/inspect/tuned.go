@@ -14,7 +14,6 @@ import (
 
 	"winnow/audit/crossfit"
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/head"
@@ -22,25 +21,27 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/text"
 	"winnow/run/config"
+	"winnow/run/extraction"
 	"winnow/run/tuning"
 )
 
-// Tuning says which networks are fine-tuned to judge images that they have not seen; the zero value: none.
+// Tuning says which networks are fine-tuned to judge images that they have not seen. The zero value fine-tunes none.
 type Tuning struct {
-	Weights string // as winnow train --finetune has them; "": none
-	Augment string // a recipe of package backbone; "": by the pictures
-	Kept    string // folder for what networks made of finished folds, which the next audit of the same images uses again; "": nothing is kept
+	Weights string // the part of the network to train, as winnow train names it; "": none
+	Augment string // a recipe of package backbone; "": by the images
+	Kept    string // folder where results of finished folds are kept for the next audit of the same images; "": none
 }
 
-// tuneStored tunes the networks that made the features of stores, on the images of a manifest.
-func (o *Options) tuneStored(in Input, stores []*features.Store, d *datasets.Dataset) error {
+// tuneStored prepares the networks that made the features of stores to be tuned on the images of a manifest.
+func (o *auditing) tuneStored(in Input, stores []*features.Store, d *datasets.Dataset) error {
 	var networks []*tuning.Live
 	for i, store := range stores {
 		data := config.Data{Manifest: in.Manifest.String(), Root: in.Root.String(), Features: store.Dir}
 		if names := strings.Split(in.Model, ","); i < len(names) {
 			data.Model = names[i]
 		}
-		net, err := tuning.Open(config.Run{Data: data, Finetune: o.finetune()}, d.Paths(), tuning.Config{Note: o.Note, Watch: unwatched})
+		net, err := tuning.Open(config.Run{Data: data, Finetune: o.finetune()}, d.Paths(),
+			tuning.Config{Note: o.Note, Watch: unwatched})
 		if err != nil {
 			return err
 		}
@@ -49,12 +50,13 @@ func (o *Options) tuneStored(in Input, stores []*features.Store, d *datasets.Dat
 	return o.tune(d, networks...)
 }
 
-// tuneImages tunes the networks that make the features of images.
-func (o *Options) tuneImages(looks []*extraction.Extraction, root string, d *datasets.Dataset) error {
+// tuneImages prepares the networks that make the features of images to be tuned.
+func (o *auditing) tuneImages(looks []*extraction.Extraction, root string, d *datasets.Dataset) error {
 	var networks []*tuning.Live
 	for _, e := range looks {
 		net, err := tuning.New(tuning.Config{
-			Backbone: e.Model, Cut: e.Cut, Settings: o.finetune(), Root: e.Root, RootName: root, Paths: d.Paths(), Batch: extraction.UsualBatch, Note: o.Note, Watch: unwatched,
+			Backbone: e.Model, Cut: e.Cut, Settings: o.finetune(), Root: e.Root, RootName: root, Paths: d.Paths(),
+			Batch: extraction.UsualBatch, Note: o.Note, Watch: unwatched,
 		})
 		if err != nil {
 			return err
@@ -65,7 +67,7 @@ func (o *Options) tuneImages(looks []*extraction.Extraction, root string, d *dat
 }
 
 // finetune returns the settings of the networks.
-func (o *Options) finetune() config.Finetune {
+func (o *auditing) finetune() config.Finetune {
 	f := config.Default().Finetune
 	f.Weights, f.CacheLimit = o.Tuning.Weights, config.Bytes(o.MaxMem/4)
 	return f
@@ -73,14 +75,14 @@ func (o *Options) finetune() config.Finetune {
 
 func unwatched(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
 
-// tune has heads joined by networks, one for each fold, fine-tuned as the first, of every backbone in turn.
-func (o *Options) tune(d *datasets.Dataset, firsts ...*tuning.Live) error {
+// tune sets Tune: for each fold, it fine-tunes one network of each backbone with the settings of firsts.
+func (o *auditing) tune(d *datasets.Dataset, firsts ...*tuning.Live) error {
 	for _, first := range firsts {
 		if err := o.settle(first, d); err != nil {
 			return err
 		}
 	}
-	rt, err := o.Host.Runtime()
+	rt, err := o.Runtime()
 	if err != nil {
 		return err
 	}
@@ -92,7 +94,7 @@ func (o *Options) tune(d *datasets.Dataset, firsts ...*tuning.Live) error {
 			if err != nil {
 				return crossfit.Tuned{}, err
 			}
-			cfg.Note = func(string, ...any) {} // once is enough
+			cfg.Note = func(string, ...any) {} // notes once are enough
 			live.Use(rt)
 			t, err := l.Fit(ctx, network{live})
 			return t, errors.Join(err, live.Close())
@@ -101,15 +103,18 @@ func (o *Options) tune(d *datasets.Dataset, firsts ...*tuning.Live) error {
 	return nil
 }
 
-// settle finds out how many images a network learns from at a time, and what they look like.
-func (o *Options) settle(first *tuning.Live, d *datasets.Dataset) error {
+// settle decides how many images a network learns from at a time, and how they are augmented.
+func (o *auditing) settle(first *tuning.Live, d *datasets.Dataset) error {
 	held, room := first.Held(), o.MaxMem/2
 	if held > room {
-		return hint.With(fmt.Errorf("audit: --finetune %s holds about %s for an image, half of --max-mem is %s", o.Tuning.Weights, text.Approx(held), text.Approx(room)),
-			"allow more, --max-mem %dMiB, or train less of the network: winnow models show says how large the stages are", held>>19+1)
+		return hint.With(fmt.Errorf("audit: fine-tuning %s needs about %s for an image, expected at most half of the "+
+			"memory allowed, %s", o.Tuning.Weights, text.Approx(held), text.Approx(room)),
+			"allow %d MiB of memory, or train less of the network: winnow models show prints the sizes of its stages",
+			held>>19+1)
 	}
 	first.Settings.Chunk = int(max(1, room/max(held, 1)))
-	o.Note("fine-tuning %s holds about %s for an image of a batch, and looks at %d at a time", first.Backbone.Name, text.Approx(held), min(first.Settings.Chunk, crossfit.TunedBatch))
+	o.Note("fine-tuning %s needs about %s for an image of a batch, and takes %d at a time", first.Backbone.Name,
+		text.Approx(held), min(first.Settings.Chunk, crossfit.TunedBatch))
 	if first.Settings.Augment = o.Tuning.Augment; o.Tuning.Augment == "" {
 		grey, err := tuning.Grey(first.Root, d.Paths())
 		if err != nil {
@@ -118,22 +123,25 @@ func (o *Options) settle(first *tuning.Live, d *datasets.Dataset) error {
 		if first.Settings.Augment = "adapted_triplet"; grey {
 			first.Settings.Augment = "digits"
 		}
-		o.Note("images are augmented by %s, --augment chooses another way", first.Settings.Augment)
+		o.Note("images are augmented by %s, which suits them", first.Settings.Augment)
 	}
 	augment, err := backbone.ParseAugmentation(first.Settings.Augment)
-	first.Augment = augment.Fitting(first.Backbone.Preprocessing) // the networks judge by features as the store has them
+	first.Augment = augment.Fitting(first.Backbone.Preprocessing) // networks judge the features of the store
 	return err
 }
 
 // network is a backbone that learns for crossfit.
 type network struct{ *tuning.Live }
 
-func (n network) Encoder(ctx context.Context, h *head.Head, set features.Set, batch int, views func(ahead int) *rand.Rand) (crossfit.Encoder, error) {
-	return n.Live.Encoder(ctx, h, tuning.Input{Train: set, Stored: set, Batch: batch, Resting: func() bool { return false }, Source: views})
+func (n network) Encoder(ctx context.Context, h *head.Head, set features.Set, batch int,
+	views func(ahead int) *rand.Rand) (crossfit.Encoder, error) {
+	return n.Live.Encoder(ctx, h, tuning.Input{Train: set, Stored: set, Batch: batch,
+		Resting: func() bool { return false }, Source: views})
 }
 
-// kept returns what a network made of a lesson in an earlier audit, else what learn says, which it keeps.
-func (o *Options) kept(l *crossfit.Lesson, cfg tuning.Config, learn func() (crossfit.Tuned, error)) (crossfit.Tuned, error) {
+// kept returns the result of a lesson that an earlier audit kept; else it calls learn and keeps the result.
+func (o *auditing) kept(l *crossfit.Lesson, cfg tuning.Config,
+	learn func() (crossfit.Tuned, error)) (crossfit.Tuned, error) {
 	if o.Tuning.Kept == "" {
 		return learn()
 	}
@@ -169,7 +177,7 @@ func (o *Options) kept(l *crossfit.Lesson, cfg tuning.Config, learn func() (cros
 	})
 }
 
-// readKept fills values from a file that was kept for the same sum, and reports whether it did.
+// readKept reads values from a file that was kept for sum, and reports whether it did.
 func readKept(file string, sum []byte, values [][]float32) bool {
 	f, err := os.Open(file)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"winnow/internal/hint"
 )
 
-// tuned is a studio whose images are judged by glyphnet, its last stage fine-tuned for each fold.
+// tuned returns a studio that judges images by glyphnet with its last stage fine-tuned for each fold.
 func tuned(t *testing.T, photos, kept string) *studio {
 	s := newStudio(t, photos)
 	s.Scorer, s.Tuning = "crossfit", Tuning{Weights: "stage3", Kept: kept}
 	return s
 }
 
-// asJSON is an audit as its JSON has it, but for the place of the features.
+// asJSON returns an audit as JSON, without the folder of its features.
 func asJSON(t *testing.T, a *Report) string {
 	t.Helper()
 	a.Store = ""
@@ -32,13 +32,14 @@ func asJSON(t *testing.T, a *Report) string {
 	return out.String()
 }
 
-// An audit that was stopped between folds goes on to the same bytes; finished folds are not learned again, and are where
-// anything that they depend on is another, or their file is damaged.
+// An audit that was stopped between folds continues to the same bytes. Finished folds are not learned again unless
+// something that they depend on has changed or their file is damaged.
 func TestFinetunedFoldsAreKept(t *testing.T) {
 	photos, _ := drawn(t, flat)
 	whole := tuned(t, photos, "")
 	want := asJSON(t, whole.audit(t))
-	if !strings.Contains(whole.told, "fine-tuning glyphnet") || !strings.Contains(whole.told, "augmented by digits") || !strings.Contains(want, "fine-tuned networks in") {
+	if !strings.Contains(whole.told, "fine-tuning glyphnet") || !strings.Contains(whole.told, "augmented by digits") ||
+		!strings.Contains(want, "fine-tuned networks in") {
 		t.Fatalf("told %s", whole.told)
 	}
 	kept := filepath.Join(t.TempDir(), "kept")
@@ -49,7 +50,7 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := Judge(ctx, cut.Input, cut.Options); !errors.Is(err, context.Canceled) {
+	if _, err := Judge(ctx, cut.Input, cut.Options, cut.Host); !errors.Is(err, context.Canceled) {
 		t.Fatalf("found %v", err)
 	}
 	files, err := filepath.Glob(kept + "/*")
@@ -82,14 +83,15 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 				cancel()
 			}
 		}
-		if _, err := Judge(ctx, s.Input, s.Options); (c.what == "nothing") == learned || learned != (err != nil) {
+		if _, err := Judge(ctx, s.Input, s.Options, s.Host); (c.what == "nothing") == learned ||
+			learned != (err != nil) {
 			t.Errorf("%s changed: learned %v, %v", c.what, learned, err)
 		}
 		cancel()
 	}
 }
 
-// resize cuts a file, or with 0 changes its first byte.
+// resize shortens a file, or with 0 changes its first byte.
 func resize(t *testing.T, file string, by int) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -109,15 +111,16 @@ func TestFinetuneRefused(t *testing.T) {
 		want, advice string
 	}{
 		"stage":   {func(s *studio) { s.Tuning.Weights = "layer9" }, `found no such stage`, "winnow models show"},
-		"scorer":  {func(s *studio) { s.Scorer = "fitted" }, "--finetune: scorer fitted learns nothing", ""},
+		"scorer":  {func(s *studio) { s.Scorer = "fitted" }, "finetune: scorer fitted learns nothing", ""},
 		"recipe":  {func(s *studio) { s.Tuning.Augment = "wild" }, `"wild"`, ""},
-		"memory":  {func(s *studio) { s.MaxMem = 1 << 10 }, "--finetune stage3 holds about", "--max-mem"},
-		"augment": {func(s *studio) { s.Tuning = Tuning{Augment: "digits"} }, "--augment", ""},
+		"memory":  {func(s *studio) { s.MaxMem = 1 << 10 }, "fine-tuning stage3 needs about", "MiB of memory"},
+		"augment": {func(s *studio) { s.Tuning = Tuning{Augment: "digits"} }, "augment: ", ""},
 	} {
 		s := tuned(t, photos, "")
 		c.change(s)
-		_, err := Judge(t.Context(), s.Input, s.Options)
-		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.advice) {
+		_, err := Judge(t.Context(), s.Input, s.Options, s.Host)
+		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(hint.Of(err), c.advice) {
 			t.Errorf("%s: found %v (%s), expected %s (%s)", name, err, hint.Of(err), c.want, c.advice)
 		}
 		if s.seen > 0 {
@@ -128,9 +131,9 @@ func TestFinetuneRefused(t *testing.T) {
 	store.audit(t)
 	lone := filepath.Join(t.TempDir(), "list.csv")
 	writeTo(t, lone, []byte("path,label\nA/0-0.png,A\nB/1-0.png,B\n"))
-	o := tuned(t, photos, "").Options
-	_, err := Judge(t.Context(), Input{Manifest: location.At(lone), Features: store.Features}, o)
-	if err == nil || !strings.Contains(hint.Of(err), "--root") {
+	s := tuned(t, photos, "")
+	_, err := Judge(t.Context(), Input{Manifest: location.At(lone), Features: store.Features}, s.Options, s.Host)
+	if err == nil || !strings.Contains(hint.Of(err), "data.root") {
 		t.Errorf("features without images: %v (%s)", err, hint.Of(err))
 	}
 }
@@ -151,27 +154,29 @@ func TestSeveralBackbones(t *testing.T) {
 	}
 	lone := newStudio(t, less)
 	lone.audit(t)
-	o := tuned(t, photos, "").Options
-	o.Tuning.Weights = ""
+	s := tuned(t, photos, "")
+	s.Tuning.Weights = ""
 	both := Input{Manifest: location.At(photos), Features: dir + "," + dir, Root: location.At(photos)}
-	a, err := Judge(t.Context(), both, o)
+	a, err := Judge(t.Context(), both, s.Options, s.Host)
 	if err != nil {
 		t.Fatal(err, hint.Of(err))
 	}
 	got := paths(a, len(wrong))
-	if found := slices.DeleteFunc(slices.Clone(wrong), func(path string) bool { return !slices.Contains(got, path) }); len(found) < len(wrong)-1 {
+	if found := slices.DeleteFunc(slices.Clone(wrong),
+		func(path string) bool { return !slices.Contains(got, path) }); len(found) < len(wrong)-1 {
 		t.Errorf("most suspect: %v, expected %v", got, wrong)
 	}
 	for want, in := range map[string]Input{
 		"are not in the store":             {Manifest: location.At(photos), Features: lone.Features + "," + dir},
-		"found 2 stores, expected one":     {Manifest: location.At(photos), Features: dir + "," + dir, Probs: "p.npy"},
-		"leave --finetune and --seeds out": {Manifest: location.At(photos), Features: dir, Probs: "p.npy"},
+		"found 2 stores beside given":      {Manifest: location.At(photos), Features: dir + "," + dir, Probs: "p.npy"},
+		"no fine-tuning and a single seed": {Manifest: location.At(photos), Features: dir, Probs: "p.npy"},
 	} {
-		other := o
-		if strings.Contains(want, "--finetune") {
+		other := s.Options
+		if strings.Contains(want, "single seed") {
 			other.Rounds = 2
 		}
-		if _, err := Judge(t.Context(), in, other); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := Judge(t.Context(), in, other, s.Host); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("found %v, expected %s", err, want)
 		}
 	}

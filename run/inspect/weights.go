@@ -15,15 +15,17 @@ import (
 	"winnow/train"
 )
 
-// byWeights judges a run's labels by its final weights: those of weight 0 are called wrong where no rate is asked for. The
-// losses that rank equal weights, and the suggestions by vmf, are of the embedding that the weights were found for: the
-// training's last.
-func byWeights(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
+// byWeights judges a run's labels by its final weights. Labels of weight 0 are called wrong unless a
+// rate is asked for. Losses rank equal weights and vmf suggests labels, both in the embedding that the
+// weights belong to: the training's last.
+func byWeights(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	if o.IncludeEval {
-		return nil, unfit("--include-eval: the weights of %s are of its training images: name another --scorer", r.Dir)
+		return nil, hint.Unfit("include-eval", "the weights of %s are for its training images: name another scorer",
+			r.Dir)
 	}
 	if !r.Config.SelfPaced.On() {
-		return nil, unfit("--scorer: %s is about runs that weigh their samples (selfpaced.every), and %s is none", audit.SelfPaced, r.Dir)
+		return nil, hint.Unfit("scorer", "%s needs a run that weighs its samples (selfpaced.every), and %s does not",
+			audit.SelfPaced, r.Dir)
 	}
 	weights, err := folder.ReadWeights(r.Dir)
 	if err != nil {
@@ -31,13 +33,17 @@ func byWeights(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	}
 	suggest := filters.Default()
 	o.Scorer, o.Filter = suggest.Scorer, &suggest
-	j, err := openLast(ctx, r, o.Options)
+	j, err := o.openLast(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	err = sameImages(j.set, j.d, len(weights), "weights of ", func(i int) (path, label string) { return weights[i].Path, weights[i].Label })
+	err = sameImages(j.set, j.d, len(weights), "weights of ", func(i int) (path, label string) {
+		return weights[i].Path,
+			weights[i].Label
+	})
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("audit: %s: %w", filepath.Join(r.Dir, folder.WeightsFile), err), "weights are of the images and labels that were trained on; --scorer %s judges others", suggest.Scorer)
+		return nil, hint.With(fmt.Errorf("audit: %s: %w", filepath.Join(r.Dir, folder.WeightsFile), err),
+			"weights are for the images and labels of the training; the scorer %s judges others", suggest.Scorer)
 	}
 	if err := j.findIn(r, r.Store); err != nil {
 		return nil, err
@@ -46,7 +52,7 @@ func byWeights(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.opts.Given = weighed(r.Config, z, weights)
+	j.Given = weighed(r.Config, z, weights)
 	return j.reportOn(ctx, z, o.Note)
 }
 
@@ -57,6 +63,7 @@ func weighed(cfg config.Run, z features.Set, list []folder.Weight) *audit.Given 
 		g.Score = append(g.Score, w.Weight)
 		g.Wrong[i] = !(w.Weight > 0)
 	}
-	g.Order = selfpaced.Ranking(z.Labels, g.Score, selfpaced.LossesOf(cfg.SelfPaced.Config, z, train.Rand(cfg.Seed, "audit", 0)))
+	g.Order = selfpaced.Ranking(z.Labels, g.Score, selfpaced.LossesOf(cfg.SelfPaced.Config, z, train.Rand(cfg.Seed,
+		"audit", 0)))
 	return g
 }

@@ -16,19 +16,20 @@ import (
 	"winnow/internal/interrupt"
 )
 
-// Files are what an audit is written into and how, and how much of it is printed.
+// Files are the files that an audit writes, and how.
 type Files struct {
 	Out, Classes, Clean string // "": none
 	Sheet               bool   // files are for spreadsheets
 	Cut                 audit.Cut
-	Relabel             bool // Clean: instead of dropping
+	Relabel             bool // in Clean, instead of dropping
 	Top                 int  // suspects to print
 }
 
 // Save writes the files.
-func (a *Report) Save(ctx context.Context, f Files, o Options) error {
+func (a *Report) Save(ctx context.Context, f Files, o Options, note func(format string, args ...any)) error {
 	if f.Classes != "" {
-		if err := a.WriteClasses(f.Classes, f.Sheet); err != nil {
+		err := atomicfile.Write(f.Classes, func(w io.Writer) error { return a.writeClasses(w, f.Sheet) })
+		if err != nil {
 			return fmt.Errorf("audit: %s: %w", f.Classes, err)
 		}
 	}
@@ -37,8 +38,8 @@ func (a *Report) Save(ctx context.Context, f Files, o Options) error {
 		if err != nil {
 			return err
 		}
-		for _, line := range TellMended(f.Clean, did, len(a.Images), f.Relabel, o.IncludeEval, a.Model != "") {
-			o.Note("%s", line)
+		for _, line := range tellMended(f.Clean, did, len(a.Images), f.Relabel, o.IncludeEval, a.Model != "") {
+			note("%s", line)
 		}
 	}
 	if f.Out != "" {
@@ -49,8 +50,8 @@ func (a *Report) Save(ctx context.Context, f Files, o Options) error {
 	return nil
 }
 
-// Write writes the images to a file in the form that its name ends in (suspects.FormatOf), as JSON the whole audit; with
-// sheet as CSV for spreadsheets.
+// Write writes the images to a file in the form that its name ends in ([suspects.FormatOf]), to .json the whole audit.
+// With sheet it writes CSV for spreadsheets.
 func (a *Report) Write(ctx context.Context, path string, sheet bool) error {
 	if sheet {
 		return suspects.WriteSpreadsheet(path, a.Images)
@@ -68,7 +69,8 @@ func (a *Report) Write(ctx context.Context, path string, sheet bool) error {
 	})
 }
 
-// WriteJSON writes the audit as indented JSON, an image at a time: of a million the text would not fit twice in memory.
+// WriteJSON writes the audit as indented JSON, one image at a time: the text of a million would not fit twice in
+// memory.
 func (a *Report) WriteJSON(w io.Writer) error {
 	images, without := a.Images, *a
 	without.Images = []suspects.Suspect{}
@@ -86,7 +88,7 @@ func (a *Report) WriteJSON(w io.Writer) error {
 		return err
 	}
 	out := bufio.NewWriter(w)
-	_, _ = out.Write(before) // told by Flush, here and below
+	_, _ = out.Write(before) // Flush returns the error, here and below
 	var text bytes.Buffer
 	to := json.NewEncoder(&text)
 	to.SetIndent("    ", "  ")
@@ -106,18 +108,15 @@ func (a *Report) WriteJSON(w io.Writer) error {
 	return out.Flush()
 }
 
-// WriteClasses writes a table of the classes to a CSV file, with sheet for spreadsheets.
-func (a *Report) WriteClasses(path string, sheet bool) error {
+// writeClasses writes a table of the classes as CSV; sheet makes it safe for spreadsheets.
+func (a *Report) writeClasses(w io.Writer, sheet bool) error {
 	name := func(s string) string { return s }
 	if sheet {
 		name = suspects.Cell
 	}
-	return atomicfile.Write(path, func(w io.Writer) error { return a.writeClasses(w, name) })
-}
-
-func (a *Report) writeClasses(w io.Writer, name func(string) string) error {
 	out := csv.NewWriter(w)
-	header := []string{"class", "images", "kappa", "purity", "purity_low", "purity_high", "most_like", "likeness", "looks_like_the_same", "sides_alike", "looks_like_two"}
+	header := []string{"class", "images", "kappa", "purity", "purity_low", "purity_high", "most_like", "likeness",
+		"looks_like_the_same", "sides_alike", "looks_like_two"}
 	if err := out.Write(header); err != nil {
 		return err
 	}

@@ -18,11 +18,11 @@ import (
 const (
 	ChooseRandom = "random"
 	ChooseWorst  = "worst"  // fewest hits, then the most similar nearest miss
-	ChooseSpread = "spread" // the first one of each of as many classes, which lie evenly among all in the manifest's order: whoever looks sees the same
-	ChooseAll    = "all"    // however many are asked for
+	ChooseSpread = "spread" // the first query of classes spread evenly over the manifest: the same every time
+	ChooseAll    = "all"    // regardless of the number asked for
 )
 
-// Choices are those that show some of the queries, in words.
+// Choices lists the ways that show some of the queries.
 const Choices = ChooseRandom + ", " + ChooseWorst + " or " + ChooseSpread
 
 // IsChoice reports whether a name is one of [Choices].
@@ -34,26 +34,26 @@ func IsChoice(name string) bool {
 type ExampleOptions struct {
 	Choice  string
 	Queries int
-	K       int // nearest of each
+	K       int // nearest images of each query
 	Seed    uint64
-	MaxMem  int64 // bytes: for [FindExamples] of all that is held, for [ExamplesAmong] of similarities
+	MaxMem  int64 // bytes: of everything in [FindExamples], of similarities in [ExamplesAmong]
 }
 
-// Examples are queries with their nearest images, as winnow retrieve --json prints them.
+// Examples are queries with their nearest images, as winnow retrieve prints them in JSON.
 type Examples struct {
 	Split     string           `json:"split"`
-	View      string           `json:"view,omitempty"` // center or mean, where the store has several views of each image
+	View      string           `json:"view,omitempty"` // center or mean, if the store has several views of each image
 	Choice    string           `json:"choice"`
 	Seed      uint64           `json:"seed"`
-	Of        int              `json:"of"`            // images that could have asked
-	Gallery   int              `json:"gallery"`       // images asked
+	Of        int              `json:"of"`            // possible queries
+	Gallery   int              `json:"gallery"`       // images searched
 	Precision float64          `json:"hits_per_rank"` // share of hits among the neighbours shown
 	Queries   []Example        `json:"queries"`
 	LeftOut   []lookup.LeftOut `json:"left_out"`
 	K         int              `json:"-"`
 }
 
-// Example is one query with its nearest.
+// Example is one query with its nearest images.
 type Example struct {
 	Path    string  `json:"path"`
 	Label   string  `json:"label"`
@@ -61,7 +61,7 @@ type Example struct {
 	Nearest []Found `json:"nearest"`
 }
 
-// Found is an image that a query found.
+// Found is an image found by a query.
 type Found struct {
 	Path       string  `json:"path"`
 	Label      string  `json:"label"`
@@ -69,8 +69,8 @@ type Found struct {
 	Hit        bool    `json:"hit"` // has the query's label
 }
 
-// FindExamples embeds the images of a split, or where none is named of test, or of query with gallery, and finds what some
-// of them find.
+// FindExamples embeds the images of a split, by default test, or query with gallery, and finds the
+// nearest images of some of them.
 func FindExamples(ctx context.Context, r *folder.Run, split string, o ExampleOptions) (Examples, error) {
 	images, err := Asked(r, split)
 	if err != nil {
@@ -88,8 +88,9 @@ func FindExamples(ctx context.Context, r *folder.Run, split string, o ExampleOpt
 	return e, err
 }
 
-// ExamplesAmong finds what some of the embedded images of a manifest's split find.
-func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of comparison.Asked[features.Set], o ExampleOptions) (Examples, error) {
+// ExamplesAmong finds the nearest images of some embedded images of a manifest's split.
+func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of comparison.Asked[features.Set],
+	o ExampleOptions) (Examples, error) {
 	gallery := of.Query
 	if of.Gallery != nil {
 		gallery = *of.Gallery
@@ -97,7 +98,7 @@ func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of co
 	rows := Askers(of)
 	e := Examples{Split: split, Choice: o.Choice, Seed: o.Seed, Of: len(rows), Gallery: gallery.Len(), K: o.K}
 	if len(rows) == 0 {
-		return e, fmt.Errorf("retrieve: no image of the split %s has another of its label to find", split)
+		return e, fmt.Errorf("retrieve: no image of the split %s has another with its label to find", split)
 	}
 	switch o.Choice {
 	case ChooseRandom:
@@ -105,7 +106,7 @@ func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of co
 	case ChooseSpread:
 		rows = spread(rows, of.Query.Labels, o.Queries)
 	}
-	own := 0 // of a query that is in the gallery itself
+	own := 0 // 1 if the query is in the gallery itself
 	if of.Gallery == nil {
 		own = 1
 	}
@@ -133,7 +134,7 @@ func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of co
 	return e, nil
 }
 
-// Askers returns the rows of the queries that have another image of their label to find.
+// Askers returns the rows of the queries that have another image with their label to find.
 func Askers(of comparison.Asked[features.Set]) (rows []int) {
 	least, labels := 1, []int(nil)
 	if of.Gallery == nil { // the query itself is one
@@ -153,8 +154,8 @@ func Askers(of comparison.Asked[features.Set]) (rows []int) {
 	return rows
 }
 
-// spread returns the first row of each of n classes, which lie evenly among those of the rows in the order of their first ones; of all where
-// there are no more.
+// spread returns the first row of each of n classes, spread evenly over the classes in the order of their first
+// rows; or of all classes if there are no more.
 func spread(rows, labels []int, n int) (first []int) {
 	seen := map[int]bool{}
 	for _, i := range rows {
@@ -177,7 +178,8 @@ func example(d *datasets.Dataset, id int, gallery features.Set, list []eval.Neig
 	q := Example{Path: s.Path, Label: d.Classes[s.Label], Nearest: []Found{}}
 	for _, near := range list {
 		other := d.Samples[gallery.IDs[near.Row]]
-		q.Nearest = append(q.Nearest, Found{other.Path, d.Classes[other.Label], near.Similarity, other.Label == s.Label})
+		q.Nearest = append(q.Nearest, Found{other.Path, d.Classes[other.Label], near.Similarity,
+			other.Label == s.Label})
 		if other.Label == s.Label {
 			q.Hits++
 		}
@@ -206,12 +208,13 @@ func (e Examples) Paths() (list []string) {
 	return list
 }
 
-// Summary says in words what the examples are and what they come to.
+// Summary describes the examples and their share of hits.
 func (e Examples) Summary() string {
 	how := fmt.Sprintf("%d queries, drawn by seed %d from the %d of %s", len(e.Queries), e.Seed, e.Of, e.Split)
 	switch e.Choice {
 	case ChooseSpread:
-		how = fmt.Sprintf("%d queries, the first of evenly spaced classes, of the %d of %s", len(e.Queries), e.Of, e.Split)
+		how = fmt.Sprintf("%d queries, the first of evenly spaced classes, of the %d of %s", len(e.Queries), e.Of,
+			e.Split)
 	case ChooseWorst:
 		how = fmt.Sprintf("the %d worst of %d queries of %s", len(e.Queries), e.Of, e.Split)
 	}

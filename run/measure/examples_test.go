@@ -10,7 +10,7 @@ import (
 	"winnow/run/comparison"
 )
 
-// line is so many images of each of some classes, in turn, on a half circle: neighbours lie beside each other.
+// line returns images of some classes, in turn, on a half circle: neighbours are next to each other.
 func line(classes, images int) (*datasets.Dataset, features.Set) {
 	d, z := &datasets.Dataset{}, features.NewSet(classes*images, 2)
 	for k := range classes {
@@ -19,7 +19,8 @@ func line(classes, images int) (*datasets.Dataset, features.Set) {
 	for i := range z.Len() {
 		z.Labels[i], z.IDs[i] = i%classes, i
 		z.Row(i)[0], z.Row(i)[1] = 1, float32(i)/10
-		d.Samples = append(d.Samples, datasets.Sample{Path: fmt.Sprintf("%d.png", i), Label: i % classes, True: i % classes, Split: datasets.Test})
+		d.Samples = append(d.Samples, datasets.Sample{Path: fmt.Sprintf("%d.png", i), Label: i % classes,
+			True: i % classes, Split: datasets.Test})
 	}
 	if err := features.Normalize(z.X); err != nil {
 		panic(err)
@@ -27,13 +28,16 @@ func line(classes, images int) (*datasets.Dataset, features.Set) {
 	return d, z
 }
 
-// Of evenly spaced classes the first image that has another to find asks; where there are fewer classes than queries each has one.
+// The queries are the first images, with another to find, of evenly spaced classes; with fewer classes
+// than queries, one of each class.
 func TestSpread(t *testing.T) {
 	d, z := line(10, 3)
 	z.Labels[0], z.Labels[10], z.Labels[20] = 0, 1, 1 // class 0 has one image: nothing to find
 	d.Samples[10].Label, d.Samples[20].Label = 1, 1
-	for n, want := range map[int][]string{4: {"1.png", "3.png", "5.png", "7.png"}, 1: {"1.png"}, 50: {"1.png", "2.png", "3.png", "4.png", "5.png", "6.png", "7.png", "8.png", "9.png"}} {
-		e, err := ExamplesAmong(t.Context(), d, datasets.Test, comparison.Asked[features.Set]{Query: z}, ExampleOptions{Choice: ChooseSpread, Queries: n, K: 2, MaxMem: 1 << 20})
+	for n, want := range map[int][]string{4: {"1.png", "3.png", "5.png", "7.png"}, 1: {"1.png"},
+		50: {"1.png", "2.png", "3.png", "4.png", "5.png", "6.png", "7.png", "8.png", "9.png"}} {
+		e, err := ExamplesAmong(t.Context(), d, datasets.Test, comparison.Asked[features.Set]{Query: z},
+			ExampleOptions{Choice: ChooseSpread, Queries: n, K: 2, MaxMem: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,10 +51,11 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// All ask where all are asked for, and none finds itself.
+// With ChooseAll every image is a query, and none finds itself.
 func TestChooseAll(t *testing.T) {
 	d, z := line(2, 10)
-	e, err := ExamplesAmong(t.Context(), d, datasets.Test, comparison.Asked[features.Set]{Query: z}, ExampleOptions{Choice: ChooseAll, Queries: 3, K: 2, MaxMem: 1 << 20})
+	e, err := ExamplesAmong(t.Context(), d, datasets.Test, comparison.Asked[features.Set]{Query: z},
+		ExampleOptions{Choice: ChooseAll, Queries: 3, K: 2, MaxMem: 1 << 20})
 	if err != nil || len(e.Queries) != 20 || e.Of != 20 {
 		t.Fatalf("%v, found %d queries of %d", err, len(e.Queries), e.Of)
 	}

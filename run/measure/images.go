@@ -2,31 +2,29 @@ package measure
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	"winnow/datasets"
 	"winnow/features"
+	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/run/comparison"
 	"winnow/run/folder"
 )
 
-// Images are those that are measured, with a label, as an opened run has them.
+// Images are the labelled images of an opened run that are measured.
 type Images struct {
-	Split      string                            // they are of it, or of query, and then Now.Gallery holds gallery
-	Fitted     string                            // split of Now.Fit
-	Train      features.Stored                   // the train split as the backbone saw it before the run, from which the whitening is
-	Was, Now   comparison.Asked[features.Stored] // the same images as the backbone saw them before the run, and as it sees them now
-	Unlabelled int                               // images that take no part: what they should find is unknown
-	LeftOut    []lookup.LeftOut                  // could not be read
+	Split  string          // for query, Now.Gallery holds the split gallery
+	Fitted string          // split of Now.Fit
+	Train  features.Stored // train split by the backbone before the run, for the whitening
+	// the same images by the backbone before the run, and by the present one
+	Was, Now   comparison.Asked[features.Stored]
+	Unlabelled int              // images that take no part, since their matches are unknown
+	LeftOut    []lookup.LeftOut // unreadable
 }
 
-// ErrFitSplit says that the split to fit on is the one to measure on.
-var ErrFitSplit = errors.New("expected another split to fit on")
-
-// Asked finds the labelled images of a split, or where none is named those of [folder.UsualSplits]. Of what it returns Was, Train and
-// Fitted are empty.
+// Asked finds the labelled images of a split, by default of [folder.UsualSplits]. It leaves Was, Train and Fitted
+// empty.
 func Asked(r *folder.Run, split string) (Images, error) {
 	images := Images{Split: split, LeftOut: []lookup.LeftOut{}}
 	var gallery *features.Stored
@@ -37,14 +35,14 @@ func Asked(r *folder.Run, split string) (Images, error) {
 		}
 		switch images.Split = usual[0]; images.Split {
 		case datasets.Validation:
-			r.Host.Note("the manifest has no test split: its validation split is looked at")
+			r.Host.Note("the manifest has no test split: using its validation split")
 		case datasets.Query:
 			g, left, err := lookup.Stored(r.Manifest, r.Store, datasets.Gallery)
 			if err != nil {
 				return images, err
 			}
 			if g.Len() == 0 {
-				return images, fmt.Errorf("eval: the manifest has the split query and no readable image in gallery")
+				return images, fmt.Errorf("eval: the manifest has the split query but no readable image in gallery")
 			}
 			labelled := g.Labelled()
 			if labelled.Len() == 0 {
@@ -59,7 +57,8 @@ func Asked(r *folder.Run, split string) (Images, error) {
 		return images, err
 	}
 	if query.Len() == 0 {
-		return images, fmt.Errorf("eval: the manifest has no readable image in the split %s; it has %s", images.Split, r.Manifest.SplitNames())
+		return images, fmt.Errorf("eval: the manifest has no readable image in the split %s; it has %s", images.Split,
+			r.Manifest.SplitNames())
 	}
 	images.Unlabelled += query.Len()
 	if query = query.Labelled(); query.Len() == 0 {
@@ -71,7 +70,7 @@ func Asked(r *folder.Run, split string) (Images, error) {
 	return images, nil
 }
 
-// Read finds the images to measure, before the run and now.
+// Read finds the images to measure, by the backbone before the run and by the present one.
 func Read(r *folder.Run, o Options) (Images, error) {
 	store, err := r.FrozenStore()
 	if err != nil {
@@ -97,12 +96,13 @@ func Read(r *folder.Run, o Options) (Images, error) {
 		return images, err
 	}
 	if images.Train.Len() == 0 {
-		return images, fmt.Errorf("eval: the manifest has no train split to compute the whitened row from; it has %s", r.Manifest.SplitNames())
+		return images, fmt.Errorf("eval: the manifest has no train split to compute the whitened row from; it has %s",
+			r.Manifest.SplitNames())
 	}
 	return images, nil
 }
 
-// fit finds the images to fit on: of the split named, else of gallery if there is one, else of train.
+// fit finds the images to fit on: of the named split, else of gallery if there is one, else of train.
 func (i *Images) fit(r *folder.Run, split string) error {
 	switch {
 	case split != "":
@@ -112,22 +112,24 @@ func (i *Images) fit(r *folder.Run, split string) error {
 		split = datasets.Train
 	}
 	if i.Fitted = split; split == i.Split {
-		return fmt.Errorf("--fit: %s is the split to measure on: %w", split, ErrFitSplit)
+		return hint.Unfit("fit", "%s is the split to measure on, expected another split to fit on", split)
 	}
 	set, _, err := lookup.Stored(r.Manifest, r.Store, split)
 	if err != nil {
 		return err
 	}
 	if set = set.Labelled(); set.Len() == 0 {
-		return fmt.Errorf("eval: the manifest has no readable image with a label in the split %s to fit on; it has %s", split, r.Manifest.SplitNames())
+		return fmt.Errorf("eval: the manifest has no readable image with a label in the split %s to fit on; it has %s",
+			split, r.Manifest.SplitNames())
 	}
 	i.Now.Fit = &set
 	return nil
 }
 
-// as returns the labelled images of a split, of the gallery if there is one and of the split to fit on if one is named, as
-// another store has them.
-func as(d *datasets.Dataset, store *features.Store, split string, gallery bool, fit string) (out comparison.Asked[features.Stored], err error) {
+// as returns from another store the labelled images of a split, of the gallery if there is one, and of
+// the split to fit on if one is named.
+func as(d *datasets.Dataset, store *features.Store, split string, gallery bool,
+	fit string) (out comparison.Asked[features.Stored], err error) {
 	labelled := func(split string) *features.Stored {
 		set, _, failed := lookup.Stored(d, store, split)
 		err = cmp.Or(err, failed)
@@ -143,7 +145,7 @@ func as(d *datasets.Dataset, store *features.Store, split string, gallery bool, 
 	return out, err
 }
 
-// onSameImages leaves out what only one of the two could read: an image that was mended since the training.
+// onSameImages leaves out images that only one of the two could read, such as files repaired since the training.
 func onSameImages(a, b comparison.Asked[features.Stored]) (x, y comparison.Asked[features.Stored]) {
 	both := func(p, q *features.Stored) (*features.Stored, *features.Stored) {
 		if p == nil || q == nil {
@@ -158,7 +160,7 @@ func onSameImages(a, b comparison.Asked[features.Stored]) (x, y comparison.Asked
 	return x, y
 }
 
-// shared returns the rows of set that are of the same images as some of other's.
+// shared returns the rows of set whose images are also in other.
 func shared(set, other features.Stored) features.Stored {
 	there := make(map[int]bool, other.Len())
 	for _, id := range other.IDs {

@@ -1,5 +1,5 @@
-// Package measure measures an opened run: its images are found, embedded, and given to the metrics asked for, beside the
-// same images as frozen and as whitened features.
+// Package measure measures an opened run: it finds and embeds the images and measures the chosen metrics, beside
+// the same images as frozen and as whitened features.
 package measure
 
 import (
@@ -17,15 +17,15 @@ import (
 	"winnow/run/folder"
 )
 
-// Options say what is measured, and by what.
+// Options say what to measure, and by which metrics.
 type Options struct {
 	Split   string // "": test, or query against gallery
-	Fit     string // split that metrics which learn classes are fitted on; "": train, or gallery for queries
+	Fit     string // split for metrics that learn classes; "": train, or gallery for queries
 	Metrics []Metric
-	Skip    bool                             // metrics that cannot be measured are left out; otherwise they are an error
-	Seed    uint64                           // of what is drawn
-	MaxMem  int64                            // bytes of all that is held; 0: [budget.Usual]
-	Note    func(format string, args ...any) // takes a fact for the user; may be nil
+	Skip    bool                             // leave out metrics that cannot be measured, instead of failing
+	Seed    uint64                           // of random draws
+	MaxMem  int64                            // bytes of everything held; 0: [budget.Usual]
+	Note    func(format string, args ...any) // receives notes for the user; may be nil
 }
 
 // Metric is a metric of the catalog with its settings, complete and checked.
@@ -34,35 +34,44 @@ type Metric struct {
 	Values eval.Values
 }
 
+// NewMetric returns a metric of the catalog; settings not given have their defaults.
+func NewMetric(name string, settings map[string]string) (m Metric, err error) {
+	if m.Entry, err = eval.Find(name); err == nil {
+		m.Values, err = m.Resolve(settings)
+	}
+	return m, err
+}
+
 // Measured is a metric's result for each row of the comparison.
 type Measured struct {
 	Settings eval.Values `json:"settings"`
-	Seed     *uint64     `json:"seed,omitempty"`      // where anything is drawn
+	Seed     *uint64     `json:"seed,omitempty"`      // if the metric draws at random
 	FittedOn string      `json:"fitted_on,omitempty"` // split
 	Frozen   eval.Result `json:"frozen"`
 	Whitened eval.Result `json:"whitened"`
 	Trained  eval.Result `json:"trained"`
 }
 
-// Result is what was measured of a run: the trained head, and beside it what needs no training.
+// Result holds the measures of a run: of the trained head, and beside it of frozen and whitened features.
 type Result struct {
 	*eval.Retrieval
-	Split      string              `json:"split"`
-	Frozen     *eval.Retrieval     `json:"frozen,omitempty"`
-	Whitened   *eval.Retrieval     `json:"whitened,omitempty"`
-	FineTuned  bool                `json:"finetuned,omitempty"`
-	Backbone   string              `json:"backbone,omitempty"` // file of the fine-tuned network that was measured
-	View       string              `json:"view,omitempty"`     // center or mean, where the store has several views of each image
+	Split     string          `json:"split"`
+	Frozen    *eval.Retrieval `json:"frozen,omitempty"`
+	Whitened  *eval.Retrieval `json:"whitened,omitempty"`
+	FineTuned bool            `json:"finetuned,omitempty"`
+	Backbone  string          `json:"backbone,omitempty"` // file of the fine-tuned network
+	// View is center or mean, if the store has several views of each image.
+	View       string              `json:"view,omitempty"`
 	Verdict    string              `json:"verdict,omitempty"`
-	Unlabelled int                 `json:"unlabelled"` // images that take no part: what they should find, or who should find them, is unknown
+	Unlabelled int                 `json:"unlabelled"` // images that take no part, since their matches are unknown
 	LeftOut    []lookup.LeftOut    `json:"left_out"`
-	Metrics    map[string]Measured `json:"metrics,omitempty"`      // by name, those besides retrieval
-	Skipped    map[string]string   `json:"not_measured,omitempty"` // by name, why
+	Metrics    map[string]Measured `json:"metrics,omitempty"`      // by name, without retrieval
+	Skipped    map[string]string   `json:"not_measured,omitempty"` // reasons by name
 
 	metrics []Metric // in the order of the text
 }
 
-// Splits lists the splits whose features are looked at.
+// Splits lists the splits whose features are needed.
 func (o Options) Splits() []string {
 	splits := folder.AnyUsual()
 	if o.Split != "" {
@@ -93,27 +102,30 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 		return Result{}, err
 	}
 	result := newResult(r, images, o.Metrics)
-	err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) error {
-		in := eval.Input{Test: of.Query, Gallery: of.Gallery, Train: of.Fit, Seed: o.Seed, MaxMem: eval.Bytes(left)}
-		for _, m := range o.Metrics {
-			if m.Costly && o.Note != nil {
-				o.Note("measuring %s of the %s embeddings", m.Name, row)
-			}
-			got, err := m.Measure(ctx, in, m.Values)
-			if errors.Is(err, eval.ErrNoSharedClass) {
-				if o.Skip {
-					result.Skipped[m.Name] = fmt.Sprintf("no image of %s has a class of %s", images.Split, images.Fitted)
-					continue
+	err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now,
+		func(row string, of comparison.Asked[features.Set]) error {
+			in := eval.Input{Test: of.Query, Gallery: of.Gallery, Train: of.Fit, Seed: o.Seed, MaxMem: eval.Bytes(left)}
+			for _, m := range o.Metrics {
+				if m.Costly && o.Note != nil {
+					o.Note("measuring %s of the %s embeddings", m.Name, row)
 				}
-				return hint.With(fmt.Errorf("%w: splits %s and %s", err, images.Fitted, images.Split), "fit on a split with the classes that are asked about: --fit SPLIT; or leave %s out of --metrics", m.Name)
+				got, err := m.Measure(ctx, in, m.Values)
+				if errors.Is(err, eval.ErrNoSharedClass) {
+					if o.Skip {
+						result.Skipped[m.Name] = fmt.Sprintf("no image of %s has a class of %s", images.Split,
+							images.Fitted)
+						continue
+					}
+					return hint.With(fmt.Errorf("%w: splits %s and %s", err, images.Fitted, images.Split),
+						"fit on a split that has classes of the measured one, or leave the metric %s out", m.Name)
+				}
+				if err != nil {
+					return err
+				}
+				result.note(m, row, got, o.Seed, images.Fitted)
 			}
-			if err != nil {
-				return err
-			}
-			result.note(m, row, got, o.Seed, images.Fitted)
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil || result.Retrieval == nil {
 		return result, err
 	}
@@ -122,12 +134,13 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 
 func newResult(r *folder.Run, images Images, metrics []Metric) Result {
 	return Result{
-		Split: images.Split, View: r.Look(), FineTuned: r.Tuned != nil, Backbone: r.TunedFile(), Unlabelled: images.Unlabelled, LeftOut: images.LeftOut,
+		Split: images.Split, View: r.Look(), FineTuned: r.Tuned != nil, Backbone: r.TunedFile(),
+		Unlabelled: images.Unlabelled, LeftOut: images.LeftOut,
 		Metrics: map[string]Measured{}, Skipped: map[string]string{}, metrics: metrics,
 	}
 }
 
-// Known says what a state has from the images of a split ([comparison.Comparison]).
+// Known says how a training has used the images of a split ([comparison.Comparison]).
 func Known(split string) string {
 	return map[string]string{datasets.Train: comparison.Learned, datasets.Validation: comparison.ChoseState}[split]
 }
@@ -137,15 +150,17 @@ func (r *Result) conclude() error {
 	if r.N == 0 {
 		return fmt.Errorf("eval: no image of the split %s has another of its class to find", r.Split)
 	}
-	all := comparison.Comparison{FineTuned: r.FineTuned, Known: Known(r.Split), Frozen: *r.Frozen, Whitened: *r.Whitened, Trained: *r.Retrieval}
+	all := comparison.Comparison{FineTuned: r.FineTuned, Known: Known(r.Split), Frozen: *r.Frozen,
+		Whitened: *r.Whitened, Trained: *r.Retrieval}
 	r.Verdict = all.Verdict()
 	return nil
 }
 
-// note puts one result into its place.
+// note stores one result.
 func (r *Result) note(m Metric, row string, got eval.Result, seed uint64, fitted string) {
 	if found, ok := got.(eval.Retrieval); ok {
-		*map[string]**eval.Retrieval{comparison.FrozenRow: &r.Frozen, comparison.WhitenedRow: &r.Whitened, comparison.TrainedRow: &r.Retrieval}[row] = &found
+		*map[string]**eval.Retrieval{comparison.FrozenRow: &r.Frozen, comparison.WhitenedRow: &r.Whitened,
+			comparison.TrainedRow: &r.Retrieval}[row] = &found
 		return
 	}
 	all := r.Metrics[m.Name]
@@ -156,6 +171,7 @@ func (r *Result) note(m Metric, row string, got eval.Result, seed uint64, fitted
 	if m.Train {
 		all.FittedOn = fitted
 	}
-	*map[string]*eval.Result{comparison.FrozenRow: &all.Frozen, comparison.WhitenedRow: &all.Whitened, comparison.TrainedRow: &all.Trained}[row] = got
+	*map[string]*eval.Result{comparison.FrozenRow: &all.Frozen, comparison.WhitenedRow: &all.Whitened,
+		comparison.TrainedRow: &all.Trained}[row] = got
 	r.Metrics[m.Name] = all
 }

@@ -2,7 +2,6 @@ package measure
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -27,8 +26,8 @@ const (
 )
 
 // trained writes a manifest and a store, trains a head on them and opens its run with the splits that o needs. The
-// images lie in three lumps, one a class, but every tenth training image has the next class's label and each test set has an
-// image without label.
+// images form three clusters, one for each class, but every tenth training image has the label of the next class and
+// each test set has an image without a label.
 func trained(t *testing.T, o Options) *folder.Run {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,7 +59,8 @@ func trained(t *testing.T, o Options) *folder.Run {
 		t.Fatal(err)
 	}
 	key := features.Key{Model: strings.Repeat("a", 64), Output: "pool", Preprocessing: "{}", Views: []string{"center"}}
-	w, err := features.Create(cfg.Data.Features, features.Plan{Key: key, Paths: paths, Dim: 8, Batch: len(paths), Device: "cpu", Winnow: "test"}, false)
+	w, err := features.Create(cfg.Data.Features, features.Plan{Key: key, Paths: paths, Dim: 8, Batch: len(paths),
+		Device: "cpu", Winnow: "test"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,51 +82,29 @@ func trained(t *testing.T, o Options) *folder.Run {
 	return r
 }
 
-// chosen returns metrics with the settings they have by default.
+// chosen returns metrics with their default settings.
 func chosen(t *testing.T, names string) []Metric {
 	t.Helper()
-	list, _, err := Choose(names, nil, nil, func(string) bool { return false })
-	if err != nil {
-		t.Fatal(err)
+	var list []Metric
+	for name := range strings.SplitSeq(names, ",") {
+		m, err := NewMetric(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, m)
 	}
 	return list
 }
 
-func TestChoose(t *testing.T) {
-	given := func(flag string) bool { return flag == "k" }
-	list, all, err := Choose("linear-probe, retrieval", map[string]string{"k": "1,3"}, []string{"linear-probe.iterations=7"}, given)
-	if err != nil || all || len(list) != 2 || list[0].Name != retrievalMetric || list[1].Values["iterations"] != 7 || fmt.Sprint(list[0].Values["k"]) != "[1 3]" {
-		t.Errorf("found %v, %v, %+v", err, all, list)
-	}
-	if list, all, err = Choose("all", nil, nil, given); err != nil || !all || len(list) < 4 || slices.ContainsFunc(list, func(m Metric) bool { return m.Measure == nil }) {
-		t.Errorf("all: %v, %v, %d metrics", err, all, len(list))
-	}
-	for set, want := range map[string]string{
-		"retrieval.k":           `--set: found "retrieval.k", expected METRIC.SETTING=VALUE`,
-		"k=1":                   `--set: found "k=1", expected METRIC.SETTING=VALUE`,
-		"retrieval.k=1":         "--k and --set retrieval.k=1 both give the K: expected one",
-		"clustering.clusters=3": "--set: clustering is not among the --metrics",
-		"retrieval.queries=no":  "--set: ",
-	} {
-		if _, _, err := Choose("retrieval", nil, []string{set}, given); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("--set %s: found %v, expected %s", set, err, want)
-		}
-	}
-	for name, want := range map[string]string{"noise-detection": "is measured by winnow audit", "retrieva": "retrieval"} {
-		if _, _, err := Choose(name, nil, nil, given); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("--metrics %s: found %v, expected %s", name, err, want)
-		}
-	}
-}
-
-// Only what learns classes needs a split to fit on.
+// Only metrics that learn classes need a split to fit on.
 func TestSplits(t *testing.T) {
 	for names, want := range map[string]string{"retrieval": "[test]", "retrieval,linear-probe": "[test train]"} {
 		if got := fmt.Sprint(Options{Split: datasets.Test, Metrics: chosen(t, names)}.Splits()); got != want {
 			t.Errorf("%s: found %s, expected %s", names, got, want)
 		}
 	}
-	if got := (Options{Fit: "other", Metrics: chosen(t, "linear-probe")}).Splits(); !slices.Equal(got, []string{datasets.Test, datasets.Query, datasets.Gallery, "other"}) {
+	if got := (Options{Fit: "other", Metrics: chosen(t, "linear-probe")}).Splits(); !slices.Equal(got,
+		[]string{datasets.Test, datasets.Query, datasets.Gallery, "other"}) {
 		t.Errorf("found %v", got)
 	}
 }
@@ -138,11 +116,13 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Split != datasets.Test || got.N != tests-2 || got.Unlabelled != 1 || len(got.LeftOut) != 1 || got.LeftOut[0].Path != fmt.Sprintf("%d.png", unreadable) {
+	if got.Split != datasets.Test || got.N != tests-2 || got.Unlabelled != 1 || len(got.LeftOut) != 1 ||
+		got.LeftOut[0].Path != fmt.Sprintf("%d.png", unreadable) {
 		t.Errorf("%s: %d queries, %d unlabelled, left out %+v", got.Split, got.N, got.Unlabelled, got.LeftOut)
 	}
 	mean := got.Metrics["nearest-class-mean"]
-	if got.Frozen.PrecisionAt1 != 1 || mean.FittedOn != datasets.Train || mean.Seed != nil || mean.Frozen.(eval.Accuracy).Fitted != training {
+	if got.Frozen.PrecisionAt1 != 1 || mean.FittedOn != datasets.Train || mean.Seed != nil ||
+		mean.Frozen.(eval.Accuracy).Fitted != training {
 		t.Errorf("three lumps: frozen P@1 %v, %+v", got.Frozen.PrecisionAt1, mean)
 	}
 	var text strings.Builder
@@ -156,11 +136,13 @@ func TestRun(t *testing.T) {
 		}
 	}
 	o.Fit = datasets.Test
-	if _, err := Run(t.Context(), r, o); !errors.Is(err, ErrFitSplit) {
+	if _, err := Run(t.Context(), r, o); err == nil ||
+		!strings.HasPrefix(err.Error(), "fit: test is the split to measure on") {
 		t.Errorf("fitted on the split it measures: found %v", err)
 	}
 	o.Split = datasets.Validation
-	if _, err := Run(t.Context(), r, o); err == nil || !strings.Contains(err.Error(), "no readable image in the split "+datasets.Validation) {
+	if _, err := Run(t.Context(), r, o); err == nil ||
+		!strings.Contains(err.Error(), "no readable image in the split "+datasets.Validation) {
 		t.Errorf("an empty split: found %v", err)
 	}
 }
@@ -172,7 +154,8 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if drawn.Of != tests-2 || drawn.Gallery != tests-2 || len(drawn.Queries) != 4 || len(drawn.Paths()) != 4*(1+3) || len(drawn.LeftOut) != 1 {
+	if drawn.Of != tests-2 || drawn.Gallery != tests-2 || len(drawn.Queries) != 4 || len(drawn.Paths()) != 4*(1+3) ||
+		len(drawn.LeftOut) != 1 {
 		t.Errorf("found %+v", drawn)
 	}
 	hits := 0
@@ -181,7 +164,8 @@ func TestExamples(t *testing.T) {
 			if near.Hit {
 				hits++
 			}
-			if near.Path == q.Path || near.Hit != (near.Label == q.Label) || i > 0 && near.Similarity > q.Nearest[i-1].Similarity {
+			if near.Path == q.Path || near.Hit != (near.Label == q.Label) || i > 0 &&
+				near.Similarity > q.Nearest[i-1].Similarity {
 				t.Errorf("%s found %+v", q.Path, q.Nearest)
 			}
 		}
@@ -194,7 +178,8 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.IsSortedFunc(worst.Queries, func(a, b Example) int { return a.Hits - b.Hits }) || worst.Queries[0].Hits == 3 {
+	if !slices.IsSortedFunc(worst.Queries, func(a, b Example) int { return a.Hits - b.Hits }) ||
+		worst.Queries[0].Hits == 3 {
 		t.Errorf("the worst have %d and %d hits", worst.Queries[0].Hits, worst.Queries[len(worst.Queries)-1].Hits)
 	}
 	if want := "the 12 worst of 60 queries of train; "; !strings.HasPrefix(worst.Summary(), want) {
@@ -202,7 +187,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// A query needs somebody to find: another image of its label, or one in the gallery.
+// A query needs a match: another image with its label, or one in the gallery.
 func TestAskers(t *testing.T) {
 	of := comparison.Asked[features.Set]{Query: features.Set{Labels: []int{0, 1, 0, 2}}}
 	if rows := Askers(of); !slices.Equal(rows, []int{0, 2}) {
@@ -217,8 +202,10 @@ func TestAskers(t *testing.T) {
 func TestNoise(t *testing.T) {
 	r := trained(t, Options{})
 	var stages [][2]int
-	o := NoiseOptions{Manifest: r.ManifestFile, Features: r.Config.Data.Features, Methods: []string{noiserate.Auto}, Seed: 1, Top: 2}
-	result, err := Noise(t.Context(), o, func(done, total int) { stages = append(stages, [2]int{done, total}) }, func(string, ...any) {})
+	o := NoiseOptions{Manifest: r.ManifestFile, Features: r.Config.Data.Features, Methods: []string{noiserate.Auto},
+		Seed: 1, Top: 2}
+	result, err := Noise(t.Context(), o, func(done, total int) { stages = append(stages, [2]int{done, total}) },
+		func(string, ...any) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +213,8 @@ func TestNoise(t *testing.T) {
 	if !slices.Equal(stages, [][2]int{{1, 2}}) {
 		t.Errorf("stages: %v", stages)
 	}
-	if report.Images != training || report.True == nil || *report.True != 0.1 || len(report.Estimates) != 1 || len(report.Classes) != 3 {
+	if report.Images != training || report.True == nil || *report.True != 0.1 || len(report.Estimates) != 1 ||
+		len(report.Classes) != 3 {
 		t.Fatalf("found %+v", report)
 	}
 	if !slices.IsSortedFunc(report.Classes, func(a, b ClassNoise) int { return cmp.Compare(b.Rate, a.Rate) }) {
@@ -234,12 +222,13 @@ func TestNoise(t *testing.T) {
 	}
 	var text strings.Builder
 	_ = report.Write(&text)
-	if !strings.Contains(text.String(), "the manifest knows: 10.0 % are wrong\n") || strings.Count(text.String(), " images)\n") != 2 {
+	if !strings.Contains(text.String(), "the manifest knows: 10.0 % are wrong\n") ||
+		strings.Count(text.String(), " images)\n") != 2 {
 		t.Errorf("found\n%s", text.String())
 	}
 }
 
-// Where a manifest has no test split and no queries, what is looked at without a name is its validation split.
+// If a manifest has no test split and no queries, the default is its validation split.
 func TestValidationWithoutTest(t *testing.T) {
 	r := trained(t, Options{})
 	for i := range r.Manifest.Samples {
@@ -250,13 +239,15 @@ func TestValidationWithoutTest(t *testing.T) {
 	var notes []string
 	r.Host.Note = func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	got, err := Run(t.Context(), r, Options{Metrics: chosen(t, "retrieval"), MaxMem: 256 << 20, Note: t.Logf})
-	if err != nil || got.Split != datasets.Validation || got.N != tests-2 || len(notes) != 1 || !strings.Contains(notes[0], "no test split") {
+	if err != nil || got.Split != datasets.Validation || got.N != tests-2 || len(notes) != 1 ||
+		!strings.Contains(notes[0], "no test split") {
 		t.Errorf("%v, %+v, notes %q", err, got, notes)
 	}
 	for i := range r.Manifest.Samples {
 		r.Manifest.Samples[i].Split = datasets.Train
 	}
-	if _, err := Run(t.Context(), r, Options{Metrics: chosen(t, "retrieval"), Note: t.Logf}); err == nil || !strings.Contains(err.Error(), "none of the splits test, query and validation; it has train") {
+	if _, err := Run(t.Context(), r, Options{Metrics: chosen(t, "retrieval"), Note: t.Logf}); err == nil ||
+		!strings.Contains(err.Error(), "none of the splits test, query and validation; it has train") {
 		t.Errorf("training images alone: %v", err)
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"winnow/run/folder"
 )
 
-// What is held, in bytes.
+// Memory, in bytes.
 const (
-	answered  = 64     // of an image, how well it found its like
-	neighbour = 100    // of an image that another found
-	weighed   = 26 * 8 // of a weight of softmax regression, while it is fitted
+	answered  = 64     // for each image: its retrieval results
+	neighbour = 100    // for each image found
+	weighed   = 26 * 8 // for each weight of softmax regression during the fit
 )
 
-// held counts what is held while images of a run are compared, of each of them one vector of width values.
+// held counts the memory for comparing images of a run, with one vector of width values for each.
 func held(r *folder.Run, of comparison.Asked[features.Stored], width int) budget.Use {
 	n, gallery := of.Query.Len(), of.Query.Len()
 	if of.Gallery != nil {
@@ -34,9 +34,9 @@ func held(r *folder.Run, of comparison.Asked[features.Stored], width int) budget
 	}
 }
 
-// Similarities returns how much of the memory of a whole command is left for similarities where the images are embedded in
-// every way, one way after the other, and measured by metrics, of which those that are not retrieval copy vectors. beside
-// is what else the command holds.
+// Similarities returns the memory left for similarities, of the memory of a whole command that embeds
+// the images in every way in turn and measures them by metrics. Metrics other than retrieval copy
+// vectors. beside is what else the command holds.
 func (i Images) Similarities(r *folder.Run, metrics []Metric, memory, beside int64) (int64, error) {
 	stored := i.Train.Dim()
 	width := max(stored, r.Head.Config().Out)
@@ -56,7 +56,7 @@ func (i Images) Similarities(r *folder.Run, metrics []Metric, memory, beside int
 	return use.With(beside).Similarities(memory)
 }
 
-// similarities does so where some of the images ask, once.
+// similarities returns the memory left for similarities if some of the images ask, once.
 func (o ExampleOptions) similarities(r *folder.Run, of comparison.Asked[features.Stored]) (int64, error) {
 	width, asking := r.Store.Dim, of.Query.Len()
 	if r.Head != nil {

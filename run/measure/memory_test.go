@@ -8,20 +8,23 @@ import (
 	"winnow/internal/hint"
 )
 
-// --max-mem is for all that a command holds: what is left for similarities falls with what else is held, metrics that copy
-// vectors and those fitted take more, and too little is refused with how much would do.
+// MaxMem covers a whole command: the memory left for similarities shrinks with everything else held; metrics that
+// copy vectors or fit take more; too little is refused with the amount needed.
 func TestMemory(t *testing.T) {
 	o := Options{Metrics: chosen(t, "retrieval,linear-probe"), MaxMem: 130 << 20, Note: t.Logf}
 	r := trained(t, o)
 	ways := map[string]func() error{
 		"eval": func() error { _, err := Run(t.Context(), r, o); return err },
 		"retrieve": func() error {
-			_, err := FindExamples(t.Context(), r, "", ExampleOptions{Choice: ChooseWorst, Queries: 4, K: 3, MaxMem: o.MaxMem})
+			_, err := FindExamples(t.Context(), r, "", ExampleOptions{Choice: ChooseWorst, Queries: 4, K: 3,
+				MaxMem: o.MaxMem})
 			return err
 		},
 	}
 	for what, way := range ways {
-		if err := way(); err == nil || !strings.Contains(err.Error(), "need about 136.") || !strings.Contains(err.Error(), "--max-mem allows 130.0 MiB") || hint.Of(err) != "allow more: --max-mem 192MiB" {
+		if err := way(); err == nil || !strings.Contains(err.Error(), "need about 136.") ||
+			!strings.Contains(err.Error(), "--max-mem allows 130.0 MiB") ||
+			hint.Of(err) != "allow more: --max-mem 192MiB" {
 			t.Errorf("%s in 130 MiB: %v (%s)", what, err, hint.Of(err))
 		}
 	}
@@ -39,8 +42,10 @@ func TestMemory(t *testing.T) {
 	fitted := left(o.Metrics, 144<<20, 0)
 	images.Now.Fit = nil
 	all := left(nil, 144<<20, 0)
-	if all <= 15<<20 || all >= 16<<20 || left(nil, 144<<20, 4<<20) != all-4<<20 || fitted >= all || left(nil, 0, 0) != 128<<20 {
-		t.Errorf("of 144 MiB %d bytes are left, %d beside 4 MiB, %d with a probe", all, left(nil, 144<<20, 4<<20), fitted)
+	if all <= 15<<20 || all >= 16<<20 || left(nil, 144<<20, 4<<20) != all-4<<20 || fitted >= all ||
+		left(nil, 0, 0) != 128<<20 {
+		t.Errorf("of 144 MiB %d bytes are left, %d beside 4 MiB, %d with a probe", all, left(nil, 144<<20, 4<<20),
+			fitted)
 	}
 	if _, err := images.Similarities(r, nil, eval.DefaultMaxMem, eval.DefaultMaxMem); err == nil {
 		t.Error("no memory is left, and that is let through")

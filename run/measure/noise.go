@@ -18,13 +18,13 @@ import (
 	"winnow/train"
 )
 
-// NoiseReport is what stored features say of the share of wrong labels.
+// NoiseReport is an estimate of the share of wrong labels from stored features.
 type NoiseReport struct {
 	Manifest  string             `json:"manifest"`
 	Images    int                `json:"images"` // labelled, of the train split
 	Estimates []folder.NoiseRate `json:"estimates"`
-	True      *float64           `json:"true_rate"` // null where the manifest does not know it
-	Classes   []ClassNoise       `json:"classes"`   // by the first estimate, the most first
+	True      *float64           `json:"true_rate"` // null if the manifest has no true labels
+	Classes   []ClassNoise       `json:"classes"`   // by the first estimate, highest rates first
 
 	top int // classes of the text
 }
@@ -36,15 +36,15 @@ type ClassNoise struct {
 	Rate   float64 `json:"rate"`
 }
 
-// NoiseOptions say how to count the wrong labels of the train split, and from what. Parts of different options are not
-// joined, except those that do not change the result.
+// NoiseOptions say how to estimate the wrong labels of the train split. Parts whose options differ as
+// JSON are not joined.
 type NoiseOptions struct {
 	Manifest  location.Source `json:"-"` // file or folder
-	Named     string          `json:"-"` // Manifest in the report, as the user wrote it
+	Named     string          `json:"-"` // Manifest as the user wrote it
 	Features  string          `json:"-"` // store
 	Methods   []string
 	Seed      uint64
-	FitSample int           // images to fit to, beside sums of all; 0: all are compared at once, by one machine
+	FitSample int           // images to fit to, beside sums over all; 0: compare all at once on one machine
 	Top       int           // classes to print
 	Out       string        `json:"-"` // file for the report; "": none
 	Shard     cluster.Shard `json:"-"`
@@ -52,7 +52,7 @@ type NoiseOptions struct {
 }
 
 // Noise estimates how many labels of the train split are wrong, by each of the methods, from the features in a store.
-// The result is a [NoiseReport], which is saved, or the part of a shard. progress counts the stages: whitening, then
+// The result is a [NoiseReport], which it saves, or the part of a shard. progress counts the stages: whitening, then
 // the methods; with a sample, images.
 func Noise(ctx context.Context, o NoiseOptions, progress func(done, total int),
 	note func(format string, args ...any)) (cluster.Result, error) {
@@ -61,7 +61,8 @@ func Noise(ctx context.Context, o NoiseOptions, progress func(done, total int),
 		return noiseBySample(ctx, o, progress, note)
 	}
 	if !o.Shard.Whole() {
-		return nil, hint.Misused("--shard deals an estimate by a sample: add --fit-sample N, for example 100000")
+		return nil, hint.Unfit("shard", "only an estimate by a sample can be divided: expected a fit sample, for "+
+			"example of 100000 images")
 	}
 	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: note})
 	if err != nil {
@@ -88,7 +89,7 @@ func Noise(ctx context.Context, o NoiseOptions, progress func(done, total int),
 	return r, cluster.Save(o.Out, r)
 }
 
-// newNoiseReport names what was estimated of images with these positions in d and labels.
+// newNoiseReport names the estimates for images with positions ids in d.
 func newNoiseReport(o NoiseOptions, list []noiserate.Estimate, d *datasets.Dataset, ids, labels []int,
 	classes []string) NoiseReport {
 	r := NoiseReport{Manifest: o.Named, True: trueRate(d, ids, labels), top: o.Top}
@@ -108,7 +109,7 @@ func newNoiseReport(o NoiseOptions, list []noiserate.Estimate, d *datasets.Datas
 	return r
 }
 
-// classRates lists the classes, those with the most wrong labels first.
+// classRates lists the classes, highest rates first.
 func classRates(e noiserate.Estimate, count []int, classes []string) []ClassNoise {
 	list := []ClassNoise{}
 	for k, rate := range e.Classes {
@@ -120,7 +121,7 @@ func classRates(e noiserate.Estimate, count []int, classes []string) []ClassNois
 	return list
 }
 
-// trueRate returns the share of wrong labels among those that are judged; nil where the manifest does not know.
+// trueRate returns the true share of wrong labels among the labelled images, or nil if the manifest has no true labels.
 func trueRate(d *datasets.Dataset, ids, labels []int) *float64 {
 	if !d.HasTruth(datasets.Train) {
 		return nil

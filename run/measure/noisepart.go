@@ -22,18 +22,19 @@ import (
 // NoiseJob divides an estimate by a sample.
 var NoiseJob = cluster.Job[noisePart]{Name: "noise", Unit: "images", Merge: mergeNoise}
 
-type noisePart = dealt.Part[NoiseOptions, noiserate.Said]
+type (
+	noisePart  = dealt.Part[NoiseOptions, noiserate.Said]
+	dealtNoise = dealt.Job[NoiseOptions, compared, noiserate.Said]
+)
 
-// compared is the fit: the classes of all images, and what similarities to them mean.
+// compared is the fit: the classes of all images, and the calibration of similarities to them.
 type compared struct {
 	Whole       *leaveout.Whole
 	Calibration noiserate.Calibration
 }
 
 // noiseJob is an estimate that compares images one by one with all classes.
-type noiseJob struct {
-	dealt.Job[NoiseOptions, compared, noiserate.Said]
-}
+type noiseJob struct{ dealtNoise }
 
 // open reads the manifest and finds the features.
 func (o NoiseOptions) open(ctx context.Context, progress func(done, total int),
@@ -46,7 +47,7 @@ func (o NoiseOptions) open(ctx context.Context, progress func(done, total int),
 	if err != nil {
 		return j, err
 	}
-	j.Job = dealt.Job[NoiseOptions, compared, noiserate.Said]{
+	j.dealtNoise = dealtNoise{
 		Options: o, Rows: rows, Drawn: o.FitSample, Seed: o.Seed, Winnow: o.Winnow, Progress: progress,
 		Fit: func(ctx context.Context, sums *leaveout.Sums, sample features.Set) (c compared, err error) {
 			if _, c.Whole, err = audit.NewSpace(sums); err == nil {
@@ -61,14 +62,14 @@ func (o NoiseOptions) open(ctx context.Context, progress func(done, total int),
 	return j, nil
 }
 
-// report estimates from the answers of all rows.
+// report makes the estimates from the answers of all rows.
 func (j noiseJob) report(ctx context.Context, c compared, blocks []noiserate.Said) (NoiseReport, error) {
 	var said noiserate.Said
 	for _, b := range blocks {
 		said.Given, said.Ranked = append(said.Given, b.Given...), append(said.Ranked, b.Ranked...)
 	}
 	d, rows := j.Rows.Manifest, j.Rows
-	var judged []int // labels of the rows that said something
+	var judged []int // labels of the rows that were judged
 	for _, y := range rows.Labels {
 		if y >= 0 && c.Whole.Column[y] >= 0 {
 			judged = append(judged, y)
@@ -90,11 +91,11 @@ func (j noiseJob) report(ctx context.Context, c compared, blocks []noiserate.Sai
 func noiseBySample(ctx context.Context, o NoiseOptions, progress func(done, total int),
 	note func(format string, args ...any)) (cluster.Result, error) {
 	if o.FitSample < 0 {
-		return nil, hint.Misused("--fit-sample: found %d, expected 1 or more", o.FitSample)
+		return nil, hint.Unfit("fit-sample", "found %d, expected 1 or more", o.FitSample)
 	}
 	for _, m := range o.Methods {
 		if !slices.Contains(noiserate.Dealt(), m) {
-			return nil, hint.Misused("--fit-sample: the method %s needs all images at once, expected %s",
+			return nil, hint.Unfit("fit-sample", "the method %s needs all images at once, expected %s",
 				m, strings.Join(noiserate.Dealt(), " or "))
 		}
 	}
@@ -126,15 +127,11 @@ func noiseBySample(ctx context.Context, o NoiseOptions, progress func(done, tota
 // mergeNoise estimates from the answers of all parts, as one machine does.
 func mergeNoise(ctx context.Context, w *cluster.Whole, values iter.Seq2[noisePart, error],
 	o cluster.JoinOptions) (cluster.Result, error) {
-	list, asked, err := dealt.First(values)
-	if err != nil {
-		return nil, err
-	}
-	j, err := asked.open(ctx, o.Progress, o.Note)
-	if err != nil {
-		return nil, err
-	}
-	c, said, err := j.Joined(ctx, w, list)
+	var j noiseJob
+	c, said, err := dealt.Join(ctx, w, values, func(asked NoiseOptions) (_ dealtNoise, err error) {
+		j, err = asked.open(ctx, o.Progress, o.Note)
+		return j.dealtNoise, err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"winnow/internal/text"
 )
 
-// An estimate that was dealt says, to the last digit, what one machine says, whatever the number of parts.
+// An estimate in parts equals that of one machine, to the last digit, for every number of parts.
 func TestNoiseDealt(t *testing.T) {
 	r := trained(t, Options{})
 	quiet := func(string, ...any) {}
@@ -63,7 +63,8 @@ func TestNoiseDealt(t *testing.T) {
 		t.Errorf("confident: %v", err)
 	}
 	o.Methods, o.FitSample = noiserate.Dealt(), 0
-	if _, err := Noise(t.Context(), o, nil, quiet); err == nil || !strings.Contains(err.Error(), "add --fit-sample N") {
+	if _, err := Noise(t.Context(), o, nil, quiet); err == nil ||
+		!strings.Contains(err.Error(), "expected a fit sample") {
 		t.Errorf("no sample: %v", err)
 	}
 }

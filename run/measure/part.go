@@ -19,24 +19,25 @@ import (
 // Job divides the queries of the metric retrieval.
 var Job = cluster.Job[part]{Name: "eval", Unit: "queries", Merge: merge}
 
-// part is what some of the queries found, of each row of the comparison.
+// part holds the answers of some of the queries, for each row of the comparison.
 type part struct {
 	Result  Result // all but its numbers
 	Options eval.RetrievalOptions
-	Rows    []answers // no map: a part that is made again has the same bytes
+	Rows    []answers // no map, so that a part made twice has the same bytes
 }
 
-// answers are those of one row of the comparison.
+// answers are the answers for one row of the comparison.
 type answers struct {
 	Row   string
 	Found eval.Answers
 }
 
-// RunPart lets a shard of the queries ask the whole gallery, into a part of the file out, unless it is there.
+// RunPart searches the whole gallery for a shard of the queries, into a part of the file out, unless the part exists.
 func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s cluster.Shard,
 	winnow string) (cluster.Result, error) {
 	if len(o.Metrics) != 1 || o.Metrics[0].Name != retrievalMetric {
-		return nil, hint.Misused("--shard deals the queries of --metrics retrieval: measure the others on one machine")
+		return nil, hint.Unfit("shard", "only the queries of the metric retrieval can be divided: measure other "+
+			"metrics on one machine")
 	}
 	images, err := Read(r, o)
 	if err != nil {
@@ -79,7 +80,7 @@ func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s cluste
 	})
 }
 
-// merge computes the numbers from what all queries found, as one machine does.
+// merge computes the measures from the answers of all queries, as one machine does.
 func merge(_ context.Context, w *cluster.Whole, values iter.Seq2[part, error], _ cluster.JoinOptions) (cluster.Result,
 	error) {
 	list, err := cluster.All(values)

@@ -10,10 +10,10 @@ import (
 	"winnow/run/comparison"
 )
 
-// retrievalMetric is the one the verdict is about.
+// retrievalMetric is the metric of the verdict.
 const retrievalMetric = "retrieval"
 
-// Write writes a table for each of the metrics, and below it what its numbers are of.
+// Write writes a table for each metric, with a line about the images below.
 func (r Result) Write(w io.Writer) error {
 	for i, e := range r.metrics {
 		if i > 0 {
@@ -53,7 +53,7 @@ func printRows(w io.Writer, title string, frozen, whitened, trained eval.Result)
 	fmt.Fprintln(w)
 }
 
-// printQueries says who took part in retrieval, and what it comes to.
+// printQueries prints the number of queries and the verdict.
 func printQueries(w io.Writer, r Result) {
 	fmt.Fprintf(w, "%d queries", r.N)
 	if r.DrawnFrom > 0 {
@@ -71,7 +71,7 @@ func printQueries(w io.Writer, r Result) {
 	fmt.Fprintf(w, "\n%s\n", r.Verdict)
 }
 
-// printFacts says in a line what a metric was measured on.
+// printFacts prints the images that a metric was measured on.
 func printFacts(w io.Writer, m Measured) {
 	switch of := m.Trained.(type) {
 	case eval.Clustering:
@@ -85,7 +85,8 @@ func printFacts(w io.Writer, m Measured) {
 			of   eval.Result
 		}{{comparison.FrozenRow, m.Frozen}, {comparison.WhitenedRow, m.Whitened}, {comparison.TrainedRow, m.Trained}} {
 			if p := row.of.(eval.Probed); !p.Converged {
-				fmt.Fprintf(w, "%s: the fit was ended after %d steps before it had converged: --set linear-probe.iterations=N allows more\n", row.name, p.Iterations)
+				fmt.Fprintf(w, "%s: the fit had not converged after %d steps: allow more, linear-probe.iterations\n",
+					row.name, p.Iterations)
 			}
 		}
 	}

@@ -1,15 +1,15 @@
-// Package mlflow records a training in the files that MLflow's tracking keeps ("mlruns"), so that its pages and its
-// client show the run beside others:
+// Package mlflow records a training in the files of MLflow's tracking ("mlruns"), so that MLflow shows the run among
+// others:
 //
-//	STORE/EXPERIMENT/meta.yaml                the experiment: named after the manifest
-//	STORE/EXPERIMENT/RUN/meta.yaml            status, beginning, end
+//	STORE/EXPERIMENT/meta.yaml                the experiment, named after the manifest
+//	STORE/EXPERIMENT/RUN/meta.yaml            status, start, end
 //	STORE/EXPERIMENT/RUN/params/KEY           every setting of config.yaml
-//	STORE/EXPERIMENT/RUN/metrics/KEY          "milliseconds value step" a line: every number of metrics.jsonl
+//	STORE/EXPERIMENT/RUN/metrics/KEY          every number of metrics.jsonl, in lines "milliseconds value step"
 //	STORE/EXPERIMENT/RUN/tags/KEY
 //	STORE/EXPERIMENT/RUN/artifacts/           copies of the run's small files
 //
-// MLflow deletes artifacts with a run, so that they are never the run's own folder: weights stay there, and the tag
-// winnow.run says where.
+// MLflow deletes artifacts with a run, so they are copies: weights stay in the run's folder, which the tag winnow.run
+// names.
 package mlflow
 
 import (
@@ -42,13 +42,13 @@ const (
 	local                             = 4
 )
 
-// mostParameter is how many bytes MLflow takes as a parameter, mostArtifact how large a file is copied.
+// Limits, in bytes.
 const (
-	mostParameter = 6000
-	mostArtifact  = 16 << 20
+	mostParameter = 6000     // of MLflow
+	mostArtifact  = 16 << 20 // larger files are not copied
 )
 
-// Run is a training that is recorded.
+// Run is the record of a training.
 type Run struct {
 	dir  string // of the record
 	from string // the run's folder
@@ -57,7 +57,7 @@ type Run struct {
 
 	resumed bool
 	files   map[string]*os.File // of the metrics
-	err     error               // the first: nothing is written after it
+	err     error               // the first error, after which nothing is written
 }
 
 const (
@@ -65,8 +65,8 @@ const (
 	active   = "active"
 )
 
-// Begin records that the run in dir, which has written what it starts with, begins or, after the steps that are done,
-// goes on: a run that was recorded before keeps its record, its numbers of later steps are written again.
+// Begin records that the run in dir, whose first files are written, starts, or resumes after the steps in done. A run
+// that was recorded before keeps its record, but numbers of later steps are replaced.
 func Begin(store, dir string, done int, now func() time.Time) (*Run, error) {
 	r := &Run{from: dir, now: now, resumed: done > 0, files: map[string]*os.File{}}
 	if err := r.begin(store, done); err != nil {
@@ -85,13 +85,16 @@ func (r *Run) begin(store string, done int) error {
 			return err
 		}
 	}
-	e, err := findExperiment(store, strings.TrimSuffix(filepath.Base(cfg.Data.Manifest), filepath.Ext(cfg.Data.Manifest)), r.now())
+	manifest := filepath.Base(cfg.Data.Manifest)
+	e, err := findExperiment(store, strings.TrimSuffix(manifest, filepath.Ext(manifest)), r.now())
 	if err != nil {
 		return err
 	}
 	r.dir = filepath.Join(store, string(e.ID), id)
-	r.meta = meta{ArtifactURI: text(fileURI(filepath.Join(r.dir, "artifacts"))), ExperimentID: e.ID, Stage: active, RunID: text(id), RunUUID: text(id), RunName: text(filepath.Base(r.from)),
-		SourceName: "winnow train", SourceType: local, StartTime: facts.Started.UnixMilli(), Status: running, Tags: []string{}, UserID: text(userName())}
+	r.meta = meta{ArtifactURI: text(fileURI(filepath.Join(r.dir, "artifacts"))), ExperimentID: e.ID, Stage: active,
+		RunID: text(id), RunUUID: text(id), RunName: text(filepath.Base(r.from)), SourceName: "winnow train",
+		SourceType: local, StartTime: facts.Started.UnixMilli(), Status: running, Tags: []string{},
+		UserID: text(userName())}
 	for _, sub := range []string{"artifacts", "metrics", "params", "tags"} {
 		if err := os.MkdirAll(filepath.Join(r.dir, sub), 0o755); err != nil {
 			return err
@@ -103,8 +106,11 @@ func (r *Run) begin(store string, done int) error {
 			return err
 		}
 	}
-	tags := map[string]string{"mlflow.runName": string(r.meta.RunName), "mlflow.source.name": string(r.meta.SourceName), "mlflow.source.type": "LOCAL", "mlflow.user": string(r.meta.UserID),
-		"winnow.run": r.from, "winnow.version": facts.Winnow, "winnow.recipe": facts.Recipe}
+	tags := map[string]string{
+		"mlflow.runName": string(r.meta.RunName), "mlflow.source.name": string(r.meta.SourceName),
+		"mlflow.source.type": "LOCAL", "mlflow.user": string(r.meta.UserID),
+		"winnow.run": r.from, "winnow.version": facts.Winnow, "winnow.recipe": facts.Recipe,
+	}
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		if err := r.write("tags", key, tags[key]); err != nil {
 			return err
@@ -116,11 +122,11 @@ func (r *Run) begin(store string, done int) error {
 	if err := r.copyFiles(); err != nil {
 		return err
 	}
-	return writeYAML(filepath.Join(r.dir, metaFile), r.meta) // last: MLflow sees a whole run
+	return writeYAML(filepath.Join(r.dir, metaFile), r.meta) // last, so that MLflow sees only complete runs
 }
 
-// read returns what a run has written of itself, and the id that follows from it: the same for the run that goes on, wherever
-// its folder lies by then.
+// read reads the first files of a run, and returns the id that follows from their content. A resumed run has the same
+// id, wherever its folder is.
 func read(dir string) (cfg config.Run, facts folder.Facts, id string, err error) {
 	sum := sha256.New()
 	for _, name := range []string{folder.ConfigFile, folder.FactsFile} {
@@ -139,7 +145,7 @@ func read(dir string) (cfg config.Run, facts folder.Facts, id string, err error)
 
 var unsafeKey = regexp.MustCompile(`[^A-Za-z0-9_\-./ ]`)
 
-// keyPath returns the place of a key below the record; characters that MLflow does not take become _.
+// keyPath returns the file of a key; characters that MLflow refuses become _.
 func (r *Run) keyPath(kind, key string) string {
 	return filepath.Join(r.dir, kind, filepath.FromSlash(unsafeKey.ReplaceAllString(key, "_")))
 }
@@ -148,7 +154,7 @@ func (r *Run) write(kind, key, value string) error {
 	return atomicfile.WriteBytes(r.keyPath(kind, key), []byte(value))
 }
 
-// Metric appends the numbers of a line of metrics.jsonl. Where it fails the training goes on, and End tells.
+// Metric appends the numbers of a line of metrics.jsonl. If it fails the training continues, and End returns the error.
 func (r *Run) Metric(m train.Metric) {
 	if r.err != nil {
 		return
@@ -215,7 +221,7 @@ func (r *Run) append(key string, value float64, step int, at time.Time) (err err
 	return err
 }
 
-// cut takes the lines of a step and of those behind it out of a metric's file, and a torn last one.
+// cut removes from a metric's file the lines of a step and of later steps, and an incomplete last line.
 func cut(path string, step int) error {
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -237,7 +243,7 @@ func cut(path string, step int) error {
 	return atomicfile.WriteBytes(path, []byte(kept.String()))
 }
 
-// recover writes the numbers of the steps that were done where this store has no record of them.
+// recover writes the numbers of earlier steps if this store has no record of the run.
 func (r *Run) recover(done int, at time.Time) error {
 	if _, err := os.Stat(filepath.Join(r.dir, metaFile)); err == nil || done == 0 {
 		return nil
@@ -253,10 +259,10 @@ func (r *Run) recover(done int, at time.Time) error {
 			}
 		}
 	}
-	return r.close() // what follows cuts what comes again
+	return r.close() // later writes first cut the steps that come again
 }
 
-// copyFiles replaces the copies of the run's small files: not weights, states, and what stands in the metrics.
+// copyFiles replaces the copies of the run's small files: no weights, no states, and no metrics.
 func (r *Run) copyFiles() error {
 	for _, name := range folder.Files() {
 		switch filepath.Ext(name) {
@@ -296,8 +302,8 @@ func (r *Run) close() (err error) {
 	return err
 }
 
-// End records how the training ended: finished, killed where ctx was, failed by another error. Its own error is the first
-// thing that could not be recorded.
+// End records how the training ended: finished, killed if ctx was cancelled, or failed. It returns the first error of
+// the recording.
 func (r *Run) End(ctx context.Context, training error) error {
 	r.meta.Status = finished
 	switch {

@@ -18,13 +18,14 @@ import (
 	"winnow/train"
 )
 
-// begun returns a run's folder that holds what a run starts with.
+// begun returns the folder of a run with its first files.
 func begun(t *testing.T, dir, manifest string) string {
 	t.Helper()
 	cfg := config.Default()
 	cfg.Data.Manifest = manifest
 	cfg.Filter.Scorer = "none"
-	err := errors.Join(os.MkdirAll(dir, 0o755), folder.Begin(dir, cfg, "sum", folder.Facts{Winnow: "test", Started: time.UnixMilli(1700000000123)}),
+	facts := folder.Facts{Winnow: "test", Started: time.UnixMilli(1700000000123)}
+	err := errors.Join(os.MkdirAll(dir, 0o755), folder.Begin(dir, cfg, "sum", facts),
 		os.WriteFile(filepath.Join(dir, folder.BestHeadFile), []byte("weights"), 0o644))
 	if err != nil {
 		t.Fatal(err)
@@ -32,13 +33,13 @@ func begun(t *testing.T, dir, manifest string) string {
 	return dir
 }
 
-// clock ticks a millisecond at each look.
+// clock advances a millisecond at each call.
 func clock() func() time.Time {
 	at := int64(1700000001000)
 	return func() time.Time { at++; return time.UnixMilli(at) }
 }
 
-// tree lists the files below a folder with what they hold, but the parameters.
+// tree lists the files below a folder with their contents, except parameters.
 func tree(t *testing.T, root string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -57,17 +58,19 @@ func tree(t *testing.T, root string) map[string]string {
 	return files
 }
 
-// The files are those of MLflow's FileStore, byte by byte.
+// The files are those of MLflow's FileStore, byte for byte.
 func TestLayout(t *testing.T) {
 	dir := t.TempDir()
-	store, run := filepath.Join(dir, "a [b] c", "mlruns"), begun(t, filepath.Join(dir, "runs", "2026-11-23"), "pictures/birds.csv")
+	store := filepath.Join(dir, "a [b] c", "mlruns")
+	run := begun(t, filepath.Join(dir, "runs", "2026-11-23"), "pictures/birds.csv")
 	r, err := Begin(store, run, 0, clock())
 	if err != nil {
 		t.Fatal(err)
 	}
 	loss, lr, best := 0.25, 3e-4, true
 	r.Metric(train.Metric{Step: 0, Validation: new(0.5), Best: &best})
-	r.Metric(train.Metric{Step: 1, Epoch: 1, Loss: &loss, LR: &lr, Terms: map[string]float64{"contrastive:bank": 2, "ms": 1e-9}, Skipped: true})
+	r.Metric(train.Metric{Step: 1, Epoch: 1, Loss: &loss, LR: &lr,
+		Terms: map[string]float64{"contrastive:bank": 2, "ms": 1e-9}, Skipped: true})
 	if err := r.End(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +86,9 @@ func TestLayout(t *testing.T) {
 		}
 	}
 	at := func(name string) string { return ex + "/" + id + "/" + name }
-	for name, want := range map[string]string{at("params/sampler.balance"): "1", at("params/losses.0.name"): "contrastive", at("params/solver.lr"): "0.0003", at("params/data.manifest"): "pictures/birds.csv"} {
+	for name, want := range map[string]string{at("params/sampler.balance"): "1",
+		at("params/losses.0.name"): "contrastive", at("params/solver.lr"): "0.0003",
+		at("params/data.manifest"): "pictures/birds.csv"} {
 		if files[name] != want {
 			t.Errorf("%s: %q, expected %q", name, files[name], want)
 		}
@@ -101,9 +106,12 @@ func TestLayout(t *testing.T) {
 	facts, _ := os.ReadFile(filepath.Join(run, folder.FactsFile))
 	user := files[at("tags/mlflow.user")]
 	want := map[string]string{
-		ex + "/meta.yaml": fmt.Sprintf("artifact_location: %q\ncreation_time: 1700000001001\nexperiment_id: %q\nlast_update_time: 1700000001001\nlifecycle_stage: \"active\"\nname: \"birds\"\n", uri, ex),
-		at("meta.yaml"): fmt.Sprintf("artifact_uri: %q\nend_time: 1700000001004\nentry_point_name: \"\"\nexperiment_id: %q\nlifecycle_stage: \"active\"\nrun_id: %q\nrun_name: \"2026-11-23\"\nrun_uuid: %q\n"+
-			"source_name: \"winnow train\"\nsource_type: 4\nsource_version: \"\"\nstart_time: 1700000000123\nstatus: 3\ntags: []\nuser_id: %q\n", uri+"/"+id+"/artifacts", ex, id, id, user),
+		ex + "/meta.yaml": fmt.Sprintf("artifact_location: %q\ncreation_time: 1700000001001\nexperiment_id: %q\n"+
+			"last_update_time: 1700000001001\nlifecycle_stage: \"active\"\nname: \"birds\"\n", uri, ex),
+		at("meta.yaml"): fmt.Sprintf("artifact_uri: %q\nend_time: 1700000001004\nentry_point_name: \"\"\n"+
+			"experiment_id: %q\nlifecycle_stage: \"active\"\nrun_id: %q\nrun_name: \"2026-11-23\"\n"+
+			"run_uuid: %q\nsource_name: \"winnow train\"\nsource_type: 4\nsource_version: \"\"\n"+
+			"start_time: 1700000000123\nstatus: 3\ntags: []\nuser_id: %q\n", uri+"/"+id+"/artifacts", ex, id, id, user),
 		at("metrics/validation"):             "1700000001002 0.5 0\n",
 		at("metrics/best"):                   "1700000001002 1 0\n",
 		at("metrics/epoch"):                  "1700000001002 0 0\n1700000001003 1 1\n",
@@ -127,7 +135,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// A run that goes on keeps its record: what it does again is written once, and its end is the last one's.
+// A resumed run keeps its record: repeated steps are recorded once, and the last end counts.
 func TestGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	store, run := filepath.Join(dir, "mlruns"), begun(t, filepath.Join(dir, "run"), "m.csv")
@@ -170,8 +178,9 @@ func TestGoesOn(t *testing.T) {
 	if runs, _ := filepath.Glob(filepath.Join(store, "*", "*", "meta.yaml")); len(runs) != 1 {
 		t.Errorf("runs %q, expected one", runs)
 	}
-	// A store that comes later has what was done before.
-	lines := "{\"step\":1,\"epoch\":1,\"loss\":1}\n{\"step\":2,\"epoch\":1,\"loss\":2}\n{\"step\":3,\"epoch\":1,\"loss\":3}\n"
+	// A new store gets the earlier steps.
+	lines := "{\"step\":1,\"epoch\":1,\"loss\":1}\n{\"step\":2,\"epoch\":1,\"loss\":2}\n" +
+		"{\"step\":3,\"epoch\":1,\"loss\":3}\n"
 	if err := os.WriteFile(filepath.Join(run, train.MetricsFile), []byte(lines), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +197,7 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// Runs of one manifest share an experiment, MLflow's own of that name too; what cannot be is refused.
+// Runs on one manifest share an experiment, also with one that MLflow made; invalid ones are refused.
 func TestExperiments(t *testing.T) {
 	dir := t.TempDir()
 	own := filepath.Join(dir, "own", "7")
@@ -200,7 +209,8 @@ func TestExperiments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(filepath.Join(own, "meta.yaml"), "artifact_location: file:///x/7\ncreation_time: 1\nexperiment_id: '7'\nlast_update_time: 1\nlifecycle_stage: active\nname: m\n")
+	write(filepath.Join(own, "meta.yaml"), "artifact_location: file:///x/7\ncreation_time: 1\nexperiment_id: '7'\n"+
+		"last_update_time: 1\nlifecycle_stage: active\nname: m\n")
 	for _, name := range []string{"a", "b"} {
 		r, err := Begin(filepath.Join(dir, "own"), begun(t, filepath.Join(dir, name), name+"/m.csv"), 0, clock())
 		if err != nil || r.meta.ExperimentID != "7" {
@@ -211,7 +221,8 @@ func TestExperiments(t *testing.T) {
 		}
 	}
 	write(filepath.Join(own, "meta.yaml"), "name: [")
-	if _, err := Begin(filepath.Join(dir, "own"), filepath.Join(dir, "a"), 0, clock()); err == nil || !strings.Contains(err.Error(), "meta.yaml") {
+	if _, err := Begin(filepath.Join(dir, "own"), filepath.Join(dir, "a"), 0, clock()); err == nil ||
+		!strings.Contains(err.Error(), "meta.yaml") {
 		t.Errorf("a damaged experiment: %v", err)
 	}
 	write(filepath.Join(dir, "file"), "")

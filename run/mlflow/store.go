@@ -49,14 +49,14 @@ type experiment struct {
 	Name             text  `yaml:"name"`
 }
 
-// text is quoted always: YAML's versions differ in which bare words are numbers, dates and truths.
+// text is always quoted, because versions of YAML differ in which bare words are numbers, dates or booleans.
 type text string
 
-// MarshalYAML quotes as JSON does, which all versions read.
+// MarshalYAML quotes as JSON, which all versions read.
 func (t text) MarshalYAML() ([]byte, error) { return json.Marshal(string(t)) }
 
-// findExperiment returns the experiment of a name, made if there is none. Its number follows from the name, so that two
-// runs that begin at once make the same.
+// findExperiment returns the experiment of a name, and makes it if needed. Its number follows from the name, so that
+// two runs that start at once make the same.
 func findExperiment(store, name string, now time.Time) (e experiment, err error) {
 	if name == "" || name == "." {
 		name = "winnow"
@@ -83,23 +83,25 @@ func findExperiment(store, name string, now time.Time) (e experiment, err error)
 		}
 	}
 	sum := sha256.Sum256([]byte(name))
-	id := strconv.FormatUint(1e17+binary.BigEndian.Uint64(sum[:])%9e17, 10) // 18 digits, as MLflow's own
+	id := strconv.FormatUint(1e17+binary.BigEndian.Uint64(sum[:])%9e17, 10) // 18 digits, as MLflow makes them
 	dir := filepath.Join(store, id)
 	if _, err := os.Stat(filepath.Join(dir, metaFile)); err == nil {
-		return e, fmt.Errorf("%s: the experiment %q was renamed or deleted in MLflow, and its folder is there: restore it, or name another store", dir, name)
+		return e, fmt.Errorf("%s: the experiment %q was renamed or deleted in MLflow, but its folder is there: "+
+			"restore it, or name another store", dir, name)
 	}
-	e = experiment{ArtifactLocation: text(fileURI(dir)), Created: now.UnixMilli(), ID: text(id), Updated: now.UnixMilli(), Stage: active, Name: text(name)}
+	e = experiment{ArtifactLocation: text(fileURI(dir)), Created: now.UnixMilli(), ID: text(id),
+		Updated: now.UnixMilli(), Stage: active, Name: text(name)}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return e, err
 	}
 	return e, writeYAML(filepath.Join(dir, metaFile), e)
 }
 
-// fileURI returns a folder as Python's Path.as_uri does.
+// fileURI returns the address of a folder as Python's Path.as_uri does.
 func fileURI(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // of Windows
+		path = "/" + path // on Windows
 	}
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
@@ -119,7 +121,7 @@ func writeYAML(path string, v any) error {
 	return atomicfile.WriteBytes(path, content)
 }
 
-// parameter returns a value as MLflow takes it: one line that is not too long.
+// parameter returns a value as MLflow takes it: one line of limited length.
 func parameter(value string) string {
 	value = strings.Join(strings.Fields(value), " ")
 	if len(value) > mostParameter {

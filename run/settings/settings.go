@@ -1,35 +1,102 @@
-// Package settings puts the configuration of a training together from what a person gives: a recipe or a file, settings by
-// key, and the flags of winnow train by their names. It knows nothing of a command line.
+// Package settings makes the configuration of a training out of a recipe or a file, settings by key, and the flags of
+// winnow train by name. It reads no command line.
 package settings
 
 import (
-	"encoding"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"winnow/backbone"
 	"winnow/internal/hint"
-	"winnow/papers/recipes"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/recipes"
 )
 
-// Flags are those that make up a training, in the order of the help.
-var Flags = strings.Fields("manifest root features finetune model backbone-lr augment cache-limit recipe config set method loss filter screen noise-rate " +
-	"dim hidden init epochs steps batch lr paper-variant seed")
+// Kind is what a flag takes.
+type Kind int
 
-// Asked are flags as they were given, by name, without the dashes; set and loss may have several values.
+const (
+	Text   Kind = iota
+	Texts       // may be repeated
+	Whole       // an integer
+	Seed        // an integer from 0 to 2^64-1
+	Switch      // true or false
+)
+
+// Flag is a flag that makes up a training.
+type Flag struct {
+	Name string // without the dashes
+	Kind Kind
+	Key  string // the setting that it gives; "": it gives many
+	Unit string // follows the number in the setting
+
+	decides bool // other settings have other defaults by it
+	tunes   bool // is about a backbone that is trained
+}
+
+// Flags are all of them, in the order of the help.
+var Flags = []Flag{
+	{Name: "manifest", Key: "data.manifest"},
+	{Name: "root", Key: "data.root"},
+	{Name: "features", Key: "data.features"},
+	{Name: "finetune", Key: "finetune.weights", decides: true},
+	{Name: "model", Key: "data.model"},
+	{Name: "backbone-lr", Key: "backbone_solver.lr", tunes: true},
+	{Name: "augment", Key: "finetune.augment", tunes: true},
+	{Name: "cache-limit", Key: "finetune.cache_limit", tunes: true},
+	{Name: "recipe"},
+	{Name: "config"},
+	{Name: "set", Kind: Texts},
+	{Name: "method", Key: "method", decides: true},
+	{Name: "loss", Key: "losses", Kind: Texts},
+	{Name: "filter", Key: "filter.scorer", decides: true},
+	{Name: "screen", Key: "screen", decides: true},
+	{Name: "noise-rate", Key: "filter.rate"},
+	{Name: "dim", Key: "head.out", Kind: Whole},
+	{Name: "hidden", Key: "head.hidden"},
+	{Name: "init", Key: "head.init"},
+	{Name: "epochs", Key: "length", Unit: " epochs"},
+	{Name: "steps", Key: "length", Unit: " steps", Kind: Whole},
+	{Name: "batch", Key: "sampler"},
+	{Name: "lr", Key: "solver.lr"},
+	{Name: "paper-variant", Key: "paper_variant", Kind: Switch},
+	{Name: "seed", Key: "seed", Kind: Seed},
+}
+
+// Names lists the names of the flags.
+func Names() []string {
+	var names []string
+	for _, f := range Flags {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Spell writes a setting as the flag that gives it.
+func Spell(key config.Key) string {
+	name, value, given := strings.Cut(string(key), "=")
+	i := slices.IndexFunc(Flags, func(f Flag) bool { return f.Key == name })
+	switch {
+	case i < 0:
+		return "--set " + string(key)
+	case given:
+		return "--" + Flags[i].Name + " " + strings.TrimSuffix(value, Flags[i].Unit)
+	}
+	return "--" + Flags[i].Name
+}
+
+// Asked has the flags that were given, by name, without the dashes. Some may have several values.
 type Asked map[string][]string
 
 // is reports whether a flag is given.
 func (a Asked) is(flag string) bool { return len(a[flag]) > 0 }
 
-// text is a flag's value, "" where it is not given.
+// text returns a flag's value, "" if it is not given.
 func (a Asked) text(flag string) string {
 	if !a.is(flag) {
 		return ""
@@ -37,30 +104,30 @@ func (a Asked) text(flag string) string {
 	return a[flag][0]
 }
 
-// Config returns the configuration: defaults, recipe or file, set, the other flags. own is read where neither recipe nor config is
-// named; "" is none. What is wrong is a misuse, but for what stands in files.
+// Config returns the configuration: defaults, changed by recipe or file, then by set, then by the other flags. own is
+// the file to read if neither recipe nor config is given; "" is none. Errors are misuse, except those in files.
 func (a Asked) Config(own string) (config.Run, error) {
 	name, text, err := a.read(own)
 	if err != nil {
 		return config.Run{}, err
 	}
-	if _, err := config.Parse(name, text, nil); err != nil { // what stands in a file is no misuse
+	if _, err := config.Parse(name, text, nil); err != nil { // an error in a file is not misuse
 		return config.Run{}, err
 	}
 	settings, ofLosses := slices.Clone(a["set"]), []string(nil)
-	for flag, key := range map[string]string{"method": "method", "finetune": "finetune.weights", "filter": "filter.scorer", "screen": "screen"} { // they bring defaults
-		if a.is(flag) {
-			settings = append(settings, fmt.Sprintf("%s=%q", key, a.text(flag)))
+	for _, f := range Flags {
+		if f.decides && a.is(f.Name) {
+			settings = append(settings, fmt.Sprintf("%s=%q", f.Key, a.text(f.Name)))
 		}
 	}
-	if a.is("loss") { // settings of losses are of those that loss names
+	if a.is("loss") { // settings of losses are for those that the flag names
 		isLoss := func(s string) bool { return strings.HasPrefix(s, "losses.") }
 		ofLosses = slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return !isLoss(s) })
 		settings = slices.DeleteFunc(settings, isLoss)
 	}
 	cfg, err := config.Parse(name, text, settings)
 	if err == nil {
-		cfg.Data = folder.Locate(filepath.Dir(name), cfg.Data) // of a run that may have moved
+		cfg.Data = folder.Locate(filepath.Dir(name), cfg.Data) // a run may have moved
 		err = a.change(&cfg)
 	}
 	for _, s := range ofLosses {
@@ -77,12 +144,13 @@ func (a Asked) Config(own string) (config.Run, error) {
 	return cfg, hint.AsMisuse(err)
 }
 
-// read reads what set and the flags change: a recipe, a file, own, or nothing.
+// read reads what the flags change: a recipe, a file, own, or nothing.
 func (a Asked) read(own string) (name string, text []byte, err error) {
 	name = a.text("config")
 	if recipe := a.text("recipe"); recipe != "" {
 		if name != "" {
-			return "", nil, hint.Misused("--recipe and --config are both whole sets of settings: expected one (winnow recipes show prints a recipe to change)")
+			return "", nil, hint.Misused("recipe and config are both whole sets of settings: expected one (winnow " +
+				"recipes show prints a recipe to change)")
 		}
 		r, err := recipes.Find(recipe)
 		return "recipe " + r.Name, []byte(r.Text), hint.AsMisuse(err)
@@ -99,78 +167,39 @@ func (a Asked) read(own string) (name string, text []byte, err error) {
 	return name, text, err
 }
 
-// change changes what the flags name that bring no defaults.
-func (a Asked) change(cfg *config.Run) (err error) {
-	for flag, to := range map[string]*string{
-		"manifest": &cfg.Data.Manifest, "root": &cfg.Data.Root, "features": &cfg.Data.Features, "model": &cfg.Data.Model,
-		"augment": &cfg.Finetune.Augment, "init": &cfg.Head.Init,
-	} {
-		if a.is(flag) {
-			*to = a.text(flag)
-		}
-	}
+// change sets what the flags give.
+func (a Asked) change(cfg *config.Run) error {
 	if a.is("epochs") && a.is("steps") {
-		return fmt.Errorf("--epochs and --steps both give the length: expected one")
+		return fmt.Errorf("epochs and steps both give the length: expected one")
 	}
-	steps := 0
-	for _, f := range []struct {
-		name, what string
-		read       func(text string) error
-	}{
-		{"dim", "a whole number", func(text string) error { cfg.Head.Out, err = strconv.Atoi(text); return err }},
-		{"steps", "a whole number", func(text string) error { steps, err = strconv.Atoi(text); return err }},
-		{"seed", "a whole number", func(text string) error { cfg.Seed, err = strconv.ParseUint(text, 0, 64); return err }},
-		{"paper-variant", "true or false", func(text string) error { cfg.PaperVariant, err = strconv.ParseBool(text); return err }},
-	} {
-		if a.is(f.name) && f.read(a.text(f.name)) != nil {
-			return fmt.Errorf("--%s: found %q, expected %s", f.name, a.text(f.name), f.what)
-		}
+	if a.is("loss") {
+		cfg.Losses, cfg.Finetune.Loss = nil, config.GivenLoss
 	}
-	switch {
-	case a.is("epochs"):
-		if err := cfg.Length.UnmarshalEpochs(a.text("epochs")); err != nil {
-			return fmt.Errorf("--epochs: %w", err)
-		}
-	case a.is("steps"):
-		cfg.Length = config.LastsSteps(steps)
-	}
-	for _, f := range []struct {
-		name string
-		to   encoding.TextUnmarshaler
-	}{{"lr", &cfg.Solver.LR}, {"backbone-lr", &cfg.BackboneSolver.LR}, {"noise-rate", &cfg.Filter.Rate}, {"cache-limit", &cfg.Finetune.CacheLimit}} {
-		if a.is(f.name) {
-			if err := f.to.UnmarshalText([]byte(a.text(f.name))); err != nil {
-				return fmt.Errorf("--%s: %w", f.name, err)
+	for _, f := range Flags {
+		for _, text := range a[f.Name] {
+			if f.Key == "" {
+				break
+			}
+			value := text
+			if text != config.Auto {
+				value += f.Unit
+			}
+			err := config.SetText(cfg, f.Key, value)
+			if err != nil && f.Unit != "" {
+				err = fmt.Errorf("found %q, expected a number of%s or %s", text, f.Unit, config.Auto)
+			}
+			if err != nil {
+				return fmt.Errorf("--%s: %w", f.Name, err)
 			}
 		}
 	}
 	if a.is("noise-rate") && cfg.HasPeers() {
 		cfg.Peers.Rate = cfg.Filter.Rate
 	}
-	if a.is("hidden") {
-		if cfg.Head.Hidden, err = config.ParseWidths(a.text("hidden")); err != nil {
-			return fmt.Errorf("--hidden: %w", err)
-		}
-	}
-	if a.is("batch") {
-		if err := cfg.Sampler.SetBatch(a.text("batch")); err != nil {
-			return fmt.Errorf("--batch: %w", err)
-		}
-	}
-	if a.is("loss") {
-		cfg.Losses, cfg.Finetune.Loss = nil, config.GivenLoss
-	}
-	for _, text := range a["loss"] {
-		l, err := config.ParseLoss(text)
-		if err != nil {
-			return err
-		}
-		cfg.Losses = append(cfg.Losses, l)
-	}
 	return nil
 }
 
-// Enough refuses flags and the configuration that they make where too little is named, or what does not go together.
+// Enough refuses flags, and the configuration that they make, if something is missing or if they contradict each other.
 func (a Asked) Enough(cfg config.Run) error {
 	if !cfg.Finetune.On() {
 		if err := a.NeedsBackbone(); err != nil {
@@ -180,47 +209,49 @@ func (a Asked) Enough(cfg config.Run) error {
 	return Needs(cfg)
 }
 
-// Needs refuses a configuration that names too little to be trained. Features and backbone may be missing: a backbone is chosen, and
+// Needs refuses a configuration without a manifest. Features and backbone may be missing: a backbone is chosen, and
 // makes the features.
 func Needs(cfg config.Run) error {
 	if cfg.Data.Manifest == "" {
-		return hint.Misused("--manifest is missing: expected a manifest, or a folder with a folder of images for each class")
+		return hint.Misused("%s is missing: expected a manifest, or a folder with a folder of images for each class",
+			config.Key("data.manifest"))
 	}
 	return nil
 }
 
-// ofTraining are flags that are about a backbone that is trained.
-var ofTraining = []string{"backbone-lr", "augment", "cache-limit"}
-
-// OfHead returns what of the flags is about a head.
+// OfHead returns the flags without those about a backbone that is trained.
 func (a Asked) OfHead() Asked {
 	of := maps.Clone(a)
-	for _, flag := range ofTraining {
-		delete(of, flag)
+	for _, f := range Flags {
+		if f.tunes {
+			delete(of, f.Name)
+		}
 	}
 	return of
 }
 
-// NeedsBackbone refuses flags that are about a backbone, where none is trained and none is to look at images.
+// NeedsBackbone refuses flags about a backbone that is trained or that makes the features, for trainings without one.
 func (a Asked) NeedsBackbone() error {
-	for _, flag := range ofTraining {
-		if a.is(flag) {
-			return hint.Misused("--%s is about a backbone that is trained: add --finetune all, or a stage", flag)
+	for _, f := range Flags {
+		if f.tunes && a.is(f.Name) {
+			return hint.Misused("%s is about a backbone that is trained: add %s, or a stage", config.Key(f.Key),
+				config.Key("finetune.weights=all"))
 		}
 	}
 	if a.is("model") && a.is("features") {
-		return hint.Misused("--model is the backbone that is trained, or that makes the features: add --finetune all, or leave --features away")
+		return hint.Misused("%s is the backbone that is trained, or that makes the features: add %s, or leave %s out",
+			config.Key("data.model"), config.Key("finetune.weights=all"), config.Key("data.features"))
 	}
 	return nil
 }
 
-// With returns the same with one setting more: a flag by its name, or a setting by its key. Several losses are parted by +.
+// With returns a copy with one more setting: a flag by its name, or a setting by its key. Losses are separated by +.
 func (a Asked) With(key, value string) Asked {
 	with := maps.Clone(a)
 	switch {
 	case key == "loss":
 		with[key] = strings.Split(value, "+")
-	case slices.Contains(Flags, key):
+	case slices.Contains(Names(), key):
 		with[key] = []string{value}
 	default:
 		with["set"] = append(slices.Clone(a["set"]), key+"="+value)
@@ -228,16 +259,16 @@ func (a Asked) With(key, value string) Asked {
 	return with
 }
 
-// Command returns the line that trains so, into a folder where one is named.
+// Command returns the command line of this training, into the folder out unless that is "".
 func (a Asked) Command(out string) string {
 	words := []string{"winnow", "train"}
-	for _, flag := range Flags {
-		for _, value := range a[flag] {
-			if flag == "paper-variant" {
-				words = append(words, "--paper-variant="+value)
+	for _, f := range Flags {
+		for _, value := range a[f.Name] {
+			if f.Kind == Switch {
+				words = append(words, "--"+f.Name+"="+value)
 				continue
 			}
-			words = append(words, "--"+flag, shellWord(value))
+			words = append(words, "--"+f.Name, shellWord(value))
 		}
 	}
 	if out != "" {
@@ -246,10 +277,11 @@ func (a Asked) Command(out string) string {
 	return strings.Join(words, " ")
 }
 
-// shellWord writes a word as a shell reads it back.
+// shellWord quotes a word for a shell.
 func shellWord(word string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,=+@%", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("_-./:,=+@%", r)
 	}
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
 		return word

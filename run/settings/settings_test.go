@@ -11,15 +11,17 @@ import (
 	"winnow/run/config"
 )
 
-// Flags change what settings say; a setting of a loss is of those that the flag names.
+// Flags override settings; settings of losses are for those that the flag names.
 func TestConfig(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.yaml")
 	if err := os.WriteFile(file, []byte("solver:\n  lr: 0.5\nhead:\n  out: 8\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	asked := Asked{"config": {file}, "set": {"losses.0.weight=2", "solver.lr=0.25", "bank.size=7"}, "loss": {"triplet"}, "epochs": {"3"}, "paper-variant": {"false"}, "seed": {"9"}}
+	asked := Asked{"config": {file}, "set": {"losses.0.weight=2", "solver.lr=0.25", "bank.size=7"}, "loss": {"triplet"},
+		"epochs": {"3"}, "paper-variant": {"false"}, "seed": {"9"}}
 	c, err := asked.Config("")
-	if err != nil || c.Solver.LR.Value != .25 || c.Head.Out != 8 || len(c.Losses) != 1 || c.Losses[0].Weight != 2 || c.Length != config.LastsEpochs(3) || c.Seed != 9 || c.Bank.Size != 7 {
+	if err != nil || c.Solver.LR.Value != .25 || c.Head.Out != 8 || len(c.Losses) != 1 || c.Losses[0].Weight != 2 ||
+		c.Length != config.LastsEpochs(3) || c.Seed != 9 || c.Bank.Size != 7 {
 		t.Errorf("%v: %+v", err, c)
 	}
 	if c, err = (Asked{}).Config(file); err != nil || c.Solver.LR.Value != .5 {
@@ -42,28 +44,54 @@ func TestConfig(t *testing.T) {
 		"unknown key nix":                 {"set": {"nix=1"}},
 		"are both whole sets of settings": {"recipe": {"prism"}, "config": {file}},
 	} {
-		if _, err := asked.Config(""); err == nil || !errors.As(err, new(hint.Misuse)) || !strings.Contains(err.Error(), want) {
+		if _, err := asked.Config(""); err == nil || !errors.As(err, new(hint.Misuse)) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, expected %q", asked, err, want)
 		}
 	}
-	if err := Needs(c); err == nil || !strings.HasPrefix(err.Error(), "--manifest is missing") {
+	if err := Needs(c); err == nil || !strings.HasPrefix(err.Error(), "data.manifest is missing") {
 		t.Error(err)
 	}
 	if of := (Asked{"model": {"x"}, "augment": {"flip"}}).OfHead(); len(of) != 1 || of.NeedsBackbone() != nil {
 		t.Error(of)
 	}
-	if err := (Asked{"model": {"x"}, "features": {"f"}}).NeedsBackbone(); err == nil || (Asked{"model": {"x"}}).NeedsBackbone() != nil {
+	if err := (Asked{"model": {"x"}, "features": {"f"}}).NeedsBackbone(); err == nil ||
+		(Asked{"model": {"x"}}).NeedsBackbone() != nil {
 		t.Error(err)
 	}
 }
 
 func TestCommand(t *testing.T) {
-	asked := Asked{"set": {"length=3 epochs", "a=it's"}, "manifest": {"m.csv"}, "paper-variant": {"true"}, "loss": {"triplet", "contrastive:bank"}}
-	want := `winnow train --manifest m.csv --set 'length=3 epochs' --set 'a=it'\''s' --loss triplet --loss contrastive:bank --paper-variant=true --out ''`
+	asked := Asked{"set": {"length=3 epochs", "a=it's"}, "manifest": {"m.csv"}, "paper-variant": {"true"},
+		"loss": {"triplet", "contrastive:bank"}}
+	want := `winnow train --manifest m.csv --set 'length=3 epochs' --set 'a=it'\''s' ` +
+		`--loss triplet --loss contrastive:bank --paper-variant=true --out ''`
 	if got := strings.TrimSuffix(want, " --out ''"); asked.Command("") != got {
 		t.Errorf("%s\nexpected\n%s", asked.Command(""), got)
 	}
 	if got := asked.Command("a b"); !strings.HasSuffix(got, " --out 'a b'") {
 		t.Error(got)
+	}
+}
+
+// Settings in messages are written as the flags that give them.
+func TestSpell(t *testing.T) {
+	for key, want := range map[config.Key]string{
+		"solver.lr": "--lr", "solver.lr=0.1": "--lr 0.1", "length=4 epochs": "--epochs 4", "clip=1": "--set clip=1",
+	} {
+		if got := Spell(key); got != want {
+			t.Errorf("%s: %s, expected %s", key, got, want)
+		}
+	}
+}
+
+// The flags that are the text of a setting name one.
+func TestFlagsHaveKeys(t *testing.T) {
+	flat := config.Flatten(config.Default())
+	for _, f := range Flags {
+		_, scalar := flat[f.Key]
+		if whole := f.Key == "losses" || f.Key == "sampler" || f.Key == "head.hidden"; f.Key != "" && !scalar && !whole {
+			t.Errorf("--%s: there is no setting %s", f.Name, f.Key)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,24 +14,24 @@ import (
 	"winnow/run/settings"
 )
 
-// Axis is a setting that differs between trainings: it takes values of a list, or is drawn from a range.
+// Axis is a setting that differs between trainings: its values are listed, or drawn from a range.
 type Axis struct {
-	Key    string   `json:"key"` // a flag of winnow train, without dashes, or a setting
+	Key    string   `json:"key"` // a flag of winnow train without dashes, or a setting
 	Values []string `json:"values,omitempty"`
 	Range  *Range   `json:"range,omitempty"`
 }
 
-// Range is what numbers are drawn from, evenly, or evenly in their logarithm.
+// Range is a range to draw numbers from, uniformly or log-uniformly.
 type Range struct {
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 	Log   bool    `json:"log,omitempty"`
-	Whole bool    `json:"whole,omitempty"` // whole numbers only
+	Whole bool    `json:"whole,omitempty"` // integers only
 }
 
-// fixed are flags and settings that say what is compared, or how: they cannot differ.
+// fixed are flags and settings that cannot differ, and why.
 var fixed = map[string]string{
-	"seed":          "--seeds gives the seeds",
+	"seed":          "a sweep has a list of seeds",
 	"set":           "name the setting itself, as solver.lr=1e-4,1e-3",
 	"manifest":      "trainings on other images or labels cannot be compared",
 	"data.manifest": "trainings on other images or labels cannot be compared",
@@ -62,7 +63,8 @@ func ParseAxis(text string) (a Axis, err error) {
 	for value := range strings.SplitSeq(list, parting) {
 		value = canonical(strings.TrimSpace(value))
 		if value == "" {
-			return a, fmt.Errorf("%s: found an empty value in %q, expected values with commas between them", a.Key, list)
+			return a, fmt.Errorf("%s: found an empty value in %q, expected values with commas between them", a.Key,
+				list)
 		}
 		if slices.Contains(a.Values, value) {
 			return a, fmt.Errorf("%s: found %s twice", a.Key, value)
@@ -90,7 +92,7 @@ func parseRange(text string) (*Range, error) {
 	return r, nil
 }
 
-// canonical writes a number in one way, so that 1e-3 and 0.001 are one training.
+// canonical writes equal numbers in the same way, so that 1e-3 and 0.001 are one training.
 func canonical(value string) string {
 	if v, err := strconv.ParseFloat(value, 64); err == nil && v-v == 0 {
 		return strconv.FormatFloat(v, 'g', -1, 64)
@@ -98,22 +100,18 @@ func canonical(value string) string {
 	return value
 }
 
-// wholeFlags are flags that take whole numbers only.
-var wholeFlags = []string{"dim", "steps", "hidden"}
-
-// check refuses an axis whose key nothing has, and finds out which numbers it takes.
+// check refuses a key that is neither a flag nor a setting, and finds out whether it takes integers only.
 func (a *Axis) check(base config.Run) error {
-	isFlag := slices.Contains(settings.Flags, a.Key)
-	whole := slices.Contains(wholeFlags, a.Key)
-	if !isFlag {
+	i := slices.IndexFunc(settings.Flags, func(f settings.Flag) bool { return f.Name == a.Key })
+	whole := i >= 0 && (settings.Flags[i].Kind == settings.Whole || settings.Flags[i].Key == "head.hidden")
+	if i < 0 {
 		isWhole, err := base.IsWhole(a.Key)
-		if err != nil && !strings.HasPrefix(a.Key, "losses.") { // which may be of losses that differ, too
-			known := slices.Clone(settings.Flags)
-			for key := range config.Flatten(base) {
-				known = append(known, key)
-			}
+		if err != nil && !strings.HasPrefix(a.Key, "losses.") { // losses may differ too
+			known := slices.AppendSeq(settings.Names(), maps.Keys(config.Flatten(base)))
 			slices.Sort(known)
-			return fmt.Errorf("%s is no setting%s: expected a flag of winnow train as lr, loss, filter, noise-rate, epochs, batch, or a setting that winnow train --defaults prints, as solver.weight_decay", a.Key, catalog.Ask(a.Key, known))
+			return fmt.Errorf("%s is not a setting%s: expected a flag of winnow train, as lr, loss, filter, "+
+				"noise-rate, epochs or batch, or a key of its configuration, as solver.weight_decay", a.Key,
+				catalog.Ask(a.Key, known))
 		}
 		whole = isWhole
 	}
@@ -137,12 +135,13 @@ func (a Axis) draw(rng *rand.Rand) string {
 	if r.Whole {
 		v = math.Round(v)
 	} else if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64); err == nil {
-		v = short // as it stands in names and commands
+		v = short // for names and commands
 	}
 	return canonical(strconv.FormatFloat(min(max(v, r.Low), r.High), 'g', -1, 64))
 }
 
-// isNumeric reports whether all values are numbers, as those of a range are.
+// isNumeric reports whether all values are numbers.
 func (a Axis) isNumeric() bool {
-	return a.Range != nil || len(a.Values) > 1 && !slices.ContainsFunc(a.Values, func(v string) bool { _, err := strconv.ParseFloat(v, 64); return err != nil })
+	isText := func(v string) bool { _, err := strconv.ParseFloat(v, 64); return err != nil }
+	return a.Range != nil || len(a.Values) > 1 && !slices.ContainsFunc(a.Values, isText)
 }

@@ -14,7 +14,7 @@ import (
 	"winnow/run/folder"
 )
 
-// Plan says what a sweep will do, and how long that may take.
+// Plan says what a sweep will do, and how long it may take.
 type Plan struct {
 	Settings int     `json:"settings"` // points
 	Seeds    int     `json:"seeds"`
@@ -22,13 +22,14 @@ type Plan struct {
 	Left     int     `json:"left"` // trainings that are not done
 	Jobs     int     `json:"jobs"` // at once
 	Steps    int     `json:"steps"`
-	Seconds  float64 `json:"seconds"`           // that these may take
-	AtMost   bool    `json:"at_most,omitempty"` // some may end early
+	Seconds  float64 `json:"seconds"`           // estimated
+	AtMost   bool    `json:"at_most,omitempty"` // some may stop early
 }
 
-// String is the plan in a line.
+// String returns the plan in a line.
 func (p Plan) String() string {
-	line := fmt.Sprintf("%s × %s: %s", plural(p.Settings, "setting"), plural(p.Seeds, "seed"), plural(p.Cells, "training"))
+	line := fmt.Sprintf("%s × %s: %s", plural(p.Settings, "setting"), plural(p.Seeds, "seed"),
+		plural(p.Cells, "training"))
 	switch {
 	case p.Left == 0:
 		return line + ", all done before"
@@ -42,28 +43,30 @@ func (p Plan) String() string {
 	return fmt.Sprintf("%s, %s%d steps: %sabout %s, %d at once", line, most, p.Steps, most, about(p.Seconds), p.Jobs)
 }
 
-// mostTimed is how many kinds of trainings are timed: the others are taken for as long as these in the mean.
+// mostTimed is how many kinds of trainings are timed; others are assumed to take the mean of these.
 const mostTimed = 8
 
-// slow are the beginnings of the settings that decide how long a training takes.
-var slow = []string{"method", "length", "sampler.", "head.", "finetune.", "screen", "bank.", "average.", "validation.every", "validation.measure", "filter.scorer", "filter.bank",
-	"losses.", "selfpaced.", "data.", "selective.", "peers."}
+// slow are prefixes of the settings that decide how long a training takes.
+var slow = []string{"method", "length", "sampler.", "head.", "finetune.", "screen", "bank.", "average.",
+	"validation.every", "validation.measure", "filter.scorer", "filter.bank", "losses.", "selfpaced.", "data.",
+	"selective.", "peers."}
 
-// kind tells trainings apart that take different times.
+// kind returns the same text for trainings that take equally long.
 func kind(cfg config.Run) string {
 	return settingsSum(cfg, func(key string) bool {
-		number := strings.HasPrefix(key, "losses.") && !strings.HasSuffix(key, ".name") && !strings.HasSuffix(key, ".against")
+		number := strings.HasPrefix(key, "losses.") && !strings.HasSuffix(key, ".name") &&
+			!strings.HasSuffix(key, ".against")
 		return !number && slices.ContainsFunc(slow, func(s string) bool { return strings.HasPrefix(key, s) })
 	})
 }
 
-// timing is how long a training takes, with its measurements.
+// timing says how long a training takes, with its measurements.
 type timing struct {
 	steps   int
 	seconds float64
-	judging float64 // seconds of judging the labels, which trainings of one seed share: not in seconds
+	judging float64 // seconds of judging the labels, once for all trainings of a seed; not in seconds
 
-	screened *folder.Screening // what was found then
+	screened *folder.Screening // the result of judging
 }
 
 // estimate times a few steps of each kind of training that is left.
@@ -98,27 +101,28 @@ func (s *Sweep) estimate(ctx context.Context, queue cells.Queue[cell, Outcome]) 
 		if ctx.Err() != nil {
 			return plan, ctx.Err()
 		}
-		if err != nil { // the training itself will say it
+		if err != nil { // the training will fail too
 			failed = cmp.Or(failed, fmt.Errorf("%s: %w", s.words(s.Points[first[k].point]), err))
 			continue
 		}
 		sum.steps, sum.seconds, n = sum.steps+t.steps*left[k], sum.seconds+t.seconds*float64(left[k]), n+left[k]
 		if sum.judging = max(sum.judging, t.judging); t.screened != nil && !told {
-			s.Host.Note("trainings of a seed share what is found of its labels; seed %d: %s", first[k].seed, t.screened)
+			s.Host.Note("labels are judged once a seed, for all its trainings; seed %d: %s", first[k].seed, t.screened)
 			told = true
 		}
 	}
 	if n == 0 && plan.Left == plan.Cells {
-		return plan, failed // none can be trained
+		return plan, failed // nothing can be trained
 	}
 	if n > 0 {
 		plan.Steps = int(float64(sum.steps) / float64(n) * float64(plan.Left))
-		plan.Seconds = (sum.seconds/float64(n)*float64(plan.Left) + sum.judging*float64(len(seeds)-1)) / float64(min(plan.Jobs, plan.Left))
+		training, judging := sum.seconds/float64(n)*float64(plan.Left), sum.judging*float64(len(seeds)-1)
+		plan.Seconds = (training + judging) / float64(min(plan.Jobs, plan.Left))
 	}
 	return plan, nil
 }
 
-// time resolves a training that leaves nothing behind, and makes a few steps of it.
+// time resolves a training without a folder, and makes a few of its steps.
 func (s *Sweep) time(ctx context.Context, c cell) (p timing, err error) {
 	start := time.Now()
 	quiet := s.Host

@@ -18,14 +18,14 @@ import (
 	"winnow/run/settings"
 )
 
-// File is what a sweep's folder remembers of the command.
+// File holds the settings of the command in a sweep's folder.
 const File = "sweep.json"
 
-// memory is sweep.json: what a later command must share, so that its trainings can stand beside those that are done.
+// memory is sweep.json: what a later command must share, so that its trainings can be compared with earlier ones.
 type memory struct {
 	Winnow   string         `json:"winnow"`
 	Shared   settings.Asked `json:"shared"`             // by all trainings
-	Config   string         `json:"config,omitempty"`   // the text of --config
+	Config   string         `json:"config,omitempty"`   // content of the file of settings
 	Images   string         `json:"images_sha256"`      // of paths, labels and splits
 	Features string         `json:"features,omitempty"` // sha256 of the store that all share
 	Axes     []Axis         `json:"vary"`
@@ -34,9 +34,11 @@ type memory struct {
 	Seeds    []uint64       `json:"seeds"`
 }
 
-// sameAsBefore refuses a folder whose trainings cannot stand beside these. Values, draws and seeds may be added, or left out.
+// sameAsBefore refuses a folder with trainings that cannot be compared with these. Values, draws and seeds may be added
+// or left out.
 func (s *Sweep) sameAsBefore(dry bool) error {
-	now := memory{Winnow: s.Winnow, Shared: s.Asked, Images: imagesSum(s.data), Features: s.features, Axes: s.Axes, Draws: s.Draws, Seed: s.Seed, Seeds: s.Seeds}
+	now := memory{Winnow: s.Winnow, Shared: s.Asked, Images: imagesSum(s.data), Features: s.features, Axes: s.Axes,
+		Draws: s.Draws, Seed: s.Seed, Seeds: s.Seeds}
 	if file := s.Asked["config"]; len(file) > 0 {
 		content, err := os.ReadFile(file[0])
 		if err != nil {
@@ -49,10 +51,12 @@ func (s *Sweep) sameAsBefore(dry bool) error {
 	if err == nil {
 		var before memory
 		if err := json.Unmarshal(content, &before); err != nil {
-			return hint.With(fmt.Errorf("sweep: %s: %w", path, err), "put back a copy, or choose another --out")
+			return hint.With(fmt.Errorf("sweep: %s: %w", path, err), "restore a copy, or choose another folder")
 		}
 		if why := before.differs(now); why != "" {
-			return hint.With(fmt.Errorf("sweep: %s: %s", s.Dir, why), "give the settings of the first command, to which values, --draws and --seeds may be added; or choose another --out")
+			return hint.With(fmt.Errorf("sweep: %s: %s", s.Dir, why),
+				"give the settings of the first command, with more values, draws or seeds if you like; or choose "+
+					"another folder")
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("sweep: %w", err)
@@ -63,9 +67,9 @@ func (s *Sweep) sameAsBefore(dry bool) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return text.JSON(w, now) })
 }
 
-// differs says what keeps two commands apart, "" where nothing does.
+// differs says why the trainings of two commands cannot be compared, "" if they can.
 func (m memory) differs(now memory) string {
-	for _, flag := range settings.Flags {
+	for _, flag := range settings.Names() {
 		if was, is := m.Shared[flag], now.Shared[flag]; !slices.Equal(was, is) {
 			return fmt.Sprintf("holds a sweep with %s, found %s", given(flag, was), given(flag, is))
 		}
@@ -81,22 +85,22 @@ func (m memory) differs(now memory) string {
 	case was != is:
 		return fmt.Sprintf("holds a sweep over %s, found %s", was, is)
 	case m.Config != now.Config:
-		return "holds a sweep with other settings in the file of --config"
+		return "holds a sweep with other settings in the file of settings"
 	case m.Images != now.Images:
 		return "holds a sweep on other images, labels or splits than the manifest now has"
 	case m.Features != now.Features:
-		return "holds a sweep on other features than those that are now in --features"
+		return "holds a sweep on other features than the store now has"
 	case m.Draws == 0 && now.Draws > 0:
-		return "holds a grid, found --draws"
+		return "holds a grid, found draws"
 	case m.Draws > 0 && now.Draws == 0:
-		return "holds drawn points, found no --draws"
+		return "holds drawn points, found a grid"
 	case m.Draws > 0 && (m.Seed != now.Seed || !reflect.DeepEqual(m.Axes, now.Axes)):
-		return "holds draws from other values, or by another --seed: their points are others"
+		return "holds draws from other values or by another seed, which are other points"
 	}
 	return ""
 }
 
-// given writes a flag as it was given.
+// given writes a flag with its values.
 func given(flag string, values []string) string {
 	if len(values) == 0 {
 		return "no --" + flag

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,25 +13,34 @@ import (
 	"winnow/report/page"
 )
 
-// mostCurves is how many settings' curves are drawn over each other: more cannot be told apart.
+// mostCurves bounds the curves of a chart; more cannot be told apart.
 const mostCurves = 8
 
-// page is the sweep as one page.
+// page returns the report of the sweep.
 func (r *Results) page() page.Report {
 	var keys []string
 	for _, a := range r.Axes {
 		keys = append(keys, a.Key)
 	}
-	report := page.Report{Command: "sweep", Title: fmt.Sprintf("%s over %s", plural(r.len(), "training"), strings.Join(keys, " × ")), Verdict: r.verdict(), Warnings: r.cautions()}
+	report := page.Report{
+		Command: "sweep", Title: fmt.Sprintf("%s over %s", plural(r.len(), "training"), strings.Join(keys, " × ")),
+		Verdict: r.verdict(), Warnings: r.cautions(),
+	}
 	if lines := r.table(); len(lines) > 1 {
-		report.Sections = append(report.Sections, page.Section{Title: "The settings, best first", Tables: []page.Table{{Head: lines[0], Rows: lines[1:]}}})
+		report.Sections = append(report.Sections, page.Section{Title: "The settings, best first",
+			Tables: []page.Table{{Head: lines[0], Rows: lines[1:]}}})
 	}
 	if d := r.differences(); len(d.Rows) > 0 {
-		report.Sections = append(report.Sections, page.Section{Title: "Against the first setting, seed by seed",
-			Notes: []string{fmt.Sprintf("Validation P@1 of each setting less that of %s, by the same seed, in points.", r.Points[0].Words)}, Tables: []page.Table{d}})
+		report.Sections = append(report.Sections, page.Section{
+			Title: "Against the first setting, seed by seed",
+			Notes: []string{fmt.Sprintf("Validation P@1 of each setting minus that of %s with the same seed, in "+
+				"points.",
+				r.Points[0].Words)},
+			Tables: []page.Table{d},
+		})
 	}
 	if lines := r.curves(); len(lines.Series) > 0 {
-		s := page.Section{Title: "Validation while they train", Charts: []chart.Drawing{lines}}
+		s := page.Section{Title: "Validation during training", Charts: []chart.Drawing{lines}}
 		if n := len(r.ranked()); n > mostCurves {
 			s.Notes = []string{fmt.Sprintf("The best %d of %d settings.", mostCurves, n)}
 		}
@@ -45,29 +55,34 @@ func (r *Results) page() page.Report {
 	if len(plots) > 0 {
 		report.Sections = append(report.Sections, page.Section{Title: "By setting", Charts: plots})
 	}
-	report.Sections = append(report.Sections, page.Section{Title: "Every training", Tables: []page.Table{r.trainings()}})
-	report.Facts = []page.Fact{{Name: "what all share", Value: r.shared}, {Name: "folder", Value: r.dir}}
+	report.Sections = append(report.Sections, page.Section{Title: "Every " +
+		"training", Tables: []page.Table{r.trainings()}})
+	report.Facts = []page.Fact{{Name: "shared settings", Value: r.shared}, {Name: "folder", Value: r.dir}}
 	if _, c, ok := r.Best(); ok {
-		report.Facts = append(report.Facts, page.Fact{Name: "the best again", Value: c.Command})
+		report.Facts = append(report.Facts, page.Fact{Name: "train the best again", Value: c.Command})
 	}
-	report.Definitions = []page.Fact{
-		{Name: "validation P@1", Value: "share of the images of the validation split whose nearest other is of their class, by the labels as given; of the state that the training keeps"},
-		{Name: "±", Value: "standard deviation over the seeds"},
-		{Name: "against the first", Value: "mean over the seeds of the difference to the first setting with the same seed, in points; 95 %: its interval by Student's t over the seeds, which is wide for few"},
-		{Name: "best", Value: "the highest mean validation P@1 among the settings with the most seeds done. Whatever is chosen among many looks better where it is chosen: other images say how good it is"},
+	define := func(name, value string) {
+		report.Definitions = append(report.Definitions, page.Fact{Name: name, Value: value})
 	}
+	define("validation P@1", "share of the validation images whose nearest neighbour has their given label; of the "+
+		"state that the training keeps")
+	define("±", "standard deviation over the seeds")
+	define("against the first", "mean over the seeds of the difference to the first setting with the same seed, in "+
+		"points; 95 %: its interval by Student's t over the seeds, which is wide for few")
+	define("best", "the highest mean validation P@1 among the settings with the most seeds done. The best of many "+
+		"looks better on the images that chose it: other images show how good it is")
 	if r.tests() {
-		report.Definitions = append(report.Definitions, page.Fact{Name: "p (Holm)", Value: "two-sided paired t-test over the seeds, corrected for the number of settings (Holm 1979)"})
+		define("p (Holm)", "two-sided paired t-test over the seeds, corrected for the number of settings (Holm 1979)")
 	} else if len(r.Points) > 1 {
-		report.Definitions = append(report.Definitions, page.Fact{Name: "p-values", Value: fmt.Sprintf("are not given for fewer than %d seeds", paired.Enough)})
+		define("p-values", fmt.Sprintf("are not given for fewer than %d seeds", paired.Enough))
 	}
 	if r.Held != "" {
-		report.Definitions = append(report.Definitions, page.Fact{Name: r.Held + " P@1", Value: "the same on images that choose nothing, neither the state of a training nor the setting"})
+		define(r.Held+" P@1", "the same on images that choose neither the state of a training nor the setting")
 	}
 	return report
 }
 
-// differences is a line for each setting but the first, and a column for each seed.
+// differences returns a table with a row for each setting but the first, and a column for each seed.
 func (r *Results) differences() (t page.Table) {
 	if len(r.Points) < 2 {
 		return t
@@ -103,7 +118,7 @@ func (r *Results) differences() (t page.Table) {
 	return t
 }
 
-// trainings is a line for each training.
+// trainings returns a table with a row for each training.
 func (r *Results) trainings() page.Table {
 	t := page.Table{Head: []string{"training", "state", "validation P@1 %"}, Folded: len(r.Cells) > 12}
 	if r.Held != "" {
@@ -129,14 +144,16 @@ func (r *Results) trainings() page.Table {
 			}
 			line = append(line, test)
 		}
-		t.Rows = append(t.Rows, append(line, strconv.Itoa(o.BestStep), strconv.Itoa(o.Steps), fmt.Sprintf("%.1f", o.Seconds)))
+		t.Rows = append(t.Rows, append(line, strconv.Itoa(o.BestStep), strconv.Itoa(o.Steps),
+			fmt.Sprintf("%.1f", o.Seconds)))
 	}
 	return t
 }
 
-// curves are the validations of the best settings, each the mean over its seeds with the least and the most around it.
+// curves returns the validation curves of the best settings: mean, minimum and maximum over the seeds.
 func (r *Results) curves() chart.Lines {
-	lines := chart.Lines{Frame: chart.Frame{Title: "Validation, mean over the seeds", X: "epochs", Y: "score", Percent: true}}
+	lines := chart.Lines{Frame: chart.Frame{Title: "Validation, mean over the seeds", X: "epochs", Y: "score",
+		Percent: true}}
 	order := r.ranked()
 	for tone, i := range order[:min(len(order), mostCurves)] {
 		all, line := r.of(i), chart.Line{Name: r.Points[i].Words, Tone: tone}
@@ -158,11 +175,12 @@ func (r *Results) curves() chart.Lines {
 	return lines
 }
 
-// plot is validation over the values of an axis: a line for each combination of the others where there are few, and else, as where
-// points are drawn, a dot for each point.
+// plot returns validation over the values of an axis: a line for each combination of the others or, if there are many
+// or points are drawn, a dot for each point.
 func (r *Results) plot(axis int) chart.Lines {
 	a := r.Axes[axis]
-	plot := chart.Lines{Frame: chart.Frame{Title: "Validation P@1 by " + a.Key, X: a.Key, Y: "validation P@1", Percent: true}}
+	plot := chart.Lines{Frame: chart.Frame{Title: "Validation P@1 by " + a.Key, X: a.Key, Y: "validation P@1",
+		Percent: true}}
 	type dot struct {
 		x float64
 		s Summary
@@ -191,12 +209,7 @@ func (r *Results) plot(axis int) chart.Lines {
 	apart := a.Range != nil || len(names) > mostCurves
 	for tone, name := range names {
 		dots := lines[name]
-		slices.SortFunc(dots, func(x, y dot) int {
-			if x.x < y.x {
-				return -1
-			}
-			return 1
-		})
+		slices.SortStableFunc(dots, func(x, y dot) int { return cmp.Compare(x.x, y.x) })
 		if apart {
 			for _, d := range dots {
 				plot.Series = append(plot.Series, chart.Line{X: []float64{d.x}, Y: []float64{d.s.Mean}, Dots: true})

@@ -14,13 +14,13 @@ import (
 	"winnow/train"
 )
 
-// mostTrainings bounds a sweep: more are a mistake in a list.
+// mostTrainings bounds a sweep; more are a mistake in a list.
 const mostTrainings = 10_000
 
-// Point is a setting of all that differs: a value of each axis.
+// Point has a value for each axis.
 type Point []string
 
-// words names a point: "lr=0.001, loss=triplet".
+// words returns a point as text: "lr=0.001, loss=triplet".
 func (s *Sweep) words(p Point) string {
 	parts := make([]string, len(p))
 	for i, value := range p {
@@ -29,7 +29,7 @@ func (s *Sweep) words(p Point) string {
 	return strings.Join(parts, ", ")
 }
 
-// cell is a training: a point for a seed.
+// cell is a training: a point and a seed.
 type cell struct {
 	point int
 	seed  uint64
@@ -38,7 +38,8 @@ type cell struct {
 	cfg   config.Run
 }
 
-// name returns the name of a cell's folder. Where not all that tells it from others fits in, a hash of it does.
+// name returns the name of a cell's folder: its settings, shortened with a hash if they are long or have other
+// characters.
 func (s *Sweep) name(p Point, seed uint64) string {
 	text := strings.ReplaceAll(s.words(p), ", ", "_")
 	plain := strings.Map(func(r rune) rune {
@@ -59,10 +60,12 @@ func (s *Sweep) grid() ([]Point, error) {
 	points := []Point{nil}
 	for _, a := range s.Axes {
 		if a.Range != nil {
-			return nil, hint.Misused("--vary %s: a range is drawn from: say how many points with --draws N, or list values", a.Key)
+			return nil, misused("vary", "%s: a range is drawn from: expected a number of draws, or a list of values",
+				a.Key)
 		}
 		if len(points)*len(a.Values) > mostTrainings {
-			return nil, hint.Misused("sweep: the grid has more than %d points: expected fewer values, or --draws N of them", mostTrainings)
+			return nil, misused("vary", "the grid has more than %d points: expected fewer values, or a number of draws",
+				mostTrainings)
 		}
 		var longer []Point
 		for _, p := range points {
@@ -75,7 +78,7 @@ func (s *Sweep) grid() ([]Point, error) {
 	return points, nil
 }
 
-// drawn draws points, none twice. More draws go on where fewer ended.
+// drawn draws distinct points. More draws begin with the same points as fewer.
 func (s *Sweep) drawn() (points []Point, err error) {
 	seen := map[string]bool{}
 	for i := 0; len(points) < s.Draws && i < 1000+100*s.Draws; i++ {
@@ -90,13 +93,13 @@ func (s *Sweep) drawn() (points []Point, err error) {
 		}
 	}
 	if len(points) < s.Draws {
-		return nil, hint.Misused("--draws: found %d, and there are no more than %d different points", s.Draws, len(points))
+		return nil, misused("draws", "found %d, but there are only %d different points", s.Draws, len(points))
 	}
 	return points, nil
 }
 
-// plan lists the cells, seed by seed, so that a sweep that is stopped early has all points with few seeds, and checks the
-// configuration of each.
+// plan lists the cells, seed by seed, so that a stopped sweep has all points for few seeds, and checks their
+// configurations.
 func (s *Sweep) plan() (err error) {
 	points := s.grid
 	if s.Draws > 0 {
@@ -130,7 +133,8 @@ func (s *Sweep) plan() (err error) {
 			}
 			sum := settingsSum(c.cfg, func(string) bool { return true })
 			if first, twice := same[sum]; twice {
-				return hint.Misused("sweep: %s and %s are the same settings: another flag or setting has the last word", s.words(first), s.words(p))
+				return hint.Misused("sweep: %s and %s are the same settings: another flag or setting overrides them",
+					s.words(first), s.words(p))
 			}
 			same[sum] = p
 		}
@@ -141,7 +145,7 @@ func (s *Sweep) plan() (err error) {
 	return nil
 }
 
-// configure reads a cell's configuration. What a single value makes wrong is said of that value.
+// configure reads a cell's configuration. The error names the value that alone causes it, if there is one.
 func (s *Sweep) configure(c cell, p Point) (config.Run, error) {
 	cfg, err := c.asked.Config("")
 	if err == nil {
@@ -151,17 +155,17 @@ func (s *Sweep) configure(c cell, p Point) (config.Run, error) {
 		return cfg, nil
 	}
 	if _, alone := s.Asked.Config(""); alone != nil {
-		return cfg, err // whatever differs
+		return cfg, err // of the shared settings
 	}
 	for k, value := range p {
 		if _, alone := s.Asked.With(s.Axes[k].Key, value).Config(""); alone != nil {
-			return cfg, hint.Misused("--vary %s=%s: %w", s.Axes[k].Key, value, alone)
+			return cfg, misused("vary", "%s=%s: %w", s.Axes[k].Key, value, alone)
 		}
 	}
-	return cfg, hint.Misused("--vary: %s: %w", s.words(p), err)
+	return cfg, misused("vary", "%s: %w", s.words(p), err)
 }
 
-// settingsSum is a hash of the settings whose keys are asked for.
+// settingsSum returns a hash of the settings for whose keys of is true.
 func settingsSum(cfg config.Run, of func(key string) bool) string {
 	h := sha256.New()
 	flat := config.Flatten(cfg)

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -16,29 +17,29 @@ import (
 	"winnow/internal/text"
 )
 
-// Results are what came of a sweep so far.
+// Results are the results of a sweep so far.
 type Results struct {
 	Axes   []Axis
 	Points []Setting
-	Held   string // the split of the test numbers, "" where there is none
+	Held   string // the split of the test numbers, "" if there is none
 	Cells  []Result
-	held   string // what trainings held out to be chosen by, in words
+	held   string // what trainings held out for validation, in words
 	dir    string
-	shared string // what all trainings share, as a command
+	shared string // settings of all trainings, as a command
 }
 
-// Setting is a point over its seeds.
+// Setting is a point with the summary over its seeds.
 type Setting struct {
 	Words      string
 	Values     Point
-	N          int // trainings that are done
+	N          int // finished trainings
 	Validation Summary
-	Test       Summary           // N is 0 where nothing was measured
-	Against    paired.Difference // its validation less that of the first setting, seed by seed
+	Test       Summary           // N is 0 if nothing was measured
+	Against    paired.Difference // its validation minus that of the first setting, seed by seed
 	Holm       float64           // Against.P, corrected for the number of settings
 }
 
-// Summary is a measure over seeds; SD is the sample's, NaN for one.
+// Summary is a measure over seeds; SD is the sample standard deviation, NaN for one seed.
 type Summary struct {
 	N        int
 	Mean, SD float64
@@ -49,9 +50,9 @@ type Result struct {
 	Point   int
 	Seed    uint64
 	Folder  string
-	Command string // that trains it again
+	Command string // to train it again
 	Outcome *Outcome
-	Failed  string // why, "" where it is done or not run
+	Failed  string // the error, "" if there is none
 }
 
 func newResults(s *Sweep) *Results {
@@ -60,12 +61,13 @@ func newResults(s *Sweep) *Results {
 		r.Points = append(r.Points, Setting{Words: s.words(p), Values: p})
 	}
 	for _, c := range s.cells {
-		r.Cells = append(r.Cells, Result{Point: c.point, Seed: c.seed, Folder: s.dir(c), Command: c.asked.Command("best")})
+		r.Cells = append(r.Cells, Result{Point: c.point, Seed: c.seed, Folder: s.dir(c),
+			Command: c.asked.Command("best")})
 	}
 	return r
 }
 
-// at finds a cell's result.
+// at returns a cell's result.
 func (r *Results) at(c cell) *Result {
 	return &r.Cells[slices.IndexFunc(r.Cells, func(x Result) bool { return x.Point == c.point && x.Seed == c.seed })]
 }
@@ -86,7 +88,7 @@ func (r *Results) len() (n int) {
 	return n
 }
 
-// Failures are the trainings that failed.
+// Failures returns the trainings that failed.
 func (r *Results) Failures() (list []Result) {
 	for _, c := range r.Cells {
 		if c.Failed != "" {
@@ -96,7 +98,7 @@ func (r *Results) Failures() (list []Result) {
 	return list
 }
 
-// of returns the trainings of a point that are done, in the order of their seeds.
+// of returns the finished trainings of a point, in the order of their seeds.
 func (r *Results) of(point int) (list []Result) {
 	for _, c := range r.Cells {
 		if c.Point == point && c.Outcome != nil {
@@ -106,7 +108,7 @@ func (r *Results) of(point int) (list []Result) {
 	return list
 }
 
-// sumUp sums up what is done, and compares every point with the first.
+// sumUp summarises the finished trainings, and compares every point with the first.
 func (r *Results) sumUp() {
 	first := map[uint64]float64{}
 	for _, c := range r.of(0) {
@@ -125,7 +127,8 @@ func (r *Results) sumUp() {
 			}
 		}
 		p := &r.Points[i]
-		p.N, p.Validation, p.Test, p.Against = len(validation), summary(validation), summary(test), paired.Compare(differences)
+		p.N, p.Validation, p.Test = len(validation), summary(validation), summary(test)
+		p.Against = paired.Compare(differences)
 		ps = append(ps, p.Against.P)
 	}
 	for i, p := range paired.Holm(ps) {
@@ -144,8 +147,8 @@ func summary(values []float64) Summary {
 	return s
 }
 
-// Best returns the point whose mean validation is highest, the earlier of two alike, among those with the most seeds done; and
-// of its trainings the one that validates best.
+// Best returns the point with the highest mean validation among those with the most finished seeds, the first of equal
+// ones, and the best of its trainings.
 func (r *Results) Best() (point int, c Result, ok bool) {
 	most := 0
 	for _, p := range r.Points {
@@ -153,7 +156,8 @@ func (r *Results) Best() (point int, c Result, ok bool) {
 	}
 	point = -1
 	for i, p := range r.Points {
-		if most > 0 && p.N == most && (point < 0 || p.Validation.Mean > r.Points[point].Validation.Mean+paired.Rounding) {
+		if most > 0 && p.N == most && (point < 0 ||
+			p.Validation.Mean > r.Points[point].Validation.Mean+paired.Rounding) {
 			point = i
 		}
 	}
@@ -161,17 +165,11 @@ func (r *Results) Best() (point int, c Result, ok bool) {
 		return point, c, false
 	}
 	return point, slices.MaxFunc(r.of(point), func(a, b Result) int {
-		switch {
-		case a.Outcome.Validation < b.Outcome.Validation:
-			return -1
-		case a.Outcome.Validation > b.Outcome.Validation:
-			return 1
-		}
-		return 0
+		return cmp.Compare(a.Outcome.Validation, b.Outcome.Validation)
 	}), true
 }
 
-// ranked are the points by mean validation, the best first; those of which nothing is done are left out.
+// ranked returns the points with finished trainings by mean validation, the best first.
 func (r *Results) ranked() (order []int) {
 	for i, p := range r.Points {
 		if p.N > 0 {
@@ -179,14 +177,7 @@ func (r *Results) ranked() (order []int) {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		x, y := r.Points[a].Validation.Mean, r.Points[b].Validation.Mean
-		switch {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
+		return cmp.Compare(r.Points[b].Validation.Mean, r.Points[a].Validation.Mean)
 	})
 	return order
 }
@@ -196,7 +187,10 @@ func (r *Results) write(dir string) error {
 	for _, f := range []struct {
 		name string
 		to   func(io.Writer) error
-	}{{"results.csv", r.CSV}, {"results.json", r.JSON}, {"report.html", func(w io.Writer) error { return r.page().WriteHTML(w) }}} {
+	}{
+		{"results.csv", r.CSV}, {"results.json", r.JSON},
+		{"report.html", func(w io.Writer) error { return r.page().WriteHTML(w) }},
+	} {
 		if err := atomicfile.Write(filepath.Join(dir, f.name), f.to); err != nil {
 			return err
 		}
@@ -204,24 +198,27 @@ func (r *Results) write(dir string) error {
 	return nil
 }
 
-// CSV writes a line for each training: its settings, each in a column of its name, seed, state (done, failed, open), validation,
-// test, frozen and whitened P@1, steps, seconds, folder, error. Numbers are shares.
+// CSV writes a row for each training: a column for each setting, seed, state (done, failed, open), validation, test,
+// frozen and whitened P@1, steps, seconds, folder, error. P@1 are shares.
 func (r *Results) CSV(w io.Writer) error {
 	table := csv.NewWriter(w)
 	var head []string
 	for _, a := range r.Axes {
 		head = append(head, a.Key)
 	}
-	table.Write(append(head, "seed", "state", "validation_p@1", "test_p@1", "frozen_p@1", "whitened_p@1", "best_step", "steps", "seconds", "folder", "error")) // errors stay with the writer until Error
+	table.Write(append(head, "seed", "state", "validation_p@1", "test_p@1", "frozen_p@1", "whitened_p@1", "best_step",
+		"steps", "seconds", "folder", "error")) // Error returns the errors
 	for _, c := range r.Cells {
-		line := append(slices.Clone([]string(r.Points[c.Point].Values)), strconv.FormatUint(c.Seed, 10), c.state())
+		values := slices.Clone([]string(r.Points[c.Point].Values))
+		line := append(values, strconv.FormatUint(c.Seed, 10), c.state())
 		number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 		if o := c.Outcome; o != nil {
 			test := ""
 			if o.Test != nil {
 				test = number(*o.Test)
 			}
-			line = append(line, number(o.Validation), test, number(o.Frozen), number(o.Whitened), strconv.Itoa(o.BestStep), strconv.Itoa(o.Steps), strconv.FormatFloat(o.Seconds, 'f', 2, 64))
+			line = append(line, number(o.Validation), test, number(o.Frozen), number(o.Whitened),
+				strconv.Itoa(o.BestStep), strconv.Itoa(o.Steps), strconv.FormatFloat(o.Seconds, 'f', 2, 64))
 		} else {
 			line = append(line, "", "", "", "", "", "", "")
 		}
@@ -306,12 +303,13 @@ func (r *Results) JSON(w io.Writer) error {
 		out.Settings = append(out.Settings, s)
 	}
 	for _, c := range r.Cells {
-		out.Trainings = append(out.Trainings, trained{named(r.Points[c.Point].Values), c.Seed, c.state(), c.Folder, c.Failed, c.Command, c.Outcome})
+		out.Trainings = append(out.Trainings, trained{named(r.Points[c.Point].Values), c.Seed, c.state(), c.Folder,
+			c.Failed, c.Command, c.Outcome})
 	}
 	return text.JSON(w, out)
 }
 
-// finite is a number that JSON has, or nil.
+// finite returns a pointer to v, or nil if v is not finite, which JSON cannot hold.
 func finite(v float64) *float64 {
 	if v-v != 0 {
 		return nil
@@ -319,7 +317,7 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// percent writes a summary: "71.23 ±0.41".
+// percent returns a summary as text: "71.23 ±0.41".
 func (s Summary) percent() string {
 	switch {
 	case s.N == 0:

@@ -6,22 +6,21 @@ import (
 	"path/filepath"
 	"slices"
 
-	"winnow/backbone/extraction"
 	"winnow/features"
 	"winnow/run"
 	"winnow/run/config"
+	"winnow/run/extraction"
 	"winnow/run/folder"
-	"winnow/run/tuning"
 )
 
-// source is a store that trainings start from, and that is made first, once for all of them.
+// source is a store that is made before the trainings, for those that start from it.
 type source struct {
 	*extraction.Extraction
-	of []int // cells
+	of []int // positions in cells
 }
 
-// sources finds out how the features are made of trainings that name none: once for all that look at the images alike by one
-// backbone. Heads start from what fine-tunings of their backbone start from, if there are any.
+// sources returns the stores to make for trainings that name no features: one for each backbone and each way to look at
+// the images. Heads start from the store of the fine-tunings of their backbone, if there are any.
 func (s *Sweep) sources(ctx context.Context) (list []source, err error) {
 	var tuned, heads []int
 	for k, c := range s.cells {
@@ -33,16 +32,17 @@ func (s *Sweep) sources(ctx context.Context) (list []source, err error) {
 			heads = append(heads, k)
 		}
 	}
-	like := map[string]int{} // place in list, by what of the settings decides
+	like := map[string]int{} // positions in list, by the settings that decide
 	for _, k := range slices.Concat(tuned, heads) {
-		cfg := s.cells[k].cfg
-		settings := cfg.Data.Model
+		cfg, model := s.cells[k].cfg, s.cells[k].cfg.Data.Model
+		settings := model
 		if cfg.Finetune.On() {
-			settings = fmt.Sprintf("%s, %s, %t", cfg.Data.Model, cfg.Finetune.Augment, cfg.Finetune.Weights == config.AllWeights)
+			settings = fmt.Sprintf("%s, %s, %t", model, cfg.Finetune.Augment, cfg.Finetune.Weights == config.AllWeights)
 		}
 		at, found := like[settings]
 		if !found {
-			e, err := s.extraction(ctx, cfg, list)
+			e, err := run.ExtractionOf(ctx, &cfg, s.data, s.Host,
+				func(same func(features.Key) bool) string { return s.place(list, same) })
 			if err != nil {
 				return nil, err
 			}
@@ -51,8 +51,8 @@ func (s *Sweep) sources(ctx context.Context) (list []source, err error) {
 				list = append(list, source{Extraction: e})
 			}
 			like[settings] = at
-			if _, found := like[cfg.Data.Model]; !found {
-				like[cfg.Data.Model] = at
+			if _, found := like[model]; !found {
+				like[model] = at
 			}
 		}
 		list[at].of = append(list[at].of, k)
@@ -60,28 +60,8 @@ func (s *Sweep) sources(ctx context.Context) (list []source, err error) {
 	return list, nil
 }
 
-// extraction says how the features of a training are made, into a store beside the others.
-func (s *Sweep) extraction(ctx context.Context, cfg config.Run, others []source) (e *extraction.Extraction, err error) {
-	if !cfg.Finetune.On() {
-		if e, err = run.ExtractionOf(ctx, &cfg.Data, s.data, s.Host); err == nil {
-			e.Out = s.place(others, func(k features.Key) bool { return k.Model == e.Model.SHA256 })
-			e.Fit(s.Host)
-		}
-		return e, err
-	}
-	if err := run.ChooseBackbone(&cfg.Data, s.data, s.Host.Note); err != nil {
-		return nil, err
-	}
-	live, err := tuning.Open(cfg, s.data.Paths(), tuning.Config{Note: s.Host.Note, Watch: unwatched})
-	if err != nil {
-		return nil, err
-	}
-	e = live.Extraction("")
-	e.Out = s.place(others, func(k features.Key) bool { return k.Differs(e.Key()) == "" })
-	return e, live.Close()
-}
-
-// place returns the folder of the store that an earlier call made, finished or begun, or one that is free.
+// place returns the folder of a store that no other source has: one that an earlier call made, if its key is the same,
+// or a free one.
 func (s *Sweep) place(others []source, same func(features.Key) bool) string {
 	for n := 1; ; n++ {
 		dir := filepath.Join(s.Dir, folder.OwnFeatures)
@@ -95,13 +75,10 @@ func (s *Sweep) place(others []source, same func(features.Key) bool) string {
 	}
 }
 
-// makeFeatures makes them, unless they are there.
+// makeFeatures makes the stores, and names them to the trainings.
 func (s *Sweep) makeFeatures(ctx context.Context, sources []source) error {
 	for _, e := range sources {
-		if old, err := features.Open(e.Out); err != nil || old.Key.Differs(e.Key()) != "" {
-			s.Host.Note("making the features of the backbone before training, into %s, for all trainings", e.Out)
-		}
-		if _, err := e.Store(ctx, s.Host); err != nil {
+		if err := run.MakeFeatures(ctx, e.Extraction, false, s.Host, s.Host.Note); err != nil {
 			return err
 		}
 		for _, k := range e.of {
@@ -111,7 +88,7 @@ func (s *Sweep) makeFeatures(ctx context.Context, sources []source) error {
 	return nil
 }
 
-// use has a training start from a store. The backbone of a head is the store's.
+// use makes a training start from a store. The backbone of a head is the store's.
 func (c *cell) use(store string) {
 	c.asked, c.cfg.Data.Features = c.asked.With("features", store), store
 	if !c.cfg.Finetune.On() {

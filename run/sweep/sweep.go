@@ -1,5 +1,5 @@
-// Package sweep trains a grid of settings, or points drawn from ranges, each for several seeds, compares them by the validation
-// split and names the best. Every training is a run folder of its own.
+// Package sweep trains a grid of settings, or points drawn from ranges, each for several seeds. It compares them by the
+// validation split and names the best. Every training has its own run folder.
 package sweep
 
 import (
@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/features"
@@ -23,76 +22,94 @@ import (
 	"winnow/run"
 	"winnow/run/cells"
 	"winnow/run/config"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/run/settings"
 )
 
 // Options say what is trained, and where it is kept.
 type Options struct {
-	Asked settings.Asked // what all trainings share
+	Asked settings.Asked // shared by all trainings
 	Axes  []Axis         // what differs
 	Seeds []uint64       // of the trainings
-	Draws int            // points that are drawn; 0: the whole grid
-	Seed  uint64         // they are drawn by
+	Draws int            // points to draw; 0: the whole grid
+	Seed  uint64         // of the draws
 	Dir   string
-	Jobs  int // trainings at once; 0: one a thread, and one where a backbone is trained
+	Jobs  int // trainings at once; 0: one per thread, or one if a backbone is trained
 
-	MLflow string // folder of MLflow's files in which every training is recorded, too; "": none
+	MLflow string // folder of MLflow's files that record every training; "": none
 
-	Threads int // of all together; 0: one a core
+	Threads int // in all; 0: one per core
 	Winnow  string
-	About   folder.Facts                                           // what the caller knows for run.json: device, threads, recipe
-	Host    extraction.Host                                        // takes notes; computes by Runtime
-	Runtime func(threads int) (*ort.Runtime, error)                // opens what computes, for so many threads a product
+	About   folder.Facts    // the caller's, for run.json: device, threads, recipe
+	Host    extraction.Host // takes notes; computes by Runtime
+
+	Runtime func(threads int) (*ort.Runtime, error)                // opens the runtime; threads of a product
 	Steps   func() (at func(done, total, earlier int), end func()) // shows the steps of all trainings; may be nil
 }
 
-// Sweep is a sweep whose every configuration is checked.
+// OptionError is misuse of an option.
+type OptionError struct {
+	Option string // vary, draws, jobs or out
+	Err    error
+}
+
+// Error implements error.
+func (e OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
+
+// Unwrap returns the error without the option.
+func (e OptionError) Unwrap() error { return e.Err }
+
+func misused(option, format string, args ...any) error {
+	return hint.AsMisuse(OptionError{option, fmt.Errorf(format, args...)})
+}
+
+// Sweep is a sweep with checked configurations.
 type Sweep struct {
 	Options
 	Points []Point
 	cells  []cell
 
 	data     *datasets.Dataset
-	held     string // the split that is measured beside validation, "" where there is none
-	features string // sha256 of the store that all share, "" where each has its own
-	heldOut  string // what trainings hold out to be chosen by, in words, "" where the manifest has a validation split
+	held     string // the test split, "" if there is none
+	features string // sha256 of the store that all share, "" if there is none
+	heldOut  string // what trainings hold out for validation, in words; "" if the manifest has a validation split
 	results  *Results
 	rt       *ort.Runtime
 	jobs     int
-	screens  run.Screenings // labels are judged once a seed, not once a training
+	screens  run.Screenings // so that labels are judged once a seed, not once a training
 
 	line  sync.Mutex // guards what follows
 	at    func(done, total, earlier int)
 	end   func()
-	done  int // steps of all trainings of this call, with those of earlier ones
-	early int // of an earlier one
+	done  int // steps of all trainings
+	early int // of these, made by an earlier call
 	total int
 }
 
-// New checks everything that can be wrong before data are read.
+// New checks everything that can be checked before data are read.
 func New(o Options) (*Sweep, error) {
 	s := &Sweep{Options: o}
 	s.Axes = slices.Clone(o.Axes)
 	switch {
 	case len(s.Axes) == 0:
-		return nil, hint.Misused("sweep: --vary is missing: expected KEY=VALUE,VALUE,… at least once")
+		return nil, misused("vary", "expected KEY=VALUE,VALUE,… at least once")
 	case s.Draws < 0:
-		return nil, hint.Misused("--draws: found %d, expected 1 or more", s.Draws)
+		return nil, misused("draws", "found %d, expected 1 or more", s.Draws)
 	case s.Jobs < 0:
-		return nil, hint.Misused("--jobs: found %d, expected 1 or more", s.Jobs)
+		return nil, misused("jobs", "found %d, expected 1 or more", s.Jobs)
 	case s.Dir == "":
-		return nil, hint.Misused("--out is missing")
+		return nil, misused("out", "expected a folder")
 	}
 	for i, a := range s.Axes {
 		if len(s.Asked[a.Key]) > 0 {
-			return nil, hint.Misused("--vary %s: --%s gives it for all trainings: expected one of the two", a.Key, a.Key)
+			return nil, misused("vary", "%s: --%s gives it for all trainings: expected one of the two", a.Key, a.Key)
 		}
 		if slices.ContainsFunc(s.Axes[:i], func(b Axis) bool { return b.Key == a.Key }) {
-			return nil, hint.Misused("--vary: found %s twice, expected all its values at once", a.Key)
+			return nil, misused("vary", "found %s twice, expected all its values at once", a.Key)
 		}
 		if err := s.Axes[i].check(config.Default()); err != nil {
-			return nil, hint.Misused("--vary %w", err)
+			return nil, misused("vary", "%w", err)
 		}
 	}
 	return s, s.plan()
@@ -103,14 +120,14 @@ func (s *Sweep) tunes() bool {
 	return slices.ContainsFunc(s.cells, func(c cell) bool { return c.cfg.Finetune.On() })
 }
 
-// Run trains what is not trained yet, several at once, and writes results.csv, results.json and report.html into the folder after
-// each. Trainings that fail do not end the others: they are in the results. With dry nothing is trained but the steps that are
-// timed, and no results come back.
+// Run trains what is not trained yet, several at once, and after each training writes results.csv, results.json and
+// report.html into the folder. Trainings that fail are in the results and do not stop the others. With dry it only
+// times some steps, and returns no results.
 func (s *Sweep) Run(ctx context.Context, dry bool) (Plan, *Results, error) {
 	var plan Plan
 	s.Host = s.Host.Complete()
 	note := s.Host.Note
-	s.Host.Note = func(format string, args ...any) { // a line that moves is ended first
+	s.Host.Note = func(format string, args ...any) { // ends the progress line first
 		s.line.Lock()
 		defer s.line.Unlock()
 		if s.end != nil {
@@ -177,9 +194,10 @@ func (s *Sweep) Run(ctx context.Context, dry bool) (Plan, *Results, error) {
 	return plan, s.results, err
 }
 
-// read reads the manifest and looks for the features, sees to it that there is something to choose by, and refuses what has nothing.
+// read reads the manifest and checks that there are features, if they are shared, and validation images.
 func (s *Sweep) read() (err error) {
-	if s.data, err = datasets.ReadFile(s.cells[0].cfg.Data.Manifest, datasets.ReadOptions{Note: s.Host.Note}); err != nil {
+	if s.data, err = datasets.ReadFile(s.cells[0].cfg.Data.Manifest,
+		datasets.ReadOptions{Note: s.Host.Note}); err != nil {
 		return err
 	}
 	if dir := s.cells[0].cfg.Data.Features; dir != "" && len(s.Asked["features"]) > 0 {
@@ -200,12 +218,12 @@ func (s *Sweep) read() (err error) {
 	case len(s.data.Labelled(datasets.Query)) > 0 && len(s.data.Labelled(datasets.Gallery)) > 0:
 		s.held = datasets.Query
 	default:
-		s.Host.Note("the manifest has no test split: nothing stands beside validation, which chooses and so is too kind to the best")
+		s.Host.Note("the manifest has no test split: validation chooses the best, so its score is too high")
 	}
 	return nil
 }
 
-// holdOut has every training hold out images to be chosen by, a tenth where nothing says how many.
+// holdOut makes every training hold out images for validation, a tenth unless the settings say how many.
 func (s *Sweep) holdOut() error {
 	type draw struct {
 		share float64
@@ -214,7 +232,8 @@ func (s *Sweep) holdOut() error {
 	drawn := map[draw]datasets.Held{}
 	for i := range s.cells {
 		c := &s.cells[i]
-		said := slices.ContainsFunc(c.asked["set"], func(set string) bool { return strings.HasPrefix(set, holdOutKey+"=") })
+		said := slices.ContainsFunc(c.asked["set"],
+			func(set string) bool { return strings.HasPrefix(set, holdOutKey+"=") })
 		if c.cfg.Validation.HoldOut == 0 && !said {
 			c.cfg.Validation.HoldOut = config.UsualHoldOut
 			c.asked = c.asked.With(holdOutKey, fmt.Sprint(config.UsualHoldOut))
@@ -226,11 +245,13 @@ func (s *Sweep) holdOut() error {
 			drawn[of] = held
 		}
 		if held.Images == 0 {
-			return hint.With(fmt.Errorf("sweep: %s: found no labelled image in the split validation, and none that can be held out by %s: expected some: the best is chosen by them", c.cfg.Data.Manifest, holdOutKey),
-				"winnow data import --split makes one; or hold out more of the training images: --set validation.hold_out=0.3")
+			return hint.With(fmt.Errorf("sweep: %s: found no labelled image in the split validation, and none to "+
+				"hold out by %s: expected some to choose the best by", c.cfg.Data.Manifest, holdOutKey),
+				"winnow data import --split makes one; or hold out more of the training images: %s",
+				config.Key("validation.hold_out=0.3"))
 		}
 		if i == 0 {
-			s.heldOut = fmt.Sprintf("no validation split: %s, are held out to choose by, for each seed others", held)
+			s.heldOut = fmt.Sprintf("no validation split: %s, are held out to choose by, others for each seed", held)
 			s.Host.Note("%s", s.heldOut)
 		}
 	}
@@ -240,21 +261,20 @@ func (s *Sweep) holdOut() error {
 // holdOutKey is the setting that says what is held out.
 const holdOutKey = "validation.hold_out"
 
-func unwatched(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
-
-// store keeps what came of each training, by the name of its folder.
+// store returns the store of the outcomes, by the names of the cells' folders.
 func (s *Sweep) store() cells.Store[Outcome] {
-	return cells.Store[Outcome]{Dir: filepath.Join(s.Dir, "outcomes"), For: "sweep", Whole: func(o Outcome) bool { return o.Seed > 0 }}
+	return cells.Store[Outcome]{Dir: filepath.Join(s.Dir, "outcomes"), For: "sweep",
+		Whole: func(o Outcome) bool { return o.Seed > 0 }}
 }
 
-// dir is a training's run folder.
+// dir returns a cell's run folder.
 func (s *Sweep) dir(c cell) string { return filepath.Join(s.Dir, "cells", c.name) }
 
 func (s *Sweep) queue(store cells.Store[Outcome]) cells.Queue[cell, Outcome] {
 	return cells.Queue[cell, Outcome]{
 		Cells: s.cells, Jobs: s.jobs, GoOn: true, Note: s.Host.Note,
 		Kept: func(c cell) (Outcome, bool, error) {
-			if _, err := folder.ReadResult(s.dir(c)); err != nil { // its folder is not whole, or gone
+			if _, err := folder.ReadResult(s.dir(c)); err != nil { // its folder is incomplete, or gone
 				return Outcome{}, false, nil
 			}
 			return store.Get(c.name)
@@ -278,7 +298,7 @@ func (s *Sweep) queue(store cells.Store[Outcome]) cells.Queue[cell, Outcome] {
 	}
 }
 
-// imagesSum is a hash of everything in a manifest that a training or a measurement sees.
+// imagesSum returns a hash of everything in a manifest that trainings and measurements use.
 func imagesSum(d *datasets.Dataset) string {
 	h := sha256.New()
 	for _, sample := range d.Samples {
@@ -287,10 +307,10 @@ func imagesSum(d *datasets.Dataset) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// about says how long something takes.
+// about returns a duration for people.
 func about(seconds float64) string { return text.About(time.Duration(seconds * float64(time.Second))) }
 
-// plural writes a number of things.
+// plural returns a number of things as text.
 func plural(n int, thing string) string {
 	if n != 1 {
 		thing += "s"

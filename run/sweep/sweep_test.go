@@ -26,7 +26,8 @@ func TestParseAxis(t *testing.T) {
 		"noise-rate=-1..2":      {Key: "noise-rate", Range: &Range{Low: -1, High: 2}},
 	} {
 		got, err := ParseAxis(text)
-		if err != nil || got.Key != want.Key || !slices.Equal(got.Values, want.Values) || fmt.Sprint(got.Range) != fmt.Sprint(want.Range) {
+		if err != nil || got.Key != want.Key || !slices.Equal(got.Values, want.Values) ||
+			fmt.Sprint(got.Range) != fmt.Sprint(want.Range) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
@@ -44,7 +45,7 @@ func TestParseAxis(t *testing.T) {
 		"lr=1..Inf":        "expected LOW..HIGH",
 		"lr=NaN..2":        "is empty",
 		"lr=0..1:log":      "above 0",
-		"seed=1,2":         "--seeds gives",
+		"seed=1,2":         "a sweep has a list of seeds",
 		"manifest=a,b":     "cannot be compared",
 		"data.manifest=a":  "cannot be compared",
 		"set=solver.lr=1,": "name the setting itself",
@@ -55,7 +56,7 @@ func TestParseAxis(t *testing.T) {
 	}
 }
 
-// sweepOf is a sweep of --vary flags.
+// sweepOf returns a sweep of --vary flags.
 func sweepOf(t *testing.T, o Options, vary ...string) (*Sweep, error) {
 	t.Helper()
 	for _, text := range vary {
@@ -88,15 +89,19 @@ func TestGrid(t *testing.T) {
 			t.Errorf("%s: seed %d, lr %v", c.name, c.cfg.Seed, c.cfg.Solver.LR)
 		}
 	}
-	if len(names) != 8 || names[0] != "lr=0.001_loss=triplet_seed=1" || names[3] == names[7] || !strings.HasPrefix(names[3], "lr=0.01_loss=contrastive+contrastive-bank-") || !strings.HasSuffix(names[7], "_seed=2") {
+	if len(names) != 8 || names[0] != "lr=0.001_loss=triplet_seed=1" || names[3] == names[7] ||
+		!strings.HasPrefix(names[3], "lr=0.01_loss=contrastive+contrastive-bank-") ||
+		!strings.HasSuffix(names[7], "_seed=2") {
 		t.Errorf("%q", names)
 	}
-	if got := s.cells[3].asked.Command("best"); got != "winnow train --manifest m.csv --features f --loss contrastive --loss contrastive:bank --lr 0.01 --seed 1 --out best" {
+	if got := s.cells[3].asked.Command("best"); got != "winnow train --manifest m.csv --features f --loss "+
+		"contrastive --loss contrastive:bank --lr 0.01 --seed 1 --out best" {
 		t.Error(got)
 	}
 }
 
-// The first draws are the same however many there are; they lie in their ranges, and are whole where the setting is.
+// The first draws do not depend on their number; draws are within their ranges, and integers if the setting takes only
+// these.
 func TestDraws(t *testing.T) {
 	vary := []string{"lr=1e-5..1e-2:log", "solver.weight_decay=0..0.5", "dim=16..64", "filter=vmf,none"}
 	few, err := sweepOf(t, Options{Draws: 5, Seed: 7}, vary...)
@@ -117,7 +122,8 @@ func TestDraws(t *testing.T) {
 			t.Errorf("point %d: %v, %v, by another seed %v", i, p, few.Points[i], other.Points[i])
 		}
 		for k, within := range [][2]float64{{1e-5, 1e-2}, {0, 0.5}, {16, 64}} {
-			if v, err := strconv.ParseFloat(p[k], 64); err != nil || v < within[0] || v > within[1] || k == 2 && v != math.Round(v) {
+			if v, err := strconv.ParseFloat(p[k], 64); err != nil || v < within[0] || v > within[1] || k == 2 &&
+				v != math.Round(v) {
 				t.Errorf("%v", p)
 			}
 		}
@@ -130,37 +136,42 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// Whatever can be known before anything is read is refused.
+// Errors that need no data are found before anything is read.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		o    Options
 		vary []string
 		want string
 	}{
-		{Options{}, nil, "--vary is missing"},
+		{Options{}, nil, "vary: expected KEY="},
 		{Options{}, []string{"lrr=1,2"}, `did you mean "lr"?`},
 		{Options{}, []string{"solver.l=1,2"}, `did you mean "solver.lr"?`},
-		{Options{}, []string{"lr=1e-3,abc"}, "--vary lr=abc"},
-		{Options{}, []string{"filter=vmf,nix"}, "--vary filter=nix"},
-		{Options{}, []string{"lr=1..2"}, "--draws"},
+		{Options{}, []string{"lr=1e-3,abc"}, "vary: lr=abc"},
+		{Options{}, []string{"filter=vmf,nix"}, "vary: filter=nix"},
+		{Options{}, []string{"lr=1..2"}, "expected a number of draws"},
 		{Options{}, []string{"lr=1,2", "lr=3"}, "found lr twice"},
 		{Options{}, []string{"losses.7.weight=1,2"}, "losses has 2 entries"},
-		{Options{Asked: settings.Asked{"manifest": {"m"}, "features": {"f"}, "lr": {"1"}}}, []string{"lr=1,2"}, "--lr gives it"},
-		{Options{Asked: settings.Asked{"manifest": {"m"}, "features": {"f"}, "lr": {"1"}}}, []string{"solver.lr=1,2"}, "are the same settings"},
-		{Options{Asked: settings.Asked{"manifest": {"m"}, "features": {"f"}, "model": {"x"}}}, []string{"lr=1,2"}, "--model is the backbone"},
-		{Options{Asked: settings.Asked{"features": {"f"}}}, []string{"lr=1,2"}, "--manifest is missing"},
-		{Options{Asked: settings.Asked{"manifest": {"m"}, "features": {"f"}, "epochs": {"x"}}}, []string{"lr=1,2"}, "--epochs: found"},
-		{Options{Draws: 3}, []string{"filter=vmf,none"}, "no more than 2 different points"},
-		{Options{Draws: -1}, []string{"lr=1..2"}, "--draws: found -1"},
+		{Options{Asked: settings.Asked{"manifest": {"m"}, "features": {"f"}, "lr": {"1"}}}, []string{"lr=1,2"},
+			"--lr gives it"},
+		{Options{Asked: settings.Asked{"manifest": {"m"}, "features": {"f"}, "lr": {"1"}}}, []string{"solver.lr=1,2"},
+			"are the same settings"},
+		{Options{Asked: settings.Asked{"manifest": {"m"}, "features": {"f"}, "model": {"x"}}}, []string{"lr=1,2"},
+			"data.model is the backbone"},
+		{Options{Asked: settings.Asked{"features": {"f"}}}, []string{"lr=1,2"}, "data.manifest is missing"},
+		{Options{Asked: settings.Asked{"manifest": {"m"}, "features": {"f"}, "epochs": {"x"}}}, []string{"lr=1,2"},
+			"--epochs: found"},
+		{Options{Draws: 3}, []string{"filter=vmf,none"}, "only 2 different points"},
+		{Options{Draws: -1}, []string{"lr=1..2"}, "draws: found -1"},
 		{Options{Seeds: []uint64{1, 2}}, []string{"lr=" + hundred(), "clip=" + hundred()}, "at most 10000"},
 	} {
-		if _, err := sweepOf(t, c.o, c.vary...); !errors.As(err, new(hint.Misuse)) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if _, err := sweepOf(t, c.o, c.vary...); !errors.As(err, new(hint.Misuse)) ||
+			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v: %v, expected %q", c.vary, err, c.want)
 		}
 	}
 }
 
-// hundred is the numbers from 1 to 100.
+// hundred lists the numbers from 1 to 100.
 func hundred() string {
 	var list []string
 	for i := range 100 {
@@ -169,7 +180,8 @@ func hundred() string {
 	return strings.Join(list, ",")
 }
 
-// filled is a sweep of two settings over so many seeds: the second is better by .02, .03, .02, .03, … where it is done.
+// filled returns the results of a sweep of two settings over that many seeds: the second is better by .02, .03, .02,
+// .03, ….
 func filled(t *testing.T, seeds int) *Results {
 	t.Helper()
 	o := Options{Asked: settings.Asked{"manifest": {"m.csv"}, "features": {"f"}}}
@@ -185,18 +197,20 @@ func filled(t *testing.T, seeds int) *Results {
 	for _, c := range s.cells {
 		v := .5 + .02*float64(c.seed) + float64(c.point)*(.02+.01*float64((c.seed+1)%2))
 		test := v - .1
-		r.add(c, Outcome{Seed: c.seed, Validation: v, Frozen: .3, Whitened: .4, Test: &test, Steps: 10, Curve: Curve{X: []float64{0, 1}, Y: []float64{.4, v}}})
+		r.add(c, Outcome{Seed: c.seed, Validation: v, Frozen: .3, Whitened: .4, Test: &test, Steps: 10,
+			Curve: Curve{X: []float64{0, 1}, Y: []float64{.4, v}}})
 	}
 	return r
 }
 
-// Comparisons are paired: seeds that lie far apart do not hide a difference. There are no p-values of few seeds.
+// Comparisons are paired: differences among seeds do not hide one between settings. Few seeds have no p-values.
 func TestResults(t *testing.T) {
 	for seeds, tested := range map[int]bool{1: false, 2: false, 4: false, 5: true} {
 		r := filled(t, seeds)
 		point, best, ok := r.Best()
 		d := r.Points[1].Against
-		if !ok || point != 1 || best.Seed != uint64(seeds) || d.N != seeds || !(d.Mean > .0199 && d.Mean < .0251) || r.tests() != tested || math.IsNaN(d.Low) != (seeds < 2) {
+		if !ok || point != 1 || best.Seed != uint64(seeds) || d.N != seeds || !(d.Mean > .0199 && d.Mean < .0251) ||
+			r.tests() != tested || math.IsNaN(d.Low) != (seeds < 2) {
 			t.Errorf("%d seeds: %d %v %+v", seeds, point, best.Seed, d)
 		}
 		var text, page, table, js bytes.Buffer
@@ -209,17 +223,19 @@ func TestResults(t *testing.T) {
 			t.Errorf("%s\n%s", js.String(), table.String())
 		}
 		for _, s := range []string{text.String(), page.String()} {
-			if !strings.Contains(s, "Best by validation: lr=0.01") || strings.Contains(s, "p (Holm)") != tested || strings.Contains(s, "one seed cannot say") != (seeds == 1) {
+			if !strings.Contains(s, "Best by validation: lr=0.01") || strings.Contains(s, "p (Holm)") != tested ||
+				strings.Contains(s, "one seed cannot show") != (seeds == 1) {
 				t.Errorf("%d seeds: %s", seeds, s)
 			}
 		}
-		if !strings.Contains(page.String(), "<svg") || !strings.Contains(text.String(), "winnow train --manifest m.csv --features f --lr 0.01 --seed") {
+		if !strings.Contains(page.String(), "<svg") ||
+			!strings.Contains(text.String(), "winnow train --manifest m.csv --features f --lr 0.01 --seed") {
 			t.Errorf("%s", text.String())
 		}
 	}
 }
 
-// A setting of which seeds are missing is not chosen, however good the others are, and what failed is named.
+// A setting with missing seeds is not chosen, however good its others are, and failures are named.
 func TestResultsWithGaps(t *testing.T) {
 	r := filled(t, 3)
 	for i := range r.Cells {
@@ -241,7 +257,8 @@ func TestResultsWithGaps(t *testing.T) {
 			c.Outcome.BestStep = 10 * c.Point
 		}
 	}
-	if got := strings.Join(r.cautions(), "\n"); !strings.Contains(got, "In 1 of 2 settings no training found a state better than the head it started from") {
+	if got := strings.Join(r.cautions(), "\n"); !strings.Contains(got, "In 1 of 2 settings no training found a "+
+		"better state") {
 		t.Error(got)
 	}
 	r.Held = ""
@@ -260,8 +277,8 @@ func TestResultsWithGaps(t *testing.T) {
 	}
 }
 
-// Without a validation split each training holds out a tenth, of its seed, and the command that trains it again says so; a share that is said
-// stays, and where nothing can be held out nothing can be chosen.
+// Without a validation split each training holds out a tenth, by its seed, and its command says so. A given share
+// stays, and if nothing can be held out the sweep is refused.
 func TestHoldOut(t *testing.T) {
 	sweep := func(images int, set ...string) (*Sweep, error) {
 		asked := settings.Asked{"manifest": {"m.csv"}, "features": {"f"}}
@@ -277,7 +294,8 @@ func TestHoldOut(t *testing.T) {
 		for class := range 60 {
 			s.data.Classes = append(s.data.Classes, fmt.Sprint(class))
 			for range images {
-				s.data.Samples = append(s.data.Samples, datasets.Sample{Label: class, True: class, Split: datasets.Train})
+				s.data.Samples = append(s.data.Samples, datasets.Sample{Label: class, True: class,
+					Split: datasets.Train})
 			}
 		}
 		return s, s.holdOut()
@@ -287,15 +305,18 @@ func TestHoldOut(t *testing.T) {
 		t.Fatal(s.heldOut, err)
 	}
 	for _, c := range s.cells {
-		if again := c.asked.Command("best"); c.cfg.Validation.HoldOut != 0.1 || !strings.Contains(again, "validation.hold_out=0.1") {
+		if again := c.asked.Command("best"); c.cfg.Validation.HoldOut != 0.1 ||
+			!strings.Contains(again, "validation.hold_out=0.1") {
 			t.Errorf("%v held out, again by %s", c.cfg.Validation.HoldOut, again)
 		}
 	}
-	if s, err = sweep(10, "validation.hold_out=0.2"); err != nil || s.cells[0].cfg.Validation.HoldOut != 0.2 || !strings.Contains(s.heldOut, "120 images") {
+	if s, err = sweep(10, "validation.hold_out=0.2"); err != nil || s.cells[0].cfg.Validation.HoldOut != 0.2 ||
+		!strings.Contains(s.heldOut, "120 images") {
 		t.Error(s.heldOut, err)
 	}
-	for images, set := range map[int][]string{10: {"validation.hold_out=0"}, 11: {"validation.measure=nearest-class-mean"}, 2: nil} {
-		if _, err := sweep(images, set...); err == nil || !strings.Contains(err.Error(), "none that can be held out") {
+	for images, set := range map[int][]string{10: {"validation.hold_out=0"},
+		11: {"validation.measure=nearest-class-mean"}, 2: nil} {
+		if _, err := sweep(images, set...); err == nil || !strings.Contains(err.Error(), "none to hold out by") {
 			t.Errorf("%d images a class, %v: %v", images, set, err)
 		}
 	}

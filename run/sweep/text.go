@@ -11,7 +11,8 @@ import (
 	"winnow/internal/text"
 )
 
-// table is the settings, the best first: validation, test where there is one, and the difference to the first setting.
+// table returns the settings, the best first: validation, test if there is one, and the difference to the first
+// setting.
 func (r *Results) table() (lines [][]string) {
 	head := []string{"setting", "seeds", "validation P@1 %"}
 	if r.Held != "" {
@@ -74,7 +75,7 @@ func intervalText(d paired.Difference) string {
 	return fmt.Sprintf("%+.2f to %+.2f", 100*d.Low, 100*d.High)
 }
 
-// verdict says what is best, how sure that is, and what it means.
+// verdict says which setting is best and how certain that is.
 func (r *Results) verdict() (lines []string) {
 	point, c, ok := r.Best()
 	if !ok {
@@ -90,7 +91,7 @@ func (r *Results) verdict() (lines []string) {
 		says := fmt.Sprintf("It is %+.2f points from the first setting, %s", 100*d.Mean, r.Points[0].Words)
 		switch {
 		case d.N < 2:
-			says += "; one seed cannot say whether that is more than chance"
+			says += "; one seed cannot show whether that is more than chance"
 		default:
 			says += fmt.Sprintf(" (95 %%: %s, over %s", intervalText(d), plural(d.N, "seed"))
 			if !math.IsNaN(p.Holm) {
@@ -98,24 +99,26 @@ func (r *Results) verdict() (lines []string) {
 			}
 			says += ")"
 			if d.Low <= 0 && d.High >= 0 {
-				says += ": that it is better is not shown"
+				says += ": it is not shown to be better"
 			}
 		}
 		lines = append(lines, says+".")
 	} else if point == 0 && len(r.Points) > 1 {
-		lines = append(lines, "That is the first setting: no other is better in the mean.")
+		lines = append(lines, "That is the first setting: no other has a higher mean.")
 	}
 	if o := c.Outcome; o.Validation <= max(o.Whitened, o.Frozen) {
-		lines = append(lines, fmt.Sprintf("It is NOT better than features without training (frozen %.2f %%, whitened %.2f %%).", 100*o.Frozen, 100*o.Whitened))
+		lines = append(lines, fmt.Sprintf("It is NOT better than features without training (frozen %.2f %%, whitened "+
+			"%.2f %%).", 100*o.Frozen, 100*o.Whitened))
 	}
-	lines = append(lines, fmt.Sprintf("Of its trainings seed %d validates best: %s", c.Seed, c.Folder))
+	lines = append(lines, fmt.Sprintf("Its best training has seed %d: %s", c.Seed, c.Folder))
 	return append(lines, "To train it again: "+c.Command)
 }
 
-// cautions are what a reader should not overlook.
+// cautions returns warnings for the reader.
 func (r *Results) cautions() (lines []string) {
 	if r.Held == "" {
-		lines = append(lines, "The manifest has no test split: validation chose the best setting, and so is too kind to it.")
+		lines = append(lines, "The manifest has no test split: validation chose the best setting, so its score is "+
+			"too high.")
 	}
 	if r.held != "" {
 		lines = append(lines, "The manifest has "+r.held+".")
@@ -127,16 +130,18 @@ func (r *Results) cautions() (lines []string) {
 		}
 	}
 	if untrained > 0 {
-		lines = append(lines, fmt.Sprintf("In %d of %d settings no training found a state better than the head it started from: that head is what they keep.", untrained, len(done)))
+		lines = append(lines, fmt.Sprintf("In %d of %d settings no training found a better state than its untrained "+
+			"head, which it keeps.", untrained, len(done)))
 	}
 	for _, c := range text.First(r.Failures(), 10) {
 		lines = append(lines, "Failed: "+c.Failed)
 	}
 	if n := len(r.Failures()); n > 10 {
-		lines = append(lines, fmt.Sprintf("… and %d more: results.csv has all", n-10))
+		lines = append(lines, fmt.Sprintf("… and %d more: results.csv lists all", n-10))
 	}
 	if open := len(r.Cells) - r.len() - len(r.Failures()); open > 0 {
-		lines = append(lines, fmt.Sprintf("%s of %d not done yet: the same command goes on.", plural(open, "training"), len(r.Cells)))
+		lines = append(lines, fmt.Sprintf("%s of %d not done yet: the same command continues.",
+			plural(open, "training"), len(r.Cells)))
 	}
 	return lines
 }
@@ -151,6 +156,7 @@ func (r *Results) Text(w io.Writer) error {
 	for _, line := range r.cautions() {
 		fmt.Fprintln(w, line)
 	}
-	_, err := fmt.Fprintf(w, "Written to %s: %s\n", r.dir, strings.Join([]string{"report.html", "results.csv", "results.json"}, ", "))
+	_, err := fmt.Fprintf(w, "Written to %s: %s\n", r.dir, strings.Join([]string{"report.html", "results.csv",
+		"results.json"}, ", "))
 	return err
 }

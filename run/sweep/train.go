@@ -6,17 +6,17 @@ import (
 	"fmt"
 	"time"
 
-	"winnow/papers/recipes"
 	"winnow/run"
 	"winnow/run/folder"
 	"winnow/run/measure"
+	"winnow/run/recipes"
 	"winnow/train"
 )
 
-// Outcome is what came of a training.
+// Outcome is the result of a training.
 type Outcome struct {
 	Seed       uint64   `json:"seed"`
-	Validation float64  `json:"validation_p@1"` // of the state that is kept
+	Validation float64  `json:"validation_p@1"` // of the kept state
 	Frozen     float64  `json:"frozen_p@1"`     // validation without training
 	Whitened   float64  `json:"whitened_p@1"`
 	Test       *float64 `json:"test_p@1,omitempty"`
@@ -27,18 +27,18 @@ type Outcome struct {
 	Curve      Curve    `json:"validation_curve"`
 }
 
-// Curve is what validation found over the epochs.
+// Curve is validation over the epochs.
 type Curve struct {
 	X []float64 `json:"epochs"`
 	Y []float64 `json:"score"`
 }
 
-// train makes a cell's run folder, or goes on with it, and measures it.
+// train makes or continues a cell's run, and measures it.
 func (s *Sweep) train(ctx context.Context, c cell) (o Outcome, err error) {
 	dir, start := s.dir(c), time.Now()
 	result, err := s.trainIn(ctx, c, run.Options{Resume: true})
 	if bad, ok := errors.AsType[*train.CheckpointError](err); ok && ctx.Err() == nil {
-		s.Host.Note("%v: the training begins again", bad)
+		s.Host.Note("%v: the training starts again", bad)
 		result, err = s.trainIn(ctx, c, run.Options{Overwrite: true})
 	}
 	if err != nil {
@@ -46,9 +46,10 @@ func (s *Sweep) train(ctx context.Context, c cell) (o Outcome, err error) {
 	}
 	v := result.Validation
 	if v == nil {
-		return o, fmt.Errorf("sweep: %s: no image of the validation split has features: nothing can be chosen", dir)
+		return o, fmt.Errorf("sweep: %s: no image of the validation split has features to choose by", dir)
 	}
-	o = Outcome{Seed: c.seed, Validation: v.Trained.PrecisionAt1, Frozen: v.Frozen.PrecisionAt1, Whitened: v.Whitened.PrecisionAt1, BestStep: result.BestStep, Steps: result.Steps, Stopped: result.Stopped}
+	o = Outcome{Seed: c.seed, Validation: v.Trained.PrecisionAt1, Frozen: v.Frozen.PrecisionAt1,
+		Whitened: v.Whitened.PrecisionAt1, BestStep: result.BestStep, Steps: result.Steps, Stopped: result.Stopped}
 	if s.held != "" {
 		if o.Test, err = s.test(ctx, dir); err != nil {
 			return o, err
@@ -70,7 +71,7 @@ func (s *Sweep) trainIn(ctx context.Context, c cell, o run.Options) (folder.Resu
 		}
 		o.About.Recipe, o.About.RecipeSHA256 = recipe.Name, recipe.SHA256()
 	}
-	o.Host.Note = func(string, ...any) {} // what is said of data and plan is the same for all
+	o.Host.Note = func(string, ...any) {} // notes about data and plan are the same for all
 	t, err := run.Resolve(ctx, c.cfg, run.Input{Manifest: s.data}, o)
 	if err != nil {
 		return folder.Result{}, err
@@ -78,11 +79,11 @@ func (s *Sweep) trainIn(ctx context.Context, c cell, o run.Options) (folder.Resu
 	steps := t.Steps - t.Resumed
 	s.stepped(t.Resumed, t.Resumed)
 	out, err := t.Run(ctx, run.Observer{Stepped: func(train.Step) { steps--; s.stepped(1, 0) }})
-	s.stepped(max(steps, 0), max(steps, 0)) // it ended early, or failed
+	s.stepped(max(steps, 0), max(steps, 0)) // the rest, if it stopped early or failed
 	return out.Summary, errors.Join(err, t.Close())
 }
 
-// stepped counts steps, some of which were not made now.
+// stepped counts n steps, of which early were not made now.
 func (s *Sweep) stepped(n, early int) {
 	s.line.Lock()
 	defer s.line.Unlock()
@@ -92,13 +93,13 @@ func (s *Sweep) stepped(n, early int) {
 	}
 }
 
-// test measures a run on the images that choose nothing.
+// test measures a run on the test images.
 func (s *Sweep) test(ctx context.Context, dir string) (*float64, error) {
-	metrics, _, err := measure.Choose("retrieval", nil, nil, func(string) bool { return false })
+	retrieval, err := measure.NewMetric("retrieval", nil)
 	if err != nil {
 		return nil, err
 	}
-	asked := measure.Options{Metrics: metrics}
+	asked := measure.Options{Metrics: []measure.Metric{retrieval}}
 	quiet := s.Host
 	quiet.Note = func(string, ...any) {}
 	r, err := folder.Open(ctx, dir, folder.Options{Host: quiet, Splits: asked.Splits(), For: "sweep"})
@@ -112,7 +113,7 @@ func (s *Sweep) test(ctx context.Context, dir string) (*float64, error) {
 	return &result.PrecisionAt1, nil
 }
 
-// readCurve reads what validation found while a run trained.
+// readCurve reads the validations of a run.
 func readCurve(dir string) (c Curve, err error) {
 	metrics, err := train.ReadMetrics(dir)
 	if err != nil {

@@ -12,29 +12,30 @@ import (
 	"winnow/train"
 )
 
-// Backbone is what a head stands on while it is trained: [Stored] features, or a network that is trained too, a [Live] one.
+// Backbone is what a head is trained on: [Stored] features, or a [Live] network that is trained too.
 type Backbone interface {
-	// Weights names the trained weights; none where the backbone stays as it is.
+	// Weights names the trained weights; none if the backbone is not trained.
 	Weights() []string
-	// Share counts the trained weights; nil where there are none.
+	// Share counts the trained weights; nil if there are none.
 	Share() *folder.Share
-	// Encoder returns what a run trains: the head on this backbone.
+	// Encoder returns the head on this backbone, for training.
 	Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, error)
-	// Now returns a set of images with the features that the backbone gives of them now.
+	// Now returns a set of images with the features that the backbone computes for them now.
 	Now(ctx context.Context, set features.Set) (features.Set, error)
-	// Save writes the head and, where it is trained, the network that it belongs to.
+	// Save writes the head and, if it is trained, the network that it belongs to.
 	Save(dir, headFile string, h *head.Head, meta models.HeadMeta) error
-	// Saved returns what gives the features of images by the network in a file that was saved.
+	// Saved returns a function that computes features by a saved network.
 	Saved(file string) (Features, error)
-	// Matches reports whether a saved head belongs to the network saved beside it.
+	// Matches reports whether a saved head belongs to the network saved with it.
 	Matches(dir, headFile string) bool
-	// Views compares what training sees of images with what is evaluated; nil where images do not vary, and before there is an encoder.
+	// Views compares the views that training uses with those of evaluation; nil if images do not vary, and before there
+	// is an encoder.
 	Views() *Views
 	// Close frees the memory of the network.
 	Close() error
 }
 
-// Features gives a set of images, whose features are stored, its features by a network.
+// Features returns a set of images, whose features are stored, with its features by a network.
 type Features func(ctx context.Context, set features.Set) (features.Set, error)
 
 // Encoder is an encoder that holds memory outside Go.
@@ -43,21 +44,21 @@ type Encoder interface {
 	Close() error
 }
 
-// Input is what an encoder is asked for.
+// Input says what an encoder is for.
 type Input struct {
-	Train   features.Set // the training images, in their first view
-	Stored  features.Set // the stored features of all their views
+	Train   features.Set // training images, in their first view
+	Stored  features.Set // stored features of all their views
 	Batch   int          // rows of a batch
-	Resting func() bool  // reports whether the network rests in the running step
+	Resting func() bool  // reports whether the network rests in the current step
 
-	Raw  bool       // rows are the head's as they come out of its last layer, not of unit length
-	Peer *rand.Rand // not nil: a network beside the first encoder's, on the same views; one that was drawn is drawn anew
+	Raw  bool       // rows are the output of the head's last layer, not of unit length
+	Peer *rand.Rand // not nil: a second network, on the views of the first; it shuffles weights that were drawn
 
-	// Source gives the random numbers of a batch's views: of the running step's (0) and the next one's (1).
+	// Source returns the random numbers of a batch's views: of the current step (0) or of the next one (1).
 	Source func(ahead int) *rand.Rand
 }
 
-// Stored is the backbone of a head that is trained alone: its features are stored, and stay as they are.
+// Stored is the backbone of a head that is trained alone: its features are stored and do not change.
 type Stored struct{}
 
 func (Stored) Weights() []string    { return nil }
@@ -73,7 +74,7 @@ func (Stored) Encoder(_ context.Context, h *head.Head, in Input) (Encoder, error
 	return head.NewEncoder(h, in.Stored, in.Batch)
 }
 
-// Now returns the set as it is stored.
+// Now returns the set unchanged.
 func (Stored) Now(_ context.Context, set features.Set) (features.Set, error) { return set, nil }
 
 // Save writes the head alone.
@@ -81,8 +82,8 @@ func (Stored) Save(dir, headFile string, h *head.Head, meta models.HeadMeta) err
 	return models.WriteHead(filepath.Join(dir, headFile), h, meta)
 }
 
-// Saved returns features as they are stored: there is no such file.
+// Saved returns features unchanged: there is no such file.
 func (s Stored) Saved(string) (Features, error) { return s.Now, nil }
 
-// Matches reports true: there is no file beside it.
+// Matches returns true: there is no network.
 func (Stored) Matches(string, string) bool { return true }

@@ -20,13 +20,13 @@ import (
 	"winnow/run/folder"
 )
 
-// current returns the network with the weights and statistics as they are now, cut to its feature.
+// current returns the network with its present weights and statistics, cut to its feature.
 func (t *Live) current() (*graph.Model, error) {
 	return graph.WithValues(t.model, t.net.Values())
 }
 
-// Now returns a set of images with the features that the network gives of them now: those stored while it is still as it
-// was, at the start and as long as it rests.
+// Now returns a set of images with the features that the network computes for them now: those stored as long as the
+// network is unchanged.
 func (t *Live) Now(ctx context.Context, set features.Set) (features.Set, error) {
 	if t.untouched() {
 		return set, nil
@@ -38,8 +38,8 @@ func (t *Live) Now(ctx context.Context, set features.Set) (features.Set, error) 
 	return t.featuresBy(ctx, m, set)
 }
 
-// untouched reports whether every trained number is still that of the file. A number that a Constant node holds counts
-// as touched: then features are computed that were there.
+// untouched reports whether every trained number is still that of the file. Numbers of a Constant node count as
+// changed, which costs computing features that are stored.
 func (t *Live) untouched() bool {
 	for name, values := range t.net.Values() {
 		was := t.model.Graph.Initializer(name)
@@ -66,28 +66,36 @@ func (t *Live) Saved(file string) (Features, error) {
 	return func(ctx context.Context, set features.Set) (features.Set, error) { return t.featuresBy(ctx, m, set) }, nil
 }
 
-// featuresBy returns the rows of set with the features that m, a state of the network, gives of their images, in the view
-// of extraction. It is what winnow extract would compute with m as a file.
+// featuresBy returns set with the features that m, a state of the network, computes for its images, in the view of
+// extraction. winnow extract would compute the same with m as a file.
 func (t *Live) featuresBy(ctx context.Context, m *graph.Model, set features.Set) (features.Set, error) {
 	p := t.Backbone.Preprocessing
-	net, err := ort.NewNetworks(t.rt, m.Marshal(), t.Cut.Tensor, ort.NetworkInput{Name: t.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	net, err := ort.NewNetworks(t.rt, m.Marshal(), t.Cut.Tensor,
+		ort.NetworkInput{Name: t.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
 	if err != nil {
 		return set, err
 	}
 	defer net.Close()
-	paths := make([]string, set.Len())
-	for i, id := range set.IDs {
-		paths[i] = t.Paths[id]
-	}
+	paths := t.pathsOf(set)
 	into := &inMemory{x: features.NewMatrix(len(paths), net.Dim())}
-	cfg := backbone.ExtractConfig{Preprocessing: p, Batch: t.Batch, Strict: true} // all were readable when the run began
+	// all were readable when the run began
+	cfg := backbone.ExtractConfig{Preprocessing: p, Batch: t.Batch, Strict: true}
 	if err := backbone.Extract(ctx, cfg, net, t.Root, paths, into, nil); err != nil {
 		return set, err
 	}
 	return features.Set{X: into.x, Labels: set.Labels, IDs: set.IDs}, nil
 }
 
-// inMemory takes the rows of an extraction that is not kept.
+// pathsOf lists the files of a set of images.
+func (t *Live) pathsOf(set features.Set) []string {
+	paths := make([]string, set.Len())
+	for i, id := range set.IDs {
+		paths[i] = t.Paths[id]
+	}
+	return paths
+}
+
+// inMemory takes the rows of an extraction into memory.
 type inMemory struct {
 	x    blas32.General
 	rows int
@@ -105,8 +113,8 @@ func (m *inMemory) Append(x blas32.General, _ []features.Bad) error {
 	return nil
 }
 
-// Save writes a head and the network it belongs to. The head names the network by its
-// sha256, so that halves of two states are seen for what they are.
+// Save writes a head and the network it belongs to. The head names the network by its sha256, so that files of two
+// states are told apart.
 func (t *Live) Save(dir, headFile string, h *head.Head, meta models.HeadMeta) error {
 	m, err := t.current()
 	if err != nil {
@@ -121,11 +129,12 @@ func (t *Live) Save(dir, headFile string, h *head.Head, meta models.HeadMeta) er
 	return models.WriteHead(filepath.Join(dir, headFile), h, meta)
 }
 
-// describe adds to a network's metadata where it comes from, in place of what an earlier run said of it: a key
-// stands once in an ONNX file.
+// describe writes into a network's metadata where it comes from. It replaces the entries of an earlier run, because a
+// key may occur once in an ONNX file.
 func (t *Live) describe(m *graph.Model, winnow string) *graph.Model {
 	about := *m
-	about.Metadata = append(slices.DeleteFunc(slices.Clone(m.Metadata), func(p graph.Property) bool { return strings.HasPrefix(p.Key, "winnow.") }),
+	ours := func(p graph.Property) bool { return strings.HasPrefix(p.Key, "winnow.") }
+	about.Metadata = append(slices.DeleteFunc(slices.Clone(m.Metadata), ours),
 		graph.Property{Key: "winnow.version", Value: winnow},
 		graph.Property{Key: "winnow.finetuned_from", Value: t.Backbone.Name},
 		graph.Property{Key: "winnow.finetuned_from_sha256", Value: t.Backbone.SHA256},
@@ -134,7 +143,7 @@ func (t *Live) describe(m *graph.Model, winnow string) *graph.Model {
 	return &about
 }
 
-// Matches reports whether a saved head belongs to the network saved beside it.
+// Matches reports whether a saved head belongs to the network saved with it.
 func (t *Live) Matches(dir, headFile string) bool {
 	_, meta, err := models.ReadHead(filepath.Join(dir, headFile))
 	if err != nil {

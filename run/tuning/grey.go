@@ -6,12 +6,13 @@ import (
 
 	"winnow/backbone"
 	"winnow/internal/hint"
+	"winnow/run/config"
 )
 
-// looked is how many pictures say whether all are grey.
+// looked is how many pictures are examined for colours.
 const looked = 32
 
-// Grey reports whether pictures, some from everywhere among them, have no colours.
+// Grey reports whether pictures have no colours, by a sample over the whole list.
 func Grey(root fs.FS, all []string) (bool, error) {
 	var paths []string
 	for i := 0; i < len(all); i += max(1, len(all)/looked) {
@@ -31,12 +32,13 @@ func Grey(root fs.FS, all []string) (bool, error) {
 		}
 	}
 	if read == 0 {
-		return false, hint.With(last, "fine-tuning looks at the images: name their folder with --root")
+		return false, hint.With(last, "fine-tuning reads the images: name their folder with %s",
+			config.Key("data.root"))
 	}
 	return true, nil
 }
 
-// coloured looks at some pixels for more than what storing a grey picture in colours leaves.
+// coloured reports whether some pixel differs from grey by more than compression of a grey picture causes.
 func coloured(picture image.Image) bool {
 	const near = 0x1400
 	b := picture.Bounds()

@@ -15,7 +15,7 @@ import (
 	"winnow/run/config"
 )
 
-// Grey pictures that were stored in colours stay grey.
+// Grey pictures that were stored in colours count as grey.
 func TestColoured(t *testing.T) {
 	picture := image.NewRGBA(image.Rect(0, 0, 20, 20))
 	for i := range picture.Pix {
@@ -30,7 +30,7 @@ func TestColoured(t *testing.T) {
 	}
 }
 
-// Where it is left open, coloured pictures are mirrored where all of the network learns, and nothing else is.
+// The automatic augmentation mirrors coloured pictures if the whole network is trained, and nothing else.
 func TestAutoAugmentation(t *testing.T) {
 	for name, c := range map[string]struct {
 		weights, augment string
@@ -62,7 +62,8 @@ func TestAutoAugmentation(t *testing.T) {
 			continue
 		}
 		mirrored := live.Augment != (backbone.Augmentation{}) && c.augment == config.AutoAugmentation
-		if live.Settings.Augment != c.want || mirrored != slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "mirrored") }) {
+		if live.Settings.Augment != c.want ||
+			mirrored != slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "mirrored") }) {
 			t.Errorf("%s: %s, said %q, expected %s", name, live.Settings.Augment, notes, c.want)
 		}
 	}

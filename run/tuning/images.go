@@ -16,8 +16,8 @@ import (
 	"winnow/train/selective"
 )
 
-// Images is the backbone for methods that make what the network is fed themselves: views, and mixtures of them. It is package
-// selective's Live.
+// Images is the backbone for methods that make the network's input themselves: views, and mixtures of them. It
+// implements package selective's Live.
 type Images struct {
 	on     *Live
 	in     Input
@@ -25,20 +25,13 @@ type Images struct {
 	head   *head.Head
 	drawn  *live.Pixels
 	plain  *live.Pixels
-	random *rand.Rand // of the views that are drawn now
+	random *rand.Rand // of the views that are being drawn
 }
 
-// Images returns it for a training set. in.Batch is the largest number of images that the encoder is given at a time.
+// Images returns the backbone for a training set. in.Batch is the largest number of images in a call of the encoder.
 func (t *Live) Images(ctx context.Context, in Input) (*Images, error) {
-	err := t.differentiate(t.rt.Kernels())
+	err := t.load(ctx, in.Train)
 	if err != nil {
-		return nil, err
-	}
-	if t.net, err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
-		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
-	}
-	t.noteWeights()
-	if err := t.noteViews(ctx, in.Train); err != nil {
 		return nil, err
 	}
 	if t.frozen != nil {
@@ -47,19 +40,17 @@ func (t *Live) Images(ctx context.Context, in Input) (*Images, error) {
 		}
 	}
 	m, p := &Images{on: t, in: in, ctx: ctx}, t.Backbone.Preprocessing
-	paths := make([]string, in.Train.Len())
-	for i, id := range in.Train.IDs {
-		paths[i] = t.Paths[id]
-	}
-	cache := backbone.NewImageCache(t.Root, paths, int64(t.Settings.CacheLimit), p.DecodeOptions(t.Augment))
-	if m.drawn, err = live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment, Source: func(int) *rand.Rand { return m.random }}); err != nil {
+	cache := backbone.NewImageCache(t.Root, t.pathsOf(in.Train), int64(t.Settings.CacheLimit),
+		p.DecodeOptions(t.Augment))
+	if m.drawn, err = live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment,
+		Source: func(int) *rand.Rand { return m.random }}); err != nil {
 		return nil, err
 	}
 	m.plain, err = live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p})
 	return m, err
 }
 
-// Size returns the numbers of an image.
+// Size returns how many numbers an image has.
 func (m *Images) Size() int { return m.on.Backbone.Preprocessing.Size() }
 
 // Draw writes an augmented view of each row.
@@ -82,7 +73,7 @@ func load(from *live.Pixels, images blas32.General, rows []int) error {
 	return nil
 }
 
-// inputs returns what a network is fed for images that are given.
+// inputs returns the network's input for images.
 func (m *Images) inputs(images blas32.General) (live.Inputs, error) {
 	given := &live.Given{X: images}
 	if m.on.prefix == nil {
@@ -91,7 +82,7 @@ func (m *Images) inputs(images blas32.General) (live.Inputs, error) {
 	return live.NewPrefixed(m.on.prefix, given, min(images.Rows, m.on.Batch))
 }
 
-// Encoder returns the network with a head on it, whose row i is the i-th of images.
+// Encoder returns the network with a head on it; its row i is row i of images.
 func (m *Images) Encoder(h *head.Head, images blas32.General) (selective.Encoder, error) {
 	inputs, err := m.inputs(images)
 	if err != nil {
@@ -100,11 +91,12 @@ func (m *Images) Encoder(h *head.Head, images blas32.General) (selective.Encoder
 	m.head = h
 	rows := features.AllRows(images.Rows)
 	return live.New(live.Config{
-		Network: m.on.net, Inputs: inputs, Head: h, Labels: rows, IDs: rows, Batch: images.Rows, Chunk: m.on.Settings.Chunk, Resting: m.in.Resting,
+		Network: m.on.net, Inputs: inputs, Head: h, Labels: rows, IDs: rows, Batch: images.Rows,
+		Chunk: m.on.Settings.Chunk, Resting: m.in.Resting,
 	})
 }
 
-// Embed returns the training set as network and head are now.
+// Embed returns the training set, embedded by the present network and head.
 func (m *Images) Embed() (features.Set, error) {
 	now, err := m.on.Now(m.ctx, m.in.Train)
 	if err != nil {
@@ -113,7 +105,7 @@ func (m *Images) Embed() (features.Set, error) {
 	return m.head.EmbedSet(m.ctx, now)
 }
 
-// Average returns a running average of network and head, which begins as they are.
+// Average returns a running average of network and head that starts from their present state.
 func (m *Images) Average(h *head.Head) (selective.Average, error) {
 	t := m.on
 	var err error
@@ -136,7 +128,7 @@ func (m *Images) Average(h *head.Head) (selective.Average, error) {
 	return a, nil
 }
 
-// average is a network and a head of their own.
+// average is a second network with a second head.
 type average struct {
 	of     *Images
 	head   *head.Head
@@ -144,10 +136,10 @@ type average struct {
 	x      blas32.General
 }
 
-// Params returns the head's, then the network's, in memory that both read.
+// Params returns the parameters of the head, then of the network, in the memory that these use.
 func (a *average) Params() []*features.Param { return a.params }
 
-// EmbedInto embeds images, a batch of the network at a time.
+// EmbedInto embeds images batch by batch.
 func (a *average) EmbedInto(dst, images blas32.General) error {
 	net := a.of.on.peer
 	inputs, err := a.of.inputs(images)

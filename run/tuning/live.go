@@ -17,11 +17,12 @@ import (
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/internal/text"
+	"winnow/run/config"
 	"winnow/run/folder"
 )
 
-// choose picks the weights to train and differentiates the network by them: what has no derivative is known before
-// anything runs.
+// choose picks the weights to train and differentiates the network by them, so that a missing derivative is found
+// before anything runs.
 func (t *Live) choose() (err error) {
 	m := t.sized()
 	if t.weights, err = gradient.Choose(m, t.Cut.Tensor, t.Settings.Weights); err != nil {
@@ -33,7 +34,7 @@ func (t *Live) choose() (err error) {
 	return t.differentiate(false)
 }
 
-// differentiate makes the derivative of the live part, with winnow's own operators or without.
+// differentiate makes the derivative of the live part, with or without winnow's own operators.
 func (t *Live) differentiate(kernels bool) (err error) {
 	t.derivative, err = gradient.Differentiate(t.live, gradient.Options{
 		Output: t.Cut.Tensor, Weights: t.weights, BatchNorm: t.batchNorm(), Kernels: kernels,
@@ -41,8 +42,8 @@ func (t *Live) differentiate(kernels bool) (err error) {
 	return err
 }
 
-// sized returns the network with the size of its images written into its input: derivatives want to know it. What is
-// saved keeps its free sizes.
+// sized returns the network with the size of its images written into its input, which derivatives need. Saved networks
+// keep their free sizes.
 func (t *Live) sized() *graph.Model {
 	p := t.Backbone.Preprocessing
 	for _, d := range t.model.Graph.DataInputs()[0].Shape[1:] {
@@ -53,23 +54,13 @@ func (t *Live) sized() *graph.Model {
 	return t.model
 }
 
-// Encoder loads the network for training, with a head on it; or, where there is one already, a second network beside it.
+// Encoder loads the network for training, with a head on it; with in.Peer, it loads a second one.
 func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, error) {
 	if in.Peer != nil {
 		return t.peerEncoder(h, in)
 	}
-	err := t.differentiate(t.rt.Kernels()) // the runtime was not known when the weights were chosen
-	if err != nil {
+	if err := t.load(ctx, in.Train); err != nil {
 		return nil, err
-	}
-	if t.net, err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
-		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
-	}
-	t.noteWeights()
-	if t.Augment != (backbone.Augmentation{}) {
-		if err := t.noteViews(ctx, in.Train); err != nil {
-			return nil, err
-		}
 	}
 	inputs, err := t.inputs(ctx, in.Train, in.Batch, in.Source)
 	if err != nil {
@@ -79,14 +70,31 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 	return t.encoder(t.net, inputs, h, in)
 }
 
+// load loads the network for training on a set of images, and notes what is trained and how the images vary.
+func (t *Live) load(ctx context.Context, set features.Set) error {
+	err := t.differentiate(t.rt.Kernels()) // the runtime was unknown when the weights were chosen
+	if err != nil {
+		return err
+	}
+	if t.net, err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
+		return fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
+	}
+	t.noteWeights()
+	if t.Augment == (backbone.Augmentation{}) {
+		return nil
+	}
+	return t.noteViews(ctx, set)
+}
+
 func (t *Live) encoder(net *ort.Live, inputs live.Inputs, h *head.Head, in Input) (Encoder, error) {
 	return live.New(live.Config{
-		Network: net, Inputs: inputs, Head: h, Labels: in.Train.Labels, IDs: in.Train.IDs, Batch: in.Batch, Raw: in.Raw, Chunk: t.Settings.Chunk, Resting: in.Resting,
+		Network: net, Inputs: inputs, Head: h, Labels: in.Train.Labels, IDs: in.Train.IDs, Batch: in.Batch, Raw: in.Raw,
+		Chunk: t.Settings.Chunk, Resting: in.Resting,
 	})
 }
 
-// peerEncoder loads a second network, which begins as the first does, or, where the first was drawn, with its weights in another
-// order: numbers drawn alike are as likely in any.
+// peerEncoder loads a second network, which starts from the weights of the first. If those were drawn, it shuffles
+// them: independent equal draws are as likely in any order.
 func (t *Live) peerEncoder(h *head.Head, in Input) (_ Encoder, err error) {
 	if t.peer, err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
 		return nil, fmt.Errorf("finetune: %s, a second time: %w", t.Backbone.Name, err)
@@ -99,20 +107,20 @@ func (t *Live) peerEncoder(h *head.Head, in Input) (_ Encoder, err error) {
 	return t.encoder(t.peer, t.second, h, in)
 }
 
-// inputs returns what the live part is fed: pixels, or the activations of the frozen part, kept if they may be.
-func (t *Live) inputs(ctx context.Context, set features.Set, batch int, source func(ahead int) *rand.Rand) (live.Inputs, error) {
-	paths := make([]string, set.Len())
-	for i, id := range set.IDs {
-		paths[i] = t.Paths[id]
-	}
+// inputs returns the input of the live part: pixels, or the activations of the frozen part, cached if they can be.
+func (t *Live) inputs(ctx context.Context, set features.Set, batch int, source func(ahead int) *rand.Rand) (
+	live.Inputs, error) {
+	paths := t.pathsOf(set)
 	p, limit := t.Backbone.Preprocessing, int64(t.Settings.CacheLimit)
 	varies := t.Augment != (backbone.Augmentation{})
 	keep := func(pictures int64) (*live.Pixels, error) {
 		cache := backbone.NewImageCache(t.Root, paths, pictures, p.DecodeOptions(t.Augment))
 		if err := readOne(cache); err != nil {
-			return nil, hint.With(err, "fine-tuning looks at the images, which were looked for below %s: name their folder with --root", t.RootName)
+			return nil, hint.With(err, "fine-tuning reads the images, which were expected below %s: name their "+
+				"folder with %s", t.RootName, config.Key("data.root"))
 		}
-		return live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment, Source: source})
+		return live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment,
+			Source: source})
 	}
 	pixels, err := keep(limit)
 	if err != nil || t.frozen == nil {
@@ -122,17 +130,20 @@ func (t *Live) inputs(ctx context.Context, set features.Set, batch int, source f
 		return nil, err
 	}
 	if !varies && limit > 0 {
-		if pixels, err = keep(0); err != nil { // every picture is wanted once
+		if pixels, err = keep(0); err != nil { // every picture is read once
 			return nil, err
 		}
 		cached, err := t.cache(ctx, pixels, set.Len(), limit)
 		if tooLarge := new(live.TooLarge); !errors.As(err, &tooLarge) {
 			if err != nil && ctx.Err() == nil {
-				err = hint.With(err, "fine-tuning looks at every image of the train split that the features know, below %s", t.RootName)
+				err = hint.With(err, "fine-tuning reads every image of the train split that has features, below %s",
+					t.RootName)
 			}
 			return cached, err
 		} else {
-			t.Note("what the frozen part gives of %d images takes %s, more than the cache limit of %s: it is computed again for every batch", tooLarge.Rows, text.Approx(tooLarge.Need), text.Approx(tooLarge.Limit))
+			t.Note("the output of the frozen part for %d images takes %s, more than the cache limit of %s: it is "+
+				"computed again for every batch", tooLarge.Rows, text.Approx(tooLarge.Need),
+				text.Approx(tooLarge.Limit))
 		}
 		if pixels, err = keep(limit); err != nil {
 			return nil, err
@@ -163,7 +174,7 @@ func (t *Live) cache(ctx context.Context, pixels *live.Pixels, rows int, limit i
 	return cached, nil
 }
 
-// readOne checks that the pictures are there, before the first step misses one.
+// readOne checks before the first step that pictures can be read.
 func readOne(cache interface {
 	Image(int) (image.Image, error)
 }) error {
@@ -171,8 +182,8 @@ func readOne(cache interface {
 	return err
 }
 
-// Held returns about how many bytes an image holds while the network learns from it: the activations that its derivative
-// reads, and their gradients.
+// Held returns about how many bytes an image takes while the network learns from it: the activations that its
+// derivative reads, and their gradients.
 func (t *Live) Held() int64 {
 	var sum int64
 	known := graph.Infer(t.derivative.Forward)
@@ -188,10 +199,10 @@ func (t *Live) Held() int64 {
 	return 2 * sum
 }
 
-// Weights names the initializers that are trained.
+// Weights names the trained initializers.
 func (t *Live) Weights() []string { return t.weights }
 
-// Share counts what is trained.
+// Share counts the trained weights.
 func (t *Live) Share() *folder.Share {
 	s := &folder.Share{From: t.Backbone.Name, SHA256: t.Backbone.SHA256, Tensors: len(t.weights)}
 	for _, w := range gradient.Weights(t.model, t.Cut.Tensor) {
@@ -203,12 +214,14 @@ func (t *Live) Share() *folder.Share {
 	return s
 }
 
-// noteWeights notes what is trained.
+// noteWeights notes which weights are trained.
 func (t *Live) noteWeights() {
 	s := t.Share()
-	t.Note("fine-tuning %s: %d of its %d weights (%s), in %d tensors, batch normalization %s", s.From, s.Trained, s.Of, s.Percent(), s.Tensors, t.Settings.BatchNorm)
+	t.Note("fine-tuning %s: %d of its %d weights (%s), in %d tensors, batch normalization %s", s.From, s.Trained, s.Of,
+		s.Percent(), s.Tensors, t.Settings.BatchNorm)
 	if t.frozen != nil {
-		t.Note("%d of the network's %d nodes lie before them and stay as they are", len(t.frozen.Graph.Nodes), len(t.model.Graph.Nodes))
+		t.Note("%d of the network's %d nodes come before these and do not change", len(t.frozen.Graph.Nodes),
+			len(t.model.Graph.Nodes))
 	}
 }
 

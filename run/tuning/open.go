@@ -7,17 +7,17 @@ import (
 	"slices"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
 	"winnow/run/config"
+	"winnow/run/extraction"
 )
 
-// Open finds the backbone and the images that a configuration names, and everything about them that can be wrong before a
-// network runs. paths are those of the whole manifest, by position; cfg says to whom facts and progress go.
+// Open opens the backbone and the images that a configuration names, and checks everything that can be checked before a
+// network runs. paths are those of the whole manifest, by position; cfg says where notes and progress go.
 func Open(run config.Run, paths []string, cfg Config) (*Live, error) {
 	cfg.Settings, cfg.Paths, cfg.Batch = run.Finetune, paths, extraction.UsualBatch
 	var err error
@@ -29,7 +29,7 @@ func Open(run config.Run, paths []string, cfg Config) (*Live, error) {
 	root := imageroot.Resolve(location.At(run.Data.Root), location.At(run.Data.Manifest))
 	cfg.RootName = root.String()
 	if cfg.Root, err = imageroot.Open(context.Background(), root); err != nil {
-		return nil, hint.With(err, "fine-tuning looks at the images: name their folder with --root")
+		return nil, hint.With(err, "fine-tuning reads the images: name their folder with %s", config.Key("data.root"))
 	}
 	if err := cfg.findBackbone(run.Data); err != nil {
 		return nil, err
@@ -43,24 +43,25 @@ func Open(run config.Run, paths []string, cfg Config) (*Live, error) {
 	return New(cfg)
 }
 
-// chooseAugmentation decides what the configuration leaves open.
+// chooseAugmentation chooses the augmentation if the configuration leaves it open.
 func (c *Config) chooseAugmentation() (err error) {
 	if c.Settings.Augment != config.AutoAugmentation {
 		return nil
 	}
 	c.Settings.Augment = config.NoAugmentation
 	if c.Settings.Weights == config.AllWeights {
-		if grey, err := Grey(c.Root, c.Paths); err == nil && !grey { // where no picture can be read, who makes features says so
+		if grey, err := Grey(c.Root, c.Paths); err == nil && !grey { // an error comes again when features are made
 			c.Settings.Augment = "flip"
-			c.Note("training pictures are mirrored at random (--augment chooses another way, or none)")
+			c.Note("training pictures are mirrored at random (%s chooses another way, or none)",
+				config.Key("finetune.augment"))
 		}
 	}
 	c.Augment, err = backbone.ParseAugmentation(c.Settings.Augment)
 	return err
 }
 
-// fitEvaluation has the features that the run starts from, and so what it evaluates, seen as the augmentation sees pictures; those
-// that were made otherwise are refused.
+// fitEvaluation makes the features that the run starts from, and its evaluation, see pictures as the augmentation does.
+// It refuses features that were made in another way.
 func (c *Config) fitEvaluation(run config.Run) error {
 	was := c.Backbone.Preprocessing
 	now := c.Augment.Evaluation(was)
@@ -68,21 +69,25 @@ func (c *Config) fitEvaluation(run config.Run) error {
 		return nil
 	}
 	if run.Data.Features != "" {
-		return hint.With(fmt.Errorf("finetune: %s: features of pictures that are cropped, where --augment %s trains on pictures squashed to squares", run.Data.Features, c.Settings.Augment),
-			"make them with winnow extract --resize squash, or leave --features away; --augment flip fits those that are there")
+		return hint.With(fmt.Errorf("finetune: %s: features of cropped pictures, but finetune.augment %s trains on "+
+			"pictures squashed to squares", run.Data.Features, c.Settings.Augment), "make them with winnow extract "+
+			"--resize squash, or leave %s out; %s fits these features", config.Key("data.features"),
+			config.Key("finetune.augment=flip"))
 	}
 	c.Backbone.Preprocessing = now
-	c.Note("pictures are squashed to %d×%d, as --augment %s has them, for the run's features, its evaluation and its export too", now.Crop, now.Crop, c.Settings.Augment)
+	c.Note("pictures are squashed to %d×%d, as the augmentation %s does, also for the run's features, evaluation and "+
+		"export", now.Crop, now.Crop, c.Settings.Augment)
 	return nil
 }
 
-// findBackbone finds the network: the one that made the features, if there are any, or the one named.
+// findBackbone finds the network: the one that made the features, if these are named, or the one that is named.
 func (c *Config) findBackbone(from config.Data) (err error) {
 	output := ""
 	if from.Features != "" {
 		store, err := features.Open(from.Features)
 		if err != nil {
-			return hint.With(err, "leave --features away to have them made in the run's folder, or make them: winnow extract")
+			return hint.With(err, "leave %s out to make them in the run's folder, or make them: winnow extract",
+				config.Key("data.features"))
 		}
 		if c.Backbone, err = extraction.BackboneOf(store, from.Model); err != nil {
 			return err
@@ -98,7 +103,8 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 			return err
 		}
 		if c.Backbone, err = registry.Resolve(from.Model, models.Settings{}); errors.Is(err, models.ErrUnprepared) {
-			return hint.With(err, "how a network wants its images is said once: to winnow models add, or to winnow extract, whose store --features names")
+			return hint.With(err, "say once how the network takes images: to winnow models add, or to winnow "+
+				"extract, whose store %s names", config.Key("data.features"))
 		} else if err != nil {
 			return err
 		}
@@ -110,19 +116,21 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 		c.Note("%s", line)
 	}
 	if c.Backbone.Guessed && from.Features == "" {
-		c.Note("these are flags of winnow models add, and of winnow extract, whose store --features names")
+		c.Note("these are flags of winnow models add, and of winnow extract, whose store %s names",
+			config.Key("data.features"))
 	}
 	return nil
 }
 
-// compareDecoder notes that the images will be decoded differently from those that the features are of.
+// compareDecoder notes if images will be decoded differently from those of the features.
 func (c *Config) compareDecoder(store *features.Store) {
 	if now := c.Backbone.Preprocessing.DecoderVersion(); store.Key.Decoder != now {
-		c.Note("the features %s are of images that an earlier winnow decoded, now they are read with decoder %q: pixels may differ by a grey value or two; winnow extract --overwrite makes them again", store.Dir, now)
+		c.Note("the features %s are of images that an earlier winnow decoded, now they are read with decoder %q: "+
+			"pixels may differ by a grey value or two; winnow extract --overwrite makes them again", store.Dir, now)
 	}
 }
 
-// Extraction returns how the features of the backbone before the run are made into a store.
+// Extraction returns how to make the features of the backbone before the run, into a store.
 func (t *Live) Extraction(dir string) *extraction.Extraction {
 	return &extraction.Extraction{
 		Out: dir, Root: t.Root, Paths: features.Distinct(slices.Clone(t.Paths)), Model: t.Backbone, Cut: t.Cut,

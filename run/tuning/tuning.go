@@ -1,5 +1,5 @@
-// Package tuning trains a backbone together with the head on it: which of its weights move, what images it sees, how
-// its state is asked for features while it trains, and how it is saved.
+// Package tuning trains a backbone together with its head: it chooses the weights, feeds the images, computes features
+// during the training, and saves the network.
 package tuning
 
 import (
@@ -17,9 +17,9 @@ import (
 	"winnow/run/config"
 )
 
-// Config is what is trained, and on which images.
+// Config says what is trained, and on which images.
 type Config struct {
-	Backbone *models.Backbone // as it was
+	Backbone *models.Backbone // before the training
 	Cut      *models.Prepared // to its feature
 	Settings config.Finetune
 	Augment  backbone.Augmentation
@@ -27,20 +27,19 @@ type Config struct {
 	Root     fs.FS
 	RootName string   // the folder or .zip file that Root is
 	Paths    []string // of the whole manifest, by position
-	Batch    int      // images a run of the network where it is only asked, not trained
+	Batch    int      // images in a run of the network that only computes features
 
-	Note  func(format string, args ...any)                         // takes a fact for the user
+	Note  func(format string, args ...any)                         // takes notes for the user
 	Watch func(what string) (at func(done, total int), end func()) // shows what takes long
 }
 
-// Live is a backbone that a run trains together with its head: what it was, which of its weights move, and the
-// images it sees.
+// Live is a backbone that a run trains together with its head.
 type Live struct {
 	Config
-	Drawn        bool                 // the network has learned nothing yet: it says so, or its batch normalization does
+	Drawn        bool                 // the network has learned nothing yet, by its metadata or its batch normalization
 	weights      []string             // initializers that are trained
-	model        *graph.Model         // the backbone, read: the weights' first values
-	frozen, live *graph.Model         // before and behind where training begins; frozen is nil where all is trained
+	model        *graph.Model         // the backbone with its first weights
+	frozen, live *graph.Model         // before and after the first trained weight; frozen may be nil
 	derivative   *gradient.Derivative // of live
 	rt           *ort.Runtime
 	net          *ort.Live
@@ -50,11 +49,12 @@ type Live struct {
 	views        *Views // nil before they are compared
 }
 
-// New finds everything about a backbone's training that can be wrong before a network runs.
+// New checks everything about a backbone's training that can be checked before a network runs.
 func New(cfg Config) (*Live, error) {
 	t := &Live{Config: cfg}
 	if t.Cut.Batch > 0 {
-		return nil, fmt.Errorf("finetune: %s takes batches of exactly %d images, expected a network whose batch is free", t.Backbone.Name, t.Cut.Batch)
+		return nil, fmt.Errorf("finetune: %s takes batches of exactly %d images, expected a network of any batch size",
+			t.Backbone.Name, t.Cut.Batch)
 	}
 	m, err := graph.Read(t.Cut.Model)
 	if err != nil {
@@ -67,14 +67,14 @@ func New(cfg Config) (*Live, error) {
 		t.Settings.BatchNorm = config.FrozenNorm
 		if t.Drawn && norm {
 			t.Settings.BatchNorm = config.TrainNorm
-			t.Note("batch normalization learns its statistics: those of %s are as they were drawn", t.Backbone.Name)
+			t.Note("batch normalization learns its statistics: those of %s are as drawn", t.Backbone.Name)
 		}
 	}
 	return t, t.choose()
 }
 
-// normStatistics reports whether a network has batch normalization, and whether nothing has moved its running statistics yet. That tells
-// a drawn network that came from elsewhere and does not say that it is one.
+// normStatistics reports whether a network has batch normalization, and whether its running statistics are unchanged.
+// They give away a drawn network whose metadata do not say so.
 func normStatistics(g *graph.Graph) (found, fresh bool) {
 	for _, n := range g.Nodes {
 		if !graph.IsONNX(n.Domain) || n.Op != "BatchNormalization" || len(n.Inputs) < 5 {
@@ -95,10 +95,10 @@ func normStatistics(g *graph.Graph) (found, fresh bool) {
 	return found, found
 }
 
-// Use gives it the runtime that its networks run on.
+// Use sets the runtime of the networks.
 func (t *Live) Use(rt *ort.Runtime) { t.rt = rt }
 
-// batchNorm returns what happens to batch normalization.
+// batchNorm returns how batch normalization is trained.
 func (t *Live) batchNorm() gradient.BatchNorm {
 	if t.Settings.BatchNorm == config.TrainNorm {
 		return gradient.BatchNorm{Train: true, Momentum: t.Settings.Momentum}

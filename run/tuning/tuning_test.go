@@ -30,7 +30,7 @@ func drawn6(t *testing.T) (cfg config.Run, paths []string) {
 	return drawnAs(t, "lenet5", func(*graph.Model) {})
 }
 
-// drawnAs does so with a network of another architecture, changed.
+// drawnAs is drawn6 with a changed network of another architecture.
 func drawnAs(t *testing.T, arch string, change func(*graph.Model)) (cfg config.Run, paths []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,7 +74,7 @@ func open(t *testing.T, cfg config.Run, paths []string) (*Live, []string, error)
 	return live, notes, err
 }
 
-// What is trained is chosen without a runtime: all weights, those of a stage and behind it, or those of a pattern.
+// The trained weights are chosen without a runtime: all, those from a stage on, or those of a pattern.
 func TestWeights(t *testing.T) {
 	cfg, paths := drawn6(t)
 	all, _, err := open(t, cfg, paths)
@@ -90,10 +90,12 @@ func TestWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := one.Share(); !slices.Equal(one.Weights(), []string{last}) || s.Trained >= s.Of || s.Of != all.Share().Of || one.frozen == nil {
+	if s := one.Share(); !slices.Equal(one.Weights(), []string{last}) || s.Trained >= s.Of || s.Of != all.Share().Of ||
+		one.frozen == nil {
 		t.Errorf("%s: %+v, %v", last, s, one.Weights())
 	}
-	if e := one.Extraction("store"); e.Out != "store" || !slices.Equal(e.Paths, paths) || e.Model.SHA256 != one.Backbone.SHA256 {
+	if e := one.Extraction("store"); e.Out != "store" || !slices.Equal(e.Paths, paths) ||
+		e.Model.SHA256 != one.Backbone.SHA256 {
 		t.Errorf("extraction of %+v", e)
 	}
 }
@@ -104,21 +106,23 @@ func TestOpenRefuses(t *testing.T) {
 		change       func(*config.Run)
 		want, advice string
 	}{
-		"stage":   {func(c *config.Run) { c.Finetune.Weights = "layer9" }, `weights "layer9": found no such stage`, "winnow models show"},
+		"stage": {func(c *config.Run) { c.Finetune.Weights = "layer9" }, `weights "layer9": found no such stage`,
+			"winnow models show"},
 		"recipe":  {func(c *config.Run) { c.Finetune.Augment = "wild" }, "wild", ""},
-		"folder":  {func(c *config.Run) { c.Data.Root += "/nowhere" }, "nowhere", "--root"},
+		"folder":  {func(c *config.Run) { c.Data.Root += "/nowhere" }, "nowhere", "data.root"},
 		"store":   {func(c *config.Run) { c.Data.Features = "nowhere" }, "nowhere", "winnow extract"},
 		"network": {func(c *config.Run) { c.Data.Model += ".old" }, "lenet5.onnx.old", ""},
 	} {
 		cfg := good
 		c.change(&cfg)
-		if _, _, err := open(t, cfg, paths); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.advice) {
+		if _, _, err := open(t, cfg, paths); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(hint.Of(err), c.advice) {
 			t.Errorf("%s: found %v (%s), expected %s (%s)", name, err, hint.Of(err), c.want, c.advice)
 		}
 	}
 }
 
-// Features are those stored until a weight has moved; then the network gives them, and a saved one gives the same again.
+// Features are those stored until a weight changes; then the network computes them, and so does a saved one.
 func TestFeaturesFollowTheWeights(t *testing.T) {
 	rt := orttest.Runtime(t)
 	cfg, paths := drawn6(t)
@@ -128,7 +132,8 @@ func TestFeaturesFollowTheWeights(t *testing.T) {
 	}
 	live.Use(rt)
 	dim := live.Cut.Dim
-	set := features.Set{X: features.NewMatrix(len(paths), dim), Labels: []int{0, 1, 0, 1, 0, 1}, IDs: features.AllRows(len(paths))}
+	set := features.Set{X: features.NewMatrix(len(paths), dim), Labels: []int{0, 1, 0, 1, 0, 1},
+		IDs: features.AllRows(len(paths))}
 	for i := range set.X.Data {
 		set.X.Data[i] = float32(i % 5)
 	}
@@ -136,7 +141,8 @@ func TestFeaturesFollowTheWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoder, err := live.Encoder(t.Context(), h, Input{Train: set, Stored: set, Batch: 4, Resting: func() bool { return false }})
+	encoder, err := live.Encoder(t.Context(), h, Input{Train: set, Stored: set, Batch: 4,
+		Resting: func() bool { return false }})
 	if err != nil {
 		t.Fatal(err, notes)
 	}
@@ -181,7 +187,7 @@ func TestFeaturesFollowTheWeights(t *testing.T) {
 	}
 }
 
-// A head on stored features has no network beside it.
+// A head on stored features has no network next to it.
 func TestStored(t *testing.T) {
 	set := features.NewSet(4, 3)
 	for i := range set.X.Data {
@@ -197,7 +203,8 @@ func TestStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, err := os.ReadDir(dir)
-	if err != nil || len(files) != 1 || files[0].Name() != folder.LastHeadFile || !b.Matches(dir, folder.LastHeadFile) || b.Share() != nil || len(b.Weights()) != 0 {
+	if err != nil || len(files) != 1 || files[0].Name() != folder.LastHeadFile ||
+		!b.Matches(dir, folder.LastHeadFile) || b.Share() != nil || len(b.Weights()) != 0 {
 		t.Errorf("%v: %v", err, files)
 	}
 	saved, err := b.Saved("nowhere")
@@ -209,7 +216,8 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// The evaluation's own views are those of the features; of wide pictures a squashed view is farther from them than a mirrored one.
+// Views without augmentation have the stored features; for wide pictures a squashed view is farther from them than a
+// mirrored one.
 func TestCompareViews(t *testing.T) {
 	rt := orttest.Runtime(t)
 	cfg, paths := drawn6(t)
@@ -239,7 +247,8 @@ func TestCompareViews(t *testing.T) {
 			t.Fatal(err)
 		}
 		live.Use(rt)
-		set := features.Set{X: features.NewMatrix(len(paths), live.Cut.Dim), Labels: []int{0, 1, 0, 1, 0, 1}, IDs: features.AllRows(len(paths))}
+		set := features.Set{X: features.NewMatrix(len(paths), live.Cut.Dim), Labels: []int{0, 1, 0, 1, 0, 1},
+			IDs: features.AllRows(len(paths))}
 		if set, err = live.featuresBy(t.Context(), live.model, set); err != nil {
 			t.Fatal(err)
 		}
@@ -255,13 +264,14 @@ func TestCompareViews(t *testing.T) {
 	if own["none"] < 0.9999 || own["flip"] > 0.9999 || own["prism"] >= own["flip"] {
 		t.Errorf("cosines of training views to the evaluation's: %v", own)
 	}
-	if v := (Views{Own: 0.67, Others: 0.6}); v.Share() > ownShare || (Views{Own: 0.96, Others: 0.64}).Share() < ownShare {
+	if v := (Views{Own: 0.67, Others: 0.6}); v.Share() > ownShare ||
+		(Views{Own: 0.96, Others: 0.64}).Share() < ownShare {
 		t.Errorf("%+v: a share of %.2f", v, v.Share())
 	}
 }
 
-// What is evaluated has the shape of what is trained on: a run that makes its features squashes pictures as its augmentation does, and
-// features of cropped pictures are refused with the command that makes others.
+// Evaluation sees pictures as training does: a run that makes its features squashes pictures if its augmentation does,
+// and features of cropped pictures are refused with the command that makes others.
 func TestFitEvaluation(t *testing.T) {
 	cropped := backbone.Preprocessing{Resize: 256, Crop: 224}
 	for _, c := range []struct {
@@ -269,7 +279,8 @@ func TestFitEvaluation(t *testing.T) {
 		was, want         backbone.Preprocessing
 	}{
 		{"prism", "", cropped, backbone.Preprocessing{Resize: 224, Exact: true, Crop: 224}},
-		{"prism", "f", backbone.Preprocessing{Resize: 256, Exact: true, Crop: 224}, backbone.Preprocessing{Resize: 256, Exact: true, Crop: 224}},
+		{"prism", "f", backbone.Preprocessing{Resize: 256, Exact: true, Crop: 224}, backbone.Preprocessing{Resize: 256,
+			Exact: true, Crop: 224}},
 		{"prism", "", backbone.Preprocessing{Crop: 28}, backbone.Preprocessing{Crop: 28}},
 		{"flip", "f", cropped, cropped},
 		{"supcon", "", cropped, cropped},
@@ -292,8 +303,8 @@ func TestFitEvaluation(t *testing.T) {
 	}
 }
 
-// A network made by winnow says that it was drawn, one from elsewhere by its batch normalization; where it is left open, this learns
-// its statistics then.
+// A drawn network is recognised by its metadata or its batch normalization. The automatic choice then trains the
+// statistics.
 func TestDrawn(t *testing.T) {
 	for name, c := range map[string]struct {
 		arch, given string
@@ -332,7 +343,7 @@ func TestDrawn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "as they were drawn") })
+		said := slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "as drawn") })
 		if live.Drawn != c.drawn || live.Settings.BatchNorm != c.want || said != (c.want == config.TrainNorm) {
 			t.Errorf("%s: drawn %v, %s, said %q", name, live.Drawn, live.Settings.BatchNorm, notes)
 		}

@@ -10,29 +10,28 @@ import (
 	"winnow/backbone/live"
 	"winnow/backbone/ort"
 	"winnow/features"
+	"winnow/run/config"
 )
 
 const (
 	lookedAt = 64  // images whose training views are compared
-	ownShare = 0.4 // of the way from another image's view to the own one, below which it is said
+	ownShare = 0.4 // Views.Share below which there is a warning
 )
 
-// Views compares what training sees of images with what features and evaluation see of them, by mean cosines of the
-// network's features as they were: of a training view and the evaluation view of the same image, and of the evaluation views of
-// two different ones.
+// Views compares training views of images with their evaluation views, by mean cosines of the features of the network
+// before the training: Own between the two views of an image, Others between the evaluation views of different images.
 type Views struct{ Own, Others float64 }
 
-// Share is how much of the way from another image's view to the own one training views go: 1 of the same views.
+// Share returns how close training views are to their image: 0 as close as another image, 1 the same.
 func (v Views) Share() float64 { return (v.Own - v.Others) / max(1-v.Others, 1e-6) }
 
-// Near reports whether training views are so much nearer to what is evaluated than other images that what is learned on
-// them is of use there.
+// Near reports whether training views are close enough to evaluation views for what is learned on them to help there.
 func (v Views) Near() bool { return v.Share() >= ownShare }
 
-// Views returns what was found when the encoder was made.
+// Views returns the comparison of when the encoder was made.
 func (t *Live) Views() *Views { return t.views }
 
-// CompareViews looks at some images of a training set, whose vectors are the stored features.
+// CompareViews compares the views of some images of a training set, whose vectors are the stored features.
 func (t *Live) CompareViews(ctx context.Context, set features.Set) (v Views, err error) {
 	n := min(set.Len(), lookedAt)
 	rows, paths := make([]int, n), make([]string, n)
@@ -42,11 +41,13 @@ func (t *Live) CompareViews(ctx context.Context, set features.Set) (v Views, err
 	}
 	p, rng := t.Backbone.Preprocessing, rand.New(rand.NewPCG(1, 1))
 	cache := backbone.NewImageCache(t.Root, paths, 0, p.DecodeOptions(t.Augment))
-	pixels, err := live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment, Source: func(int) *rand.Rand { return rng }})
+	pixels, err := live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment,
+		Source: func(int) *rand.Rand { return rng }})
 	if err != nil {
 		return v, err
 	}
-	net, err := ort.NewNetwork(t.rt, t.model.Marshal(), t.Cut.Tensor, ort.NetworkInput{Name: t.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	net, err := ort.NewNetwork(t.rt, t.model.Marshal(), t.Cut.Tensor,
+		ort.NetworkInput{Name: t.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
 	if err != nil {
 		return v, err
 	}
@@ -72,7 +73,7 @@ func (t *Live) CompareViews(ctx context.Context, set features.Set) (v Views, err
 	return compared(seen, stored)
 }
 
-// compared returns the mean cosines of the rows of the views, and of different rows of those stored.
+// compared returns the mean cosine of each row of seen with that of stored, and of different rows of stored.
 func compared(seen, stored blas32.General) (v Views, err error) {
 	if err := features.Normalize(seen); err != nil {
 		return v, err
@@ -90,7 +91,8 @@ func compared(seen, stored blas32.General) (v Views, err error) {
 	return v, nil
 }
 
-// noteViews says how far training views lie from the evaluation's, and warns where they are hardly nearer than other images.
+// noteViews notes how close training views are to the evaluation's, and warns if they are hardly closer than other
+// images.
 func (t *Live) noteViews(ctx context.Context, set features.Set) error {
 	if set.Len() < 2 {
 		return nil
@@ -99,10 +101,12 @@ func (t *Live) noteViews(ctx context.Context, set features.Set) error {
 	if err != nil {
 		return err
 	}
-	t.Note("training views (%s) have a cosine of %.2f to the evaluation's view of their image, different images of %.2f", t.Settings.Augment, v.Own, v.Others)
+	t.Note("training views (%s) have a cosine of %.2f to the evaluation's view of their image, different images of "+
+		"%.2f", t.Settings.Augment, v.Own, v.Others)
 	t.views = &v
 	if !v.Near() {
-		t.Note("warning: the network is trained on views that are hardly nearer to what is evaluated than other images: what it learns may be lost there; --augment flip shows the evaluation's own view")
+		t.Note("warning: training views are hardly nearer to what is evaluated than other images, so what is learned "+
+			"may not help there; %s uses the evaluation's own view", config.Key("finetune.augment=flip"))
 	}
 	return nil
 }

@@ -4,8 +4,8 @@ package audit
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -18,6 +18,7 @@ import (
 	"winnow/cluster"
 	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
+	"winnow/datasets"
 	"winnow/internal/budget"
 	"winnow/report"
 	"winnow/run/folder"
@@ -83,7 +84,8 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.Float64Flag{Name: "precision",
 				Usage: "--clean: mend as many as possible while the expected share of wrong labels among them is " +
 					"at least `P`"},
-			&cli.IntFlag{Name: "fit-sample", DefaultText: fmt.Sprintf("all, or %d of more than a million", audit.Fitted),
+			&cli.IntFlag{Name: "fit-sample", DefaultText: fmt.Sprintf("all, or %d of more than a million",
+				audit.Fitted),
 				Usage: "with photos or --features, scorers " + strings.Join(audit.Shardable(), ", ") +
 					": fit to `N` images drawn by --seed, and sums over all, so that many images need little " +
 					"memory"},
@@ -96,40 +98,37 @@ func command(call term.Call[Options]) *cli.Command {
 
 func run(ctx context.Context, p *term.Program, o Options) error {
 	defer budget.Collect(o.Audit.MaxMem)()
-	o.Audit.Note = p.Note
 	end := func() {}
-	o.Audit.Host, o.watch = p.Host(), p.Watch
+	h, watch := inspect.Host{Host: p.Host()}, p.Watch
 	if !p.Quiet {
 		line := progress.New(p.Err, "steps", time.Now)
-		o.Audit.Stage = func(name string, guess, after time.Duration) {
+		h.Stage = func(name string, guess, after time.Duration) {
 			line.Stage(name, map[string]string{"extract": "images", "judge": "steps"}[name], guess, after)
 		}
-		o.Audit.Host.Images = func() (func(backbone.Progress), func()) {
+		h.Images = func() (func(backbone.Progress), func()) {
 			return func(at backbone.Progress) { line.At(at.Done, at.Total, at.Resumed, "") }, line.End
 		}
-		o.watch = func(string) (func(done, total int), func()) {
+		watch = func(string) (func(done, total int), func()) {
 			line.Stage("write", "pictures", 0, 0)
 			return func(done, total int) { line.At(done, total, 0, "") }, line.End
 		}
-		o.Audit.Told = func(done, total, kept int, where string) { line.At(done, total, kept, "  "+where) }
+		h.Told = func(done, total, kept int, where string) { line.At(done, total, kept, "  "+where) }
 		end = line.End
 	}
-	a, made, err := judge(ctx, p, o)
+	a, made, err := judge(ctx, p, o, h)
 	end()
 	if !o.Shard.Whole() {
 		return p.Result(made, o.JSON, err)
 	}
-	if _, ok := errors.AsType[inspect.ScorerError](err); ok {
-		return term.AsMisuse(err)
-	}
 	if err != nil {
 		return err
 	}
-	return give(ctx, p, o, a)
+	return give(ctx, p, o, a, watch)
 }
 
-// judge audits a store or a run, or makes a part of that.
-func judge(ctx context.Context, p *term.Program, o Options) (a *inspect.Report, made cluster.Made, err error) {
+// judge audits the input, or makes a part of its audit.
+func judge(ctx context.Context, p *term.Program, o Options,
+	h inspect.Host) (a *inspect.Report, made cluster.Made, err error) {
 	manifest := cmp.Or(o.In.Images, o.In.Manifest)
 	if o.Run != "" {
 		o.Open.Host = p.Host()
@@ -149,15 +148,16 @@ func judge(ctx context.Context, p *term.Program, o Options) (a *inspect.Report, 
 		defer rt.Close()
 	}
 	if !o.Shard.Whole() {
-		made, err = inspect.StorePart(ctx, o.In, o.Audit, o.Files, p.Dealt(o.Shard), term.Version())
+		made, err = inspect.StorePart(ctx, o.In, o.Audit, h, o.Files, p.Dealt(o.Shard), term.Version())
 		return nil, made, err
 	}
-	a, err = inspect.Judge(ctx, o.In, o.Audit)
+	a, err = inspect.Judge(ctx, o.In, o.Audit, h)
 	return a, made, err
 }
 
-// give writes and prints an audit.
-func give(ctx context.Context, p *term.Program, o Options, a *inspect.Report) error {
+// give writes and prints an audit. watch shows how many pictures are written.
+func give(ctx context.Context, p *term.Program, o Options, a *inspect.Report,
+	watch func(what string) (at func(done, total int), end func())) error {
 	if o.Cut.By == audit.Precision && !audit.Named(a.Scorer).Probability {
 		other := ", or --scorer " + judges.Default
 		if a.Scorer == audit.Probabilities {
@@ -165,12 +165,13 @@ func give(ctx context.Context, p *term.Program, o Options, a *inspect.Report) er
 		}
 		return term.Misused("--precision: %s: take --share or --below%s", inspect.Ranks(a.Scorer), other)
 	}
-	if err := a.Save(ctx, o.Files, o.Audit); err != nil {
+	if err := a.Save(ctx, o.Files, o.Audit, p.Note); err != nil {
 		return err
 	}
+	next := o.reviewCommand(a.Store)
 	if o.Page != "" {
-		h := report.Host{Note: p.Note, Watch: o.watch, Winnow: term.Version()}
-		if err := report.WriteAudited(ctx, h, a, o.Page, a.ReviewCommand(o.Out)); err != nil {
+		h := report.Host{Note: p.Note, Watch: watch, Winnow: term.Version()}
+		if err := report.WriteAudited(ctx, h, a, o.Page, next); err != nil {
 			return fmt.Errorf("audit: %s: %w", o.Page, err)
 		}
 	}
@@ -182,6 +183,28 @@ func give(ctx context.Context, p *term.Program, o Options, a *inspect.Report) er
 		return nil
 	}
 	a.WriteSummary(p.Out, o.Top)
-	fmt.Fprintf(p.Out, "\nall images, most suspect first: %s\nto look at: %s\nnext: %s\n", o.Out, o.Page, a.ReviewCommand(o.Out))
+	fmt.Fprintf(p.Out, "\nall images, most suspect first: %s\nto look at: %s\nnext: %s\n", o.Out, o.Page, next)
 	return nil
+}
+
+// reviewCommand returns the command that continues with the file of suspects; store holds the features.
+func (o Options) reviewCommand(store string) string {
+	images := o.In.Images.Clean()
+	words := []string{"winnow", "review", o.Out, "--manifest", images.String()}
+	if !o.In.Root.IsZero() {
+		words = append(words, "--root", o.In.Root.String())
+	}
+	mended := "mended.csv"
+	if form, err := datasets.FormOf(images); err == nil && (form == datasets.JSONL || form == datasets.TSV) {
+		mended = "mended." + string(form)
+	} else if err == nil && form == datasets.COCO {
+		mended = "mended.json"
+	}
+	words = append(words, "--features", store, "--out", filepath.Join(filepath.Dir(o.Out), mended))
+	for i, word := range words {
+		if strings.ContainsAny(word, " \t\n'\"\\$`&|;<>()*?[]#~!{}") {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
 }

@@ -26,5 +26,6 @@ func help() string {
 		}
 	}
 	return strings.NewReplacer("{{default}}", judges.Default, "{{scorers}}", strings.Join(table, "\n"),
-		"{{probability}}", strings.Join(probability, ", "), "{{ranking}}", strings.Join(ranking, ", ")).Replace(helpText)
+		"{{probability}}", strings.Join(probability, ", "), "{{ranking}}",
+		strings.Join(ranking, ", ")).Replace(helpText)
 }

@@ -21,22 +21,20 @@ import (
 	"winnow/run/inspect"
 )
 
-// Options are what winnow audit is asked for.
+// Options are the options of winnow audit.
 type Options struct {
 	In    inspect.Input
-	Run   string         // folder, to be opened; "": none
+	Run   string         // folder of a run; "": none
 	Open  folder.Options // of the run
 	Audit inspect.Options
 	Shard cluster.Shard
 
 	inspect.Files
-	Page string // of images
+	Page string // HTML file for images
 	JSON bool
-
-	watch func(what string) (at func(done, total int), end func()) // how far pictures are
 }
 
-// read turns the flags into options, and refuses what means nothing.
+// read turns the flags into options.
 func read(c *cli.Context) (o Options, err error) {
 	o.Files = inspect.Files{
 		Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"),
@@ -63,7 +61,8 @@ func read(c *cli.Context) (o Options, err error) {
 		return o, err
 	}
 	if o.Audit.FitSample > 0 && compared {
-		return o, term.Misused("--copies and --neighbours compare all images with each other: leave them out, or --fit-sample")
+		return o, term.Misused("--copies and --neighbours compare all images with each other: leave them out, or " +
+			"--fit-sample")
 	}
 	if o.Audit.MaxMem, err = term.Size(c, "max-mem"); err != nil {
 		return o, err
@@ -82,7 +81,8 @@ func read(c *cli.Context) (o Options, err error) {
 	if format, err := suspects.FormatOf(o.Out); err != nil {
 		return o, term.Misused("--out: %w", err)
 	} else if o.Sheet && format != suspects.CSV {
-		return o, term.Misused("--spreadsheet: found --out %s, expected a name that ends in .csv, not .%s", o.Out, suspects.Cleanlab)
+		return o, term.Misused("--spreadsheet: found --out %s, expected a name that ends in .csv, not .%s", o.Out,
+			suspects.Cleanlab)
 	}
 	if c.IsSet("finetune") {
 		o.Audit.Tuning.Kept = strings.TrimSuffix(o.Out, filepath.Ext(o.Out)) + ".finetune"
@@ -98,21 +98,25 @@ func readGiven(c *cli.Context, flags ...string) string {
 	return ""
 }
 
-// readRun reads what is about a run.
+// readRun reads the flags of a run.
 func (o *Options) readRun(c *cli.Context) (err error) {
 	switch {
 	case readGiven(c, "fit-sample", "shard") != "":
-		return term.Misused("--fit-sample and --shard judge by stored features: give --labels FILE and --features DIR (winnow extract makes them), or images to --fit-sample")
+		return term.Misused("--fit-sample and --shard judge by stored features: give --labels FILE and --features " +
+			"DIR (winnow extract makes them), or images to --fit-sample")
 	case readGiven(c, "model", "split") != "":
 		return term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
 	case readGiven(c, "finetune", "augment", "seeds") != "":
-		return term.Misused("--finetune, --augment and --seeds are about images: name them, or --labels FILE and --features DIR, and no run")
+		return term.Misused("--finetune, --augment and --seeds are about images: name them, or --labels FILE and " +
+			"--features DIR, and no run")
 	case c.NArg() == 0:
-		return term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run folder, or --labels FILE and --features DIR or --probs FILE")
+		return term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run folder, or " +
+			"--labels FILE and --features DIR or --probs FILE")
 	case c.IsSet("probs"):
 		return term.Misused("--probs judges the labels of a manifest: give --labels FILE, and no run")
 	case o.Audit.Scorer != "" && audit.Named(o.Audit.Scorer).Trains:
-		return term.Misused("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", o.Audit.Scorer)
+		return term.Misused("--scorer: %s trains for itself and judges stored features: give --labels and --features, "+
+			"and no run", o.Audit.Scorer)
 	}
 	if o.Run, err = term.RunArgument(c); err != nil {
 		return err
@@ -125,9 +129,9 @@ func (o *Options) readRun(c *cli.Context) (err error) {
 	return err
 }
 
-// readStored reads what is about a manifest with stored features, probabilities or both.
+// readStored reads the flags of a manifest with stored features, probabilities or both.
 func (o *Options) readStored(c *cli.Context) error {
-	about := []string{"last", "root"} // runs
+	about := []string{"last", "root"} // flags of runs
 	if c.IsSet("finetune") {
 		about = about[:1]
 	}
@@ -140,8 +144,9 @@ func (o *Options) readStored(c *cli.Context) error {
 		return term.Misused("--scorer: --probs brings its scores: leave out one of them")
 	}
 	o.In = inspect.Input{
-		Manifest: location.At(c.String("manifest")), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs"),
-		Root: location.At(c.String("root")), Model: c.String("model"),
+		Manifest: location.At(c.String("manifest")), Features: c.String("features"), View: c.String("view"),
+		Probs: c.String("probs"),
+		Root:  location.At(c.String("root")), Model: c.String("model"),
 	}
 	if _, err := term.RunOptions(c); err != nil { // --view
 		return err
@@ -149,11 +154,12 @@ func (o *Options) readStored(c *cli.Context) error {
 	return o.checkScorer()
 }
 
-// readImages reads what is about images, and where what is made of them lies: beside the suspects.
+// readImages reads the flags of images. Their features and page are written next to the suspects.
 func (o *Options) readImages(c *cli.Context) error {
 	images := c.Args().First()
 	if flag := readGiven(c, "manifest", "features", "probs", "view", "include-eval", "shard"); flag != "" {
-		return term.Misused("--%s does not go with %s, all images of which are looked at and judged; --labels FILE with --features DIR or --probs FILE goes by what is there", flag, images)
+		return term.Misused("--%s does not go with %s, whose images are all looked at and judged: for stored data "+
+			"give --labels FILE with --features DIR or --probs FILE", flag, images)
 	}
 	if c.IsSet("last") {
 		return term.Misused("--last is about runs: name one, or leave it out")
@@ -161,7 +167,8 @@ func (o *Options) readImages(c *cli.Context) error {
 	o.Out = cmp.Or(o.Out, "suspects.csv")
 	beside := strings.TrimSuffix(o.Out, filepath.Ext(o.Out))
 	o.Page = beside + ".html"
-	o.In = inspect.Input{Images: location.At(images), Root: location.At(c.String("root")), Model: c.String("model"), Features: beside + ".features"}
+	o.In = inspect.Input{Images: location.At(images), Root: location.At(c.String("root")), Model: c.String("model"),
+		Features: beside + ".features"}
 	if c.IsSet("split") {
 		for name := range strings.SplitSeq(c.String("split"), ",") {
 			split, err := datasets.ParseSplit(strings.TrimSpace(name))
@@ -177,18 +184,19 @@ func (o *Options) readImages(c *cli.Context) error {
 	return o.checkScorer()
 }
 
-// checkScorer refuses scorers that do not judge features.
+// checkScorer refuses scorers that cannot judge features.
 func (o *Options) checkScorer() error {
 	if name, all := o.Audit.Scorer, audit.Alone(); name != "" && !slices.Contains(all, audit.Named(name).Name) {
-		return term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, catalog.Ask(name, all), strings.Join(all, ", "))
+		return term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name,
+			catalog.Ask(name, all), strings.Join(all, ", "))
 	}
 	return nil
 }
 
-// examples is how many suspects a summary shows.
+// examples is the number of suspects in a summary.
 const examples = 10
 
-// check refuses numbers that cannot be.
+// check refuses numbers out of range.
 func (o Options) check() error {
 	if s := o.Audit.Copies; !(s > 0 && s <= 1) {
 		return term.Misused("--copies: found %v, expected a cosine above 0, at most 1", s)
@@ -214,10 +222,11 @@ func (o Options) check() error {
 	return nil
 }
 
-// readCut reads which images are cleaned, and refuses flags that do not go together.
+// readCut reads which images to clean, and refuses flags that do not go together.
 func readCut(c *cli.Context) (cut audit.Cut, err error) {
 	ways := 0
-	for flag, by := range map[string]audit.By{"share": audit.Share, "below": audit.Below, "precision": audit.Precision} {
+	for flag, by := range map[string]audit.By{"share": audit.Share, "below": audit.Below,
+		"precision": audit.Precision} {
 		if c.IsSet(flag) {
 			ways++
 			cut = audit.Cut{By: by, At: c.Float64(flag)}
@@ -225,7 +234,8 @@ func readCut(c *cli.Context) (cut audit.Cut, err error) {
 	}
 	if !c.IsSet("clean") {
 		if ways > 0 || c.Bool("drop") || c.Bool("relabel") || c.Bool("include-eval") {
-			return cut, term.Misused("--drop, --relabel, --share, --below, --precision and --include-eval are about --clean FILE")
+			return cut, term.Misused("--drop, --relabel, --share, --below, --precision and --include-eval are about " +
+				"--clean FILE")
 		}
 		return cut, nil
 	}
@@ -243,13 +253,14 @@ func readCut(c *cli.Context) (cut audit.Cut, err error) {
 	return cut, nil
 }
 
-// checkFiles refuses, before anything is read for minutes, a feature store given as the manifest, a name for the mended
-// manifest that promises another form than its source has, to write two things to one file, and anything over the
-// manifest that is judged: the labels as they were would be lost.
+// checkFiles refuses, before long reading, a feature store as the manifest, a name for the mended manifest
+// that stands for another form than that of its source, two outputs to one file, and an output over the
+// judged manifest, whose labels would be lost.
 func (o Options) checkFiles(manifest location.Source) error {
 	if o.Run == "" {
-		if _, err := features.Open(manifest.Path()); err == nil { // it would be read as a folder of images
-			return term.Misused("--labels: %s is a feature store, expected a manifest: --features %s --labels FILE", manifest, manifest)
+		if _, err := features.Open(manifest.Path()); err == nil { // would be read as a folder of images
+			return term.Misused("--labels: %s is a feature store, expected a manifest: --features %s --labels FILE",
+				manifest, manifest)
 		}
 	}
 	if o.Clean != "" {
@@ -258,12 +269,16 @@ func (o Options) checkFiles(manifest location.Source) error {
 			return err
 		}
 		ending := strings.ToLower(filepath.Ext(o.Clean))
-		if lines := ending == ".jsonl" || ending == ".ndjson"; lines != (form == datasets.JSONL) && (lines || ending == ".csv") || form == datasets.COCO && ending != ".json" || form == datasets.LabelStudio && ending != ".csv" {
-			return term.Misused("--clean: %s is %s, whose cleaned copy ends in %s, found the ending %s", manifest, form, strings.Join(review.Endings[form], " or "), ending)
+		if lines := ending == ".jsonl" || ending == ".ndjson"; lines != (form == datasets.JSONL) &&
+			(lines || ending == ".csv") || form == datasets.COCO && ending != ".json" || form == datasets.LabelStudio &&
+			ending != ".csv" {
+			return term.Misused("--clean: %s is %s, whose cleaned copy ends in %s, found the ending %s", manifest, form,
+				strings.Join(review.Endings[form], " or "), ending)
 		}
 	}
 	var to []term.Target
-	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "classes", Path: o.Classes}, {Flag: "clean", Path: o.Clean}, {Flag: "out", Path: o.Page}} {
+	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "classes", Path: o.Classes},
+		{Flag: "clean", Path: o.Clean}, {Flag: "out", Path: o.Page}} {
 		if f.Path != "" {
 			to = append(to, f)
 		}

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 	"winnow/run/inspect"
 )
 
-// hereIsARun makes a run folder called run in a new working folder, and a folder of photos.
+// hereIsARun makes a run folder named run in a new working folder, and a folder of photos.
 func hereIsARun(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -33,13 +34,15 @@ func hereIsARun(t *testing.T) {
 func TestFlagsBecomeOptions(t *testing.T) {
 	hereIsARun(t)
 	rate, none := 0.25, 0.0
-	usual := inspect.Options{Options: audit.Options{Neighbours: 10, Folds: 5, Rounds: 1, Copies: 0.8, Seed: 1, MaxMem: 1 << 30}}
+	usual := inspect.Options{Options: audit.Options{Neighbours: 10, Folds: 5, Rounds: 1, Copies: 0.8, Seed: 1,
+		MaxMem: 1 << 30}}
 	precise := usual
 	precise.Scorer, precise.Rate, precise.IncludeEval, precise.Seed = "vmf", &rate, true, 3
 	old := usual
 	old.Scorer = "probe" // the name that self-confidence had
 	few := usual
-	few.Rate, few.MaxMem, few.Folds, few.Neighbours, few.Copies, few.Scorer, few.Together = &none, 1<<20, 3, 4, 0.5, "crossfit", true
+	few.Rate, few.MaxMem, few.Folds, few.Neighbours, few.Copies, few.Scorer, few.Together = &none, 1<<20, 3, 4, 0.5,
+		"crossfit", true
 	tuned := usual
 	tuned.Rounds, tuned.Tuning = 3, inspect.Tuning{Weights: "layer4", Augment: "digits", Kept: "s.finetune"}
 	sampled := usual
@@ -47,23 +50,49 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	together := usual
 	together.Together = true
 	for line, want := range map[string]Options{
-		"--labels m.csv --features f --root r --model m --finetune layer4 --augment digits --seeds 3 -o s.csv": {Files: inspect.Files{Out: "s.csv", Top: 20}, Audit: tuned, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center", Root: location.At("r"), Model: "m"}},
-		"--labels m.csv --features f":                {Files: inspect.Files{Top: 20}, Audit: usual, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
-		"--labels m.csv --features f --scorer probe": {Files: inspect.Files{Top: 20}, Audit: old, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
-		"run":                          {Files: inspect.Files{Top: 20}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
-		"--labels m.csv --probs p.npy": {Files: inspect.Files{Top: 20}, Audit: usual, In: inspect.Input{Manifest: location.At("m.csv"), Probs: "p.npy", View: "center"}},
-		"--labels m --probs p.csv --clean c.csv --drop": {Files: inspect.Files{Clean: "c.csv", Top: 20}, Audit: usual, In: inspect.Input{Manifest: location.At("m"), Probs: "p.csv", View: "center"}},
-		"run --last --root r --manifest m --clean c.csv --drop --precision 0.9 --include-eval --scorer vmf --noise-rate 0.25 --seed 3 --json": {
-			Files: inspect.Files{Clean: "c.csv", Top: 20, Cut: audit.Cut{By: audit.Precision, At: 0.9}}, Audit: precise, Run: "run", JSON: true, Open: folder.Options{Last: true, Root: location.At("r"), Manifest: location.At("m"), View: "center", For: "audit"}},
-		"--manifest m --features f --view mean --scorer crossfit --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 -o s.csv --classes k.csv --top 0 --clean c.csv --relabel --below -2": {
-			Files: inspect.Files{Out: "s.csv", Classes: "k.csv", Clean: "c.csv", Relabel: true, Cut: audit.Cut{By: audit.Below, At: -2}}, Audit: few, In: inspect.Input{Manifest: location.At("m"), Features: "f", View: "mean"}},
-		"photos --fit-sample 1000": {Files: inspect.Files{Out: "suspects.csv", Top: 10}, Audit: sampled, Page: "suspects.html", In: inspect.Input{Images: location.At("photos"), Features: "suspects.features"}},
-		"photos":                   {Files: inspect.Files{Out: "suspects.csv", Top: 10}, Audit: usual, Page: "suspects.html", In: inspect.Input{Images: location.At("photos"), Features: "suspects.features"}},
-		"list.csv --root photos --model m.onnx --split test,val -o out/s.json --top 3 --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 --scorer crossfit": {Files: inspect.Files{Out: "out/s.json", Top: 3}, Audit: few, Page: "out/s.html", In: inspect.Input{Images: location.At("list.csv"), Root: location.At("photos"), Model: "m.onnx", Splits: []string{"test", "validation"}, Features: "out/s.features"}},
-		"--labels m.csv --features f --fit-sample 1000 --shard 2/3 -o s.csv":                                                                                                 {Files: inspect.Files{Out: "s.csv", Top: 20}, Audit: sampled, Shard: cluster.Shard{Index: 2, Of: 3}, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
-		"--labels m.csv --features f --fit-sample 0":                                                                                                                         {Files: inspect.Files{Top: 20}, Audit: together, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
-		"run --out s.csv --spreadsheet": {Files: inspect.Files{Out: "s.csv", Sheet: true, Top: 20}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
-		"run --clean c.csv --drop":      {Files: inspect.Files{Top: 20, Clean: "c.csv"}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
+		"--labels m.csv --features f --root r --model m --finetune layer4 --augment digits --seeds 3 -o " +
+			"s.csv": {Files: inspect.Files{Out: "s.csv", Top: 20}, Audit: tuned,
+			In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center", Root: location.At("r"),
+				Model: "m"}},
+		"--labels m.csv --features f": {Files: inspect.Files{Top: 20}, Audit: usual,
+			In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
+		"--labels m.csv --features f --scorer probe": {Files: inspect.Files{Top: 20}, Audit: old,
+			In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
+		"run": {Files: inspect.Files{Top: 20}, Audit: usual, Run: "run",
+			Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
+		"--labels m.csv --probs p.npy": {Files: inspect.Files{Top: 20}, Audit: usual,
+			In: inspect.Input{Manifest: location.At("m.csv"), Probs: "p.npy", View: "center"}},
+		"--labels m --probs p.csv --clean c.csv --drop": {Files: inspect.Files{Clean: "c.csv", Top: 20}, Audit: usual,
+			In: inspect.Input{Manifest: location.At("m"), Probs: "p.csv", View: "center"}},
+		"run --last --root r --manifest m --clean c.csv --drop --precision 0.9 --include-eval --scorer vmf " +
+			"--noise-rate 0.25 --seed 3 --json": {
+			Files: inspect.Files{Clean: "c.csv", Top: 20, Cut: audit.Cut{By: audit.Precision, At: 0.9}}, Audit: precise,
+			Run: "run", JSON: true, Open: folder.Options{Last: true, Root: location.At("r"),
+				Manifest: location.At("m"), View: "center", For: "audit"}},
+		"--manifest m --features f --view mean --scorer crossfit --noise-rate 0 --max-mem 1MiB --folds 3 " +
+			"--neighbours 4 --copies 0.5 -o s.csv --classes k.csv --top 0 --clean c.csv --relabel --below -2": {
+			Files: inspect.Files{Out: "s.csv", Classes: "k.csv", Clean: "c.csv", Relabel: true,
+				Cut: audit.Cut{By: audit.Below, At: -2}}, Audit: few, In: inspect.Input{Manifest: location.At("m"),
+				Features: "f", View: "mean"}},
+		"photos --fit-sample 1000": {Files: inspect.Files{Out: "suspects.csv", Top: 10}, Audit: sampled,
+			Page: "suspects.html", In: inspect.Input{Images: location.At("photos"), Features: "suspects.features"}},
+		"photos": {Files: inspect.Files{Out: "suspects.csv", Top: 10}, Audit: usual,
+			Page: "suspects.html", In: inspect.Input{Images: location.At("photos"), Features: "suspects.features"}},
+		"list.csv --root photos --model m.onnx --split test,val -o out/s.json --top 3 --noise-rate 0 --max-mem 1MiB " +
+			"--folds 3 --neighbours 4 --copies 0.5 --scorer crossfit": {Files: inspect.Files{Out: "out/s.json", Top: 3},
+			Audit: few, Page: "out/s.html", In: inspect.Input{Images: location.At("list.csv"),
+				Root: location.At("photos"), Model: "m.onnx", Splits: []string{"test", "validation"},
+				Features: "out/s.features"}},
+		"--labels m.csv --features f --fit-sample 1000 --shard 2/3 -o " +
+			"s.csv": {Files: inspect.Files{Out: "s.csv", Top: 20}, Audit: sampled, Shard: cluster.Shard{Index: 2,
+			Of: 3}, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
+		"--labels m.csv --features f --fit-sample " +
+			"0": {Files: inspect.Files{Top: 20}, Audit: together, In: inspect.Input{Manifest: location.At("m.csv"),
+			Features: "f", View: "center"}},
+		"run --out s.csv --spreadsheet": {Files: inspect.Files{Out: "s.csv", Sheet: true, Top: 20}, Audit: usual,
+			Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
+		"run --clean c.csv --drop": {Files: inspect.Files{Top: 20, Clean: "c.csv"}, Audit: usual, Run: "run",
+			Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 	} {
 		got, err := termtest.Asked(t, command, strings.Fields(line)...)
 		if err != nil {
@@ -82,51 +111,72 @@ func TestFlagsBecomeOptions(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	hereIsARun(t)
 	for line, want := range map[string]string{
-		"":                                             "images (a folder, a .zip file or a manifest) or one run folder, or --labels FILE and --features DIR",
-		"photos --features f":                          "--features does not go with photos",
-		"photos --labels l.csv":                        "--manifest does not go with photos",
-		"photos --view mean":                           "--view does not go with photos",
-		"photos --last":                                "--last is about runs",
-		"photos --split tset":                          "--split: ",
-		"photos --split=":                              "--split: ",
-		"photos --scorer proxysim":                     "cannot judge stored features",
-		"photos more":                                  "takes one run folder, found 2 arguments",
-		"photos --out s.foo":                           "--out: ",
-		"run --finetune all":                           "and no run",
-		"photos --seeds 0":                             "--seeds: found 0",
-		"--labels m --features f --root r":             "--root is about runs",
-		"run --model m":                                "--model and --split are about images",
-		"--labels m --features f --split test":         "--model and --split are about images",
-		"photos --shard 1/2 -o s.csv":                  "--shard does not go with photos",
-		"photos --fit-sample 9 --copies 0.9":           "leave them out, or --fit-sample",
-		"run --fit-sample 9":                           "give --labels FILE and --features DIR",
-		"run --shard 1/2 -o s.csv":                     "give --labels FILE and --features DIR",
-		"--labels m --features f --shard 1/2":          "--shard: --out missing",
-		"--labels m --features f --shard 3/2 -o s.csv": `--shard: found "3/2"`,
+		"": "images (a folder, a .zip file or a manifest) or one run " +
+			"folder, or --labels FILE and --features DIR",
+		"photos --features f":                                   "--features does not go with photos",
+		"photos --labels l.csv":                                 "--manifest does not go with photos",
+		"photos --view mean":                                    "--view does not go with photos",
+		"photos --last":                                         "--last is about runs",
+		"photos --split tset":                                   "--split: ",
+		"photos --split=":                                       "--split: ",
+		"photos --scorer proxysim":                              "cannot judge stored features",
+		"photos more":                                           "takes one run folder, found 2 arguments",
+		"photos --out s.foo":                                    "--out: ",
+		"run --finetune all":                                    "and no run",
+		"photos --seeds 0":                                      "--seeds: found 0",
+		"--labels m --features f --root r":                      "--root is about runs",
+		"run --model m":                                         "--model and --split are about images",
+		"--labels m --features f --split test":                  "--model and --split are about images",
+		"photos --shard 1/2 -o s.csv":                           "--shard does not go with photos",
+		"photos --fit-sample 9 --copies 0.9":                    "leave them out, or --fit-sample",
+		"run --fit-sample 9":                                    "give --labels FILE and --features DIR",
+		"run --shard 1/2 -o s.csv":                              "give --labels FILE and --features DIR",
+		"--labels m --features f --shard 1/2":                   "--shard: --out missing",
+		"--labels m --features f --shard 3/2 -o s.csv":          `--shard: found "3/2"`,
 		"--labels m --features f --fit-sample 9 --copies 0.9":   "leave them out, or --fit-sample",
 		"--labels m --features f --fit-sample 9 --neighbours 3": "leave them out, or --fit-sample",
 		"--labels m --features f --fit-sample=-1":               "--fit-sample: found -1",
-		"run --probs p.npy":                  "give --labels FILE, and no run",
-		"--labels m --probs p --scorer vmf":  "--probs brings its scores",
-		"a b":                                "takes one run folder, found 2 arguments",
-		"run --view x":                       `--view: found "x"`,
-		"run --scorer crossfit":              "judges stored features",
-		"run --share 0.2":                    "are about --clean FILE",
-		"run --include-eval":                 "are about --clean FILE",
-		"run --clean c.csv":                  "expected either --drop or --relabel",
-		"run --clean c.csv --drop --relabel": "expected either --drop or --relabel",
-		"run --clean c.csv --drop --share 0.1 --below 2": "found 2",
-		"run --clean c.csv --drop --share 1.5":           "--share: found 1.5, expected 0 to 1",
-		"run --out x.foo":                                "--out: ",
-		"run --out x.json --spreadsheet":                 "--spreadsheet: found --out x.json",
-		"run --max-mem 0":                                "--max-mem: ",
-		"run --noise-rate 1":                             "--noise-rate: found 1",
-		"--labels m --features f --last":                 "--last is about runs",
-		"--labels m --features f --scorer proxysim":      `"proxysim" cannot judge stored features`,
+		"run --probs p.npy":                                     "give --labels FILE, and no run",
+		"--labels m --probs p --scorer vmf":                     "--probs brings its scores",
+		"a b":                                                   "takes one run folder, found 2 arguments",
+		"run --view x":                                          `--view: found "x"`,
+		"run --scorer crossfit":                                 "judges stored features",
+		"run --share 0.2":                                       "are about --clean FILE",
+		"run --include-eval":                                    "are about --clean FILE",
+		"run --clean c.csv":                                     "expected either --drop or --relabel",
+		"run --clean c.csv --drop --relabel":                    "expected either --drop or --relabel",
+		"run --clean c.csv --drop --share 0.1 --below 2":        "found 2",
+		"run --clean c.csv --drop --share 1.5":                  "--share: found 1.5, expected 0 to 1",
+		"run --out x.foo":                                       "--out: ",
+		"run --out x.json --spreadsheet":                        "--spreadsheet: found --out x.json",
+		"run --max-mem 0":                                       "--max-mem: ",
+		"run --noise-rate 1":                                    "--noise-rate: found 1",
+		"--labels m --features f --last":                        "--last is about runs",
+		"--labels m --features f --scorer proxysim":             `"proxysim" cannot judge stored features`,
 	} {
 		_, err := termtest.Asked(t, command, strings.Fields(line)...)
 		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, expected %q", line, err, want)
 		}
+	}
+}
+
+func TestReviewCommand(t *testing.T) {
+	dir := t.TempDir()
+	list := filepath.Join(dir, "a b.jsonl")
+	if err := os.WriteFile(list, []byte(`{"path":"x.png","label":"a"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in := inspect.Input{Images: location.At(list), Root: location.At("photos")}
+	o := Options{In: in, Files: inspect.Files{Out: "out/s.csv"}}
+	want := "winnow review out/s.csv --manifest '" + list +
+		`' --root photos --features 'out/it'\''s.features' --out out/mended.jsonl`
+	if got := o.reviewCommand("out/it's.features"); got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+	o = Options{In: inspect.Input{Images: location.At(dir)}, Files: inspect.Files{Out: "s.csv"}}
+	want = "winnow review s.csv --manifest " + dir + " --features s.features --out mended.csv"
+	if got := o.reviewCommand("s.features"); got != want {
+		t.Errorf("%s, expected %s", got, want)
 	}
 }

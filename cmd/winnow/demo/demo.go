@@ -16,7 +16,7 @@ import (
 	"winnow/run/folder"
 )
 
-// Options are the demo's, and how its result is printed.
+// Options are the demo's options and the form of its output.
 type Options struct {
 	demo.Options
 	JSON bool
@@ -25,15 +25,19 @@ type Options struct {
 // Command is winnow demo.
 func Command() *cli.Command { return command(call) }
 
+const description = `
+Draws the embedded dataset, extracts features with the embedded backbone, makes half of the training labels
+wrong, and fine-tunes the backbone with a head three times, with the same seed and budget: on the true labels,
+on the wrong ones without a filter, and on the wrong ones with PRISM (vMF-Sim). Then it trains a head alone the
+same three times, on fixed features. It writes result.json, report.html and the files of every stage; the
+folders of the trainings are runs like any other.
+`
+
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
-		Name:  "demo",
-		Usage: "show everything on drawn characters with half of the labels wrong, and write a report",
-		Description: "Draws the embedded dataset, extracts features with the embedded backbone, gives the training images wrong\n" +
-			"labels, and fine-tunes the backbone with a head on it three times, with the same seed and budget: on the true\n" +
-			"labels, on the wrong ones without a filter, and on the wrong ones with PRISM (vMF-Sim). Then the same three\n" +
-			"times a head alone, on features that stay as they are. Writes result.json, report.html and the files of every\n" +
-			"stage; the folders of the trainings are runs like any other.",
+		Name:        "demo",
+		Usage:       "show everything on drawn characters with half of the labels wrong, and write a report",
+		Description: description,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "demo", Usage: "`DIR` to write"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of noise and training"},
@@ -50,7 +54,8 @@ func command(call term.Call[Options]) *cli.Command {
 
 func read(c *cli.Context) (Options, error) {
 	return Options{JSON: c.Bool("json"), Options: demo.Options{
-		Dir: c.String("out"), Seed: c.Uint64("seed"), Rate: c.Float64("noise-rate"), Classes: c.Int("classes"), Images: c.Int("images"), Settings: c.StringSlice("set"),
+		Dir: c.String("out"), Seed: c.Uint64("seed"), Rate: c.Float64("noise-rate"), Classes: c.Int("classes"),
+		Images: c.Int("images"), Settings: c.StringSlice("set"),
 	}}, term.NoArguments(c)
 }
 
@@ -71,7 +76,7 @@ func call(ctx context.Context, p *term.Program, o Options) error {
 	return nil
 }
 
-// watch shows a training on a line.
+// watch shows the progress of a training.
 func watch(p *term.Program, plan run.Plan) (show run.Observer, end func()) {
 	line := progress.NewTraining(p.Err, time.Now)
 	line.Begun(plan)

@@ -8,9 +8,11 @@ import (
 	"winnow/papers/demo"
 )
 
-// The flags become options, and misuse never reaches the call.
+// Flags become options, and misuse is refused.
 func TestOptions(t *testing.T) {
 	termtest.Check(t, command, map[string]Options{
-		"--out d --seed 3 --noise-rate 0.2 --classes 24 --set a=b --json": {JSON: true, Options: demo.Options{Dir: "d", Seed: 3, Rate: 0.2, Classes: 24, Images: glyphs.DefaultImages, Settings: []string{"a=b"}}},
+		"--out d --seed 3 --noise-rate 0.2 --classes 24 --set a=b --json": {JSON: true,
+			Options: demo.Options{Dir: "d", Seed: 3, Rate: 0.2, Classes: 24, Images: glyphs.DefaultImages,
+				Settings: []string{"a=b"}}},
 	}, []string{"more", "--seed x"})
 }

@@ -1,9 +1,8 @@
-// Package eval is winnow eval: what a trained head is worth, beside frozen and whitened features.
+// Package eval is the command winnow eval, which measures a trained head beside frozen and whitened features.
 package eval
 
 import (
 	"context"
-	"errors"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,7 +13,7 @@ import (
 	"winnow/run/measure"
 )
 
-// Options are what the command is asked for.
+// Options are the options of the command.
 type Options struct {
 	Dir  string
 	Run  folder.Options
@@ -25,20 +24,23 @@ type Options struct {
 	Shard cluster.Shard
 }
 
-// Command is winnow eval.
+// Command returns winnow eval.
 func Command() *cli.Command { return command(run) }
+
+const description = `Searches the nearest neighbours of every image of the split among its other images, or in the split
+gallery if the manifest has the splits query and gallery and no test. Prints Recall@K, P@1, R-Precision and
+MAP@R (Musgrave et al., A Metric Learning Reality Check, 2020). Queries without a positive are left out.
+
+--metrics adds others (winnow metrics lists them): clustering groups the images by k-means and compares
+the clusters with the labels; nearest-class-mean and linear-probe learn the classes from the given labels
+of the split --fit and classify the images.`
 
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
-		Name:      "eval",
-		Usage:     "measure a trained run, beside frozen and whitened features",
-		ArgsUsage: "RUN",
-		Description: "Searches, for every image of the split, its nearest neighbours among the others, or among the split gallery\n" +
-			"if the manifest has the splits query and gallery and no test. Prints Recall@K, P@1, R-Precision and MAP@R\n" +
-			"(Musgrave et al., A Metric Learning Reality Check, 2020). Queries without a positive are left out.\n\n" +
-			"--metrics adds others (winnow metrics lists them): clustering groups the images by k-means and compares the\n" +
-			"clusters with the labels; nearest-class-mean and linear-probe learn the classes from the given labels of the\n" +
-			"split --fit and classify the images.",
+		Name:        "eval",
+		Usage:       "measure a trained run, beside frozen and whitened features",
+		ArgsUsage:   "RUN",
+		Description: description,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation",
 				Usage: "the `SPLIT` to measure on"},
@@ -47,14 +49,14 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "the `SPLIT` that nearest-class-mean and linear-probe are fitted on"},
 			&cli.StringFlag{Name: "k", Value: "1,2,4,8,16,32", Usage: "`K,...` of Recall@K"},
 			&cli.IntFlag{Name: "queries", DefaultText: "all",
-				Usage: "let only `N` images, drawn by --seed, ask for their neighbours among all"},
+				Usage: "search for only `N` images, drawn by --seed, among all"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			&cli.BoolFlag{Name: "count-lonely",
 				Usage: "a query without any positive counts as a miss, an image of a class not fitted as wrong"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that k-means draws its starts by, and --queries"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the starts of k-means, and of --queries"},
 			&cli.StringSliceFlag{Name: "set",
 				Usage: "`METRIC.SETTING=VALUE`, as winnow metrics METRIC lists them; may be repeated"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the result into `FILE`, as JSON"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the result to `FILE` as JSON"},
 			term.ShardFlag("queries"),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, term.DataFlags...),
@@ -79,9 +81,6 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return p.Result(made, o.JSON, err)
 	}
 	result, err := measure.Run(ctx, r, o.Eval)
-	if errors.Is(err, measure.ErrFitSplit) {
-		return term.AsMisuse(err)
-	}
 	if err == nil {
 		err = cluster.Save(o.Out, result)
 	}

@@ -19,14 +19,17 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
 	}
-	o.Eval = measure.Options{Split: c.String("split"), Fit: c.String("fit"), Seed: c.Uint64("seed"), MaxMem: int64(retrieval.MaxMem)}
+	o.Eval = measure.Options{Split: c.String("split"), Fit: c.String("fit"), Seed: c.Uint64("seed"),
+		MaxMem: int64(retrieval.MaxMem)}
 	if n := c.Int("queries"); n < 0 {
 		return o, term.Misused("--queries: found %d, expected a number of images, or 0 for all", n)
 	}
 	lonely := fmt.Sprint(c.Bool("count-lonely"))
-	flags := map[string]string{"k": c.String("k"), "queries": strconv.Itoa(c.Int("queries")), "count_lonely": lonely, "count_unseen": lonely}
-	if o.Eval.Metrics, o.Eval.Skip, err = measure.Choose(c.String("metrics"), flags, c.StringSlice("set"), c.IsSet); err != nil {
-		return o, term.AsMisuse(err)
+	flags := map[string]string{"k": c.String("k"), "queries": strconv.Itoa(c.Int("queries")), "count_lonely": lonely,
+		"count_unseen": lonely}
+	if o.Eval.Metrics, o.Eval.Skip, err = choose(c.String("metrics"), flags, c.StringSlice("set"),
+		c.IsSet); err != nil {
+		return o, err
 	}
 	if o.Dir, err = term.RunArgument(c); err != nil {
 		return o, err

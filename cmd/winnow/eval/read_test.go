@@ -10,7 +10,8 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	o, err := termtest.Asked(t, command, "run", "--metrics", "linear-probe,retrieval", "--k", "1,4", "--queries", "50", "--set", "linear-probe.iterations=7", "--max-mem", "2MB", "--last", "--json")
+	o, err := termtest.Asked(t, command, "run", "--metrics", "linear-probe,retrieval", "--k", "1,4", "--queries", "50",
+		"--set", "linear-probe.iterations=7", "--max-mem", "2MB", "--last", "--json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,16 +19,20 @@ func TestOptions(t *testing.T) {
 	for _, m := range o.Eval.Metrics {
 		names = append(names, m.Name)
 	}
-	if o.Dir != "run" || !o.JSON || !o.Run.Last || o.Eval.MaxMem != 2e6 || o.Eval.Seed != 1 || o.Eval.Skip || !slices.Equal(names, []string{"retrieval", "linear-probe"}) {
+	if o.Dir != "run" || !o.JSON || !o.Run.Last || o.Eval.MaxMem != 2e6 || o.Eval.Seed != 1 || o.Eval.Skip ||
+		!slices.Equal(names, []string{"retrieval", "linear-probe"}) {
 		t.Errorf("%+v", o)
 	}
 	if of := o.Eval.Metrics; of[0].Values["queries"] != 50 || of[1].Values["iterations"] != 7 {
 		t.Errorf("settings: %v, %v", of[0].Values, of[1].Values)
 	}
-	if want := []string{datasets.Test, datasets.Query, datasets.Gallery, datasets.Train}; !slices.Equal(o.Run.Splits, want) {
+	if want := []string{datasets.Test, datasets.Query, datasets.Gallery, datasets.Train}; !slices.Equal(o.Run.Splits,
+		want) {
 		t.Errorf("splits %v, expected %v: the probe is fitted", o.Run.Splits, want)
 	}
-	if o, err = termtest.Asked(t, command, "run", "--metrics", "all", "--split", "query", "--fit", "gallery"); err != nil || !o.Eval.Skip || len(o.Eval.Metrics) < 4 || !slices.Equal(o.Run.Splits, []string{"query", "gallery"}) {
+	if o, err = termtest.Asked(t, command, "run", "--metrics", "all", "--split", "query", "--fit",
+		"gallery"); err != nil || !o.Eval.Skip || len(o.Eval.Metrics) < 4 ||
+		!slices.Equal(o.Run.Splits, []string{"query", "gallery"}) {
 		t.Errorf("%v: %+v", err, o)
 	}
 }
@@ -47,7 +52,8 @@ func TestMisuse(t *testing.T) {
 		"--set: ":                                "run --metrics clustering --set clustering.seeds=x",
 		"flag provided but not defined: -split":  "run --splits test",
 	} {
-		if _, err := termtest.Asked(t, command, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := termtest.Asked(t, command, strings.Fields(args)...); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", args, err, want)
 		}
 	}

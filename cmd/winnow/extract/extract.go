@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
@@ -17,6 +16,7 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/models"
+	"winnow/run/extraction"
 )
 
 // Options say what to extract from which images, and how.

@@ -7,11 +7,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/checking"
-	"winnow/backbone/extraction"
 	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
 	"winnow/run/embedding"
+	"winnow/run/extraction"
 	"winnow/run/inspect"
 	"winnow/run/measure"
 )

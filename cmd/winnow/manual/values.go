@@ -13,11 +13,11 @@ import (
 	"winnow/losses"
 	"winnow/models"
 	"winnow/models/architecture"
-	"winnow/papers/recipes"
 	"winnow/papers/studies"
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/inspect"
+	"winnow/run/recipes"
 )
 
 // values are the possible values of a flag or an argument.

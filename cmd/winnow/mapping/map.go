@@ -1,4 +1,4 @@
-// Package mapping is winnow map.
+// Package mapping is the command winnow map.
 package mapping
 
 import (
@@ -20,51 +20,56 @@ import (
 	"winnow/run/folder"
 )
 
-// Command is winnow map.
+// Command returns winnow map.
 func Command() *cli.Command { return command(run) }
+
+const description = `Draws images that the run embeds near each other near each other on a map (t-SNE, van der Maaten
+2014, started from the principal components). Without a run it draws the features of a store as they are:
+--features DIR --manifest FILE. The page names the image under the pointer and shows a small picture of it,
+found by --root. --color score and suspect (called wrong or not) need --audit suspects.csv of winnow audit;
+class=LABEL shows one class against all others.
+
+   winnow map run --out map.html --out map.svg --out map.csv`
 
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
-		Name:      "map",
-		Usage:     "draw an embedding in two dimensions: a page to explore, SVG, a table",
-		ArgsUsage: "[RUN]",
-		Description: "Images that the run embeds near each other lie near each other on the map (t-SNE, van der Maaten 2014, started\n" +
-			"from the principal components). Without a run it draws the features of a store as they are: --features DIR\n" +
-			"--manifest FILE. The page names each image under the pointer and shows a small picture of it, which --root says\n" +
-			"where to find. --color score and suspect (called wrong or not) take --audit suspects.csv of winnow audit;\n" +
-			"class=LABEL shows one class against all others.\n\n" +
-			"   winnow map run --out map.html --out map.svg --out map.csv",
+		Name:        "map",
+		Usage:       "draw an embedding in two dimensions: a page to explore, SVG, a table",
+		ArgsUsage:   "[RUN]",
+		Description: description,
 		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "out", Aliases: []string{"o"},
 				Usage: "write `FILE`.html (a page to explore), .svg (a drawing), .csv or .tsv (coordinates); may " +
 					"be repeated"},
 			&cli.StringFlag{Name: "projector",
-				Usage: "write the vectors to `DIR` as TensorBoard's projector reads them: tensors.tsv, " +
+				Usage: "write the vectors to `DIR` for TensorBoard's projector: tensors.tsv, " +
 					"metadata.tsv"},
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query and gallery, or validation",
 				Usage: "`SPLIT,...` to draw, or all"},
 			&cli.StringFlag{Name: "color", Value: report.ColourLabel,
-				Usage: "what colours show, `WHAT`: " + strings.Join(colourings, ", ")},
+				Usage: "what the colours show, `WHAT`: " + strings.Join(colourings, ", ")},
 			&cli.StringFlag{Name: "audit",
 				Usage: "`FILE`.csv of winnow audit, for --color score, suspect and the page"},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images, chosen by --seed"},
 			&cli.StringFlag{Name: "method", Value: report.MethodTSNE,
-				Usage: "`METHOD`: tsne, or pca, the two first principal components"},
-			&cli.Float64Flag{Name: "perplexity", Value: 30, Usage: "how many neighbours an image has, softly, `P`"},
-			&cli.IntFlag{Name: "iterations", Value: 1000, Usage: "`N` steps"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that images and the start are drawn by"},
+				Usage: "`METHOD`: tsne, or pca, the first two principal components"},
+			&cli.Float64Flag{Name: "perplexity", Value: 30, Usage: "perplexity `P` of t-SNE, about the number of " +
+				"neighbours"},
+			&cli.IntFlag{Name: "iterations", Value: 1000, Usage: "`N` steps of t-SNE"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the images and the start"},
 			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
 			&cli.BoolFlag{Name: "spreadsheet",
-				Usage: "--out .csv, .tsv: write labels and paths so that no spreadsheet takes one for a formula"},
+				Usage: "--out .csv, .tsv: write labels and paths so that spreadsheets do not read them as formulas"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, term.DataFlags...),
 		Action: term.Action(read, call),
 	}
 }
 
-var colourings = []string{report.ColourLabel, report.ColourTrue, report.ColourSplit, report.ColourScore, report.ColourSuspect, report.ColourClass + "LABEL"}
+var colourings = []string{report.ColourLabel, report.ColourTrue, report.ColourSplit, report.ColourScore,
+	report.ColourSuspect, report.ColourClass + "LABEL"}
 
-// Options of winnow map.
+// Options are the options of winnow map.
 type Options struct {
 	Dir       string // of a run; "": the store of Run
 	Run       folder.Options
@@ -75,14 +80,18 @@ type Options struct {
 }
 
 func read(c *cli.Context) (o Options, err error) {
-	o = Options{Out: c.StringSlice("out"), Projector: c.String("projector"), JSON: c.Bool("json"), Draw: report.MapOptions{
-		Split: c.String("split"), Colour: c.String("color"), ScoresFile: c.String("audit"), Max: c.Int("max"), Method: c.String("method"), Sheet: c.Bool("spreadsheet"),
-		TSNE: tsne.Options{Perplexity: c.Float64("perplexity"), Iterations: c.Int("iterations"), Seed: c.Uint64("seed")},
-	}}
+	o = Options{Out: c.StringSlice("out"), Projector: c.String("projector"), JSON: c.Bool("json"),
+		Draw: report.MapOptions{
+			Split: c.String("split"), Colour: c.String("color"), ScoresFile: c.String("audit"), Max: c.Int("max"),
+			Method: c.String("method"), Sheet: c.Bool("spreadsheet"),
+			TSNE: tsne.Options{Perplexity: c.Float64("perplexity"), Iterations: c.Int("iterations"),
+				Seed: c.Uint64("seed")},
+		}}
 	if err := o.check(); err != nil {
 		return o, err
 	}
-	o.Draw.Pictures = !c.Bool("no-pictures") && slices.ContainsFunc(o.Out, func(path string) bool { return filepath.Ext(path) == ".html" })
+	o.Draw.Pictures = !c.Bool("no-pictures") &&
+		slices.ContainsFunc(o.Out, func(path string) bool { return filepath.Ext(path) == ".html" })
 	if o.Draw.Scores, err = report.ReadScores(o.Draw.ScoresFile); err != nil {
 		return o, err
 	}
@@ -93,7 +102,7 @@ func read(c *cli.Context) (o Options, err error) {
 	return o, err
 }
 
-// check refuses what has no meaning before anything is read.
+// check refuses options that do not go together.
 func (o Options) check() error {
 	if len(o.Out) == 0 && o.Projector == "" {
 		return term.Misused("winnow map: found neither --out nor --projector, expected a file to write: --out map.html")
@@ -105,10 +114,13 @@ func (o Options) check() error {
 	}
 	d := o.Draw
 	switch {
-	case !slices.Contains(colourings, d.Colour) && (!strings.HasPrefix(d.Colour, report.ColourClass) || d.Colour == report.ColourClass):
-		return term.Misused("--color: found %q%s, expected one of %s", d.Colour, catalog.Ask(d.Colour, colourings), strings.Join(colourings, ", "))
+	case !slices.Contains(colourings, d.Colour) && (!strings.HasPrefix(d.Colour, report.ColourClass) ||
+		d.Colour == report.ColourClass):
+		return term.Misused("--color: found %q%s, expected one of %s", d.Colour, catalog.Ask(d.Colour, colourings),
+			strings.Join(colourings, ", "))
 	case (d.Colour == report.ColourScore || d.Colour == report.ColourSuspect) && d.ScoresFile == "":
-		return hint.With(term.Misused("--color %s: found no --audit, expected the file of an audit", d.Colour), "make it: winnow audit RUN --out suspects.csv")
+		return hint.With(term.Misused("--color %s: found no --audit, expected the file of an audit", d.Colour),
+			"make it: winnow audit RUN --out suspects.csv")
 	case d.Method != report.MethodTSNE && d.Method != report.MethodPCA:
 		return term.Misused("--method: found %q, expected %s or %s", d.Method, report.MethodTSNE, report.MethodPCA)
 	case d.Max < 5:
@@ -121,7 +133,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// splitsToLookAt returns those whose features are needed; none where all are.
+// splitsToLookAt returns the splits whose features are needed, or none if all are.
 func splitsToLookAt(split string) []string {
 	if split == "" {
 		return folder.AnyUsual()

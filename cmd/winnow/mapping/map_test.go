@@ -18,24 +18,33 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		args []string
 		want Options
 	}{
-		{[]string{"--out", "m.html", "--out", "m.csv", "--projector", "v", "--max", "9", "--perplexity", "4", "--iterations", "7", "--seed", "3", "--root", "photos", "run"},
-			Options{Dir: "run", Run: folder.Options{Root: location.At("photos"), View: "center", Splits: []string{"test", "query", "gallery"}, For: "map"}, Out: []string{"m.html", "m.csv"}, Projector: "v",
-				Draw: report.MapOptions{Colour: report.ColourLabel, Max: 9, Method: report.MethodTSNE, TSNE: tsne.Options{Perplexity: 4, Iterations: 7, Seed: 3}, Pictures: true}}},
-		{[]string{"--out", "m.svg", "--features", "f", "--manifest", "m.csv", "--split", "train, test", "--color", "true", "--method", "pca", "--json", "--spreadsheet"},
-			Options{Run: folder.Options{Features: "f", Manifest: location.At("m.csv"), View: "center", Splits: []string{"train", "test"}, For: "map"}, Out: []string{"m.svg"}, JSON: true,
-				Draw: report.MapOptions{Split: "train, test", Colour: report.ColourTrue, Max: 10_000, Method: report.MethodPCA, Sheet: true, TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: 1}}}},
+		{[]string{"--out", "m.html", "--out", "m.csv", "--projector", "v", "--max", "9", "--perplexity", "4",
+			"--iterations", "7", "--seed", "3", "--root", "photos", "run"},
+			Options{Dir: "run", Run: folder.Options{Root: location.At("photos"), View: "center",
+				Splits: []string{"test", "query", "gallery"}, For: "map"}, Out: []string{"m.html", "m.csv"},
+				Projector: "v",
+				Draw: report.MapOptions{Colour: report.ColourLabel, Max: 9, Method: report.MethodTSNE,
+					TSNE: tsne.Options{Perplexity: 4, Iterations: 7, Seed: 3}, Pictures: true}}},
+		{[]string{"--out", "m.svg", "--features", "f", "--manifest", "m.csv", "--split", "train, test", "--color",
+			"true", "--method", "pca", "--json", "--spreadsheet"},
+			Options{Run: folder.Options{Features: "f", Manifest: location.At("m.csv"), View: "center",
+				Splits: []string{"train", "test"}, For: "map"}, Out: []string{"m.svg"}, JSON: true,
+				Draw: report.MapOptions{Split: "train, test", Colour: report.ColourTrue, Max: 10_000,
+					Method: report.MethodPCA, Sheet: true, TSNE: tsne.Options{Perplexity: 30, Iterations: 1000,
+						Seed: 1}}}},
 	} {
 		got, err := termtest.Asked(t, command, c.args...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(&c.want, got, termtest.Sources, cmpopts.IgnoreFields(folder.Options{}, "Host"), cmpopts.IgnoreFields(tsne.Options{}, "Stepped")); diff != "" {
+		if diff := cmp.Diff(&c.want, got, termtest.Sources, cmpopts.IgnoreFields(folder.Options{}, "Host"),
+			cmpopts.IgnoreFields(tsne.Options{}, "Stepped")); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", c.args, diff)
 		}
 	}
 }
 
-// Features are looked at of the splits that are drawn; of all where all are.
+// Only the features of the drawn splits are needed; all if all are drawn.
 func TestSplitsToLookAt(t *testing.T) {
 	if got := splitsToLookAt("train,all"); got != nil {
 		t.Errorf("of all splits: %v", got)

@@ -1,4 +1,4 @@
-// Package noise is winnow noise: how many labels are wrong, estimated before any training.
+// Package noise is the command winnow noise, which estimates how many labels are wrong before any training.
 package noise
 
 import (
@@ -14,28 +14,29 @@ import (
 	"winnow/run/measure"
 )
 
-// Options are what the command is asked for.
+// Options are the options of the command.
 type Options struct {
 	measure.NoiseOptions
 	JSON bool
 }
 
+// Command returns winnow noise.
 func Command() *cli.Command { return command(run) }
+
+const description = `Compares the stored features of the labelled training images, whitened, with their labels. Each
+image is left out of its own judgement. The method likelihood is accurate if labels are flipped at random;
+if mistakes go to similar classes it finds too few, as ranks does. confident finds some of those if there
+are few classes, and far too many if there are many. If the manifest has true labels, the true share is
+printed, too. --fit-sample and --shard work as in winnow audit.
+
+winnow train uses the estimate of the method likelihood unless --noise-rate is given.`
 
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
-		Name:      "noise",
-		Usage:     "estimate how many training labels are wrong, without training",
-		ArgsUsage: "MANIFEST",
-		Description: "Looks at the stored features of the labelled training images, whitened, and at the labels " +
-			"as given. Each image is\n" +
-			"left out of its own judgement. The method likelihood is near where labels are flipped at random; " +
-			"where mistakes go to\n" +
-			"similar classes it finds too few of them, as ranks does. confident finds some of those where classes " +
-			"are few, and far\n" +
-			"too many where they are many. Where the manifest knows true labels the true share is printed beside. " +
-			"--fit-sample and --shard are as winnow audit has them.\n\n" +
-			"winnow train takes the estimate of the method likelihood unless --noise-rate says another.",
+		Name:        "noise",
+		Usage:       "estimate how many training labels are wrong, without training",
+		ArgsUsage:   "MANIFEST",
+		Description: description,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "features", Required: true, Usage: "feature store `DIR` of winnow extract"},
 			&cli.StringFlag{Name: "method", Value: noiserate.Auto,
@@ -44,9 +45,9 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the resampling behind the interval"},
 			&cli.IntFlag{Name: "fit-sample", DefaultText: "all",
 				Usage: "methods " + strings.Join(noiserate.Dealt(), ", ") +
-					": fit to `N` images drawn by --seed, beside sums over all, so that many images need " +
+					": fit to `N` images drawn by --seed, and sums over all, so that many images need " +
 					"little memory"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the result into `FILE`, as JSON"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the result to `FILE` as JSON"},
 			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
 		},

@@ -34,18 +34,22 @@ func (p Page) Long(w io.Writer) error {
 	return err
 }
 
-// Short writes the first paragraph, the examples and the most used options, and names --long.
+// Short writes the first paragraph and what its colon announces, the other examples and the options that matter most,
+// and says where the rest is.
 func (p Page) Short(w io.Writer) error {
 	var b strings.Builder
 	p.begin(&b)
 	var said, examples []string
-	for _, part := range p.Description {
+	before, kept := "", false // the paragraph before, and whether it is shown
+	for i, part := range p.Description {
+		kept = i == 0 || i == 1 && isExample(before) || kept && strings.HasSuffix(before, ":")
 		switch {
-		case len(said) > 0 && isExample(part):
-			examples = append(examples, part)
-		case len(said) == 0, isExample(said[len(said)-1]), strings.HasSuffix(said[len(said)-1], ":"):
+		case kept:
 			said = append(said, part)
+		case isExample(part):
+			examples = append(examples, part)
 		}
+		before = part
 	}
 	left := len(p.Description) - len(said) - len(examples)
 	if len(said) > 0 {

@@ -10,25 +10,30 @@ import (
 	"winnow/papers/pairs"
 )
 
-// PairsOptions are what winnow papers pairs is asked.
+// PairsOptions are the options of winnow papers pairs.
 type PairsOptions struct {
 	pairs.Options
 	Out  string // folder
 	JSON bool
 }
 
+const pairsDescription = `
+Needs a manifest with true labels beside the given ones. It measures SCL-RHE's (004) Fig. 2, the cosines of
+pairs of training images by whether their given and their true labels agree; and the shares of its section 4.2,
+how much of what a contrastive loss is taught wrongly comes from false positives. It uses a run's own batches
+(its sampler, seed and losses), embedded by its head, or frozen features without a run. The given labels are
+compared with symmetric noise of the same rate on the same vectors. No run of winnow train uses the result.
+
+   winnow papers pairs runs/a --out runs/a/pairs
+   winnow papers pairs --features features --manifest people.csv --synthetic 0.2 --json
+`
+
 func pairsCommand(call term.Call[PairsOptions]) *cli.Command {
 	return &cli.Command{
-		Name:      "pairs",
-		Usage:     "compare true and false pairs of training images, and how much of what a loss learns is wrong",
-		ArgsUsage: "[RUN]",
-		Description: "For a manifest with true labels beside the given ones. SCL-RHE's (004) Fig. 2: the cosines of pairs of training images,\n" +
-			"by whether their given and their true labels agree; and the shares of its section 4.2: how much of what a contrastive\n" +
-			"loss is taught wrongly comes from false positives, on a run's own batches (its sampler, seed and losses), embedded by\n" +
-			"its head, or on frozen features without a run. Beside the labels as given stand labels with symmetric noise of the\n" +
-			"same rate, on the same vectors. Nothing of it reaches a run of winnow train.\n\n" +
-			"   winnow papers pairs runs/a --out runs/a/pairs\n" +
-			"   winnow papers pairs --features features --manifest people.csv --synthetic 0.2 --json",
+		Name:        "pairs",
+		Usage:       "compare true and false pairs of training images, and how much of what a loss learns is wrong",
+		ArgsUsage:   "[RUN]",
+		Description: pairsDescription,
 		Flags: append([]cli.Flag{
 			&cli.Float64Flag{Name: "synthetic", DefaultText: "the share of wrong labels",
 				Usage: "`RATE` of the symmetric noise beside the given labels"},
@@ -58,7 +63,8 @@ func readPairs(c *cli.Context) (o PairsOptions, err error) {
 		return o, err
 	}
 	if c.IsSet("loss") {
-		o.Losses = pairs.Named(strings.FieldsFunc(c.String("loss"), func(r rune) bool { return r == ',' || r == ' ' })...)
+		names := strings.FieldsFunc(c.String("loss"), func(r rune) bool { return r == ',' || r == ' ' })
+		o.Losses = pairs.Named(names...)
 	}
 	o.Synthetic = term.Given(c, "synthetic", c.Float64)
 	return o, nil

@@ -1,17 +1,22 @@
-// Package papers is winnow papers: what the papers say of label noise, computed, and measured on runs and feature stores.
+// Package papers is winnow papers: statements of the papers about label noise, computed, or measured on runs and
+// feature stores.
 package papers
 
 import (
 	"github.com/urfave/cli/v2"
 )
 
+const description = `
+theory computes rates and bounds from numbers alone. skew and pairs measure a run, or a feature store with its
+manifest. They change nothing.
+`
+
 // Command is winnow papers.
 func Command() *cli.Command {
 	return &cli.Command{
-		Name:  "papers",
-		Usage: "compute what the papers say about label noise, and measure it on your data",
-		Description: "theory computes rates and bounds from numbers alone. skew and pairs look at a run, or at a feature store and a\n" +
-			"manifest. They change nothing.",
+		Name:        "papers",
+		Usage:       "compute what the papers say about label noise, and measure it on your data",
+		Description: description,
 		Subcommands: []*cli.Command{theoryCommand(describe), skewCommand(measureSkew), pairsCommand(compare)},
 	}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 func TestReadTheory(t *testing.T) {
-	got, err := termtest.Asked(t, theoryCommand, "--pair-rate", "0.5", "--classes", "10", "--eta", "1.5, 2", "--gamma", "1", "--json")
+	got, err := termtest.Asked(t, theoryCommand, "--pair-rate", "0.5", "--classes", "10", "--eta", "1.5, 2",
+		"--gamma", "1", "--json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,16 +23,18 @@ func TestReadTheory(t *testing.T) {
 }
 
 func TestReadSkew(t *testing.T) {
-	got, err := termtest.Asked(t, skewCommand, "--margin", "0.3", "--seed", "7", "--batch", "8x4", "--batches", "3", "--last", "runs/a")
+	got, err := termtest.Asked(t, skewCommand, "--margin", "0.3", "--seed", "7", "--batch", "8x4", "--batches", "3",
+		"--last", "runs/a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *got.Margin != 0.3 || *got.Seed != 7 || got.Run != "runs/a" || got.Batch != "8x4" || got.Batches != 3 || !got.Data.Last || got.Beta != nil {
+	if *got.Margin != 0.3 || *got.Seed != 7 || got.Run != "runs/a" || got.Batch != "8x4" || got.Batches != 3 ||
+		!got.Data.Last || got.Beta != nil {
 		t.Errorf("found %+v", got)
 	}
 }
 
-// Without --synthetic, --seed and --loss the room decides.
+// Without --synthetic, --seed and --loss, package pairs chooses the values.
 func TestReadPairs(t *testing.T) {
 	got, err := termtest.Asked(t, pairsCommand, "--features", "f", "--manifest", "m.csv", "--out", "o")
 	if err != nil {
@@ -41,12 +44,14 @@ func TestReadPairs(t *testing.T) {
 		got.Data.Manifest.Path() != "m.csv" || got.Most != 50_000_000 || got.Out != "o" || got.JSON {
 		t.Errorf("found %+v", got)
 	}
-	got, err = termtest.Asked(t, pairsCommand, "--synthetic", "0.2", "--seed", "3", "--loss", "supcon, ntxent", "--batch", "64", "--pairs", "10", "--json", "runs/a")
+	got, err = termtest.Asked(t, pairsCommand, "--synthetic", "0.2", "--seed", "3", "--loss", "supcon, ntxent",
+		"--batch", "64", "--pairs", "10", "--json", "runs/a")
 	if err != nil {
 		t.Fatal(err)
 	}
 	diff := cmp.Diff(pairs.Named("supcon", "ntxent"), got.Losses)
-	if diff != "" || *got.Synthetic != 0.2 || *got.Seed != 3 || got.Run != "runs/a" || got.Batch != "64" || got.Most != 10 || !got.JSON {
+	if diff != "" || *got.Synthetic != 0.2 || *got.Seed != 3 || got.Run != "runs/a" || got.Batch != "64" ||
+		got.Most != 10 || !got.JSON {
 		t.Errorf("found %+v %s", got, diff)
 	}
 }

@@ -9,25 +9,33 @@ import (
 	"winnow/papers/theory/skew"
 )
 
-// SkewOptions are what winnow papers skew is asked.
+// SkewOptions are the options of winnow papers skew.
 type SkewOptions struct {
 	skew.Options
 	JSON bool
 }
 
+const skewDescription = `
+The bounds of Le & Odobez (000) depend on how much too often mining selects hard pairs: η of the triplet loss,
+for random and fixed semi-hard mining, and γ of the marginal loss. This command measures both on a run's own
+batches (its sampler and seed, from its first epoch on), embedded by its present head, or on frozen features
+without a run:
+
+   winnow papers skew runs/a
+   winnow papers skew --features features --manifest manifest.csv --batch 12x5 --json
+
+Negative pairs are divided by distance into 20 bins of equal counts; r is the share of the selected pairs in a
+bin divided by its share of all pairs. η is the largest of r and 1/r. Positive pairs are binned the same way and
+count as selected if their marginal loss is above 0. γ is the smallest r of the negatives divided by the largest
+r of the positives.
+`
+
 func skewCommand(call term.Call[SkewOptions]) *cli.Command {
 	return &cli.Command{
-		Name:      "skew",
-		Usage:     "measure how unevenly mining selects the pairs of batches, and which bounds follow",
-		ArgsUsage: "[RUN]",
-		Description: "The bounds of Le & Odobez (000) depend on how much too often hard pairs are taken: η of the triplet loss, for random\n" +
-			"and fixed semi-hard mining, and γ of the marginal loss. Here they are measured on a run's own batches (its sampler,\n" +
-			"its seed, from its first epoch on), embedded by its head as it is now, or on frozen features without a run:\n\n" +
-			"   winnow papers skew runs/a\n" +
-			"   winnow papers skew --features features --manifest manifest.csv --batch 12x5 --json\n\n" +
-			"Negative pairs are parted by distance into 20 bins of equally many, and r is the share of the pairs taken in a bin\n" +
-			"over its share of all: η is the largest of r and 1/r. Positive pairs are binned the same way; they are taken where\n" +
-			"they cost the marginal loss something. γ is the smallest r of the negatives over the largest r of the positives.",
+		Name:        "skew",
+		Usage:       "measure how unevenly mining selects the pairs of batches, and which bounds follow",
+		ArgsUsage:   "[RUN]",
+		Description: skewDescription,
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "batches", DefaultText: "those of one epoch", Usage: "look at `N` batches"},
 			&cli.StringFlag{Name: "batch", DefaultText: "the run's, or 12x5",

@@ -9,22 +9,29 @@ import (
 	"winnow/papers/theory"
 )
 
-// TheoryOptions are what winnow papers theory is asked.
+// TheoryOptions are the options of winnow papers theory.
 type TheoryOptions struct {
 	Setting theory.Setting
 	JSON    bool
 }
 
+const theoryDescription = `
+For symmetric noise over equally frequent classes: the rates of wrong pairs; the bounds of Le & Odobez (000) for
+unhinged triplets, triplets and the marginal loss; the true configurations of triplets; and the rates of SCL-RHE
+(004). Each number is corrected; where the paper errs, its own number is given too.
+
+   winnow papers theory --noise-rate 0.3 --classes 100
+   winnow papers theory --pair-rate 0.6 --classes 10 --each 5 --eta 1.5,4 --json
+
+winnow papers skew measures the skews η and γ of a run.
+`
+
 func theoryCommand(call term.Call[TheoryOptions]) *cli.Command {
 	return &cli.Command{
-		Name:  "theory",
-		Usage: "compute what a rate of label noise does to pairs and triplets, and how much of it losses can withstand",
-		Description: "For symmetric noise over equally frequent classes: the rates of wrong pairs, the bounds of Le & Odobez (000) for\n" +
-			"unhinged triplets, triplets and the marginal loss, the true nature of triplets, and the rates of SCL-RHE (004).\n" +
-			"Each number stands as corrected and, where the paper errs, as printed.\n\n" +
-			"   winnow papers theory --noise-rate 0.3 --classes 100\n" +
-			"   winnow papers theory --pair-rate 0.6 --classes 10 --each 5 --eta 1.5,4 --json\n\n" +
-			"winnow papers skew measures the skews η and γ of a run.",
+		Name: "theory",
+		Usage: "compute the effect of a rate of label noise on pairs and triplets, and how much of it losses " +
+			"withstand",
+		Description: theoryDescription,
 		Flags: []cli.Flag{
 			&cli.Float64Flag{Name: "noise-rate", Usage: "label noise `P` in [0, 1)"},
 			&cli.Float64Flag{Name: "pair-rate",
@@ -32,7 +39,7 @@ func theoryCommand(call term.Call[TheoryOptions]) *cli.Command {
 			&cli.IntFlag{Name: "classes", Usage: "number `K` of classes; required"},
 			&cli.IntFlag{Name: "each", Usage: "images `N` of each class, for the exact weights of 1-1 sampling"},
 			&cli.StringFlag{Name: "eta", Value: "1,1.25,1.5,2,3,5,10",
-				Usage: "skews η ≥ 1 of mining, how much too often hard negatives are taken: `LIST`"},
+				Usage: "skews η ≥ 1 of mining, how much too often it selects hard negatives: `LIST`"},
 			&cli.StringFlag{Name: "gamma", Value: "0.1,0.25,0.5,0.75,0.9,1",
 				Usage: "skews γ in (0, 1] of the marginal loss's weights: `LIST`"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON, rates as fractions"},

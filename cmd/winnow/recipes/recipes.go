@@ -8,17 +8,17 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/internal/text"
-	"winnow/papers/recipes"
 	"winnow/run/config"
+	"winnow/run/recipes"
 )
 
-// ListOptions are what winnow recipes list is asked.
+// ListOptions are the options of winnow recipes list.
 type ListOptions struct {
 	Paper string // its folder; "": all
 	JSON  bool
 }
 
-// ShowOptions are what winnow recipes show is asked.
+// ShowOptions are the options of winnow recipes show.
 type ShowOptions struct {
 	Name     string
 	Resolved bool
@@ -27,22 +27,33 @@ type ShowOptions struct {
 // Command is winnow recipes.
 func Command() *cli.Command { return command(list, show) }
 
+const description = `
+A recipe is a configuration with comments that say what the paper states and what was chosen here. A paper's
+name alone stands for its main recipe (marked *), and so does a recipe's name that only one paper has.
+
+   winnow recipes list
+   winnow recipes show prism/mcl-vmf
+   winnow train --recipe prism --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds
+`
+
 func command(list term.Call[ListOptions], show term.Call[ShowOptions]) *cli.Command {
 	return &cli.Command{
-		Name:  "recipes",
-		Usage: "list or show the papers' settings, for winnow train --recipe",
-		Description: "A recipe is a configuration, with comments that say what the paper states and what was chosen here. A\n" +
-			"paper's name alone stands for its main recipe (marked *), and so does a recipe's name that only one paper has.\n\n" +
-			"   winnow recipes list\n" +
-			"   winnow recipes show prism/mcl-vmf\n" +
-			"   winnow train --recipe prism --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds",
+		Name:        "recipes",
+		Usage:       "list or show the papers' settings, for winnow train --recipe",
+		Description: description,
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the recipes", ArgsUsage: "[PAPER]", Flags: []cli.Flag{&cli.BoolFlag{Name: "json",
-				Usage: "as JSON"}}, Action: term.Action(readList, list)},
-			{Name: "show", Usage: "print a recipe", ArgsUsage: "NAME",
-				Flags: []cli.Flag{&cli.BoolFlag{Name: "resolved",
-					Usage: "without comments, with every default filled in"}},
-				Action: term.Action(readShow, show)},
+			{
+				Name: "list", Usage: "list the recipes", ArgsUsage: "[PAPER]",
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+				Action: term.Action(readList, list),
+			},
+			{
+				Name: "show", Usage: "print a recipe", ArgsUsage: "NAME",
+				Flags: []cli.Flag{
+					&cli.BoolFlag{Name: "resolved", Usage: "without comments, with every default filled in"},
+				},
+				Action: term.Action(readShow, show),
+			},
 		},
 	}
 }
@@ -53,13 +64,14 @@ type Listed struct {
 	Paper  string `json:"paper"` // its folder
 	Title  string `json:"title"`
 	Source string `json:"source"` // paper, table and row
-	Main   bool   `json:"main"`   // the paper's name alone stands for it
+	Main   bool   `json:"main"`   // the paper's name alone means this recipe
 	SHA256 string `json:"sha256"`
 }
 
 func readList(c *cli.Context) (ListOptions, error) {
 	if c.NArg() > 1 {
-		return ListOptions{}, term.Misused("%s: found %d arguments, expected at most the name of a paper's folder", c.Command.HelpName, c.NArg())
+		return ListOptions{}, term.Misused("%s: found %d arguments, expected at most the name of a paper's folder",
+			c.Command.HelpName, c.NArg())
 	}
 	return ListOptions{c.Args().First(), c.Bool("json")}, nil
 }
@@ -75,7 +87,7 @@ func list(_ context.Context, p *term.Program, o ListOptions) error {
 		}
 	}
 	if len(out) == 0 {
-		return term.Misused("winnow %s: %q is no paper's folder, expected one of%s", p.Command, o.Paper, papers)
+		return term.Misused("winnow %s: %q is not the folder of a paper, expected one of%s", p.Command, o.Paper, papers)
 	}
 	if o.JSON {
 		return p.JSON(out)
@@ -94,7 +106,8 @@ func list(_ context.Context, p *term.Program, o ListOptions) error {
 
 func readShow(c *cli.Context) (ShowOptions, error) {
 	if c.NArg() != 1 {
-		return ShowOptions{}, term.Misused("%s: found %d arguments, expected one name: winnow recipes list", c.Command.HelpName, c.NArg())
+		return ShowOptions{}, term.Misused("%s: found %d arguments, expected one name: winnow recipes list",
+			c.Command.HelpName, c.NArg())
 	}
 	return ShowOptions{c.Args().First(), c.Bool("resolved")}, nil
 }

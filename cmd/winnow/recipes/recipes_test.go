@@ -17,7 +17,8 @@ func TestRead(t *testing.T) {
 		func(_ context.Context, _ *term.Program, o ListOptions) error { listed = o; return nil },
 		func(_ context.Context, _ *term.Program, o ShowOptions) error { shown = o; return nil },
 	)}}}, io.Discard, io.Discard)
-	for _, args := range [][]string{{"winnow", "recipes", "list", "--json", "prism"}, {"winnow", "recipes", "show", "--resolved", "prism/mcl"}} {
+	for _, args := range [][]string{{"winnow", "recipes", "list", "--json", "prism"},
+		{"winnow", "recipes", "show", "--resolved", "prism/mcl"}} {
 		if err := app.Run(args); err != nil {
 			t.Fatal(args, err)
 		}

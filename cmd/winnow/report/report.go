@@ -1,10 +1,9 @@
-// Package report is winnow report.
+// Package report is the command winnow report.
 package report
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -24,19 +23,22 @@ import (
 	"winnow/run/measure"
 )
 
-// Command is winnow report.
+// Command returns winnow report.
 func Command() *cli.Command { return command(run) }
+
+const description = `One file to read offline or to print: the training and its course, the filter, retrieval beside
+frozen and whitened features, classes, the most suspect labels, retrieval examples, a map (t-SNE), warnings,
+and definitions of all numbers. For several runs: the settings that differ, the numbers, and the curves in
+one chart. Pictures come from --root; the page stays below 10 MB.
+
+   winnow report run --out report.html     winnow report run-a run-b --out compared.html`
 
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
-		Name:      "report",
-		Usage:     "write a page about a run: training, metrics, suspects, map; or compare several runs",
-		ArgsUsage: "RUN [RUN ...]",
-		Description: "What was trained, how it went, what the filter did, retrieval beside frozen and whitened features, classes, the most\n" +
-			"suspect labels, retrieval examples, a map (t-SNE), warnings, and what every number means: one file that needs\n" +
-			"nothing else, to read offline and to print. Of several runs it holds their settings where they differ, their\n" +
-			"numbers, and their curves over each other. Pictures come from --root; the page stays below 10 MB.\n\n" +
-			"   winnow report run --out report.html     winnow report run-a run-b --out compared.html",
+		Name:        "report",
+		Usage:       "write a page about a run: training, metrics, suspects, map; or compare several runs",
+		ArgsUsage:   "RUN [RUN ...]",
+		Description: description,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true,
 				Usage: "write the page to `FILE`.html"},
@@ -54,7 +56,7 @@ func command(call term.Call[Options]) *cli.Command {
 	}
 }
 
-// Options of winnow report.
+// Options are the options of winnow report.
 type Options struct {
 	Dirs   []string // of runs
 	Run    folder.Options
@@ -66,7 +68,8 @@ type Options struct {
 }
 
 func read(c *cli.Context) (o Options, err error) {
-	o = Options{Dirs: c.Args().Slice(), Out: c.String("out"), Split: c.String("split"), Scorer: c.String("scorer"), JSON: c.Bool("json"),
+	o = Options{Dirs: c.Args().Slice(), Out: c.String("out"), Split: c.String("split"), Scorer: c.String("scorer"),
+		JSON: c.Bool("json"),
 		Show: report.Illustration{Pictures: !c.Bool("no-pictures"), Map: !c.Bool("no-map"), MaxMap: c.Int("max")}}
 	if o.Show.MaxMem, err = term.Size(c, "max-mem"); err != nil {
 		return o, err
@@ -121,7 +124,8 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		content = report.Compared(runs)
 	} else {
 		content = runs[0].Page()
-		if drawMap, err = runs[0].Illustrate(ctx, report.Host{Note: p.Note, Watch: p.Watch, Winnow: term.Version()}, &content, o.Show); err != nil {
+		if drawMap, err = runs[0].Illustrate(ctx, report.Host{Note: p.Note, Watch: p.Watch, Winnow: term.Version()},
+			&content, o.Show); err != nil {
 			return err
 		}
 	}
@@ -133,20 +137,23 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return fmt.Errorf("report: %s: %w", o.Out, err)
 	}
 	if done.Bytes = len(file); done.Bytes > report.Limit {
-		p.Note("the page has %.1f MB, more than %.0f: there is less on it with --max N, --no-map or --no-pictures", float64(done.Bytes)/1e6, report.Limit/1e6)
+		p.Note("the page has %.1f MB, more than %.0f: --max N, --no-map or --no-pictures make it smaller",
+			float64(done.Bytes)/1e6, report.Limit/1e6)
 	}
 	if o.JSON {
 		return p.JSON(done)
 	}
 	fmt.Fprintf(p.Out, "%s: %.1f MB; measured on %s\n", o.Out, float64(done.Bytes)/1e6, runs[0].SplitText())
 	for _, r := range done.Runs {
-		fmt.Fprintf(p.Out, "%s: P@1 %.4f (frozen %.4f, whitened %.4f), %d warnings\n", r.Run, r.Trained.PrecisionAt1, r.Frozen.PrecisionAt1, r.Whitened.PrecisionAt1, len(r.Warnings))
+		fmt.Fprintf(p.Out, "%s: P@1 %.4f (frozen %.4f, whitened %.4f), %d warnings\n", r.Run, r.Trained.PrecisionAt1,
+			r.Frozen.PrecisionAt1, r.Whitened.PrecisionAt1, len(r.Warnings))
 	}
 	return nil
 }
 
-// measure opens a run, measures it, and audits its training labels, while so many bytes are held of other runs.
-func (o Options) measure(ctx context.Context, p *term.Program, dir string, done *result, held int64) (*report.Run, error) {
+// measure opens a run, measures it, and audits its training labels; held is the memory of other runs in bytes.
+func (o Options) measure(ctx context.Context, p *term.Program, dir string, done *result,
+	held int64) (*report.Run, error) {
 	opened, err := folder.Open(ctx, dir, o.Run)
 	if err != nil {
 		return nil, err
@@ -160,7 +167,8 @@ func (o Options) measure(ctx context.Context, p *term.Program, dir string, done 
 	if err != nil {
 		return nil, err
 	}
-	images := report.Images{Split: found.Split, Train: found.Train, Was: found.Was, Now: found.Now, LeftOut: found.LeftOut}
+	images := report.Images{Split: found.Split, Train: found.Train, Was: found.Was, Now: found.Now,
+		LeftOut: found.LeftOut}
 	left, err := found.Similarities(opened, nil, o.Show.MaxMem, held)
 	if err != nil {
 		return nil, err
@@ -168,15 +176,13 @@ func (o Options) measure(ctx context.Context, p *term.Program, dir string, done 
 	if err := r.Measure(ctx, images, left); err != nil {
 		return nil, err
 	}
-	a, err := inspect.Judge(ctx, inspect.Input{Run: opened}, inspect.Options{Note: p.Note, Held: held + report.Held([]*report.Run{r}), Options: audit.Options{Scorer: o.Scorer, MaxMem: o.Show.MaxMem, JustRank: true}})
-	if errors.As(err, new(inspect.ScorerError)) {
-		return nil, term.AsMisuse(err)
-	}
+	a, err := inspect.Judge(ctx, inspect.Input{Run: opened}, inspect.Options{Held: held + report.Held([]*report.Run{r}),
+		Options: audit.Options{Scorer: o.Scorer, MaxMem: o.Show.MaxMem, JustRank: true}}, inspect.Host{Host: p.Host()})
 	if err != nil {
 		return nil, err
 	}
-	r.Judge(report.Judged{Scorer: a.Scorer, Suggests: a.Suggests, Rate: a.Rate, Images: a.Images, Detection: a.Detection,
-		Weights: a.Scorer == audit.SelfPaced, Record: inspect.Recorded(a.Scorer)})
+	r.Judge(report.Judged{Scorer: a.Scorer, Suggests: a.Suggests, Rate: a.Rate, Images: a.Images,
+		Detection: a.Detection, Weights: a.Scorer == audit.SelfPaced, Record: inspect.Recorded(a.Scorer)})
 	done.Split, done.Runs = found.Split, append(done.Runs, r.Measured())
 	return r, nil
 }

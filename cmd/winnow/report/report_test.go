@@ -13,12 +13,14 @@ import (
 )
 
 func TestFlagsBecomeOptions(t *testing.T) {
-	args := []string{"-o", "r.html", "--split", "train", "--scorer", "avgsim", "--max", "50", "--no-map", "--max-mem", "2KiB", "--json", "a", "b"}
+	args := []string{"-o", "r.html", "--split", "train", "--scorer", "avgsim", "--max", "50", "--no-map", "--max-mem",
+		"2KiB", "--json", "a", "b"}
 	got, err := termtest.Asked(t, command, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Options{Dirs: []string{"a", "b"}, Run: folder.Options{View: "center", For: "report"}, Out: "r.html", Split: "train", Scorer: "avgsim", JSON: true,
+	want := Options{Dirs: []string{"a", "b"}, Run: folder.Options{View: "center", For: "report"}, Out: "r.html",
+		Split: "train", Scorer: "avgsim", JSON: true,
 		Show: report.Illustration{Pictures: true, MaxMap: 50, MaxMem: 2048}}
 	if diff := cmp.Diff(&want, got, termtest.Sources, cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -26,7 +28,8 @@ func TestFlagsBecomeOptions(t *testing.T) {
 }
 
 func TestUsualSplit(t *testing.T) {
-	for want, splits := range map[string][]string{"": {"train", "validation", "test"}, "validation": {"train", "validation"}, "train": {"train"}} {
+	for want, splits := range map[string][]string{"": {"train", "validation", "test"},
+		"validation": {"train", "validation"}, "train": {"train"}} {
 		d := &datasets.Dataset{}
 		for _, split := range splits {
 			d.Samples = append(d.Samples, datasets.Sample{Split: split})

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/datasets/location"
 	"winnow/papers/runner"
 	"winnow/papers/studies"
 	"winnow/run/cells"
@@ -36,21 +37,21 @@ func read(c *cli.Context) (o Options, err error) {
 	}
 	o.Dir, o.Jobs = c.String("out"), c.Int("jobs")
 	o.Rows, o.Columns, o.Set = c.StringSlice("rows"), c.StringSlice("columns"), c.StringSlice("set")
-	o.Finetune, o.Model, o.Root = c.String("finetune"), c.String("model"), c.String("root")
+	o.Finetune, o.Model, o.Root = c.String("finetune"), c.String("model"), location.At(c.String("root"))
 	if o.Seeds, err = cells.ParseSeeds(c.String("seeds")); err != nil {
 		return o, term.Misused("--seeds: %w", err)
 	}
 	data := c.StringSlice("data")
 	for _, flag := range []string{"classes", "images"} {
-		if c.IsSet(flag) && len(data) > 0 && data[0] != runner.GlyphsData {
+		if c.IsSet(flag) && len(data) > 0 && data[0] != glyphsData {
 			return o, term.Misused("--%s is about --data glyphs", flag)
 		}
 	}
-	if o.Data, err = runner.ParseData(data, o.Study); err != nil {
-		return o, term.Misused("--data%w", err)
+	if o.Data, err = parseData(data, o.Study); err != nil {
+		return o, err
 	}
 	if o.Data == nil && !o.Study.Drawn() {
 		o.Glyphs = &runner.Glyphs{Classes: c.Int("classes"), Images: c.Int("images")}
 	}
-	return o, o.Check()
+	return o, check(o.Options)
 }

@@ -13,7 +13,7 @@ import (
 	"winnow/papers/studies"
 )
 
-// Options are what winnow reproduce is asked. Without a study the studies are listed.
+// Options are the options of winnow reproduce. Without a study the studies are listed.
 type Options struct {
 	runner.Options
 	List, Papers, DryRun, JSON bool // Papers: the list is of all tables and figures of the papers
@@ -22,36 +22,48 @@ type Options struct {
 // Command is winnow reproduce.
 func Command() *cli.Command { return command(run) }
 
+const description = `
+A study is a table of rows (recipes) and columns (datasets with label noise). A cell is one training for one
+seed: of a head on stored features or, with --finetune, of the whole network or its last stages. Finished cells
+are kept in --out/cells, shared by all studies, and not run again. Networks keep checkpoints, so a killed run
+resumes where it was. Below the table, each claim of the paper holds, does not hold, or is undecided, by
+comparisons paired over the seeds (t-tests from 5 seeds on). Without a STUDY the studies are listed.
+
+--data says what to run on:
+
+   NAME=MANIFEST,FEATURES  the paper's dataset of that name, with the paper's splits (winnow data import --protocol).
+                           The paper's numbers are shown beside ours; columns of other datasets are left out.
+   MANIFEST,FEATURES       any dataset in place of all those of the study. The claims are tested, and the paper's
+                           numbers are not shown.
+   glyphs                  the same with the dataset that is part of winnow
+   own=MANIFEST,FEATURES   a manifest whose labels are used as given, for the studies that compare filters with the
+                           truth: prism-figure2, prism-figure3 (scores of right and wrong labels) and prism-figure5
+                           (concentrations of the classes). Their cells hold the numbers of each step.
+   cub200@vit=…            for a row that names a network
+
+Rows that train networks need the images, below the manifest's folder, --root or MANIFEST,FEATURES,ROOT. --model
+makes features that are not named. {seed} in FEATURES and --model stands for the seed.
+
+   winnow reproduce prism-table1 --data cars196=cars.csv,cars.features --seeds 5
+   winnow reproduce prism-table1 --data glyphs --dry-run
+   winnow reproduce prism-table2 --data birds.csv --root birds/ --model mobilenetv2 --finetune all --columns "sym 50"
+   winnow reproduce prism-figure2 --data own=noisy.csv,birds.features --rows vMF --set filter.rate=0.4
+`
+
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
-		Name:      "reproduce",
-		Usage:     "run the trainings of a table or figure of a paper, and compare the numbers",
-		ArgsUsage: "STUDY",
-		Description: "A study is a table of rows (recipes) and columns (datasets with label noise); a cell is one training of a head\n" +
-			"on stored features, for one seed; with --finetune, of the whole network or its last stages. Cells that are done are\n" +
-			"kept in --out/cells and not run again, by no study, and networks keep checkpoints: a killed run goes on where it was.\n" +
-			"Below the table stands of each claim of the paper's whether it holds, does not, or\n" +
-			"nothing can be said, paired over the seeds (t-tests from 5 seeds on). Without a STUDY the studies are listed.\n\n" +
-			"--data says what to run on. NAME=MANIFEST,FEATURES is the paper's dataset of that name (with the paper's splits:\n" +
-			"winnow data import --protocol), and its numbers are shown beside ours; columns of other datasets are left out.\n" +
-			"MANIFEST,FEATURES stands in for every dataset of the study, and glyphs is the dataset that is part of winnow;\n" +
-			"then the claims are tested and the paper's numbers are not shown. own=MANIFEST,FEATURES is a manifest whose labels are\n" +
-			"taken as given, for the studies of what filters do beside the truth: prism-figure2, prism-figure3 (scores of right\n" +
-			"and wrong labels) and prism-figure5 (concentrations of the classes); cells hold each step's numbers. What trains\n" +
-			"networks looks at the images below the manifest's folder, --root or MANIFEST,FEATURES,ROOT; --model makes features\n" +
-			"that are not named; {seed} in FEATURES and --model stands for the seed; cub200@vit=… is for a row that names a network.\n\n" +
-			"   winnow reproduce prism-table1 --data cars196=cars.csv,cars.features --seeds 5\n" +
-			"   winnow reproduce prism-table1 --data glyphs --dry-run\n" +
-			"   winnow reproduce prism-table2 --data birds.csv --root birds/ --model mobilenetv2 --finetune all --columns \"sym 50\" --rows MCL --jobs 1\n" +
-			"   winnow reproduce prism-figure2 --data own=noisy.csv,birds.features --rows vMF --set filter.rate=0.4",
+		Name:        "reproduce",
+		Usage:       "run the trainings of a table or figure of a paper, and compare the numbers",
+		ArgsUsage:   "STUDY",
+		Description: description,
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "data", Usage: "`[NAME=]MANIFEST,FEATURES[,ROOT]`, or glyphs; may be repeated"},
 			&cli.StringFlag{Name: "finetune",
 				Usage: "train the network too, in every row: all, a `STAGE` to train from, or a pattern with * " +
 					"over names of weights"},
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the features",
-				Usage: "`NAME` or ONNX file of the network that is trained, and that makes features where --data " +
-					"names none"},
+				Usage: "`NAME` or ONNX file of the network that is trained, and that makes the features that --data " +
+					"does not name"},
 			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
 				Usage: "`DIR` (or .zip file) that the manifests' paths start from"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "reproduced",
@@ -59,21 +71,21 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "seeds", DefaultText: "the study's",
 				Usage: "`N` repetitions, seeds 1 to N, or a list as 1,3,7-9"},
 			&cli.StringSliceFlag{Name: "rows",
-				Usage: "only rows whose name has `TEXT` in it, or is NAME where it says =NAME; may be repeated"},
+				Usage: "only rows whose name contains `TEXT`, or is NAME for =NAME; may be repeated"},
 			&cli.StringSliceFlag{Name: "columns",
-				Usage: "only columns whose name has `TEXT` in it, or is NAME where it says =NAME; may be repeated"},
+				Usage: "only columns whose name contains `TEXT`, or is NAME for =NAME; may be repeated"},
 			&cli.StringSliceFlag{Name: "set",
-				Usage: "one setting of every training, `[ROW:]KEY=VALUE` as of winnow train, or of the rows whose " +
-					"name has ROW in it; may be repeated"},
+				Usage: "a setting of every training, `[ROW:]KEY=VALUE` as in winnow train, or of the rows whose name " +
+					"contains ROW; may be repeated"},
 			&cli.Float64SliceFlag{Name: "at", DefaultText: "the study's",
-				Usage: "`SHARE` of the training, above 0 and up to 1, after which histograms and boxes are taken; " +
-					"may be repeated"},
+				Usage: "take histograms and boxes after this `SHARE` of the training, above 0 and up to 1; may be " +
+					"repeated"},
 			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread",
 				Usage: "`N` cells at once, each with its share of --threads"},
 			&cli.IntFlag{Name: "classes", DefaultText: "240", Usage: "--data glyphs: draw `N` characters"},
 			&cli.IntFlag{Name: "images", DefaultText: "50", Usage: "--data glyphs: draw `N` images of each"},
 			&cli.BoolFlag{Name: "list",
-				Usage: "list every table and figure of the five papers: what makes it, of which data, how long"},
+				Usage: "list every table and figure of the five papers: what makes it, from which data, how long"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "list the cells and how long they will take, and stop"},
 			&cli.BoolFlag{Name: "json", Usage: "print as JSON"},
 		},

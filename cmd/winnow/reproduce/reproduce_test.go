@@ -1,11 +1,12 @@
 package reproduce
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"winnow/cmd/winnow/term/termtest"
+	"winnow/datasets/location"
 	"winnow/papers/runner"
 )
 
@@ -21,22 +22,44 @@ func TestRead(t *testing.T) {
 	if do("--json"); !got.List || !got.JSON {
 		t.Errorf("found %+v, expected the list", got)
 	}
-	do("--data", "cub200=a.csv,b", "--seeds", "1,3,7-9", "--rows", "MCL", "--set", "length=5 steps", "--jobs", "2", "--dry-run", "prism-table2")
-	if diff := cmp.Diff([]runner.Source{{Name: "cub200", Manifest: "a.csv", Features: "b"}}, got.Data, cmp.AllowUnexported(runner.Source{})); diff != "" {
-		t.Error(diff)
+	do("--data", "cub200=a.csv,b", "--seeds", "1,3,7-9", "--rows", "MCL", "--set", "length=5 steps", "--jobs", "2",
+		"--dry-run", "prism-table2")
+	if want := (runner.Source{Name: "cub200", Manifest: location.At("a.csv"), Features: "b"}); !slices.Equal(
+		got.Data, []runner.Source{want}) {
+		t.Errorf("found %+v, expected %+v", got.Data, want)
 	}
-	if diff := cmp.Diff([]uint64{1, 3, 7, 8, 9}, got.Seeds); diff != "" || got.Study.Name != "prism-table2" || got.Dir != "reproduced" || !got.DryRun || got.Jobs != 2 || got.List || got.Glyphs != nil {
-		t.Errorf("found %+v %s", got, diff)
+	if !slices.Equal(got.Seeds, []uint64{1, 3, 7, 8, 9}) || got.Study.Name != "prism-table2" ||
+		got.Dir != "reproduced" || !got.DryRun || got.Jobs != 2 || got.List || got.Glyphs != nil {
+		t.Errorf("found %+v", got)
 	}
-	if do("--data", "glyphs", "--classes", "12", "prism-table1"); got.Glyphs == nil || *got.Glyphs != (runner.Glyphs{Classes: 12}) || got.Data != nil || got.Seeds != nil {
+	do("--data", "glyphs", "--classes", "12", "prism-table1")
+	if got.Glyphs == nil || *got.Glyphs != (runner.Glyphs{Classes: 12}) || got.Data != nil || got.Seeds != nil {
 		t.Errorf("found %+v, expected glyphs", got)
 	}
-	for _, args := range [][]string{
-		{"prism-table1"}, {"--data", "a.csv", "prism-table1"}, {"--data", "a.csv,b", "--data", "c.csv,d", "prism-table1"},
-		{"--data", "nix=a.csv,b", "prism-table1"}, {"--data", "glyphs", "--seeds", "0", "prism-table1"}, {"--data", "cars196=a,b", "--data", "cars196=a,b", "prism-table1"},
+	// Features of another network are given by name, and are not made.
+	do("--data", "pets=p.csv", "--data", "pets@vit=p.csv,v", "--model", "m", "sclrhe-table4")
+	if list := got.Data; len(list) != 2 || list[0].Features != "" || list[1].Name != "pets@vit" ||
+		list[1].Features != "v" {
+		t.Errorf("found %+v", list)
+	}
+	for args, want := range map[string]string{
+		"prism-table1": "--data is missing",
+		"--data a.csv,b --data c.csv,d prism-table1":         "expected no other --data",
+		"--data nix=a.csv,b prism-table1":                    `has no dataset "nix"`,
+		"--data glyphs --seeds 0 prism-table1":               "--seeds",
+		"--data cars196=a,b --data cars196=a,b prism-table1": "twice",
+		"--data pets@vit=p.csv sclrhe-table4":                `found "pets@vit=p.csv" without features, expected them`,
+		"--data pets@beit=p.csv,v sclrhe-table4":             `has no dataset "pets@beit", it has cifar100,`,
+		"--data pets@vit=p.csv,,img sclrhe-table4":           "without features, expected them",
+		"--finetune all --data a,b finetune-mnist":           "says itself what each",
+		"--finetune all --data glyphs prism-table2":          "no image files",
+		"--model mobilenetv2 --data glyphs prism-table2":     "its own network",
+		"--data a.csv prism-table1":                          "found no features, expected MANIFEST,FEATURES",
+		"--root r prism-figure4":                             "draws what it needs",
 	} {
-		if _, err := termtest.Asked(t, command, args...); err == nil {
-			t.Errorf("%q was let through", args)
+		_, err := termtest.Asked(t, command, strings.Fields(args)...)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: found %v, expected %q", args, err, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package retrieve is winnow retrieve.
+// Package retrieve is the command winnow retrieve.
 package retrieve
 
 import (
@@ -16,29 +16,32 @@ import (
 	"winnow/run/measure"
 )
 
-// Command is winnow retrieve.
+// Command returns winnow retrieve.
 func Command() *cli.Command { return command(run) }
+
+const description = `Shows images of the split (or of query, searched in gallery) with their nearest neighbours in the
+embedding of the run. A hit has the label of the query. Without a run it uses the features of a store as they
+are: --features DIR --manifest FILE. Queries without another image of their label are not chosen.
+
+   winnow retrieve run --queries 12 --k 8 --out retrieval.html`
 
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
-		Name:      "retrieve",
-		Usage:     "show images with their nearest neighbours, hits and misses marked, on a page",
-		ArgsUsage: "[RUN]",
-		Description: "Images of the split (or of query, which ask gallery) with the images that the run embeds nearest to them. A hit has\n" +
-			"the query's label. Without a run it looks at the features of a store as they are: --features DIR --manifest FILE.\n" +
-			"Queries without any other image of their label are not chosen.\n\n" +
-			"   winnow retrieve run --queries 12 --k 8 --out retrieval.html",
+		Name:        "retrieve",
+		Usage:       "show images with their nearest neighbours, hits and misses marked, on a page",
+		ArgsUsage:   "[RUN]",
+		Description: description,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true,
 				Usage: "write the page to `FILE`.html"},
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation",
 				Usage: "the `SPLIT` to look at"},
-			&cli.IntFlag{Name: "queries", Value: 12, Usage: "`N` images that ask"},
-			&cli.IntFlag{Name: "k", Value: 8, Usage: "`K` nearest of each"},
+			&cli.IntFlag{Name: "queries", Value: 12, Usage: "show `N` queries"},
+			&cli.IntFlag{Name: "k", Value: 8, Usage: "show the `K` nearest images of each"},
 			&cli.StringFlag{Name: "choose", Value: measure.ChooseRandom,
-				Usage: "which ask, `WHICH`: random (by --seed), worst: fewest hits among the K nearest, of those " +
-					"the nearest misses first, or spread: the first image of each of evenly spaced classes"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that queries are drawn by"},
+				Usage: "how to choose queries, `WHICH`: random (by --seed); worst: fewest hits among the K nearest, " +
+					"then the nearest misses; or spread: the first image of each of evenly spaced classes"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the queries"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, term.DataFlags...),
@@ -46,10 +49,10 @@ func command(call term.Call[Options]) *cli.Command {
 	}
 }
 
-// mostShown bounds a page: N queries of K neighbours.
+// mostShown is the largest number of pictures on a page.
 const mostShown = 5000
 
-// Options of winnow retrieve.
+// Options are the options of winnow retrieve.
 type Options struct {
 	Dir   string // of a run; "": the store of Run
 	Run   folder.Options
@@ -61,13 +64,15 @@ type Options struct {
 
 func read(c *cli.Context) (o Options, err error) {
 	n, k := c.Int("queries"), c.Int("k")
-	o = Options{Out: c.String("out"), Split: c.String("split"), JSON: c.Bool("json"), Find: measure.ExampleOptions{Choice: c.String("choose"), Queries: n, K: k, Seed: c.Uint64("seed")}}
+	o = Options{Out: c.String("out"), Split: c.String("split"), JSON: c.Bool("json"),
+		Find: measure.ExampleOptions{Choice: c.String("choose"), Queries: n, K: k, Seed: c.Uint64("seed")}}
 	if o.Find.MaxMem, err = term.Size(c, "max-mem"); err != nil {
 		return o, err
 	}
 	switch {
 	case n < 1 || k < 1 || n > mostShown || k > mostShown || n*k > mostShown:
-		return o, term.Misused("--queries %d --k %d: expected at least one of each and at most %d pictures", n, k, mostShown)
+		return o, term.Misused("--queries %d --k %d: expected at least one of each and at most %d pictures", n, k,
+			mostShown)
 	case !measure.IsChoice(o.Find.Choice):
 		return o, term.Misused("--choose: found %q, expected %s", o.Find.Choice, measure.Choices)
 	case filepath.Ext(o.Out) != ".html":

@@ -12,18 +12,18 @@ import (
 	"winnow/report/review/decisions"
 )
 
-// Options are what winnow review is asked for.
+// Options are the options of winnow review.
 type Options struct {
 	review.Files
-	Run, Features, Model string   // what images alike are found by; "": not named
-	Export, JSON         bool     // write the mended manifest and serve nothing
+	Run, Features, Model string   // what finds similar images; "": not named
+	Export, JSON         bool     // Export: write the mended manifest and serve nothing
 	Listen               string   // HOST:PORT
-	Hosts                []string // names that are answered to beside the address
-	Token                string   // "": a new one
-	OpenPage             bool     // in the browser
+	Hosts                []string // other names that the server answers to
+	Token                string   // "": make one
+	OpenPage             bool     // open the page in the browser
 }
 
-// read turns the flags into options, and refuses those that do not go together.
+// read converts the flags to options, and refuses invalid combinations.
 func read(c *cli.Context) (Options, error) {
 	o := Options{
 		Files: review.Files{
@@ -32,13 +32,15 @@ func read(c *cli.Context) (Options, error) {
 			Form: review.Form(c.String("format")), Import: c.String("import"), Names: c.String("names"),
 			Reviewer: strings.TrimSpace(c.String("reviewer")),
 		},
-		Run: c.String("run"), Features: c.String("features"), Model: c.String("model"), Export: c.Bool("export"), JSON: c.Bool("json"),
-		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"), OpenPage: c.Bool("open"),
+		Run: c.String("run"), Features: c.String("features"), Model: c.String("model"),
+		Export: c.Bool("export"), JSON: c.Bool("json"), OpenPage: c.Bool("open"),
+		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"),
 	}
 	if c.NArg() == 1 && o.Audit == "" {
 		o.Audit = c.Args().First()
 	} else if c.NArg() > 0 {
-		return o, term.Misused("winnow review takes one argument, the suspects, which --audit names too: found %q", c.Args().Slice())
+		return o, term.Misused("winnow review takes one argument, the suspects, which --audit names too: found %q",
+			c.Args().Slice())
 	}
 	switch {
 	case o.Export && o.Out == "":
@@ -65,12 +67,13 @@ func read(c *cli.Context) (Options, error) {
 	if host, _, err := net.SplitHostPort(o.Listen); err != nil {
 		return o, term.Misused("--listen: found %q, expected HOST:PORT, as 127.0.0.1:8080", o.Listen)
 	} else if host == "" {
-		return o, term.Misused("--listen: found %q, which is every network of this machine: if that is meant, write 0.0.0.0%s", o.Listen, o.Listen)
+		return o, term.Misused("--listen: found %q, which is every network of this machine: if that is meant, write "+
+			"0.0.0.0%s", o.Listen, o.Listen)
 	}
 	return o, nil
 }
 
-// checkOut wants a form for what is written, and not over a file that is read.
+// checkOut returns an error if the form of Out is unknown, or a written file is also read.
 func checkOut(f review.Files) error {
 	if _, err := f.FormOf(); err != nil || f.Out == "" {
 		return err

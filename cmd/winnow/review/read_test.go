@@ -15,13 +15,20 @@ import (
 func TestFlagsBecomeOptions(t *testing.T) {
 	t.Setenv("WINNOW_REVIEW_TOKEN", "")
 	for line, want := range map[string]Options{
-		"s.csv --manifest m.csv":         {Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv")}, Listen: "127.0.0.1:0"},
-		"--audit s.csv --manifest m.csv": {Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv")}, Listen: "127.0.0.1:0"},
-		"--audit s.csv --manifest m.csv --root r --decisions d.db -o o.csv --features f --model x.onnx --listen [::1]:80 --open --allow-host a --allow-host b --token 0123456789abcdef": {
-			Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv"), Root: location.At("r"), Decisions: "d.db", Out: "o.csv"}, Features: "f", Model: "x.onnx", Listen: "[::1]:80",
+		"s.csv --manifest m.csv": {Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv")},
+			Listen: "127.0.0.1:0"},
+		"--audit s.csv --manifest m.csv": {Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv")},
+			Listen: "127.0.0.1:0"},
+		"--audit s.csv --manifest m.csv --root r --decisions d.db -o o.csv --features f --model x.onnx " +
+			"--listen [::1]:80 --open --allow-host a --allow-host b --token 0123456789abcdef": {
+			Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv"), Root: location.At("r"),
+				Decisions: "d.db", Out: "o.csv"}, Features: "f", Model: "x.onnx", Listen: "[::1]:80",
 			OpenPage: true, Hosts: []string{"a", "b"}, Token: "0123456789abcdef"},
-		"s.csv --manifest m.csv --names k.csv --reviewer Ann":          {Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv"), Names: "k.csv", Reviewer: "Ann"}, Listen: "127.0.0.1:0"},
-		"--manifest m.csv --export --out o.csv --decided d.csv --json": {Files: review.Files{Manifest: location.At("m.csv"), Out: "o.csv", List: "d.csv"}, Export: true, JSON: true, Listen: "127.0.0.1:0"},
+		"s.csv --manifest m.csv --names k.csv --reviewer Ann": {Files: review.Files{Audit: "s.csv",
+			Manifest: location.At("m.csv"), Names: "k.csv", Reviewer: "Ann"}, Listen: "127.0.0.1:0"},
+		"--manifest m.csv --export --out o.csv --decided d.csv --json": {
+			Files:  review.Files{Manifest: location.At("m.csv"), Out: "o.csv", List: "d.csv"},
+			Export: true, JSON: true, Listen: "127.0.0.1:0"},
 	} {
 		got, err := termtest.Asked(t, command, strings.Fields(line)...)
 		if err != nil {
@@ -35,17 +42,18 @@ func TestFlagsBecomeOptions(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	for line, want := range map[string]string{
-		"--manifest m.csv --audit s.csv x":                                 "takes one argument",
-		"a.csv b.csv --manifest m.csv":                                     "takes one argument",
-		"--manifest m.csv":                                                 "the suspects are missing",
-		"--manifest m.csv --export":                                        "name the file to write with --out",
-		"--manifest m.csv --audit s --json":                                "--json goes with --export",
-		"--manifest m.csv --audit s --model x":                             "--model goes with --features",
-		"--manifest m.csv --audit s --decided d.csv":                       "--decided goes with --export",
-		"--manifest m.csv --audit s --reviewer " + strings.Repeat("x", 61): "--reviewer: the reviewer's name has 61 characters, expected at most 60",
-		"--manifest m.csv --audit s --token short":                         "--token: ",
-		"--manifest m.csv --audit s --listen :80":                          "write 0.0.0.0:80",
-		"--manifest m.csv --audit s --listen everywhere":                   "expected HOST:PORT",
+		"--manifest m.csv --audit s.csv x":           "takes one argument",
+		"a.csv b.csv --manifest m.csv":               "takes one argument",
+		"--manifest m.csv":                           "the suspects are missing",
+		"--manifest m.csv --export":                  "name the file to write with --out",
+		"--manifest m.csv --audit s --json":          "--json goes with --export",
+		"--manifest m.csv --audit s --model x":       "--model goes with --features",
+		"--manifest m.csv --audit s --decided d.csv": "--decided goes with --export",
+		"--manifest m.csv --audit s --reviewer " + strings.Repeat("x", 61): "--reviewer: the reviewer's name has " +
+			"61 characters, expected at most 60",
+		"--manifest m.csv --audit s --token short":       "--token: ",
+		"--manifest m.csv --audit s --listen :80":        "write 0.0.0.0:80",
+		"--manifest m.csv --audit s --listen everywhere": "expected HOST:PORT",
 	} {
 		_, err := termtest.Asked(t, command, strings.Fields(line)...)
 		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {

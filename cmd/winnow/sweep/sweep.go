@@ -1,8 +1,10 @@
-// Package sweep is winnow sweep: a grid of settings, or drawn ones, over seeds.
+// Package sweep is winnow sweep, which compares settings, a grid or random ones, over seeds.
 package sweep
 
 import (
 	"context"
+	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -15,7 +17,10 @@ import (
 	"winnow/run/sweep"
 )
 
-// Options are what the command is asked for.
+//go:embed help.txt
+var help string
+
+// Options are the options of the command.
 type Options struct {
 	sweep.Options
 	DryRun, JSON bool
@@ -28,31 +33,15 @@ func command(call term.Call[Options]) *cli.Command {
 	shared := slices.DeleteFunc(term.RunFlags(), func(f cli.Flag) bool { return f.Names()[0] == "seed" })
 	return &cli.Command{
 		Name: "sweep", ArgsUsage: "[MANIFEST | PHOTOS]",
-		Usage: "compare settings, a grid or random ones, over seeds, and choose the best by validation",
-		Description: "Trains every combination of the values that --vary lists, for each seed, several at once. All trainings\n" +
-			"share the other flags, which are those of winnow train.\n\n" +
-			"   winnow sweep --manifest birds.csv --features birds.features --vary lr=1e-4,3e-4,1e-3 --vary loss=contrastive:bank,soft_triple --out lr\n" +
-			"   winnow sweep birds/ --vary model=mobilenetv2,resnet18 --vary lr=1e-4,1e-3 --seeds 5 --out backbones\n" +
-			"   winnow sweep --manifest birds.csv --features birds.features --vary lr=1e-5..1e-2:log --vary solver.weight_decay=0..0.01 --draws 20 --out drawn\n" +
-			"   winnow sweep --manifest birds.csv --root birds/ --model mobilenetv2 --finetune all --vary backbone-lr=3e-5,1e-4 --seeds 5 --out tuned\n\n" +
-			"In --vary KEY=VALUES, KEY is a flag without its dashes (lr, loss, filter, noise-rate, batch …) or a setting\n" +
-			"that winnow train --defaults prints (solver.weight_decay). Separate values by commas, or by ; if a value\n" +
-			"holds a comma. Join several losses with +. --draws N trains N random points instead of all combinations;\n" +
-			"values are then also ranges LOW..HIGH or LOW..HIGH:log.\n\n" +
-			"Before any training, every configuration is checked and some steps are timed. Each training is a run folder\n" +
-			"in DIR/cells, for winnow eval, report and export. To continue an interrupted sweep, run the same command;\n" +
-			"you may add values, --draws and --seeds. A training that fails does not stop the others.\n\n" +
-			"After each training, results.csv, results.json and report.html are written: the settings ordered by mean\n" +
-			"validation P@1, each compared with the first, seed by seed. So let the first value be what you have now.\n" +
-			"Test P@1 stands beside it and chooses nothing. Without a validation split, a tenth of the training images is\n" +
-			"held out (--set validation.hold_out=SHARE).",
+		Usage:       "compare settings, a grid or random ones, over seeds, and choose the best by validation",
+		Description: help,
 		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "vary",
 				Usage: "what differs, `KEY=VALUE,VALUE,...`, or with --draws KEY=LOW..HIGH[:log]; may be repeated"},
 			&cli.StringFlag{Name: "seeds", Value: "3",
 				Usage: "`N` seeds, 1 to N, of every setting, or a list as 1,3,7-9"},
 			&cli.IntFlag{Name: "draws", DefaultText: "the whole grid", Usage: "draw `N` points"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that --draws draws by"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of --draws"},
 			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread, with --finetune one",
 				Usage: "`N` trainings at once, each with its share of --threads"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`DIR` for trainings and results"},
@@ -70,12 +59,13 @@ func read(c *cli.Context) (o Options, err error) {
 		return o, err
 	}
 	o.DryRun, o.JSON = c.Bool("dry-run"), c.Bool("json")
-	o.Dir, o.MLflow, o.Draws, o.Seed, o.Jobs = c.String("out"), c.String("mlflow"), c.Int("draws"), c.Uint64("seed"), c.Int("jobs")
+	o.Dir, o.MLflow = c.String("out"), c.String("mlflow")
+	o.Draws, o.Seed, o.Jobs = c.Int("draws"), c.Uint64("seed"), c.Int("jobs")
 	switch {
 	case c.IsSet("draws") && o.Draws < 1:
 		return o, term.Misused("--draws: found %d, expected 1 or more", o.Draws)
 	case c.IsSet("seed") && !c.IsSet("draws"):
-		return o, term.Misused("--seed is what --draws draws by: --seeds gives the seeds of the trainings")
+		return o, term.Misused("--seed is the seed of --draws: --seeds gives those of the trainings")
 	}
 	for _, text := range c.StringSlice("vary") {
 		axis, err := sweep.ParseAxis(text)
@@ -90,6 +80,9 @@ func read(c *cli.Context) (o Options, err error) {
 	o.Asked = term.AskedRun(c)
 	delete(o.Asked, "seed")
 	_, err = sweep.New(o.Options)
+	if bad, ok := errors.AsType[sweep.OptionError](err); ok {
+		return o, term.Misused("--%s: %w", bad.Option, bad.Err)
+	}
 	return o, err
 }
 
@@ -117,7 +110,8 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		err = results.Text(p.Out)
 	}
 	if n := len(results.Failures()); n > 0 && err == nil {
-		return fmt.Errorf("sweep: %d of %d trainings failed, the first: %s", n, len(results.Cells), results.Failures()[0].Failed)
+		return fmt.Errorf("sweep: %d of %d trainings failed, the first: %s", n, len(results.Cells),
+			results.Failures()[0].Failed)
 	}
 	return err
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets/location"
 	"winnow/eval"
 	"winnow/internal/lookup"
 	"winnow/internal/text"
 	"winnow/papers/embedded"
 	"winnow/run/embedding"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 
-// DataFlags choose the state of a run, and name the data where they moved since the training, or other data.
+// DataFlags choose the state of a run, and name data that moved since the training, or other data.
 var DataFlags = []cli.Flag{
 	&cli.BoolFlag{Name: "last", Usage: "use the last state of the training instead of the one that validation chose"},
 	&cli.StringFlag{Name: "manifest", DefaultText: "the one the run was trained on", Usage: "manifest `FILE`"},
@@ -31,33 +31,35 @@ var DataFlags = []cli.Flag{
 			"export"},
 }
 
-// RunOptions reads DataFlags. splits are those whose features will be looked at, all where none is named: where they must
-// be computed, no others are.
+// RunOptions reads DataFlags. splits are the only ones whose features are computed, if they must be; none: all.
 func RunOptions(c *cli.Context, splits ...string) (folder.Options, error) {
 	if v := c.String("view"); v != backbone.CenterName && v != folder.MeanView {
 		return folder.Options{}, Misused("--view: found %q, expected %s or %s", v, backbone.CenterName, folder.MeanView)
 	}
 	return folder.Options{
-		Last: c.Bool("last"), Manifest: location.At(c.String("manifest")), Features: c.String("features"), Root: location.At(c.String("root")), View: c.String("view"),
+		Last: c.Bool("last"), Manifest: location.At(c.String("manifest")), Features: c.String("features"),
+		Root: location.At(c.String("root")), View: c.String("view"),
 		Splits: splits, For: c.Command.Name,
 	}, nil
 }
 
-// RunArgument is the run folder that a command is given as its one argument.
+// RunArgument returns the run folder, a command's only argument.
 func RunArgument(c *cli.Context) (string, error) {
 	if c.NArg() != 1 {
-		return "", Misused("winnow %s takes one run folder, found %d arguments (flags may stand before or after it)", c.Command.Name, c.NArg())
+		return "", Misused("winnow %s takes one run folder, found %d arguments (flags may stand before or after it)",
+			c.Command.Name, c.NArg())
 	}
 	return c.Args().First(), nil
 }
 
-// RunOrStore is the run folder that a command is given or, without one, "": then --features and --manifest are there.
+// RunOrStore returns the run folder of a command, or "" if --features and --manifest are given instead.
 func RunOrStore(c *cli.Context) (string, error) {
 	if c.NArg() > 0 {
 		return RunArgument(c)
 	}
 	if !c.IsSet("features") || !c.IsSet("manifest") {
-		return "", Misused("winnow %s takes a run folder, or --features DIR with --manifest FILE: found neither", c.Command.Name)
+		return "", Misused("winnow %s takes a run folder, or --features DIR with --manifest FILE: found neither",
+			c.Command.Name)
 	}
 	return "", nil
 }
@@ -82,7 +84,7 @@ func RetrievalOptions(c *cli.Context) (eval.RetrievalOptions, error) {
 	return opts, nil
 }
 
-// EmbedFlags are those of every command that embeds images.
+// EmbedFlags are the flags of all commands that embed images.
 var EmbedFlags = []cli.Flag{
 	&cli.StringFlag{Name: "backbone", DefaultText: "found by its sha256",
 		Usage: "the run's backbone, an ONNX `FILE`, if it moved"},
@@ -93,7 +95,7 @@ var EmbedFlags = []cli.Flag{
 	&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 }
 
-// EmbedOptions reads EmbedFlags and --model, and refuses numbers that cannot be.
+// EmbedOptions reads EmbedFlags and --model.
 func EmbedOptions(c *cli.Context) (embedding.Options, error) {
 	for _, flag := range []struct {
 		name  string
@@ -103,11 +105,11 @@ func EmbedOptions(c *cli.Context) (embedding.Options, error) {
 			return embedding.Options{}, Misused("--%s: found %d, expected at least %d", flag.name, n, flag.least)
 		}
 	}
-	return embedding.Options{Model: c.String("model"), Backbone: c.String("backbone"), Root: location.At(c.String("root")),
-		Stdin: c.App.Reader, Batch: c.Int("batch"), Workers: c.Int("workers")}, nil
+	return embedding.Options{Model: c.String("model"), Backbone: c.String("backbone"),
+		Root: location.At(c.String("root")), Stdin: c.App.Reader, Batch: c.Int("batch"), Workers: c.Int("workers")}, nil
 }
 
-// Unreadable says in a line or more what was left out.
+// Unreadable prints which images were left out.
 func (p *Program) Unreadable(bad []lookup.LeftOut) {
 	if len(bad) == 0 {
 		return
@@ -121,10 +123,10 @@ func (p *Program) Unreadable(bad []lookup.LeftOut) {
 	}
 }
 
-// Listed is how many of a list are printed at most where --json has them all.
+// Listed is how many entries of a list are printed at most; --json has them all.
 const Listed = 10
 
-// Given returns the value of a flag, nil where it is not given; value is one of the context's methods.
+// Given returns the value of a flag, nil if it is not given; value is a method of the context.
 func Given[T any](c *cli.Context, flag string, value func(name string) T) *T {
 	if !c.IsSet(flag) {
 		return nil
@@ -145,7 +147,7 @@ func Numbers(c *cli.Context, flag string) ([]float64, error) {
 	return list, nil
 }
 
-// Embedded reads the images and the batches of a command that looks at those of a training: [RUN] or DataFlags, --batches,
+// Embedded reads the options of a command that examines a training's images and batches: [RUN] or DataFlags, --batches,
 // --batch and --seed.
 func Embedded(c *cli.Context) (o embedded.Options, err error) {
 	if c.IsSet("batches") && c.Int("batches") < 1 {
@@ -161,7 +163,8 @@ func Embedded(c *cli.Context) (o embedded.Options, err error) {
 	}
 	for _, flag := range []string{"manifest", "features"} {
 		if !c.IsSet(flag) {
-			return o, Misused("%s: --%s is missing: expected a run folder, or --manifest and --features", commandName(c), flag)
+			return o, Misused("%s: --%s is missing: expected a run folder, or --manifest and --features",
+				commandName(c), flag)
 		}
 	}
 	return o, nil

@@ -7,6 +7,7 @@ package term
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -14,11 +15,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/progress"
+	"winnow/internal/hint"
 	"winnow/internal/printable"
 	"winnow/internal/text"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 
@@ -51,7 +53,11 @@ func Action[O any](read func(*cli.Context) (O, error), call Call[O]) cli.ActionF
 		if err != nil {
 			return err
 		}
-		return call(c.Context, p, o)
+		err = call(c.Context, p, o)
+		if s, ok := errors.AsType[hint.Setting](err); ok {
+			return Misused("--%w", s)
+		}
+		return err
 	}
 }
 

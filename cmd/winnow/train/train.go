@@ -1,4 +1,4 @@
-// Package train is winnow train: a head, or a whole backbone, is trained on labels that may be wrong.
+// Package train is winnow train, which trains a head, or a whole backbone, on labels that may be wrong.
 package train
 
 import (
@@ -15,16 +15,16 @@ import (
 	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
 	"winnow/internal/text"
-	"winnow/papers/recipes"
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/recipes"
 )
 
 //go:embed help.txt
 var help string
 
-// Options are what the command is asked for.
+// Options are the options of the command.
 type Options struct {
 	Config            config.Run
 	Recipe            string // that Config began with
@@ -73,7 +73,7 @@ func read(c *cli.Context) (Options, error) {
 	if err := term.AskedRun(c).Enough(o.Config); err != nil {
 		return o, err
 	}
-	if o.Out == "" && !(o.DryRun && o.Config.Data.Features != "") { // features that are made need a folder
+	if o.Out == "" && !(o.DryRun && o.Config.Data.Features != "") { // making features needs a folder
 		return o, term.Misused("--out is missing")
 	}
 	if o.Resume && o.Overwrite {

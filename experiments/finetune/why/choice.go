@@ -13,15 +13,15 @@ import (
 	"winnow/train"
 )
 
-// What validation is tried under: shares of wrong labels, and how often each is drawn.
+// The shares of wrong validation labels, and the number of draws of each.
 var choiceRates = []float64{0, 0.1, 0.2, 0.35, 0.5}
 
 const choiceDraws = 200
 
-// choices follows what validation would choose if its labels, too, were as unreliable as those of the training images.
+// choices records what validation would choose if its labels were as unreliable as those of the training images.
 type choices struct {
-	set     features.Set // validation images as they were stored, with their true labels
-	classes []int        // of those labels
+	set     features.Set // validation images as stored, with their true labels
+	classes []int        // classes of these labels
 	nearest [][]int      // by epoch, from 0: each image's nearest other
 }
 
@@ -35,7 +35,7 @@ func newChoices(d *datasets.Dataset, set features.Set) *choices {
 	return c
 }
 
-// see keeps the nearest of each image as the network embeds them, unit vectors, after another epoch.
+// see records the nearest image of each, given the network's unit vectors after another epoch.
 func (c *choices) see(z features.Set) {
 	n := z.Len()
 	s := features.NewMatrix(n, n)
@@ -66,7 +66,7 @@ func (c *choices) precision(labels []int) (p []float64) {
 	return p
 }
 
-// flipped returns the labels with a share of them moved to any other class.
+// flipped returns the labels with a share of them moved to random other classes.
 func (c *choices) flipped(rate float64, rng *rand.Rand) []int {
 	labels := slices.Clone(c.set.Labels)
 	for i, y := range labels {
@@ -79,8 +79,8 @@ func (c *choices) flipped(rate float64, rng *rand.Rand) []int {
 	return labels
 }
 
-// table says of each rate how often the best epoch is chosen, what is lost in P@1 by the true labels in the mean and in one draw of
-// twenty, and what the last epoch would lose.
+// table returns for each rate: how often the best epoch is chosen, the loss of P@1 by true labels in the mean and at
+// the 95th percentile, and the loss of the last epoch.
 func (c *choices) table() (lines [][]string) {
 	truth := c.precision(c.set.Labels)
 	best := slices.Max(truth)
@@ -99,7 +99,8 @@ func (c *choices) table() (lines [][]string) {
 		for _, l := range lost {
 			sum += l
 		}
-		lines = append(lines, line(rate, float64(right)/choiceDraws, sum/choiceDraws, lost[choiceDraws*19/20], best-truth[len(truth)-1], best))
+		lines = append(lines, line(rate, float64(right)/choiceDraws, sum/choiceDraws, lost[choiceDraws*19/20],
+			best-truth[len(truth)-1], best))
 	}
 	return lines
 }

@@ -1,10 +1,11 @@
-// Command why measures what happens to a network that is fine-tuned on labels of which some are wrong: why.md beside its folder.
-// Trainings are watched from outside, and the truth is compared with what they do only here. Every quantity has a CSV file;
-// a training whose lines are there is not repeated.
+// Command why measures how a network is fine-tuned on partly wrong labels: see why.md next to its folder. An observer
+// compares the trainings, which do not know the truth, with it. Every quantity has a CSV file; a training whose lines
+// exist is not repeated.
 //
 //	go run ./experiments/finetune/why train -set birds-224 -noise flipped-50 -arm default -manifest cub50.csv \
 //	    -root cub.zip -features cub.features -weights stage5
-//	go run ./experiments/finetune/why views -set birds-224 -manifest cub.csv -root cub.zip -model mobilenetv2 -keep /tmp/views
+//	go run ./experiments/finetune/why views -set birds-224 -manifest cub.csv -root cub.zip -model mobilenetv2 \
+//	    -keep /tmp/views
 //	go run ./experiments/finetune/why past -set birds-224 -noise clean -arm "20 epochs" -manifest cub.csv -run RUN
 //	go run ./experiments/finetune/why page
 package main
@@ -25,14 +26,16 @@ import (
 	"strings"
 )
 
-const usage = `usage: why train -set NAME -noise NAME -arm ARM -manifest FILE -root DIR -features DIR [-weights all] [-epochs 4] [-augment auto] [-choice]
+const usage = `usage: why train -set NAME -noise NAME -arm ARM -manifest FILE -root DIR -features DIR [-weights all]
+                 [-epochs 4] [-augment auto] [-choice]
        why views -set NAME -manifest FILE -root DIR -model NAME -keep DIR [-raw]
        why past -set NAME -noise NAME -arm NAME -manifest FILE -run DIR
        why page`
 
 func main() {
 	log.SetFlags(0)
-	commands := map[string]func(context.Context, []string) error{"train": trainings, "views": views, "past": past, "page": page}
+	commands := map[string]func(context.Context, []string) error{"train": trainings, "views": views, "past": past,
+		"page": page}
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
 		log.Fatal(usage)
 	}
@@ -44,32 +47,36 @@ func main() {
 	}
 }
 
-// newFlags returns a command's flags; -here is every command's.
+// newFlags returns a command's flags; every command has -here.
 func newFlags(name string) (*flag.FlagSet, *string) {
 	f := flag.NewFlagSet(name, flag.ExitOnError)
 	return f, f.String("here", "experiments/finetune", "folder of why.md; the tables and figures are in its folder why")
 }
 
-// cell names a training: every table begins with it.
+// cell identifies a training; the first columns of every table are its fields.
 type cell struct{ set, noise, arm string }
 
 func (c cell) columns() []string { return []string{c.set, c.noise, c.arm} }
 
 func (c cell) String() string { return strings.Join(c.columns(), ", ") }
 
-// tables are the CSV files, with what stands behind the cell's columns.
+// tables are the CSV files, with their columns after the cell's.
 var tables = map[string][]string{
-	"retrieval": {"epoch", "seen", "unseen"},                                 // P@1 by true labels of training and of validation images
-	"filter":    {"epoch", "told", "right", "kept", "precision", "recall"},   // shares
-	"pulls":     {"epoch", "batch", "bank", "cosine", "wrong"},               // lengths at the embedding; wrong: share from rows with a wrong label
-	"drift":     {"epoch", "age", "cosine", "pairs"},                         // of an image's vector to its vector of so many steps ago
-	"bank":      {"epoch", "members", "own", "positives", "push", "nearest"}, // an image's own older vectors
-	"kappa":     {"epoch", "q1", "median", "q3"},
-	"choice":    {"wrong", "best", "lost", "lost95", "last", "top"},   // wrong: share of validation's labels; best: how often it is chosen; P@1 by true labels
-	"views":     {"own", "others", "own_whitened", "others_whitened"}, // mean cosines; the arm is the recipe
+	// P@1 by true labels of training and of validation images
+	"retrieval": {"epoch", "seen", "unseen"},
+	"filter":    {"epoch", "told", "right", "kept", "precision", "recall"}, // shares
+	// lengths at the embedding; wrong: share from rows with a wrong label
+	"pulls": {"epoch", "batch", "bank", "cosine", "wrong"},
+	// cosine of an image's vector and its vector age steps ago
+	"drift": {"epoch", "age", "cosine", "pairs"},
+	"bank":  {"epoch", "members", "own", "positives", "push", "nearest"}, // own: an image's own older vectors
+	"kappa": {"epoch", "q1", "median", "q3"},
+	// wrong: share of validation's labels; best: how often it is chosen; P@1 by true labels
+	"choice": {"wrong", "best", "lost", "lost95", "last", "top"},
+	"views":  {"own", "others", "own_whitened", "others_whitened"}, // mean cosines; the arm is the recipe
 }
 
-// table is a file's lines as columns by name.
+// table is the lines of a file, with columns by name.
 type table []map[string]string
 
 func readTable(here, name string) (table, error) {
@@ -96,17 +103,18 @@ func readTable(here, name string) (table, error) {
 	return t, nil
 }
 
-// of returns the lines of a cell; "" in it is any.
+// of returns the lines of a cell; "" in it matches any value.
 func (t table) of(c cell) (found table) {
 	for _, row := range t {
-		if (c.set == "" || row["set"] == c.set) && (c.noise == "" || row["noise"] == c.noise) && (c.arm == "" || row["arm"] == c.arm) {
+		if (c.set == "" || row["set"] == c.set) && (c.noise == "" || row["noise"] == c.noise) &&
+			(c.arm == "" || row["arm"] == c.arm) {
 			found = append(found, row)
 		}
 	}
 	return found
 }
 
-// distinct lists the values of a column in the order in which they come.
+// distinct returns the different values of a column, in their order.
 func (t table) distinct(column string) (list []string) {
 	for _, row := range t {
 		if !slices.Contains(list, row[column]) {
@@ -116,7 +124,7 @@ func (t table) distinct(column string) (list []string) {
 	return list
 }
 
-// numbers returns a column; what is empty is left out of both.
+// numbers returns two columns as numbers, without lines in which one is empty.
 func (t table) numbers(x, y string) (xs, ys []float64) {
 	for _, row := range t {
 		a, errX := strconv.ParseFloat(row[x], 64)
@@ -137,7 +145,7 @@ func write(here, name string, c cell, lines [][]string) error {
 	}
 	w := csv.NewWriter(f)
 	if info, err := f.Stat(); err == nil && info.Size() == 0 {
-		w.Write(append([]string{"set", "noise", "arm"}, tables[name]...)) // the error is told by Error
+		w.Write(append([]string{"set", "noise", "arm"}, tables[name]...)) // Error returns its error
 	}
 	for _, line := range lines {
 		w.Write(append(c.columns(), line...))
@@ -158,7 +166,7 @@ func line(values ...float64) (list []string) {
 	return list
 }
 
-// need refuses flags that are empty.
+// need returns an error for empty flags.
 func need(f *flag.FlagSet, names ...string) error {
 	for _, name := range names {
 		if f.Lookup(name).Value.String() == "" {

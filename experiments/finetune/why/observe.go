@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	lookedAt = 4 // every so many steps the bank is looked into
+	lookedAt = 4 // steps between two looks into the bank
 	ageBin   = 8 // steps
 )
 
-// watched is a backbone whose encoder tells an observer what goes through it.
+// watched is a backbone whose encoder passes its vectors to an observer.
 type watched struct {
 	tuning.Backbone
 	o *observer
@@ -56,7 +56,7 @@ func (e *encoder) Backward(dz blas32.General) error {
 	return e.Encoder.Backward(dz)
 }
 
-// Announce and State hand through what the encoder may have.
+// Announce and State call those of the encoder, if it has them.
 func (e *encoder) Announce(rows []int) {
 	if a, ok := e.Encoder.(train.Announced); ok {
 		a.Announce(rows)
@@ -70,30 +70,30 @@ func (e *encoder) State() []*features.Param {
 	return nil
 }
 
-// observer follows a training. An epoch is of all training images, also where screening leaves some out, so that those of two
-// trainings are as many steps.
+// observer follows a training. An epoch counts all training images, even if screening leaves some out, so that epochs
+// of two trainings have equal steps.
 type observer struct {
 	ctx    context.Context
 	d      *datasets.Dataset
 	epoch  int // steps
-	probed int // training images whose retrieval is measured after each epoch, at most
+	probed int // largest number of training images whose retrieval is measured after each epoch
 
-	begun    bool // steps that are timed before the training do not count
+	begun    bool // steps timed before the training do not count
 	backbone tuning.Backbone
 	head     *head.Head
-	set      features.Set // the training images as they were stored
-	start    features.Set // and as the head embeds them before the first step
+	set      features.Set // the training images as stored
+	start    features.Set // the same, embedded by the head before the first step
 	step     int
-	z        features.Set // a copy of the running step's
+	z        features.Set // a copy of the present step's vectors
 	err      error
 
-	last [][]float32 // by row of the training set: its newest vector
-	at   []int       // and the step it is of
+	last [][]float32 // newest vector of each row of the training set
+	at   []int       // step of that vector
 	bank *features.Bank
 
 	drift map[[2]int]mean // by epoch and age in bins
 	own   map[int]*copies // by epoch
-	wrong float64         // share of the running step's gradient
+	wrong float64         // share of the present step's gradient
 
 	firstViews func(start, seen features.Set, rows []int) // may be nil: called in the first step
 
@@ -101,7 +101,7 @@ type observer struct {
 	plan   run.Plan
 	out    map[string][][]string
 	unseen map[int]float64 // by epoch
-	choice *choices        // may be nil: what validation chooses is not asked
+	choice *choices        // nil: validation's choices are not recorded
 }
 
 type mean struct {
@@ -109,7 +109,7 @@ type mean struct {
 	n   int
 }
 
-// copies counts, in looks into the bank, what an image's own older vectors are of its positives.
+// copies counts an image's own older vectors among its positives in the bank.
 type copies struct {
 	rows, members, own, positives, nearest int
 	pullOwn, pull                          float64
@@ -131,12 +131,12 @@ func (o *observer) open(ctx context.Context, b tuning.Backbone, h *head.Head, in
 	return nil
 }
 
-// begin is told the plan, once everything is built.
+// begin gets the plan when everything is built.
 func (o *observer) begin(plan run.Plan) error {
 	o.plan, o.begun = plan, true
 	if size := plan.Config.Bank.Size; size > 0 {
 		o.bank = features.NewBank(size, o.start.Dim(), len(o.set.Labels))
-		if plan.Config.Bank.Fill { // as package run does
+		if plan.Config.Bank.Fill { // as in package run
 			var rows []int
 			for _, row := range train.Rand(plan.Config.Seed, "bank", 0).Perm(o.set.Len()) {
 				if o.set.Labels[row] >= 0 && len(rows) < size {
@@ -160,7 +160,7 @@ func (o *observer) begin(plan run.Plan) error {
 	return o.measure(0)
 }
 
-// now returns the epoch, from 1, of the running step.
+// now returns the epoch of the present step, from 1.
 func (o *observer) now() int { return (o.step-1)/o.epoch + 1 }
 
 func (o *observer) forward(rows []int, z features.Set) {
@@ -171,7 +171,7 @@ func (o *observer) forward(rows []int, z features.Set) {
 	o.z = z.Rows(features.AllRows(z.Len()))
 	for i, row := range rows {
 		age := o.step - o.at[row]
-		if age > 0 { // an image may stand in a batch twice
+		if age > 0 { // an image can be in a batch twice
 			key := [2]int{o.now(), (age - 1) / ageBin}
 			m := o.drift[key]
 			o.drift[key] = mean{m.sum + features.Dot(o.z.Row(i), o.last[row]), m.n + 1}
@@ -183,7 +183,7 @@ func (o *observer) forward(rows []int, z features.Set) {
 	}
 }
 
-// look compares the batch with the bank before it.
+// look compares the batch with the bank before the step.
 func (o *observer) look() {
 	c := o.own[o.now()]
 	if c == nil {
@@ -240,7 +240,8 @@ func (o *observer) stepped(s train.Step) {
 	}
 	if len(s.Pulls) == 2 {
 		a, b, both := s.Pulls[0], s.Pulls[1], s.Pull
-		o.out["pulls"] = append(o.out["pulls"], line(float64(s.Number)/float64(o.epoch), a, b, (both*both-a*a-b*b)/(2*a*b), o.wrong))
+		o.out["pulls"] = append(o.out["pulls"], line(float64(s.Number)/float64(o.epoch), a, b,
+			(both*both-a*a-b*b)/(2*a*b), o.wrong))
 	}
 	if s.Number%o.epoch == 0 && o.err == nil {
 		o.err = o.measure(s.Number / o.epoch)
@@ -255,7 +256,8 @@ func (o *observer) diagnosed(d train.Diagnosis) {
 	}
 }
 
-// measure measures the retrieval of training images as the network embeds them now; what validation finds is told later.
+// measure measures the retrieval of training images with the network's present state; validation reports its result
+// later.
 func (o *observer) measure(epoch int) error {
 	set := o.probe(o.set)
 	now, err := o.backbone.Now(o.ctx, set)
@@ -280,7 +282,7 @@ func (o *observer) measure(epoch int) error {
 	return err
 }
 
-// probe takes some of the training images, with their true labels.
+// probe returns some of the training images, with their true labels.
 func (o *observer) probe(set features.Set) features.Set {
 	each := (set.Len() + o.probed - 1) / o.probed
 	var rows, labels []int
@@ -307,7 +309,7 @@ func (o *observer) end() map[string][][]string {
 	if o.choice != nil {
 		o.out["choice"] = o.choice.table()
 	}
-	right, part, of := 0, 0, 0 // labels of the set, those that take part, and the right ones of these
+	right, part, of := 0, 0, 0 // right labels; labels that take part; right ones among these
 	for i, id := range o.set.IDs {
 		s := o.d.Samples[id]
 		if s.True == s.Label {
@@ -325,7 +327,8 @@ func (o *observer) end() map[string][][]string {
 	if o.plan.Config.Filter.Scorer != "none" {
 		told = o.plan.Config.Filter.Rate.Share
 	}
-	o.out["filter"] = append(o.out["filter"], line(0, told, float64(right)/n, float64(part)/n, float64(of)/float64(part), float64(of)/float64(right)))
+	o.out["filter"] = append(o.out["filter"], line(0, told, float64(right)/n, float64(part)/n,
+		float64(of)/float64(part), float64(of)/float64(right)))
 	for e := 1; (e-1)*o.epoch < o.step; e++ {
 		var s watch.Step
 		for _, x := range o.filter.Steps() {
@@ -334,16 +337,19 @@ func (o *observer) end() map[string][][]string {
 			}
 		}
 		rows := float64(s.Right + s.Wrong)
-		o.out["filter"] = append(o.out["filter"], line(float64(e), told, float64(s.Right)/rows, float64(s.Kept)/rows, float64(s.Clean)/float64(s.Kept),
+		o.out["filter"] = append(o.out["filter"], line(float64(e), told, float64(s.Right)/rows, float64(s.Kept)/rows,
+			float64(s.Clean)/float64(s.Kept),
 			float64(s.Clean)/float64(s.Right)*float64(of)/float64(right)))
 		for age := 0; age <= o.step/ageBin; age++ {
 			if m := o.drift[[2]int{e, age}]; m.n > 0 {
-				o.out["drift"] = append(o.out["drift"], line(float64(e), (float64(age)+0.5)*ageBin, m.sum/float64(m.n), float64(m.n)))
+				o.out["drift"] = append(o.out["drift"],
+					line(float64(e), (float64(age)+0.5)*ageBin, m.sum/float64(m.n), float64(m.n)))
 			}
 		}
 		if c := o.own[e]; c != nil {
 			rows := float64(c.rows)
-			o.out["bank"] = append(o.out["bank"], line(float64(e), float64(c.members)/rows, float64(c.own)/rows, float64(c.positives)/rows, c.pullOwn/max(c.pull, 1e-30), float64(c.nearest)/rows))
+			o.out["bank"] = append(o.out["bank"], line(float64(e), float64(c.members)/rows, float64(c.own)/rows,
+				float64(c.positives)/rows, c.pullOwn/max(c.pull, 1e-30), float64(c.nearest)/rows))
 		}
 	}
 	return o.out

@@ -16,11 +16,13 @@ import (
 	"winnow/report/chart"
 )
 
-// order of arms in tables and of their colours in figures.
-var order = []string{"no filter", "empty bank", "filled bank", "no copies", "head alone", "slow head", "default", "told", "warm-up", "no bank",
-	"20 epochs", "network at 3e-5", "network from epoch 2", "flipped images", "all trained", "all trained, flipped images", "all trained, flipped images, 3e-4"}
+// order is the order of arms in tables and of their colours in figures.
+var order = []string{"no filter", "empty bank", "filled bank", "no copies", "head alone", "slow head", "default",
+	"told", "warm-up", "no bank",
+	"20 epochs", "network at 3e-5", "network from epoch 2", "flipped images", "all trained",
+	"all trained, flipped images", "all trained, flipped images, 3e-4"}
 
-// smoothing is the weight of the past in curves of every step.
+// smoothing is the weight of the past in curves over steps.
 const smoothing = 0.9
 
 // page draws the figures and puts the tables into why.md, between <!-- table NAME --> and <!-- end -->.
@@ -55,7 +57,8 @@ func page(_ context.Context, args []string) error {
 	return atomicfile.WriteBytes(path, text)
 }
 
-// ranges draws range tests: copies of lr_range.csv, named range-SET-NOISE.csv, of runs of winnow train --lr auto --backbone-lr auto.
+// ranges draws range tests: copies of lr_range.csv, named range-SET-NOISE.csv, of runs of winnow train --lr auto
+// --backbone-lr auto.
 func ranges(here string) error {
 	files, err := filepath.Glob(filepath.Join(here, "why", "range-*.csv"))
 	if err != nil {
@@ -71,14 +74,16 @@ func ranges(here string) error {
 		for tone, weights := range t.distinct("weights") {
 			l := chart.Line{Name: weights, Tone: tone}
 			for _, row := range t {
-				if v, err := strconv.ParseFloat(row["change_smoothed"], 64); err == nil && row["weights"] == weights && v < steepest {
+				if v, err := strconv.ParseFloat(row["change_smoothed"], 64); err == nil &&
+					row["weights"] == weights && v < steepest {
 					x, _ := strconv.ParseFloat(row["lr"], 64)
 					l.X, l.Y = append(l.X, x), append(l.Y, v)
 				}
 			}
 			lines = append(lines, l)
 		}
-		frame := chart.Frame{Title: "Range test: " + strings.TrimPrefix(name, "range-"), X: "learning rate", Y: "change of the loss", LogX: true}
+		frame := chart.Frame{Title: "Range test: " + strings.TrimPrefix(name, "range-"), X: "learning rate",
+			Y: "change of the loss", LogX: true}
 		if err := draw(strings.TrimSuffix(file, ".csv")+".svg", frame, lines); err != nil {
 			return err
 		}
@@ -86,7 +91,7 @@ func ranges(here string) error {
 	return nil
 }
 
-// steepest is the change of the loss, in its own size, from which a range test is not drawn: it would press all else flat.
+// steepest is the relative change of the loss from which a range test is not drawn: it would flatten the others.
 const steepest = 0.15
 
 // draw writes a figure of the lines that have points.
@@ -113,11 +118,14 @@ func tableOf(name string, t map[string]table) string {
 // setTable has a row for every training of a set.
 func setTable(set string, t map[string]table) string {
 	b := new(strings.Builder)
-	b.WriteString("| noise | | take part, of them right | told | kept, first to last epoch | of these right | right ones kept | wrong labels' share of the pull | unseen P@1: best after training, last | training P@1, last | κ, first to last |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| noise | | take part, of them right | told | kept, first to last epoch | of these right | right " +
+		"ones kept | wrong labels' share of the pull | unseen P@1: best after training, last | training P@1, last | " +
+		"κ, first to last |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, noise := range t["retrieval"].of(cell{set: set}).distinct("noise") {
 		of := t["retrieval"].of(cell{set: set, noise: noise})
 		frozen, white := before(of, "-1"), before(of, "0")
-		fmt.Fprintf(b, "| %s | frozen | | | | | | | %s | %s | |\n| | whitened | | | | | | | %s | %s | |\n", noise, short(frozen["unseen"]), short(frozen["seen"]), short(white["unseen"]), short(white["seen"]))
+		fmt.Fprintf(b, "| %s | frozen | | | | | | | %s | %s | |\n| | whitened | | | | | | | %s | %s | |\n", noise,
+			short(frozen["unseen"]), short(frozen["seen"]), short(white["unseen"]), short(white["seen"]))
 		for _, arm := range order {
 			c := cell{set, noise, arm}
 			r := t["retrieval"].of(c)
@@ -136,8 +144,10 @@ func setTable(set string, t map[string]table) string {
 			if len(kappas) > 0 {
 				kappa = whole(kappas[0]["median"]) + " → " + whole(kappas[len(kappas)-1]["median"])
 			}
-			fmt.Fprintf(b, "| | %s | %s, %s | %s | %s | %s | %s | %s | %s, %s | %s | %s |\n", arm, short(kept[0]["kept"]), short(kept[0]["precision"]), short(kept[0]["told"]),
-				fromTo(kept, "kept"), fromTo(kept, "precision"), fromTo(kept, "recall"), average(wrong), short(fmt.Sprint(best)), short(last["unseen"]), short(last["seen"]), kappa)
+			fmt.Fprintf(b, "| | %s | %s, %s | %s | %s | %s | %s | %s | %s, %s | %s | %s |\n", arm,
+				short(kept[0]["kept"]), short(kept[0]["precision"]), short(kept[0]["told"]),
+				fromTo(kept, "kept"), fromTo(kept, "precision"), fromTo(kept, "recall"), average(wrong),
+				short(fmt.Sprint(best)), short(last["unseen"]), short(last["seen"]), kappa)
 		}
 	}
 	return b.String()
@@ -145,20 +155,22 @@ func setTable(set string, t map[string]table) string {
 
 func viewsTable(t table) string {
 	b := new(strings.Builder)
-	b.WriteString("| set | recipe | own image | other images | own, whitened | others, whitened |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| set | recipe | own image | other images | own, whitened | others, whitened |\n" +
+		"|---|---|---|---|---|---|\n")
 	for _, set := range t.distinct("set") {
 		for i, row := range t.of(cell{set: set}) {
 			name := set
 			if i > 0 {
 				name = ""
 			}
-			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", name, row["arm"], short(row["own"]), short(row["others"]), short(row["own_whitened"]), short(row["others_whitened"]))
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", name, row["arm"], short(row["own"]),
+				short(row["others"]), short(row["own_whitened"]), short(row["others_whitened"]))
 		}
 	}
 	return b.String()
 }
 
-// figures draws those of a set.
+// figures draws the figures of a set.
 func figures(here, set string, t map[string]table) error {
 	draw := func(name string, f chart.Frame, lines []chart.Line) error {
 		return draw(filepath.Join(here, "why", name+"-"+set+".svg"), f, lines)
@@ -192,31 +204,36 @@ func figures(here, set string, t map[string]table) error {
 		title := set + ", " + noise
 		for _, err := range []error{
 			draw("retrieval-"+noise, chart.Frame{Title: "P@1: " + title, X: "epoch", Y: "P@1", Percent: true}, found),
-			draw("filter-"+noise, chart.Frame{Title: "Right of the kept: " + title, X: "epoch", Y: "right", Percent: true}, kept),
+			draw("filter-"+noise, chart.Frame{Title: "Right of the kept: " + title, X: "epoch", Y: "right",
+				Percent: true}, kept),
 			draw("kappa-"+noise, chart.Frame{Title: "κ, median: " + title, X: "epoch", Y: "κ"}, kappas),
-			draw("wrong-"+noise, chart.Frame{Title: "Wrong labels' pull: " + title, X: "epoch", Y: "share", Percent: true}, pulls),
+			draw("wrong-"+noise, chart.Frame{Title: "Wrong labels' pull: " + title, X: "epoch", Y: "share",
+				Percent: true}, pulls),
 		} {
 			if err != nil {
 				return err
 			}
 		}
-		if err := draw("terms-"+noise, chart.Frame{Title: "Lengths of gradients: " + title, X: "epoch", Y: "length", LogY: true}, terms(t["pulls"], set, noise)); err != nil {
+		if err := draw("terms-"+noise, chart.Frame{Title: "Lengths of gradients: " + title, X: "epoch", Y: "length",
+			LogY: true}, terms(t["pulls"], set, noise)); err != nil {
 			return err
 		}
-		if err := draw("drift-"+noise, chart.Frame{Title: "A vector and its older one: " + title, X: "age in steps", Y: "mean cosine"}, drifts(t["drift"], set, noise)); err != nil {
+		if err := draw("drift-"+noise, chart.Frame{Title: "A vector and its older one: " + title, X: "age in steps",
+			Y: "mean cosine"}, drifts(t["drift"], set, noise)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// terms draws both terms without a filter and with all that the defaults do.
+// terms draws both terms without a filter and with the defaults.
 func terms(t table, set, noise string) (lines []chart.Line) {
 	for i, arm := range []string{"no filter", "default"} {
 		of := t.of(cell{set, noise, arm})
 		for _, term := range []string{"batch", "bank"} {
 			xs, ys := of.numbers("epoch", term)
-			lines = append(lines, chart.Line{Name: arm + ": " + term, Tone: i, Dashed: term == "batch", X: xs, Y: filters.Smooth(smoothing, ys)})
+			lines = append(lines, chart.Line{Name: arm + ": " + term, Tone: i, Dashed: term == "batch", X: xs,
+				Y: filters.Smooth(smoothing, ys)})
 		}
 	}
 	return lines
@@ -238,13 +255,14 @@ func drifts(t table, set, noise string) (lines []chart.Line) {
 				}
 			}
 			xs, ys := one.numbers("age", "cosine")
-			lines = append(lines, chart.Line{Name: arm + ", epoch " + epoch, Tone: 3*i + min(j, 2), Dashed: i == 1, X: xs, Y: ys, Dots: true})
+			lines = append(lines, chart.Line{Name: arm + ", epoch " + epoch, Tone: 3*i + min(j, 2), Dashed: i == 1,
+				X: xs, Y: ys, Dots: true})
 		}
 	}
 	return lines
 }
 
-// before returns what is known of a state before training, of whichever training tells it.
+// before returns the numbers before training, from any training that has them.
 func before(t table, epoch string) map[string]string {
 	known := map[string]string{}
 	for _, row := range t {
@@ -259,7 +277,7 @@ func before(t table, epoch string) map[string]string {
 	return known
 }
 
-// fromTo writes a column of a filter's lines in the first and in the last epoch.
+// fromTo returns a column of a filter's lines in the first and the last epoch.
 func fromTo(kept table, column string) string {
 	first, last := short(kept[1][column]), short(kept[len(kept)-1][column])
 	if first == "" {
@@ -268,7 +286,7 @@ func fromTo(kept table, column string) string {
 	return first + " → " + last
 }
 
-// average writes a mean; nothing of nothing.
+// average returns a mean as text; "" for no numbers.
 func average(values []float64) string {
 	if len(values) == 0 {
 		return ""
@@ -280,7 +298,7 @@ func average(values []float64) string {
 	return short(fmt.Sprint(mean))
 }
 
-// short writes a share with three digits; nothing of nothing.
+// short returns a share with three digits; "" for an empty one.
 func short(value string) string {
 	v, err := strconv.ParseFloat(value, 64)
 	if err != nil {

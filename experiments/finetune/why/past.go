@@ -15,8 +15,8 @@ import (
 	"winnow/train"
 )
 
-// past takes over what the folder of a run of winnow train tells: what it validated, kept and screened, and its classes' κ. What
-// it kept is compared with the truth in the last part of the run, of which samples.csv tells.
+// past reads the folder of a run of winnow train: its validation, kept and screened labels, and the classes' κ. The
+// kept labels are compared with the truth in the last part of the run, which samples.csv covers.
 func past(_ context.Context, args []string) error {
 	f, here := newFlags("past")
 	var c cell
@@ -51,7 +51,7 @@ func past(_ context.Context, args []string) error {
 	return nil
 }
 
-// addSeen adds how training images are found before the run and after it.
+// addSeen adds the retrieval of training images before and after the run.
 func addSeen(retrieval [][]string, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -89,7 +89,7 @@ func readRun(dir, manifest string) (map[string][][]string, error) {
 	}
 	nan, out := math.NaN(), map[string][][]string{}
 	frozen := nan
-	if result, err := folder.ReadResult(dir); err == nil && result.Validation != nil { // none of a run that was stopped
+	if result, err := folder.ReadResult(dir); err == nil && result.Validation != nil { // a stopped run has none
 		frozen = result.Validation.Frozen.PrecisionAt1
 	}
 	out["retrieval"] = append(out["retrieval"], line(-1, nan, frozen))
@@ -97,7 +97,8 @@ func readRun(dir, manifest string) (map[string][][]string, error) {
 	for _, m := range metrics {
 		switch {
 		case m.Validation != nil:
-			out["retrieval"] = append(out["retrieval"], line(float64(m.Step)/float64(facts.StepsPerEpoch), nan, *m.Validation))
+			out["retrieval"] = append(out["retrieval"],
+				line(float64(m.Step)/float64(facts.StepsPerEpoch), nan, *m.Validation))
 		case m.Kept != nil:
 			for len(kept) < m.Epoch {
 				kept, rows = append(kept, 0), append(rows, 0)
@@ -113,24 +114,27 @@ func readRun(dir, manifest string) (map[string][][]string, error) {
 	if cfg.Filter.Scorer != config.NoFilter {
 		told = cfg.Filter.Rate.Share
 	}
-	out["filter"] = append(out["filter"], line(0, told, s.right/s.all, s.part/s.all, s.rightPart/s.part, s.rightPart/s.right))
+	out["filter"] = append(out["filter"], line(0, told, s.right/s.all, s.part/s.all, s.rightPart/s.part,
+		s.rightPart/s.right))
 	for e := range kept {
 		l := line(float64(e+1), told, nan, float64(kept[e])/float64(rows[e]), nan, nan)
 		if e == len(kept)-1 && s.kept > 0 {
-			l = line(float64(e+1), told, nan, float64(kept[e])/float64(rows[e]), s.clean/s.kept, s.clean/s.seen*s.rightPart/s.right)
+			l = line(float64(e+1), told, nan, float64(kept[e])/float64(rows[e]), s.clean/s.kept,
+				s.clean/s.seen*s.rightPart/s.right)
 		}
 		out["filter"] = append(out["filter"], l)
 	}
 	for _, d := range diagnoses {
 		if k := d.Kappa; k != nil {
-			out["kappa"] = append(out["kappa"], line(float64(d.Step)/float64(facts.StepsPerEpoch), k.Q1, k.Median, k.Q3))
+			out["kappa"] = append(out["kappa"], line(float64(d.Step)/float64(facts.StepsPerEpoch), k.Q1, k.Median,
+				k.Q3))
 		}
 	}
 	return out, nil
 }
 
-// truth counts labels of the training images: all, the right ones, those that take part, the right ones of these; and visits
-// in the last part of the run: of right labels, those kept, and the right ones of these.
+// truth counts labels of the training images: all, right, taking part, and right among these; and visits in the last
+// part of the run: of right labels, kept, and kept with a right label.
 type truth struct{ all, right, part, rightPart, seen, kept, clean float64 }
 
 func readTruth(dir, manifest string) (s truth, err error) {

@@ -11,30 +11,30 @@ import (
 	"strings"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/run"
 	"winnow/run/config"
+	"winnow/run/extraction"
 	"winnow/run/tuning"
 )
 
-// arms are what is done about wrong labels: the settings that differ from the defaults of a fine-tuning.
+// arms are the treatments of wrong labels: the settings that differ from the defaults of a fine-tuning.
 var arms = map[string][]string{
 	"default":     nil, // screened, a filled bank
 	"no filter":   {"screen=none", "filter.scorer=none", "bank.fill=false"},
 	"empty bank":  {"screen=none", "bank.fill=false"},
 	"filled bank": {"screen=none"},
-	"told":        nil,             // the default, told the share that is wrong
-	"no copies":   {"screen=none"}, // as filled, the bank as large as the set
+	"told":        nil,             // the default, told the share of wrong labels
+	"no copies":   {"screen=none"}, // as filled, with a bank as large as the set
 	"head alone":  {"screen=none", "backbone_solver.lr=0"},
 	"warm-up":     {"schedule.warm_up=40 steps", "backbone_schedule.warm_up=40 steps"}, // and the defaults
 	"slow head":   {"screen=none", "solver.lr=3e-5"},
-	"no bank":     {"screen=none", "filter.scorer=none", "bank.fill=false", "bank.size=0"}, // and no term against it
+	"no bank":     {"screen=none", "filter.scorer=none", "bank.fill=false", "bank.size=0"}, // nor its loss term
 }
 
-// trainings trains in one cell.
+// trainings runs the training of a cell.
 func trainings(ctx context.Context, args []string) error {
 	f, here := newFlags("train")
 	var c cell
@@ -47,8 +47,8 @@ func trainings(ctx context.Context, args []string) error {
 	weights := f.String("weights", config.AllWeights, "what is trained of the network")
 	epochs := f.Int("epochs", 4, "epochs of all training images")
 	augment := f.String("augment", config.AutoAugmentation, "none, auto or a recipe")
-	choice := f.Bool("choice", false, "ask what validation would choose by labels of which some are wrong")
-	probe := f.Int("probe", 1000, "training images whose retrieval is measured after each epoch, at most")
+	choice := f.Bool("choice", false, "record what validation would choose by partly wrong labels")
+	probe := f.Int("probe", 1000, "largest number of training images whose retrieval is measured after each epoch")
 	f.Parse(args)
 	if err := need(f, "set", "noise", "manifest", "root", "features"); err != nil {
 		return err
@@ -60,7 +60,8 @@ func trainings(ctx context.Context, args []string) error {
 	if err != nil || len(done.of(c)) > 0 {
 		return err
 	}
-	cfg, err := config.Load("", append([]string{"finetune.weights=" + *weights, "finetune.augment=" + *augment}, arms[c.arm]...))
+	cfg, err := config.Load("", append([]string{"finetune.weights=" + *weights, "finetune.augment=" + *augment},
+		arms[c.arm]...))
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func trainings(ctx context.Context, args []string) error {
 			}
 		}
 	}
-	return write(*here, "retrieval", c, found["retrieval"]) // the last: the cell is done
+	return write(*here, "retrieval", c, found["retrieval"]) // the last file: the cell is done
 }
 
 // shareWrong returns the share of wrong labels among the training images'.
@@ -125,7 +126,7 @@ func shareWrong(d *datasets.Dataset) float64 {
 	return float64(wrong) / float64(max(all, 1))
 }
 
-// follow trains under an observer's eyes.
+// follow runs a training with an observer.
 func follow(ctx context.Context, cfg config.Run, data run.Data, o *observer) (out run.Outcome, err error) {
 	rt, err := ort.Open(ort.Config{})
 	if err != nil {
@@ -138,12 +139,14 @@ func follow(ctx context.Context, cfg config.Run, data run.Data, o *observer) (ou
 	}
 	defer func() { err = errors.Join(err, live.Close()) }()
 	live.Use(rt)
-	out, err = trainOn(ctx, watched{live, o}, cfg, data, run.Options{Last: true}, run.Observer{Stepped: o.stepped, Validated: o.validated, Diagnosed: o.diagnosed})
+	out, err = trainOn(ctx, watched{live, o}, cfg, data, run.Options{Last: true},
+		run.Observer{Stepped: o.stepped, Validated: o.validated, Diagnosed: o.diagnosed})
 	return out, errors.Join(err, o.err)
 }
 
-// trainOn trains on a watched backbone, whose observer learns the plan before the first step.
-func trainOn(ctx context.Context, on watched, cfg config.Run, data run.Data, opts run.Options, seen run.Observer) (out run.Outcome, err error) {
+// trainOn trains on a watched backbone, whose observer gets the plan before the first step.
+func trainOn(ctx context.Context, on watched, cfg config.Run, data run.Data, opts run.Options,
+	seen run.Observer) (out run.Outcome, err error) {
 	t, err := run.Resolve(ctx, cfg, run.Input{Data: &data, Backbone: on}, opts)
 	if err != nil {
 		return out, err
@@ -157,8 +160,8 @@ func trainOn(ctx context.Context, on watched, cfg config.Run, data run.Data, opt
 
 func quiet(string) (func(int, int), func()) { return func(int, int) {}, func() {} }
 
-// views measures how far each recipe's training views lie from the evaluation's, in the network's features and as the whitened
-// head embeds them.
+// views measures how far each recipe's training views are from the evaluation's, in the network's features and in the
+// whitened head's embedding.
 func views(ctx context.Context, args []string) error {
 	f, here := newFlags("views")
 	set := f.String("set", "", "images and network, as the tables call them")
@@ -181,7 +184,8 @@ func views(ctx context.Context, args []string) error {
 		if len(done.of(c)) > 0 {
 			continue
 		}
-		cfg, err := config.Load("", []string{"finetune.weights=" + *weights, "finetune.augment=" + recipe.Name, "length=1 steps", "screen=none", "filter.scorer=none",
+		cfg, err := config.Load("", []string{"finetune.weights=" + *weights, "finetune.augment=" + recipe.Name,
+			"length=1 steps", "screen=none", "filter.scorer=none",
 			"bank.fill=false", "backbone_solver.lr=0"})
 		if err != nil {
 			return err
@@ -218,7 +222,8 @@ func compareViews(ctx context.Context, cfg config.Run, keep string, raw bool) ([
 	if live.Backbone.Preprocessing.Exact {
 		keep += "-squashed"
 	}
-	if _, err := live.Extraction(keep).Store(ctx, extraction.Host{Runtime: func() (*ort.Runtime, error) { return rt, nil }}.Complete()); err != nil {
+	host := extraction.Host{Runtime: func() (*ort.Runtime, error) { return rt, nil }}.Complete()
+	if _, err := live.Extraction(keep).Store(ctx, host); err != nil {
 		return nil, err
 	}
 	data, err := run.Load(ctx, d, keep, false)

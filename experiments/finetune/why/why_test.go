@@ -14,14 +14,14 @@ import (
 	"winnow/train"
 )
 
-// Two images of a class and one of another, of which the second is labelled as the first's class: what is seen of vectors that
-// turn by right angles.
+// Two images of a class and one of another; the second has a wrong label. Their vectors turn by right angles.
 func TestObserver(t *testing.T) {
 	d := &datasets.Dataset{Samples: []datasets.Sample{{True: 0}, {True: 1}, {Label: 1, True: 1}}}
 	set := features.NewSet(3, 2)
 	set.Labels, set.IDs = []int{0, 0, 1}, []int{0, 1, 2}
 	copy(set.X.Data, []float32{1, 0, 1, 0, 0, 1})
-	o := &observer{d: d, epoch: 4, set: set, at: make([]int, 3), drift: map[[2]int]mean{}, own: map[int]*copies{}, out: map[string][][]string{},
+	o := &observer{d: d, epoch: 4, set: set, at: make([]int, 3), drift: map[[2]int]mean{}, own: map[int]*copies{},
+		out:    map[string][][]string{},
 		filter: watch.NewFilter(d, nil, 1), bank: features.NewBank(8, 2, 2)}
 	for i := range 3 {
 		o.last = append(o.last, set.Row(i))
@@ -40,8 +40,9 @@ func TestObserver(t *testing.T) {
 	o.filter.Step(1, z.IDs, []int{0, 2}, nil, nil, "vmf")
 	out := o.end()
 	for name, want := range map[string]string{
-		"drift":  "1 4 0.6667 3",           // one of three turned
-		"bank":   "1 3 1 1.667 0.5 0.3333", // 3 own among 5 positives, 1 of 2 pulled by; of equally near members the first
+		"drift": "1 4 0.6667 3", // one of three turned
+		// 3 own among 5 positives, 1 of 2 pulled by; of equally near members the first
+		"bank":   "1 3 1 1.667 0.5 0.3333",
 		"filter": "1 0 0.6667 0.6667 1 1",
 	} {
 		lines := out[name]
@@ -57,7 +58,7 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// Of three epochs the second is the best; by wrong labels another may be chosen, by right ones never.
+// The second of three epochs is the best; wrong labels may choose another, right ones never do.
 func TestChoices(t *testing.T) {
 	d := &datasets.Dataset{}
 	set := features.NewSet(40, 2)
@@ -66,7 +67,7 @@ func TestChoices(t *testing.T) {
 		set.IDs[i] = i
 	}
 	c := newChoices(d, set)
-	for _, spread := range []int{3, 1, 2} { // by so many the nearest is of the next class, of 4
+	for _, spread := range []int{3, 1, 2} { // number of images, of 4, whose nearest is of the next class
 		z := features.NewSet(40, 2)
 		for i := range 40 {
 			angle := float64(i/10) + 0.01*float64(i%10)
@@ -90,7 +91,7 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// The page's tables are replaced, and what stands around them stays.
+// The page's tables are replaced, and the text around them stays.
 func TestPage(t *testing.T) {
 	here := t.TempDir()
 	if err := os.Mkdir(filepath.Join(here, "why"), 0o755); err != nil {
@@ -99,16 +100,18 @@ func TestPage(t *testing.T) {
 	c := cell{"birds", "half", "default"}
 	for name, lines := range map[string][][]string{
 		"retrieval": {line(-1, 0.2, 0.3), line(0, 0.25, 0.35), line(1, 0.4, 0.5), line(2, 0.6, 0.45)},
-		"filter":    {line(0, 0.5, 0.5, 1, 0.5, 1), line(1, 0.5, 0.5, 0.6, 0.7, 0.8), line(2, 0.5, 0.5, 0.5, 0.9, 0.95)},
-		"pulls":     {line(0.5, 1, 2, 0, 0.25)},
-		"views":     {line(0.9, 0.4, math.NaN(), math.NaN())},
+		"filter": {line(0, 0.5, 0.5, 1, 0.5, 1), line(1, 0.5, 0.5, 0.6, 0.7, 0.8),
+			line(2, 0.5, 0.5, 0.5, 0.9, 0.95)},
+		"pulls": {line(0.5, 1, 2, 0, 0.25)},
+		"views": {line(0.9, 0.4, math.NaN(), math.NaN())},
 	} {
 		if err := write(here, name, c, lines); err != nil {
 			t.Fatal(err)
 		}
 	}
 	path := filepath.Join(here, "why.md")
-	if err := os.WriteFile(path, []byte("before\n<!-- table birds -->\nstale\n<!-- end -->\nafter\n"), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte("before\n<!-- table birds -->\nstale\n<!-- end -->\nafter\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -120,7 +123,8 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"before\n", "| | default | 1.000, .500 | .500 | .600 → .500 | .700 → .900 | .800 → .950 | .250 | .500, .450 | .600 |  |\n", "after\n"} {
+	for _, want := range []string{"before\n", "| | default | 1.000, .500 | .500 | .600 → .500 | .700 → .900 | " +
+		".800 → .950 | .250 | .500, .450 | .600 |  |\n", "after\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -1,6 +1,6 @@
-// Package concentration asks what estimates of a class's concentration κ are worth when few of its members are
-// known: it draws from a von Mises-Fisher distribution of known κ and estimates that again, as the filter vMF-Sim
-// does (PRISM, Fig. 4). Every draw is a function of the seed.
+// Package concentration measures the error of estimates of a class's concentration κ from few members: it draws from
+// a von Mises-Fisher distribution of known κ and estimates κ as the filter vMF-Sim does (PRISM, Fig. 4). Every draw
+// is a function of the seed.
 package concentration
 
 import (
@@ -15,7 +15,7 @@ import (
 //
 //	b = (D-1)/(2κ + √(4κ² + (D-1)²)),  x = (1-b)/(1+b),  c = κx + (D-1) log(1-x²)
 //	z ~ Beta((D-1)/2, (D-1)/2),  w = (1-(1+b)z)/(1-(1-b)z)
-//	v₀ = w once κw + (D-1) log(1-xw) - c ≥ log u, u uniform; the rest is uniform on the sphere of radius √(1-w²)
+//	v₀ = w if κw + (D-1) log(1-xw) - c ≥ log u, u uniform; the rest is uniform on the sphere of radius √(1-w²)
 //
 // Source: Wood, Simulation of the von Mises Fisher distribution, Communications in Statistics 23(1), 1994,
 // algorithm VM*; b in a form that does not cancel for small κ.

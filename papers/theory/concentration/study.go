@@ -9,7 +9,7 @@ import (
 	"winnow/filters"
 )
 
-// Setting is what [Study] is asked.
+// Setting is the setting of a [Study].
 type Setting struct {
 	Kappa   float64 // true concentration, above 0
 	Dim     int     // D of the vectors, ≥ 2
@@ -24,7 +24,7 @@ type Estimator struct {
 	Estimate func(dim, n int, r float64) float64
 }
 
-// Estimators are those that the filter vMF-Sim has.
+// Estimators are those of the filter vMF-Sim.
 var Estimators = []Estimator{
 	{"banerjee", by(filters.KappaBanerjee)}, // R(D-R²)/(1-R²)
 	{"printed", by(filters.KappaPrinted)},   // R(D-R)/(1-R²)
@@ -40,7 +40,7 @@ func by(estimate filters.Estimator) func(dim, n int, r float64) float64 {
 	}
 }
 
-// Errors is how far the estimates of one estimator were from the truth.
+// Errors are the errors of an estimator.
 type Errors struct {
 	Samples   int
 	Estimator string
@@ -51,8 +51,8 @@ type Errors struct {
 	MAE       float64
 }
 
-// Study draws Trials classes for each number of samples and compares what each estimator makes of them with the
-// truth. All estimators see the same draws. The paper's Fig. 4 calls its axis MSE; its numbers are RMSE.
+// Study draws Trials classes for each number of samples and compares the estimates with the truth. All estimators see
+// the same draws. The paper's Fig. 4 calls its axis MSE, but its numbers are RMSE.
 func Study(ctx context.Context, s Setting) ([]Errors, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -75,14 +75,16 @@ func Study(ctx context.Context, s Setting) ([]Errors, error) {
 		}
 		trials := float64(s.Trials)
 		for i, e := range sums {
-			all = append(all, Errors{Samples: n, Estimator: Estimators[i].Name, Mean: e.Mean / trials, Bias: e.Mean/trials - s.Kappa,
-				RMSE: math.Sqrt(e.MSE / trials), MSE: e.MSE / trials, MAE: e.MAE / trials})
+			all = append(all, Errors{
+				Samples: n, Estimator: Estimators[i].Name, Mean: e.Mean / trials, Bias: e.Mean/trials - s.Kappa,
+				RMSE: math.Sqrt(e.MSE / trials), MSE: e.MSE / trials, MAE: e.MAE / trials,
+			})
 		}
 	}
 	return all, nil
 }
 
-// meanLength draws a class of n and measures R.
+// meanLength draws a class of n members and returns R.
 func meanLength(s Setting, n int, r *rand.Rand) float64 {
 	sum, v := make([]float64, s.Dim), make([]float64, s.Dim)
 	for range n {
@@ -98,7 +100,7 @@ func meanLength(s Setting, n int, r *rand.Rand) float64 {
 	return math.Sqrt(norm) / float64(n)
 }
 
-// Check refuses what cannot be drawn.
+// Check returns an error if the setting is invalid.
 func (s Setting) Check() error {
 	switch most := filters.DefaultLimits().Kappa; {
 	case !(s.Kappa > 0 && s.Kappa <= most):
@@ -112,7 +114,7 @@ func (s Setting) Check() error {
 	}
 	for _, n := range s.Samples {
 		if n < 2 || n > 1e6 {
-			return fmt.Errorf("theory: %d samples, expected 2 to %d: of a single one every class is as narrow as can be", n, 1000000)
+			return fmt.Errorf("theory: %d samples, expected 2 to %d: a single one has no spread", n, 1000000)
 		}
 	}
 	return nil

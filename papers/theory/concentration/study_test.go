@@ -10,8 +10,8 @@ import (
 	"winnow/filters"
 )
 
-// PRISM's Fig. 4: κ = 537 in 128 dimensions, 200 classes. What was measured by an independent program (METHODS,
-// 001-3): of 5 members RMSE 155.9, MSE 2.4e4, MAE 148.8; of 34 RMSE 22.1. The paper's caption says 155.6 for 5.
+// PRISM's Fig. 4: κ = 537 in 128 dimensions, 200 classes. An independent program (METHODS, 001-3) measured RMSE 155.9,
+// MSE 2.4e4 and MAE 148.8 for 5 members, RMSE 22.1 for 34. The paper's caption has 155.6 for 5.
 func TestFigure4(t *testing.T) {
 	s := Setting{Kappa: 537, Dim: 128, Trials: 200, Samples: []int{5, 34}, Seed: 1}
 	list, err := Study(t.Context(), s)
@@ -38,7 +38,7 @@ func TestFigure4(t *testing.T) {
 		{"MAE of 5", got["5 banerjee"].MAE, 148.8, 6},
 		{"bias of 5, relative", got["5 banerjee"].Bias / s.Kappa, 0.28, 0.02},
 		{"RMSE of 34", got["34 banerjee"].RMSE, 22.1, 2},
-		{"bias of 5 without the chance's part", got["5 debiased"].Bias, 0, 12},
+		{"bias of 5, debiased", got["5 debiased"].Bias, 0, 12},
 	} {
 		if math.Abs(c.found-c.want) > c.off {
 			t.Errorf("%s: %v, expected %v ± %v", c.of, c.found, c.want, c.off)
@@ -49,11 +49,11 @@ func TestFigure4(t *testing.T) {
 	}
 	again, _ := Study(t.Context(), s)
 	if diff := cmp.Diff(list, again); diff != "" {
-		t.Errorf("the same seed, another result: %s", diff)
+		t.Errorf("the same seed gives another result: %s", diff)
 	}
 }
 
-// What is drawn has the mean and the spread along the axis that the density says, for flat and for sharp ones.
+// The draws have the mean and the spread along the axis of the density, flat or sharp.
 func TestDrawHasTheMoments(t *testing.T) {
 	for _, c := range []struct {
 		dim   int

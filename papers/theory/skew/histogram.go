@@ -1,6 +1,6 @@
 package skew
 
-// cells part the distances 0 … 2 of unit vectors, 3·10⁻⁵ each.
+// cells is the number of cells of the distances 0 … 2 of unit vectors, 3·10⁻⁵ each.
 const cells = 1 << 16
 
 // histogram counts distances.
@@ -14,7 +14,7 @@ func (h *histogram) add(d float64) {
 	h.total++
 }
 
-// in counts the cells from and up to, but without, to.
+// in returns the count of the cells from ≤ cell < to.
 func (h *histogram) in(from, to int) int {
 	sum := 0
 	for _, n := range h.of[from:to] {
@@ -23,10 +23,10 @@ func (h *histogram) in(from, to int) int {
 	return sum
 }
 
-// quantiles returns the cells at which the bins of equally many of h begin, and the end: bin b is from edges[b] to, but
-// without, edges[b+1]. A cell is in one bin alone, and no bin is empty.
+// quantiles returns the edges of bins with about equal counts: bin b has the cells edges[b] ≤ cell < edges[b+1]. No
+// bin is empty.
 func (h *histogram) quantiles(bins int) []int {
-	edges, sum, next := []int{0}, 0, 1 // a bin ends where sum reaches next/bins of the total
+	edges, sum, next := []int{0}, 0, 1 // a bin ends when sum reaches next/bins of the total
 	for cell, n := range h.of {
 		if sum += n; n > 0 && sum*bins >= next*h.total {
 			edges, next = append(edges, cell+1), sum*bins/h.total+1
@@ -38,5 +38,5 @@ func (h *histogram) quantiles(bins int) []int {
 	return edges
 }
 
-// distanceAt returns where a cell begins.
+// distanceAt returns the smallest distance of a cell.
 func distanceAt(cell int) float64 { return float64(cell) / (cells / 2) }

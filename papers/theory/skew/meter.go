@@ -1,19 +1,19 @@
-// Package skew measures on batches of embeddings what the bounds of package theory ask for: how unevenly mining takes
-// the pairs of a batch. It imports features, losses (whose own code chooses the pairs) and theory.
+// Package skew measures the skew that the bounds of package theory need, on batches of embeddings: how unevenly mining
+// selects the pairs of a batch. The code of losses selects the pairs.
 //
-// Symbols: d = ‖z_i - z_j‖ of unit rows, pairs are ordered. Negative pairs (a, n), of anchors that have a positive, are
-// parted into [Bins] bins of equally many by their distance, positive pairs (a, p) likewise. For the pairs that mining
-// takes, r_b is the share of them in bin b over the share of all pairs there: 1 throughout where mining does not look
-// at distances.
+// Symbols: d = ‖z_i - z_j‖ of unit rows, pairs are ordered. Negative pairs (a, n), of anchors that have a
+// positive, are divided by their distance into [Bins] bins with equal counts, and so are positive pairs (a, p). r_b
+// is the share of the selected pairs in bin b, divided by the share of all pairs in it: 1 everywhere if mining
+// ignores distances.
 //
-//	η  = max(max_b r_b, 1/min_{r_b>0} r_b)   of the negatives that random or fixed semi-hard mining takes
-//	η₊ = max_b r⁺_b, η₋ = min_{r⁻_b>0} r⁻_b, γ = η₋/η₊   of the pairs that cost the marginal loss something
+//	η  = max(max_b r_b, 1/min_{r_b>0} r_b)   of the negatives that random or fixed semi-hard mining selects
+//	η₊ = max_b r⁺_b, η₋ = min_{r⁻_b>0} r⁻_b, γ = η₋/η₊   of the pairs with a marginal loss above 0
 //
-// Of a bin that mining nearly never looks into r_b is small and uncertain, and the more batches there are the smaller
-// one it finds: [Taken] says on how many pairs the smallest rests, and the largest by itself.
+// If mining hardly ever selects from a bin, its r_b is small and uncertain, and gets smaller with more batches. So
+// [Taken] tells the number of pairs of the smallest r_b.
 //
 // Source: 000 = Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise", sections 4.2 and
-// 5.3, which say that η cannot be computed; the estimate is METHODS 11.4, the marginal loss's pairs are 000-12.
+// 5.3, which state that η cannot be computed; the estimate is METHODS 11.4, the marginal loss's pairs are 000-12.
 package skew
 
 import (
@@ -24,30 +24,30 @@ import (
 	"winnow/losses"
 )
 
-// Bins is how many bins pairs are parted into; equal distances are not parted, so that there may be fewer.
+// Bins is the number of bins. Equal distances share a bin, so there may be fewer.
 const Bins = 20
 
-// Settings of the losses that are looked at.
+// Settings are the settings of the losses.
 type Settings struct {
 	Margin  float64 // α of triplet and marginal loss, 0 ≤ α ≤ 2
 	Beta    float64 // β of the marginal loss, 0 ≤ β ≤ 4
 	Classes int     // K of the whole training set, for the bounds at K classes; ≥ 2
 }
 
-// Default has the paper's α and β (section 6.1).
+// Default returns the paper's α and β (section 6.1).
 func Default(classes int) Settings { return Settings{Margin: 0.2, Beta: 1.4, Classes: classes} }
 
-// Meter counts the pairs of batches by their distance: memory does not grow with them.
+// Meter counts the pairs of batches by their distance, in constant memory.
 type Meter struct {
 	settings             Settings
 	batches, rows        int
 	positives, negatives histogram // all
-	random, fixed        histogram // negatives taken
-	pulled, pushed       histogram // positives and negatives that cost the marginal loss something
+	random, fixed        histogram // selected negatives
+	pulled, pushed       histogram // positives and negatives with a marginal loss above 0
 	unpaired             [2]int    // positive pairs for which random, fixed found no negative
 }
 
-// NewMeter checks the settings.
+// NewMeter returns a meter, or an error if the settings are invalid.
 func NewMeter(s Settings) (*Meter, error) {
 	switch {
 	case !(s.Margin >= 0 && s.Margin <= 2):
@@ -60,11 +60,11 @@ func NewMeter(s Settings) (*Meter, error) {
 	return &Meter{settings: s}, nil
 }
 
-// Add takes in a batch of labelled unit rows; draw is the source of its random choices.
+// Add counts a batch of labelled unit rows; draw is the source of its random choices.
 //
-// Triplet loss: with every positive pair (a, p) one negative of a, drawn from d_an < d_ap + α (random semi-hard) or the
-// nearest with d_an > d_ap (fixed). Marginal loss: every positive pair and the negative drawn with it; a positive costs
-// something where d_ap > β - α, a negative where d_an < β + α.
+// Triplet loss: with every positive pair (a, p), one negative of a, drawn from d_an < d_ap + α (random semi-hard) or
+// the nearest with d_an > d_ap (fixed). Marginal loss: every positive pair and the negative drawn with it; the loss
+// is above 0 for a positive with d_ap > β - α, and for a negative with d_an < β + α.
 func (m *Meter) Add(z features.Set, draw *rand.Rand) {
 	m.batches++
 	m.rows += z.Len()

@@ -63,18 +63,20 @@ func (w world) measured(t *testing.T, s Settings, batches int) Report {
 	return m.Report()
 }
 
-// TestRandomIsLessSkewedThanFixed: what 000 conjectures, η_random < η_fixed, on overlapping clusters over seeds, with a
-// higher bound for it.
+// TestRandomIsLessSkewedThanFixed: what 000 conjectures, η_random < η_fixed, on overlapping clusters over seeds,
+// with a higher bound for it.
 func TestRandomIsLessSkewedThanFixed(t *testing.T) {
 	for seed := range uint64(5) {
 		r := newWorld(t, seed, 30, 20, 64, 2).measured(t, Default(30), 60)
 		if 2**r.Random.Eta > *r.Fixed.Eta || r.Random.Most > r.Fixed.Most {
-			t.Errorf("seed %d: η is %v for random and %v for fixed semi-hard mining, expected the latter to be far above", seed, *r.Random.Eta, *r.Fixed.Eta)
+			t.Errorf("seed %d: η is %v for random and %v for fixed semi-hard mining, expected the latter to be "+
+				"far above", seed, *r.Random.Eta, *r.Fixed.Eta)
 		}
 		if r.Random.Limit.Bound <= r.Fixed.Limit.Bound || r.Random.Limit.LargeK <= r.Random.Limit.Bound {
 			t.Errorf("seed %d: bounds %+v and %+v", seed, r.Random.Limit, r.Fixed.Limit)
 		}
-		if *r.Marginal.Gamma <= 0 || *r.Marginal.Gamma > 1 || r.Marginal.Positive.Most < 1 || r.Marginal.Limit.Half >= r.Marginal.Limit.Bound {
+		if *r.Marginal.Gamma <= 0 || *r.Marginal.Gamma > 1 || r.Marginal.Positive.Most < 1 ||
+			r.Marginal.Limit.Half >= r.Marginal.Limit.Bound {
 			t.Errorf("seed %d: marginal %+v", seed, r.Marginal)
 		}
 	}
@@ -85,9 +87,11 @@ func TestRandomIsLessSkewedThanFixed(t *testing.T) {
 func TestBlindMiningIsNotSkewed(t *testing.T) {
 	r := newWorld(t, 1, 30, 20, 64, 1).measured(t, Settings{Margin: 2, Beta: 1.4, Classes: 30}, 60)
 	if *r.Random.Eta > 1.15 || *r.Fixed.Eta < 10 {
-		t.Errorf("η is %v for blind and %v for fixed mining, expected about 1, and much more", *r.Random.Eta, *r.Fixed.Eta)
+		t.Errorf("η is %v for blind and %v for fixed mining, expected about 1, and much more", *r.Random.Eta,
+			*r.Fixed.Eta)
 	}
-	if r.Marginal.Positive.Most != 1 || *r.Marginal.Gamma < 0.85 || r.Random.Unpaired != 0 || r.Random.Pairs != r.Positives {
+	if r.Marginal.Positive.Most != 1 || *r.Marginal.Gamma < 0.85 || r.Random.Unpaired != 0 ||
+		r.Random.Pairs != r.Positives {
 		t.Errorf("found %+v, %+v", r.Marginal, r.Random)
 	}
 }
@@ -112,7 +116,8 @@ func TestAgainstSlowOracle(t *testing.T) {
 		o.add(z, s, rand.New(rand.NewPCG(b, 7)))
 	}
 	r := m.Report()
-	if r.Positives != len(o.positives) || r.Negatives != len(o.negatives) || r.Random.Unpaired == 0 || r.Fixed.Unpaired == 0 || r.Rows != 800 || r.Batches != 20 {
+	if r.Positives != len(o.positives) || r.Negatives != len(o.negatives) || r.Random.Unpaired == 0 ||
+		r.Fixed.Unpaired == 0 || r.Rows != 800 || r.Batches != 20 {
 		t.Fatalf("found %+v, expected %d positive and %d negative pairs", r, len(o.positives), len(o.negatives))
 	}
 	for _, c := range []struct {
@@ -207,8 +212,8 @@ func (o *oracle) add(z features.Set, s Settings, draw *rand.Rand) {
 	}
 }
 
-// rates are the largest and the smallest r_b above 0. A bin reaches up to the distance, to the width of a cell, at
-// which a further part of all pairs is full, and holds all pairs of that distance.
+// rates returns the largest r_b, and the smallest above 0. A bin ends at the distance, to the width of a cell, by
+// which a further 1/bins of all pairs is counted, and holds all pairs of that distance.
 func rates(some, all []float64, bins int) (most, least float64) {
 	cell := func(list []float64) (out []int) {
 		for _, d := range list {
@@ -241,7 +246,7 @@ func rates(some, all []float64, bins int) (most, least float64) {
 	return most, least
 }
 
-// TestEdges: equal distances share a bin, nothing measured says nothing, and settings are checked.
+// TestEdges: equal distances share a bin, an empty meter has no skew, and settings are checked.
 func TestEdges(t *testing.T) {
 	var h histogram
 	for range 90 {
@@ -257,7 +262,8 @@ func TestEdges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := m.Report(); r.Random.Eta != nil || r.Fixed.Limit != nil || r.Marginal.Gamma != nil || len(r.NegativeBins) != 0 {
+	if r := m.Report(); r.Random.Eta != nil || r.Fixed.Limit != nil || r.Marginal.Gamma != nil ||
+		len(r.NegativeBins) != 0 {
 		t.Errorf("nothing measured: %+v", r)
 	}
 	one := features.NewSet(3, 2) // one class, all rows alike
@@ -265,7 +271,8 @@ func TestEdges(t *testing.T) {
 		one.Row(i)[0] = 1
 	}
 	m.Add(one, nil)
-	if r := m.Report(); r.Positives != 6 || r.Negatives != 0 || r.Random.Eta != nil || r.Random.Unpaired != 6 || r.Fixed.Unpaired != 6 {
+	if r := m.Report(); r.Positives != 6 || r.Negatives != 0 || r.Random.Eta != nil || r.Random.Unpaired != 6 ||
+		r.Fixed.Unpaired != 6 {
 		t.Errorf("one class: %+v", r)
 	}
 	for want, s := range map[string]Settings{

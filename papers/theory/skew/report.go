@@ -2,7 +2,7 @@ package skew
 
 import "winnow/papers/theory"
 
-// Report is what a meter has seen.
+// Report is the result of a meter.
 type Report struct {
 	Batches   int     `json:"batches"`
 	Rows      int     `json:"rows"` // of all batches together
@@ -20,15 +20,15 @@ type Report struct {
 	PositiveBins []PositiveBin `json:"positive_bins"`
 }
 
-// Taken is how unevenly pairs of one kind are taken. Without any pair taken all is 0.
+// Taken tells how unevenly pairs of one kind are selected. All fields are 0 if none is.
 type Taken struct {
-	Pairs int     `json:"pairs"` // taken
+	Pairs int     `json:"pairs"` // selected
 	Most  float64 `json:"most"`  // max_b r_b
 	Least float64 `json:"least"` // min_b r_b above 0
-	Rests int     `json:"rests"` // pairs that are taken of the bin of least: few of them say little
+	Rests int     `json:"rests"` // selected pairs in the bin of Least; Least is uncertain if they are few
 }
 
-// Mined is the skew of a mining; Eta and Limit are nil where it took no pair.
+// Mined is the skew of a mining; Eta and Limit are nil if it selected no pair.
 type Mined struct {
 	Taken
 	Unpaired int                  `json:"unpaired"` // positive pairs that found no negative
@@ -36,8 +36,8 @@ type Mined struct {
 	Limit    *theory.TripletLimit `json:"limit,omitempty"`
 }
 
-// Marginal is the skew of the marginal loss; Gamma and Limit are nil where either kind of pair cost nothing. The paper
-// has γ ≤ 1; above 1 the limit is that of γ = 1.
+// Marginal is the skew of the marginal loss; Gamma and Limit are nil if the loss is 0 for either kind of pair. The
+// paper assumes γ ≤ 1; above 1, the limit is that of γ = 1.
 type Marginal struct {
 	Positive Taken               `json:"positive"` // Most is η₊
 	Negative Taken               `json:"negative"` // Least is η₋
@@ -45,7 +45,7 @@ type Marginal struct {
 	Limit    *theory.MarginLimit `json:"limit,omitempty"`
 }
 
-// Bin holds the negative pairs with From ≤ d < To, and r_b of those taken.
+// Bin holds the negative pairs with From ≤ d < To, and r_b of the selected ones.
 type Bin struct {
 	From     float64 `json:"from"`
 	To       float64 `json:"to"`
@@ -55,7 +55,7 @@ type Bin struct {
 	Marginal float64 `json:"marginal"`
 }
 
-// PositiveBin holds the positive pairs with From ≤ d < To, and r_b of those that cost the marginal loss something.
+// PositiveBin holds the positive pairs with From ≤ d < To, and r_b of those with a marginal loss above 0.
 type PositiveBin struct {
 	From     float64 `json:"from"`
 	To       float64 `json:"to"`
@@ -67,7 +67,8 @@ type PositiveBin struct {
 func (m *Meter) Report() Report {
 	r := Report{
 		Batches: m.batches, Rows: m.rows, Classes: m.settings.Classes, Margin: m.settings.Margin, Beta: m.settings.Beta,
-		Positives: m.positives.total, Negatives: m.negatives.total, NegativeBins: []Bin{}, PositiveBins: []PositiveBin{},
+		Positives: m.positives.total, Negatives: m.negatives.total, NegativeBins: []Bin{},
+		PositiveBins: []PositiveBin{},
 	}
 	edges := m.negatives.quantiles(Bins)
 	r.Random, r.Fixed = Mined{Unpaired: m.unpaired[0]}, Mined{Unpaired: m.unpaired[1]}
@@ -86,7 +87,8 @@ func (m *Meter) Report() Report {
 	r.Marginal.Positive, pulled = taken(&m.pulled, &m.positives, edges)
 	for b := range pulled {
 		r.PositiveBins = append(r.PositiveBins, PositiveBin{
-			From: distanceAt(edges[b]), To: distanceAt(edges[b+1]), Pairs: m.positives.in(edges[b], edges[b+1]), Marginal: pulled[b],
+			From: distanceAt(edges[b]), To: distanceAt(edges[b+1]), Pairs: m.positives.in(edges[b], edges[b+1]),
+			Marginal: pulled[b],
 		})
 	}
 	r.Random.limit(r.Classes)
@@ -115,7 +117,7 @@ func taken(some, all *histogram, edges []int) (Taken, []float64) {
 	return t, rates
 }
 
-// limit fills in η and what follows from it.
+// limit sets η and the bounds that follow from it.
 func (m *Mined) limit(classes int) {
 	if m.Pairs == 0 {
 		return
@@ -124,7 +126,7 @@ func (m *Mined) limit(classes int) {
 	m.Limit = new(theory.TripletLimitOf(classes, *m.Eta))
 }
 
-// limit fills in γ and what follows from it.
+// limit sets γ and the bounds that follow from it.
 func (m *Marginal) limit(classes int) {
 	if m.Positive.Pairs == 0 || m.Negative.Pairs == 0 {
 		return

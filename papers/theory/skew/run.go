@@ -3,7 +3,6 @@ package skew
 import (
 	"context"
 
-	"winnow/datasets"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/losses"
@@ -12,30 +11,31 @@ import (
 	"winnow/train"
 )
 
-// Options say what the skew is measured on.
+// Options name the data and the losses' settings.
 type Options struct {
 	embedded.Options
 	Margin, Beta *float64 // nil: those of the run's losses, or of [Default]
 }
 
-// Result is what was measured on the batches of a run, or of stored features.
+// Result is the skew of the batches of a run, or of stored features.
 type Result struct {
 	embedded.Origin
 	Report
 	LeftOut []lookup.LeftOut `json:"left_out"`
 }
 
-// Run takes the batches of a training from its first epoch on, embedded by its head as it is now, or stored features in
-// batches of 12 classes of 5.
+// Run measures the skew on the batches of a training from its first epoch on, embedded by its present head, or on
+// stored features in batches of 12 classes with 5 images each.
 func Run(ctx context.Context, o Options) (Result, error) {
 	o.Data.Host = o.Data.Host.Complete()
-	o.Data.Splits, o.Sampler = []string{datasets.Train, datasets.Validation}, config.Sampler{Variant: config.Groups, Classes: 12, Images: 5, Balance: 1}
+	o.Sampler = config.Sampler{Variant: config.Groups, Classes: 12, Images: 5, Balance: 1}
 	t, err := embedded.Open(ctx, o.Options)
 	if err != nil {
 		return Result{}, err
 	}
 	if t.Step != nil && *t.Step == 0 {
-		o.Data.Host.Note("%s is the state before the first step, which validation found best: --last takes the one after the training", t.Head)
+		o.Data.Host.Note("%s is the state before the first step, which validation found best: the last state can be "+
+			"measured instead", t.Head)
 	}
 	s := Default(t.Classes)
 	if o.Run != "" {
@@ -51,12 +51,14 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, hint.AsMisuse(err)
 	}
-	err = t.Each(ctx, t.Set, func(number int, rows []int) { meter.Add(t.Set.Rows(rows), train.Rand(t.Seed, "skew", number)) })
+	err = t.Each(ctx, t.Set, func(number int, rows []int) {
+		meter.Add(t.Set.Rows(rows), train.Rand(t.Seed, "skew", number))
+	})
 	return Result{Origin: t.Origin, Report: meter.Report(), LeftOut: t.LeftOut}, err
 }
 
-// takeOver takes α and β from a run's marginal loss, and α from its triplet loss if that compares the same distances:
-// those of others, such as their squares, say nothing here.
+// takeOver takes α and β from a run's marginal loss, and α from its triplet loss if that compares the same
+// distances and not, for example, their squares.
 func (s *Settings) takeOver(list []config.Loss) {
 	for _, l := range list {
 		values, err := losses.Resolve(l.Name, l.Settings)

@@ -7,16 +7,17 @@ import (
 	"winnow/internal/text"
 )
 
-// fewPairs is how many pairs of a bin are too few to tell how often it is taken: their number is off by a tenth, as
-// chance has it.
+// fewPairs is the number of pairs of a bin below which r_b is uncertain: chance alone changes 100 by a tenth.
 const fewPairs = 100
 
 // Text writes the result as tables.
 func (r Result) Text(out io.Writer) error {
-	fmt.Fprintf(out, "%s: %d batches of %d training images, %d classes; α = %v, β = %v\n", r.Name(), r.Batches, r.Rows/max(r.Batches, 1), r.Classes, r.Margin, r.Beta)
+	fmt.Fprintf(out, "%s: %d batches of %d training images, %d classes; α = %v, β = %v\n", r.Name(), r.Batches,
+		r.Rows/max(r.Batches, 1), r.Classes, r.Margin, r.Beta)
 	fmt.Fprintf(out, "%d positive and %d negative pairs\n", r.Positives, r.Negatives)
 	w := text.NewTable(out)
-	w.Row("\ntriplet loss", "pairs taken", "most", "least", "η", fmt.Sprintf("noise below, K = %d", r.Classes), "many classes (eq. 27)")
+	w.Row("\ntriplet loss", "pairs taken", "most", "least", "η", fmt.Sprintf("noise below, K = %d", r.Classes),
+		"many classes (eq. 27)")
 	for _, m := range []struct {
 		name string
 		of   Mined
@@ -26,7 +27,8 @@ func (r Result) Text(out io.Writer) error {
 			continue
 		}
 		l := m.of.Limit
-		w.Row(m.name, fmt.Sprint(m.of.Pairs), text.Number(m.of.Most), least(m.of.Taken, ""), text.Number(l.Eta), text.Percent(l.Bound), text.Percent(l.LargeK))
+		w.Row(m.name, fmt.Sprint(m.of.Pairs), text.Number(m.of.Most), least(m.of.Taken, ""), text.Number(l.Eta),
+			text.Percent(l.Bound), text.Percent(l.LargeK))
 	}
 	m := r.Marginal
 	w.Row("\nmarginal loss", "pairs that cost", "most", "least")
@@ -36,15 +38,17 @@ func (r Result) Text(out io.Writer) error {
 		return err
 	}
 	if l := m.Limit; l != nil {
-		fmt.Fprintf(out, "γ = η₋/η₊ = %s: noise below %s (%s for many classes, eq. 37); for Q ≥ 1/2 below %s (%s)\n",
-			text.Number(*m.Gamma), text.Percent(l.Bound), text.Percent(l.LargeK), text.Percent(l.Half), text.Percent(l.HalfLargeK))
+		fmt.Fprintf(out, "γ = η₋/η₊ = %s: noise below %s (%s for many classes, eq. 37); for Q ≥ 1/2 below %s "+
+			"(%s)\n",
+			text.Number(*m.Gamma), text.Percent(l.Bound), text.Percent(l.LargeK), text.Percent(l.Half),
+			text.Percent(l.HalfLargeK))
 		if *m.Gamma > 1 {
 			fmt.Fprintln(out, "the paper assumes γ ≤ 1: the bounds are those of γ = 1")
 		}
 	}
 	for _, t := range []Taken{r.Random.Taken, r.Fixed.Taken, m.Positive, m.Negative} {
 		if t.Pairs > 0 && t.Rests < fewPairs {
-			fmt.Fprintf(out, "* rests on fewer than %d pairs: more --batches tell it better\n", fewPairs)
+			fmt.Fprintf(out, "* from fewer than %d pairs: more batches make it more certain\n", fewPairs)
 			break
 		}
 	}
@@ -59,7 +63,7 @@ func most(t Taken, name string) string {
 	return text.Number(t.Most) + name
 }
 
-// least returns the smallest rate, marked where few pairs say it.
+// least returns the smallest rate, marked if it is from few pairs.
 func least(t Taken, name string) string {
 	switch {
 	case t.Pairs == 0:

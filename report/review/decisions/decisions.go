@@ -193,7 +193,7 @@ func inWords(path string, err error) error {
 		switch e.Code() & 0xff {
 		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 			return fmt.Errorf("review: %s: another winnow review has it open: "+
-				"stop that one, or name another file with --decisions", path)
+				"stop that one, or name another file of decisions", path)
 		case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 			return fmt.Errorf("review: %s: is not a file of decisions, or is damaged: %w", path, err)
 		}

@@ -89,7 +89,8 @@ func old(t *testing.T, path string, more ...string) {
 		fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=1;", applicationID), `
 		INSERT INTO batches VALUES (1, 'tab', 5, 0), (2, 'tab', 6, 1);
 		INSERT INTO images VALUES ('a', 'cat', 'relabel', 'dog', 5, 1, 1, 1), ('b', 'cat', 'keep', '', 5, 3, 3, 1);
-		INSERT INTO history VALUES (1, 1, 'a', 'cat', 'relabel', 'dog', 5, '', 'undecided', '', 0, 0), (2, 1, 'b', 'cat', 'keep', '', 5, '', 'undecided', '', 0, 0),
+		INSERT INTO history VALUES (1, 1, 'a', 'cat', 'relabel', 'dog', 5, '', 'undecided', '', 0, 0),
+		(2, 1, 'b', 'cat', 'keep', '', 5, '', 'undecided', '', 0, 0),
 			(3, 2, 'b', 'cat', 'drop', '', 6, 'cat', 'keep', '', 5, 1);
 		INSERT INTO audits VALUES ('x', 'a.csv', 2, 5, 5);`}, more...) {
 		if _, err := db.Exec(q); err != nil {

@@ -19,11 +19,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"winnow/backbone/extraction"
 	"winnow/features"
 	"winnow/internal/testing/orttest"
 	"winnow/internal/testing/reference"
 	"winnow/models"
+	"winnow/run/extraction"
 )
 
 // extracted returns what a network of the reference assets makes of images.
@@ -134,7 +134,7 @@ func TestFeaturesAsPIL(t *testing.T) {
 			Features      map[string]string // every fourth number, float32 little-endian, base64
 		}
 	}
-	text, err := os.ReadFile("../testdata/photos/photos.json")
+	text, err := os.ReadFile("../../backbone/testdata/photos/photos.json")
 	if err == nil {
 		err = json.Unmarshal(text, &seen)
 	}

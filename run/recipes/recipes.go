@@ -1,4 +1,4 @@
-// Package recipes holds the settings of five papers as data, one file a setting: what winnow train --recipe takes.
+// Package recipes holds the settings of five papers as data, one file for each: the recipes of winnow train.
 //
 //	noisy_triplet    000  Theoretical guarantees of deep embedding losses under label noise
 //	prism            001  Noise-resistant deep metric learning with probabilistic instance filtering (PRISM)
@@ -6,10 +6,9 @@
 //	adapted_triplet  003  Correcting the triplet selection bias for triplet loss
 //	scl_rhe          004  SCL-RHE, supervised contrastive learning robust to human labelling errors
 //
-// A file is a configuration as winnow train --config reads it, and nothing else; its first comment line says what it
-// is, its second where it stands in the paper, the others what the paper states and what was chosen here. The house's
-// rule is that recipes hold no code: this file is the exception, since only what lies beside files can embed them.
-// It reads no configuration, and imports nothing of winnow that knows what a recipe says.
+// A file is a configuration file of winnow train. Its first comment line says what it is, the second where it is in the
+// paper, the others what the paper states and what was chosen here. Folders of recipes hold no code except this file,
+// since Go can embed only files below it. It does not parse configurations.
 package recipes
 
 import (
@@ -29,7 +28,7 @@ import (
 //go:embed */*.yaml
 var files embed.FS
 
-// mains are the recipes that a paper's folder stands for: its method as the paper proposes it.
+// mains are the recipes that the name of a paper's folder stands for: the method as the paper proposes it.
 var mains = map[string]string{
 	"noisy_triplet":   "noisy_triplet/triplet-random",
 	"prism":           "prism/mcl-vmf",
@@ -42,8 +41,8 @@ var mains = map[string]string{
 type Recipe struct {
 	Name   string // folder and file without its ending: prism/mcl-vmf
 	Paper  string // the folder
-	Title  string // what it is: the first comment line
-	Source string // paper, table and row: the second
+	Title  string // the first comment line
+	Source string // paper, table and row: the second comment line
 	Text   string // the whole file
 }
 
@@ -53,7 +52,7 @@ func (r Recipe) SHA256() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Main reports whether the paper's folder stands for this recipe.
+// Main reports whether the name of the paper's folder stands for this recipe.
 func (r Recipe) Main() bool { return mains[r.Paper] == r.Name }
 
 // List returns every recipe, by name.
@@ -61,7 +60,7 @@ func List() []Recipe {
 	var list []Recipe
 	names, err := fs.Glob(files, "*/*.yaml")
 	if err != nil {
-		panic("recipes: " + err.Error()) // of a bad pattern only
+		panic("recipes: " + err.Error()) // only for a bad pattern
 	}
 	for _, name := range names {
 		text, err := files.ReadFile(name)
@@ -74,7 +73,7 @@ func List() []Recipe {
 	return list
 }
 
-// read takes name and comment lines from a file.
+// read makes a recipe from a file's name and comment lines.
 func read(file, text string) Recipe {
 	lines := strings.SplitN(text, "\n", 3)
 	comment := func(i int) string {
@@ -83,11 +82,12 @@ func read(file, text string) Recipe {
 		}
 		return strings.TrimSuffix(strings.TrimPrefix(lines[i], "# "), ".")
 	}
-	return Recipe{Name: strings.TrimSuffix(file, ".yaml"), Paper: path.Dir(file), Title: comment(0), Source: comment(1), Text: text}
+	return Recipe{Name: strings.TrimSuffix(file, ".yaml"), Paper: path.Dir(file), Title: comment(0),
+		Source: comment(1), Text: text}
 }
 
-// Find returns the recipe of a name: its own, its paper's for the paper's main recipe, or without the paper if no
-// other paper has one that is called so. An unknown name is answered with those that are like it.
+// Find returns the recipe with this name. A paper's name stands for its main recipe, and a recipe's name without the
+// paper is enough if no other paper has one of that name. The error for an unknown name lists similar ones.
 func Find(name string) (Recipe, error) {
 	list := List()
 	if main, ok := mains[name]; ok {
@@ -125,15 +125,19 @@ func Find(name string) (Recipe, error) {
 	case len(like) > 0:
 		return Recipe{}, fmt.Errorf("recipes: %q is unknown%s: there are %s", name, ask, names(like, ", "))
 	case ask != "":
-		return Recipe{}, fmt.Errorf("recipes: %q is unknown%s: there are %d recipes of %s", name, ask, len(list), strings.Join(papers, ", "))
+		return Recipe{}, fmt.Errorf("recipes: %q is unknown%s: there are %d recipes of %s", name, ask, len(list),
+			strings.Join(papers, ", "))
 	}
-	return Recipe{}, fmt.Errorf("recipes: %q is unknown, and like none of the %d recipes of %s", name, len(list), strings.Join(papers, ", "))
+	return Recipe{}, fmt.Errorf("recipes: %q is unknown and resembles none of the %d recipes of %s", name, len(list),
+		strings.Join(papers, ", "))
 }
 
-// alike reports whether a person may have meant a recipe: every part of what was written is in its name, whatever the
+// alike reports whether a person may have meant a recipe: its name contains every part of the written name, in any
 // order.
 func alike(r Recipe, name string) bool {
-	parts := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9') })
+	parts := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9')
+	})
 	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(r.Name, p) })
 }
 

@@ -9,18 +9,21 @@ import (
 	"testing"
 )
 
-// source is how a recipe says where it stands: the paper by number and name, then what in it.
+// source matches the second comment line of a recipe: the paper's number and name, then the place in it.
 var source = regexp.MustCompile(`^00[0-4] \([^)]+\), .*(Tables? |Fig\. |section )`)
 
-// Every file beside this one is listed, under its name, with both comment lines.
+// Every recipe file is listed under its name, with both comment lines.
 func TestList(t *testing.T) {
 	list := List()
 	var names []string
-	numbers := map[string]string{"noisy_triplet": "000", "prism": "001", "bspml": "002", "adapted_triplet": "003", "scl_rhe": "004"}
+	numbers := map[string]string{"noisy_triplet": "000", "prism": "001", "bspml": "002", "adapted_triplet": "003",
+		"scl_rhe": "004"}
 	for _, r := range list {
 		names = append(names, r.Name)
-		if r.Title == "" || !source.MatchString(r.Source) || !strings.HasPrefix(r.Source, numbers[r.Paper]+" ") || numbers[r.Paper] == "" {
-			t.Errorf("%s: title %q, source %q: expected what it is, then paper with table, figure or section", r.Name, r.Title, r.Source)
+		if r.Title == "" || !source.MatchString(r.Source) || !strings.HasPrefix(r.Source, numbers[r.Paper]+" ") ||
+			numbers[r.Paper] == "" {
+			t.Errorf("%s: title %q, source %q: expected what it is, then paper with table, figure or section", r.Name,
+				r.Title, r.Source)
 		}
 		file, err := os.ReadFile(filepath.FromSlash(r.Name) + ".yaml")
 		if err != nil || string(file) != r.Text || len(r.SHA256()) != 64 {
@@ -42,15 +45,15 @@ func TestList(t *testing.T) {
 }
 
 func TestSourceIsDemanded(t *testing.T) {
-	for _, spoiled := range []string{"", "001 (PRISM)", "PRISM, Table I", "005 (X), Table 1", "001 (PRISM), somewhere"} {
+	for _, spoiled := range []string{"", "001 (PRISM)", "PRISM, Table I", "005 (X), Table 1",
+		"001 (PRISM), somewhere"} {
 		if source.MatchString(spoiled) {
 			t.Errorf("%q was taken for a source", spoiled)
 		}
 	}
 }
 
-// A recipe is found by its name, its paper's where that stands for it, and by its file's name where only one paper
-// has it.
+// A recipe is found by its name, by its paper's if it is the main one, and by its file's name if only one paper has it.
 func TestFind(t *testing.T) {
 	seen := map[string]int{}
 	for _, r := range List() {
@@ -82,8 +85,8 @@ func TestFindUnknown(t *testing.T) {
 		"prism/vmf-mcl":  "there are prism/mcl-vmf",
 		"prism/nix":      "there are prism/circle, prism/co-teaching",
 		"MCL_vMF":        "there are prism/mcl-vmf",
-		"zzz":            "like none of the ",
-		"":               "like none of the ",
+		"zzz":            "resembles none of the ",
+		"":               "resembles none of the ",
 		"prism/mcl.yaml": "there are prism/",
 	} {
 		if r, err := Find(name); err == nil || !strings.Contains(err.Error(), want) {

@@ -1,0 +1,69 @@
+package eval
+
+import (
+	"slices"
+	"strings"
+
+	"winnow/cmd/winnow/term"
+	"winnow/eval"
+	"winnow/run/measure"
+)
+
+// choose returns the metrics that --metrics names, with their settings; all reports whether they are all that the
+// data allow. flags give settings by name, for every metric that has them; set holds METRIC.SETTING=VALUE. A
+// setting may not be given both ways: given reports whether the user gave a flag.
+func choose(names string, flags map[string]string, set []string,
+	given func(flag string) bool) (list []measure.Metric, all bool, err error) {
+	var named []string
+	for _, name := range strings.Split(names, ",") {
+		if name = strings.TrimSpace(name); name == "all" {
+			all = true
+			continue
+		}
+		e, err := eval.Find(name)
+		if err != nil {
+			return nil, all, term.Misused("--metrics: %v, all", err)
+		}
+		if e.Measure == nil {
+			return nil, all, term.Misused("--metrics: %s is measured by winnow %s", e.Name, e.Command)
+		}
+		named = append(named, e.Name)
+	}
+	settings := map[string]map[string]string{}
+	for _, e := range eval.Catalog {
+		if e.Measure == nil || !all && !slices.Contains(named, e.Name) {
+			continue
+		}
+		list = append(list, measure.Metric{Entry: e})
+		settings[e.Name] = map[string]string{}
+		for _, s := range e.Settings {
+			if v, ok := flags[s.Name]; ok {
+				settings[e.Name][s.Name] = v
+			}
+		}
+	}
+	for _, text := range set {
+		key, value, ok := strings.Cut(text, "=")
+		metric, name, dotted := strings.Cut(key, ".")
+		if !ok || !dotted {
+			return nil, all, term.Misused("--set: found %q, expected METRIC.SETTING=VALUE", text)
+		}
+		e, err := eval.Find(metric)
+		if err != nil {
+			return nil, all, term.Misused("--set: %v", err)
+		}
+		if settings[e.Name] == nil {
+			return nil, all, term.Misused("--set: %s is not among the --metrics", e.Name)
+		}
+		if what, flag := map[string]string{"k": "K", "queries": "number of queries"}[name]; flag && given(name) {
+			return nil, all, term.Misused("--%s and --set %s both give the %s: expected one", name, text, what)
+		}
+		settings[e.Name][name] = value
+	}
+	for i, m := range list {
+		if list[i], err = measure.NewMetric(m.Name, settings[m.Name]); err != nil {
+			return nil, all, term.Misused("--set: %v", err)
+		}
+	}
+	return list, all, nil
+}

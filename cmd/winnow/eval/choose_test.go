@@ -1,0 +1,42 @@
+package eval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"winnow/run/measure"
+)
+
+func TestChoose(t *testing.T) {
+	given := func(flag string) bool { return flag == "k" }
+	list, all, err := choose("linear-probe, retrieval", map[string]string{"k": "1,3"},
+		[]string{"linear-probe.iterations=7"}, given)
+	if err != nil || all || len(list) != 2 || list[0].Name != "retrieval" || list[1].Values["iterations"] != 7 ||
+		fmt.Sprint(list[0].Values["k"]) != "[1 3]" {
+		t.Errorf("found %v, %v, %+v", err, all, list)
+	}
+	if list, all, err = choose("all", nil, nil, given); err != nil || !all || len(list) < 4 ||
+		slices.ContainsFunc(list, func(m measure.Metric) bool { return m.Measure == nil }) {
+		t.Errorf("all: %v, %v, %d metrics", err, all, len(list))
+	}
+	for set, want := range map[string]string{
+		"retrieval.k":           `--set: found "retrieval.k", expected METRIC.SETTING=VALUE`,
+		"k=1":                   `--set: found "k=1", expected METRIC.SETTING=VALUE`,
+		"retrieval.k=1":         "--k and --set retrieval.k=1 both give the K: expected one",
+		"clustering.clusters=3": "--set: clustering is not among the --metrics",
+		"retrieval.queries=no":  "--set: ",
+	} {
+		if _, _, err := choose("retrieval", nil, []string{set}, given); err == nil ||
+			!strings.HasPrefix(err.Error(), want) {
+			t.Errorf("--set %s: found %v, expected %s", set, err, want)
+		}
+	}
+	for name, want := range map[string]string{"noise-detection": "is measured by winnow audit",
+		"retrieva": "retrieval"} {
+		if _, _, err := choose(name, nil, nil, given); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("--metrics %s: found %v, expected %s", name, err, want)
+		}
+	}
+}

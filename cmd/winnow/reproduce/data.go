@@ -1,0 +1,91 @@
+package reproduce
+
+import (
+	"slices"
+	"strings"
+
+	"winnow/cmd/winnow/term"
+	"winnow/datasets/location"
+	"winnow/papers/runner"
+	"winnow/papers/studies"
+)
+
+// glyphsData is the value of --data that stands for the embedded dataset.
+const glyphsData = "glyphs"
+
+// parseData reads which files stand for a study's datasets: NAME=MANIFEST,FEATURES[,ROOT] each, or one without a name
+// for all of them. NAME@NETWORK is for the rows of another network than the table's. Without FEATURES, the model of
+// the table's network makes them. It returns nil for glyphs alone, and for a study that needs no data.
+func parseData(given []string, study studies.Study) (list []runner.Source, err error) {
+	known := study.Sources()
+	switch {
+	case study.Drawn() && len(given) > 0:
+		return nil, term.Misused("--data: %s draws what it needs: expected no --data", study.Name)
+	case study.Drawn():
+		return nil, nil
+	case len(given) == 0:
+		return nil, term.Misused("--data is missing: NAME=MANIFEST,FEATURES for %s; MANIFEST,FEATURES for any data in "+
+			"their place; or glyphs", strings.Join(known, ", "))
+	case len(given) == 1 && given[0] == glyphsData:
+		return nil, nil
+	}
+	for _, text := range given {
+		name, files, byName := strings.Cut(text, "=")
+		if !byName {
+			name, files = "", text
+		}
+		manifest, store, both := strings.Cut(files, ",")
+		store, root, _ := strings.Cut(store, ",")
+		switch {
+		case !byName && len(given) > 1:
+			return nil, term.Misused("--data %s stands in for every dataset: expected no other --data beside it", text)
+		case byName && files == glyphsData:
+			return nil, term.Misused("--data %s: the drawn characters stand in for every dataset: --data glyphs", text)
+		case slices.ContainsFunc(list, func(s runner.Source) bool { return s.Name == name }):
+			return nil, term.Misused("--data: found %q twice", name)
+		case byName && !slices.Contains(known, name):
+			return nil, term.Misused("--data: %s has no dataset %q, it has %s",
+				study.Name, name, strings.Join(known, ", "))
+		case manifest == "" || both && store == "" && root == "":
+			return nil, term.Misused("--data: found %q, expected MANIFEST,FEATURES or MANIFEST,FEATURES,ROOT; with "+
+				"--model MANIFEST or MANIFEST,,ROOT", files)
+		case strings.Contains(name, "@") && store == "":
+			return nil, term.Misused("--data: found %q without features, expected them: --model makes those of the "+
+				"table's own network", text)
+		}
+		list = append(list, runner.Source{
+			Name: name, Manifest: location.At(manifest), Features: store, Root: location.At(root),
+		})
+	}
+	return list, nil
+}
+
+// check refuses data, --finetune, --model and --root that do not fit each other or the study.
+func check(o runner.Options) error {
+	says := func(set []string) bool {
+		return slices.ContainsFunc(set, func(s string) bool { return strings.HasPrefix(s, runner.WeightsKey) })
+	}
+	own := says(o.Study.Set)
+	for _, row := range o.Study.Rows {
+		own = own || says(row.Set)
+	}
+	switch named := o.Model != "" || !o.Root.IsZero(); {
+	case o.Study.Drawn() && (o.Finetune != "" || named):
+		return term.Misused("--finetune, --model, --root: %s draws what it needs: expected none of them", o.Study.Name)
+	case o.Finetune != "" && own:
+		return term.Misused("--finetune: %s says itself what each of its rows trains: expected no --finetune",
+			o.Study.Name)
+	case o.Finetune != "" && o.Glyphs != nil:
+		return term.Misused("--finetune: --data glyphs has no image files: write them with winnow data glyphs, and " +
+			"name their manifest")
+	case o.Glyphs != nil && named:
+		return term.Misused("--model, --root: --data glyphs has its own network and pictures: expected neither")
+	}
+	for _, s := range o.Data {
+		if s.Features == "" && o.Model == "" {
+			return term.Misused("--data %s: found no features, expected MANIFEST,FEATURES, or --model to make them",
+				s.Manifest)
+		}
+	}
+	return nil
+}
