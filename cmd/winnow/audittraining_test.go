@@ -84,12 +84,12 @@ func TestAuditByTrainingMisuse(t *testing.T) {
 		return dir
 	}
 	for _, c := range []struct{ dir, scorer, want string }{
-		{out("plain", "--filter", "none", "--loss", "proxy_anchor"), "ensemble", "train with --set scores.watch=vmf"},
-		{filepath.Join(w.dir, "plain"), "small-loss", "the loss proxy_anchor, as the run sets it, is no sum of terms " +
-			"of single images"},
+		{out("plain", "--filter", "none", "--loss", "proxy_anchor"), "ensemble", "train with scores.watch=vmf"},
+		{filepath.Join(w.dir, "plain"), "small-loss", "the loss proxy_anchor, with the settings of the run, is no " +
+			"sum of terms of single images"},
 		{out("silent", "--set", "scores.record=false"), "ensemble", "scores.record is false"},
 		{out("paced", "--loss", "weighted_multi_similarity", "--filter", "none", "--set", "selfpaced.every=1 epoch"),
-			"small-loss", "expected --scorer selfpaced"},
+			"small-loss", "expected the scorer selfpaced"},
 		{out("peers", "--method", "co-teaching", "--batch", "32"), "forgetting",
 			"the method of the run, co-teaching, judges no embedding"},
 	} {

@@ -130,7 +130,7 @@ func TestEvalDealt(t *testing.T) {
 	fewer := readFile(t, "noisy.csv")
 	write(t, "fewer.csv", fewer[:strings.LastIndex(strings.TrimSpace(fewer), "\n")+1])
 	fails(t, 1, "another job: ", "eval", "run", "--manifest", "fewer.csv", "--out", "broken.json", "--shard", "1/3")
-	fails(t, 2, "measure the others on one machine", "eval", "run", "--metrics", "all", "--out", "x.json", "--shard",
+	fails(t, 2, "measure other metrics on one machine", "eval", "run", "--metrics", "all", "--out", "x.json", "--shard",
 		"1/3")
 	fails(t, 1, "there is no folder no", "eval", "run", "--out", "no/x.json")
 }

@@ -55,7 +55,7 @@ func TestFinetune(t *testing.T) {
 	_, stderr := mustCall(t, tuneArgs("whole", "all", settings...)...)
 	holds(t, stderr, "making the features of the backbone before training, into whole/features",
 		"fine-tuning glyphnet: 384704 of its 384704 weights (100 %), in 10 tensors, batch normalization frozen",
-		"the backbone rests for the first 4 of 12 steps", "the head begins again, whitened by",
+		"the backbone rests for the first 4 of 12 steps", "the head starts again, whitened by",
 		"untrained head: validation P@1")
 	if n := cutAgain(t, 2, tuneArgs("cut", "all", append(settings, "--resume")...), nil); n < 2 {
 		t.Errorf("the run was interrupted %d times, expected 2 or more", n)
@@ -400,8 +400,8 @@ func TestFinetuneMisuse(t *testing.T) {
 			"glyphnet says how large the stages are"},
 		{tuneArgs("run", "all", "--root", "nowhere"), 1, "name their folder with --root"},
 		{tuneArgs("run", "all", "--root", "empty"), 1, "none of the first 64 images can be read"},
-		{tuneArgs("run", "all", "--root", "empty", "--features", "frozen"), 1, "fine-tuning looks at the images, " +
-			"which were looked for below empty: name their folder with --root"},
+		{tuneArgs("run", "all", "--root", "empty", "--features", "frozen"), 1, "fine-tuning reads the images, " +
+			"which were expected below empty: name their folder with --root"},
 		{tuneArgs("run", "all", "--features", "frozen", "--model", "other.onnx"), 1, "features frozen: made with the " +
 			"model of sha256"},
 		{tuneArgs("run", "all", "--model", "nothing"), 1, "no such file: see winnow models list\n"},

@@ -170,7 +170,7 @@ func TestRetrieve(t *testing.T) {
 		t.Error("another seed asks the same")
 	}
 	code, _, stderr := call(context.Background(), "retrieve", "run", "--out", "c.html", "--root", t.TempDir())
-	if code != 1 || !strings.Contains(stderr, "can be read") || !strings.Contains(stderr, "as the root") {
+	if code != 1 || !strings.Contains(stderr, "can be read") || !strings.Contains(stderr, "--root") {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }

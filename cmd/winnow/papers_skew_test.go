@@ -39,7 +39,7 @@ func TestTheorySkewOfFeatures(t *testing.T) {
 	}
 	code, text, errs := call(t.Context(), append([]string{"papers", "skew"}, of...)...)
 	for _, want := range []string{"batches of 60 training images, 20 classes", "random semi-hard", "fixed semi-hard",
-		"= η₋", "noise below, K = 20", "more --batches"} {
+		"= η₋", "noise below, K = 20", "more batches"} {
 		if code != 0 || !strings.Contains(text, want) {
 			t.Errorf("exit code %d: %s%s, expected %q in it", code, errs, text, want)
 		}

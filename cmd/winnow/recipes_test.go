@@ -213,7 +213,7 @@ func TestRecipePrecedence(t *testing.T) {
 			c.Filter.Scorer, c.Solver.LR)
 	}
 	for line, want := range map[string]string{
-		"train --recipe prism --config x.yaml": "--recipe and --config are both",
+		"train --recipe prism --config x.yaml": "recipe and config are both",
 		"train --recipe prism/vmf":             "there are prism/mcl-vmf,",
 		"recipes show prism/mlc-vmf":           `"prism/mlc-vmf" is unknown (did you mean "prism/mcl-vmf"?)`,
 		"train --recipe prism/co-teaching --loss triplet": "losses: found 1, expected none: co-teaching " +

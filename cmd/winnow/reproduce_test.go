@@ -191,7 +191,7 @@ func TestReproduceFilters(t *testing.T) {
 		code int
 		args []string
 	}{
-		{"no label that is known to be wrong", 1, []string{"--data", "own=" + unknown + "," + store}},
+		{"no label known to be wrong", 1, []string{"--data", "own=" + unknown + "," + store}},
 		{"correct.visits: found 3 beside the filter's accuracy", 1, []string{"--data", "own=" + manifest + "," + store,
 			"--rows", "vMF", "--set", "correct.visits=3"}},
 		{"at is [2]", 2, []string{"--data", "own=" + manifest + "," + store, "--at", "2"}},
@@ -359,7 +359,7 @@ func TestReproduceNeighbours(t *testing.T) {
 	text, _ := mustCall(t, args...)
 	page := func() string { return readFile(t, "figure", "adapted-figure7", "report.html") }
 	if !strings.Contains(text, "hits@10") || strings.Contains(page(), pictureTag) || !strings.Contains(page(),
-		"not at hand") {
+		"were not found") {
 		t.Errorf("without a root: %d pictures\n%s", strings.Count(page(), pictureTag), text)
 	}
 	_, stderr := mustCall(t, append(args, "--root", "drawn")...)

@@ -100,7 +100,7 @@ func auditsPaced(t *testing.T, w world, dir string, rows [][]string) {
 		1))
 	if code, _, stderr := call(context.Background(), "audit", dir, "--manifest",
 		filepath.Join(w.dir, "other.csv")); code != 1 || !strings.Contains(stderr, `found "c0`) ||
-		!strings.Contains(stderr, "--scorer vmf judges others") {
+		!strings.Contains(stderr, "scorer vmf judges others") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 	if err := os.Remove(filepath.Join(dir, folder.WeightsFile)); err != nil {

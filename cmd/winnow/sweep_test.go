@@ -152,7 +152,7 @@ func TestSweepDraws(t *testing.T) {
 		plan.Steps != 12 || plan.Seconds <= 0 {
 		t.Errorf("%s", out)
 	}
-	fails(t, 1, "by another --seed", sweepArgs("drawn3", append(drawn, "--draws", "5", "--seed", "2")...)...)
+	fails(t, 1, "by another seed", sweepArgs("drawn3", append(drawn, "--draws", "5", "--seed", "2")...)...)
 	// No validation image has a class of the train split, which is found when the second training begins.
 	failing := sweepArgs("failing", "--vary", "validation.measure=p@1,nearest-class-mean", "--seeds", "1")
 	for range 2 { // what failed is tried again
@@ -202,7 +202,7 @@ func TestSweepFinetune(t *testing.T) {
 	args := append([]string{"sweep"}, tuneArgs("tuned", "all", "--vary", "head.init=whiten,random", "--seeds",
 		"1")[1:]...)
 	out, stderr := mustCall(t, args...)
-	if !strings.Contains(out, "no test split") || !strings.Contains(stderr, "into tuned/features, for all trainings") ||
+	if !strings.Contains(out, "no test split") || !strings.Contains(stderr, "into tuned/features") ||
 		!strings.Contains(stderr, "2 trainings, 24 steps") || !strings.Contains(stderr, "1 at once") {
 		t.Errorf("%s\n%s", out, stderr)
 	}
@@ -237,7 +237,7 @@ func TestSweepOnImages(t *testing.T) {
 	mustCall(t, sweep("heads", "model=glyphnet")...)
 	_, stderr := mustCall(t, sweep("heads", "model=other.onnx,glyphnet")...)
 	if stores("heads") != 2 || !strings.Contains(stderr, "2 cells, 1 done before") || !strings.Contains(stderr,
-		"into heads/features-2, for all trainings") || strings.Contains(stderr, "into heads/features, ") {
+		"into heads/features-2") || strings.Contains(stderr, "into heads/features\n") {
 		t.Errorf("%d stores\n%s", stores("heads"), stderr)
 	}
 	stdout, _ := mustCall(t, sweep("tuned", "augment=none,digits", "finetune=none,all", "model=glyphnet,other.onnx")...)

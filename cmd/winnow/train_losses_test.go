@@ -105,7 +105,7 @@ func TestTrainOnUnlabelledImages(t *testing.T) {
 	}
 	code, _, stderr := call(context.Background(), w.args(filepath.Join(w.dir, "runs", "no"), "--loss", "triplet",
 		"--set", "sampler.unlabelled=16")...)
-	if want := "sampler.unlabelled: found 16, and no loss of the run learns from images without a label: expected 0, " +
+	if want := "sampler.unlabelled: found 16, but no loss of the run learns from images without a label: expected 0, " +
 		"or the loss adapted_triplet"; code == 0 || !strings.Contains(stderr, want) {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}

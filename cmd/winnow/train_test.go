@@ -236,7 +236,7 @@ func TestTrainCommand(t *testing.T) {
 		write(t, path, whole[:len(whole)/2])
 		code, _, stderr := call(context.Background(), "train", "--resume", "--out", out)
 		if code != 1 || !strings.Contains(stderr, "checksum differs") || !strings.Contains(stderr,
-			"begin again with --overwrite") {
+			"start again with --overwrite") {
 			t.Errorf("exit %d\n%s", code, stderr)
 		}
 		write(t, path, whole)

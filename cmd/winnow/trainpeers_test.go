@@ -141,13 +141,13 @@ func TestTrainMethodMisuse(t *testing.T) {
 			`method: found "mentornet", expected metric, co-teaching, co-teaching-plus, co-teaching-temperature, ` +
 				"f-correction, cross-entropy"},
 		{w.peersArgs("co-teaching", out, "--batch", "8x4"), 2,
-			`--batch: found "8x4", expected a number of images, as the sampler is shuffle`},
+			`--batch: found "8x4", expected a number of images, because the sampler is shuffle`},
 		{w.peersArgs("co-teaching", out, "--set", "bank.size=9"), 2, "bank.size: found 9, expected 0: co-teaching " +
 			"has its own loss"},
 		{w.peersArgs("co-teaching", out, "--set", "peers.transition=pair"), 2, "peers: co-teaching: transition: " +
 			"found pair, expected none"},
 		{w.peersArgs("co-teaching", out, "--set", "peers.warm_up=2 epochs"), 2, "peers.warm_up: found 2 epochs, " +
-			"expected none: it belongs to co-teaching-plus"},
+			"expected none: it is for co-teaching-plus"},
 		{w.peersArgs("co-teaching-temperature", out, "--set", "peers.classifier=linear"), 2,
 			"classifier: found linear, expected cosine"},
 		{w.peersArgs("co-teaching", out, "--set", "peers.forget=1"), 2, "unknown key peers.forget: known here are " +
@@ -159,7 +159,7 @@ func TestTrainMethodMisuse(t *testing.T) {
 		{w.peersArgs("f-correction", out, "--set", "peers.transition=estimated", "--set",
 			"peers.first_stage=12 epochs"), 1, "first_stage: 120 steps, expected fewer than the 120 of the run"},
 		{w.peersArgs("co-teaching", out, "--set", "schedule.beta1=0.1", "--set", "solver.name=sgd"), 2,
-			"beta1: found 0.1, and sgd has none"},
+			"beta1: found 0.1, but sgd has none"},
 		{w.peersArgs("co-teaching", out, "--config", file), 2, "losses: found 1, expected none: co-teaching has " +
 			"its own loss"},
 		{w.args(out, "--set", "peers.classifier=cosine"), 2, "peers: found settings of another method than metric"},

@@ -164,8 +164,8 @@ func TestTrainOnViews(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || r.View != view {
 			t.Fatalf("exit code %d, %v, view %q: %s", code, err, r.View, stderr)
 		}
-		if want := map[string]string{"center": "looking at the centre (--view mean averages all)",
-			"mean": "looking at the mean of the 3 views"}[view]; !strings.Contains(stderr, want) {
+		if want := map[string]string{"center": "using the centre (the view mean averages all)",
+			"mean": "using the mean of the 3 views"}[view]; !strings.Contains(stderr, want) {
 			t.Errorf("%s: %s", view, stderr)
 		}
 		scores = append(scores, r.PrecisionAt1)
@@ -224,7 +224,7 @@ func TestMethodsOnViews(t *testing.T) {
 				t.Fatalf("%s: exit code %d: %s", method, code, stderr)
 			}
 			if strings.HasPrefix(method, "t") && !strings.Contains(stderr, "views are one of the 3 stored views, "+
-				"drawn, under noise") {
+				"drawn, with noise") {
 				t.Errorf("%s: %s", method, stderr)
 			}
 			ends = append(ends, readFile(t, out, folder.LastHeadFile))
