@@ -220,8 +220,9 @@ cat >{{.File}} <<'END'
 {{- end}}
 cat >{{.Submit}} <<'END'
 #!/bin/sh
-# Submits the array, or only the tasks named (3,7), and what follows. Each stage waits until the one before has succeeded
-# (afterok). If that has become impossible, Slurm removes the stage (--kill-on-invalid-dep); this script submits it again.
+# Submits the array, or only the tasks named (3,7), and what follows. Each stage waits until the one before has
+# succeeded (afterok). If that has become impossible, Slurm removes the stage (--kill-on-invalid-dep); this script
+# submits it again.
 set -eu
 cd -- {{.Dir}}
 {{range $i, $s := .Scripts -}}

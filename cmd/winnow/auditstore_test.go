@@ -267,8 +267,8 @@ func TestAuditCleansRun(t *testing.T) {
 		_, stderr = mustCall(t, "audit", "run", "--clean", "all.csv", "--relabel", "--include-eval", "--share", "0.4",
 			"--scorer", scorer)
 		n := changes("all.csv")
-		if n["train"] < 20 || n["test"] == 0 || !strings.Contains(stderr, "cannot be compared") || !strings.Contains(stderr,
-			fmt.Sprintf("test %d", n["test"])) {
+		if n["train"] < 20 || n["test"] == 0 || !strings.Contains(stderr, "cannot be compared") ||
+			!strings.Contains(stderr, fmt.Sprintf("test %d", n["test"])) {
 			t.Errorf("%s, with the other splits: %v; %s", scorer, n, stderr)
 		}
 	}
