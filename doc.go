@@ -1,10 +1,11 @@
-// Package winnow trains image embeddings on labels that cannot be trusted, and finds wrong labels. It holds no code: this
-// page says which package does what, in the order in which an image passes through them, and its examples run as tests.
+// Package winnow trains image embeddings on labels that cannot be trusted, and finds wrong labels. It holds no code:
+// this page says which package does what, in the order in which an image passes through them, and its examples run as
+// tests.
 //
-//	winnow/datasets     which images, how labelled; noise models; readers of published datasets and of other tools' formats
+//	winnow/datasets     which images, how labelled; noise models; readers of published datasets and other tools' files
 //	winnow/backbone     an image file becomes a vector; backbone/ort runs networks with ONNX Runtime, the only cgo;
 //	                    backbone/graph: ONNX models as data, and a network's derivative as another network
-//	winnow/features     labelled vectors: the [winnow/features.Set] that everything passes on, and stores of them on disk
+//	winnow/features     labelled vectors, the [winnow/features.Set] that everything passes on; stores of them
 //	winnow/losses       a number and its gradient by each vector
 //	winnow/filters      which labels of a batch look right, while training
 //	winnow/head         vectors become embeddings on the unit sphere
@@ -14,13 +15,13 @@
 //	winnow/audit        which labels of a whole set are wrong; audit/suspects: the list on disk
 //	winnow/report       charts and pages; report/review: the page on which people decide about suspects
 //	winnow/search       the nearest of many stored vectors
-//	winnow/models       known networks, heads on disk, backbone and head as one ONNX file; models/architecture: new networks
+//	winnow/models       known networks, heads on disk, both as one ONNX file; models/architecture: new networks
 //	winnow/papers       the settings, tables and bounds of five papers
 //
 // The shortest ways:
 //
 //	wrong labels        audit.Run(ctx, set, audit.Options{Whiten: true})
-//	a trained head      run.Train(ctx, config.Default(), run.Input{Data: &data}, run.Options{}) with data of run.NewData(set, validation)
+//	a trained head      run.Train(ctx, config.Default(), run.Input{Data: &data}, run.Options{}), data of run.NewData
 //	the network too     run.Train(ctx, cfg, run.Input{}, run.Options{Dir: "run"}) with cfg.Finetune.Weights = "all"
 //	how good it is      eval.Retrieve(ctx, embedded, nil, eval.RetrievalOptions{})
 //	one loss            (&losses.MultiSimilarity{Alpha: 2, Beta: 50, Base: 1}).Eval(&grad, set, nil)
@@ -28,10 +29,11 @@
 //	… in an index       search.Nearest(ctx, index, queries, 10, nil)
 //	one ONNX file       models.Join(backbone, head, nil)
 //
-// Matrix products are gonum's in plain Go unless a program links ONNX Runtime, as all do that import run or report, others by
+// Matrix products are gonum's in plain Go unless a program links ONNX Runtime, as all do that import run or report,
+// others by
 //
 //	import _ "winnow/backbone/ort"
 //
-// and finds its library (winnow runtime install, or $WINNOW_ORT_LIB); then they are ten to twenty times as fast, without a call.
-// ort.Doctor says which computes and why. The other packages build without cgo.
+// and finds its library (winnow runtime install, or $WINNOW_ORT_LIB); then they are ten to twenty times as fast,
+// without a call. ort.Doctor says which computes and why. The other packages build without cgo.
 package winnow

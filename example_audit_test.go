@@ -11,7 +11,7 @@ import (
 	"winnow/audit/suspects"
 )
 
-// A labelled set is audited: how many labels are wrong, which, and what they should be. The list is what winnow review opens.
+// Audits a labelled set: how many labels are wrong, which, and what they should be. winnow review opens the list.
 func Example_audit() {
 	set, truth := drawn(5, 10, 40, 0.2)
 	found, err := audit.Run(context.Background(), set, audit.Options{Whiten: true})
@@ -31,7 +31,8 @@ func Example_audit() {
 		}
 	}
 	fmt.Printf("of %d labels %.1f are wrong by the estimate\n", set.Len(), found.Rate)
-	fmt.Printf("of those called wrong %.1f are, and %.1f get the right one suggested\n", share(right, called), share(mended, called))
+	fmt.Printf("of those called wrong %.1f are, and %.1f get the right one suggested\n", share(right, called),
+		share(mended, called))
 
 	paths, classes := make([]string, set.Len()), make([]string, 10)
 	for i := range paths {

@@ -17,17 +17,19 @@ import (
 	"winnow/search"
 )
 
-// A network and a head become one ONNX file: pictures in, unit vectors out, for every program that runs ONNX.
+// Joins a network and a head into one ONNX file: pictures in, unit vectors out, for every program that runs ONNX.
 func Example_export() {
 	described, err := architecture.Embedded("lenet5")
 	if err != nil {
 		log.Fatal(err)
 	}
-	network, err := models.Prepare(models.Entry{Name: "lenet5", Preprocessing: described.Preprocessing}, described.Model(1).Marshal(), "")
+	network, err := models.Prepare(models.Entry{Name: "lenet5", Preprocessing: described.Preprocessing},
+		described.Model(1).Marshal(), "")
 	if err != nil {
 		log.Fatal(err)
 	}
-	drawn, err := head.New(context.Background(), head.Config{In: described.Dim, Out: 8, Bias: true, Init: head.Random}, blas32.General{}, rand.New(rand.NewPCG(1, 2)))
+	drawn, err := head.New(context.Background(), head.Config{In: described.Dim, Out: 8, Bias: true, Init: head.Random},
+		blas32.General{}, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func Example_export() {
 	// 224 bytes for numpy
 }
 
-// Vectors are kept in an index, which answers which of them are the most similar to others.
+// Stores vectors in an index and asks it which of them are most similar to others.
 func Example_search() {
 	dir, err := os.MkdirTemp("", "winnow")
 	if err != nil {
@@ -86,7 +88,8 @@ func Example_search() {
 	defer index.Close()
 	queries := set.Rows([]int{3, 4})
 	search.UnitRows(queries.X)
-	found, err := search.Nearest(context.Background(), index, queries, 3, []int{3, 4}) // rows 3 and 4 do not find themselves
+	// rows 3 and 4 do not find themselves
+	found, err := search.Nearest(context.Background(), index, queries, 3, []int{3, 4})
 	if err != nil {
 		log.Fatal(err)
 	}

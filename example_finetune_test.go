@@ -24,7 +24,7 @@ import (
 	"winnow/run/folder"
 )
 
-// drawImages writes images of stripes, of one direction a class, and their manifest.
+// drawImages writes images of stripes, whose direction is their class, and a manifest of them.
 func drawImages(dir string) {
 	manifest := "path,label,split\n"
 	for i := range 48 {
@@ -49,7 +49,7 @@ func drawImages(dir string) {
 	}
 }
 
-// A small ONNX file is trained whole, with a head behind it. This needs ONNX Runtime.
+// Trains all weights of a small ONNX model, with a head behind it. This needs ONNX Runtime.
 func Example_finetune() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "winnow")
@@ -63,13 +63,15 @@ func Example_finetune() {
 		log.Fatal(err)
 	}
 	network := net.Model(1)
-	network.Metadata = append(network.Metadata, graph.Property{Key: models.PreprocessingKey, Value: net.Preprocessing.Key()})
+	network.Metadata = append(network.Metadata,
+		graph.Property{Key: models.PreprocessingKey, Value: net.Preprocessing.Key()})
 	if err := os.WriteFile(filepath.Join(dir, "lenet5.onnx"), network.Marshal(), 0o600); err != nil {
 		log.Fatal(err)
 	}
 
 	cfg := config.Default()
-	cfg.Data = config.Data{Manifest: filepath.Join(dir, "stripes.csv"), Root: dir, Model: filepath.Join(dir, "lenet5.onnx")}
+	model := filepath.Join(dir, "lenet5.onnx")
+	cfg.Data = config.Data{Manifest: filepath.Join(dir, "stripes.csv"), Root: dir, Model: model}
 	cfg.Finetune.Weights = config.AllWeights
 	cfg.Filter.Scorer = config.NoFilter
 	cfg.Head.Out, cfg.Length = 8, config.LastsSteps(10)
@@ -91,10 +93,11 @@ func Example_finetune() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d steps, %d tensors of the network, P@1 %.1f of %d images\n", out.Summary.Steps, out.Summary.FineTuned.Tensors, r.PrecisionAt1, r.N)
+	fmt.Printf("%d steps, %d tensors of the network, P@1 %.1f of %d images\n",
+		out.Summary.Steps, out.Summary.FineTuned.Tensors, r.PrecisionAt1, r.N)
 }
 
-// An example cannot be skipped: this runs it where there is ONNX Runtime.
+// Runs the example where ONNX Runtime is installed: an example itself cannot be skipped.
 func TestExampleFinetune(t *testing.T) {
 	orttest.Runtime(t)
 	stdout := os.Stdout

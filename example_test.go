@@ -13,8 +13,8 @@ import (
 	"winnow/run/config"
 )
 
-// drawn are vectors of classes that look like each other, each drawn around its class's centre. A share of the labels is wrong;
-// truth holds the right ones.
+// drawn draws vectors of similar classes, each around the centre of its class. A share of their labels is wrong; truth
+// holds the right ones.
 func drawn(seed uint64, classes, each int, wrong float64) (set features.Set, truth []int) {
 	const dim = 16
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -38,7 +38,7 @@ func drawn(seed uint64, classes, each int, wrong float64) (set features.Set, tru
 	return set, truth
 }
 
-// A head is trained with PRISM on labels of which a third is wrong, and judged on classes that it has never seen.
+// Trains a head with PRISM on labels of which a third are wrong, and evaluates it on classes that it has never seen.
 func Example_train() {
 	ctx := context.Background()
 	set, _ := drawn(1, 20, 30, 0.33)
@@ -71,7 +71,7 @@ func Example_train() {
 	// P@1 0.8 of 600 images
 }
 
-// A loss and its gradient by each vector, which move the two of a class towards each other.
+// Computes a loss and its gradient by each vector, which pulls the two vectors of a class towards each other.
 func Example_loss() {
 	loss := &losses.Contrastive{Margin: 0.5}
 	z, err := features.FromRows([][]float32{{1, 0}, {0.6, 0.8}, {0.8, -0.6}}, []int{0, 0, 1})

@@ -35,7 +35,8 @@ func TestRecipes(t *testing.T) {
 		}
 	}
 	if _, err := ParseAugmentation("prsim"); err == nil ||
-		!strings.Contains(err.Error(), `augmentation "prsim" is unknown (did you mean "prism"?): known are none, flip, prism`) {
+		!strings.Contains(err.Error(),
+			`augmentation "prsim" is unknown (did you mean "prism"?): known are none, flip, prism`) {
 		t.Errorf("%v", err)
 	}
 }

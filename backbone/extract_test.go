@@ -178,7 +178,8 @@ func TestExtract(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []features.Bad{
-		{Row: 3, Path: paths[3], Reason: `not an image: starts with "path,label\n", expected JPEG, PNG, GIF, BMP or WebP`},
+		{Row: 3, Path: paths[3],
+			Reason: `not an image: starts with "path,label\n", expected JPEG, PNG, GIF, BMP or WebP`},
 		{Row: 9, Path: paths[9], Reason: "jpeg: the file is cut short"},
 		{Row: 12, Path: paths[12], Reason: "file does not exist"},
 	}

@@ -65,7 +65,8 @@ func TestParseViews(t *testing.T) {
 func TestRecipesKeepTheirMeaning(t *testing.T) {
 	const colour = `"jitter":[0.4,0.4,0.4,0.1],"jitter_p":0.8,"grey":0.2`
 	of := func(crop, exact, pad, scale, flip, rest, colour string) string {
-		return `{"crop":"` + crop + `","resize":0,"exact":` + exact + `,"pad":` + pad + `,"scale":` + scale + `,"ratio":[0,0],"flip":` + flip + rest + colour + `}`
+		return `{"crop":"` + crop + `","resize":0,"exact":` + exact + `,"pad":` + pad + `,"scale":` + scale +
+			`,"ratio":[0,0],"flip":` + flip + rest + colour + `}`
 	}
 	const still, plain, any = `,"rotate":0,"shift":0,"zoom":0,`, `"jitter":[0,0,0,0],"jitter_p":0,"grey":0`, "[0,0]"
 	for name, want := range map[string]string{

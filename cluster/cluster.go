@@ -1,10 +1,10 @@
-// Package cluster divides a command's work among machines. Every machine runs the same command with --shard; its part
-// of the output OUT is OUT.parts/3-of-8, a file or a folder, which says of which job, inputs and settings it is. A
-// part that is there and whole is never made twice, and parts of different jobs are never joined. A [Job] is what a
-// command brings: what it does with rows, and how the values of all parts are merged.
+// Package cluster divides a command's work among machines. Every machine runs the same command with --shard. Its part
+// of the output OUT is OUT.parts/3-of-8, a file or a folder, which records its job, inputs and settings. A complete
+// part is never made twice, and parts of different jobs are never joined. A command brings a [Job]: what it does with
+// rows, and how the values of all parts are merged.
 //
-// The package also writes what Slurm and Kubernetes run, from the estimate of a dry run, and reports how far the
-// parts are. Scheduling, retries and logs are the engine's.
+// The package also writes scripts for Slurm and manifests for Kubernetes, from the estimate of a dry run, and reports
+// which parts are done. Scheduling, retries and logs are left to the engine.
 package cluster
 
 import (
@@ -18,11 +18,11 @@ import (
 	"winnow/internal/hint"
 )
 
-// Command is a command line of winnow as the program reads it.
+// Command is a parsed command line of winnow.
 type Command struct {
 	Name  string            // "extract", "data check"
 	Words []string          // all after the program's name
-	At    int               // of the first word after the command's name
+	At    int               // index of the first word after the command's name
 	Flags map[string]string // those given, by their first names
 	Known []string          // flags that the command has
 }
@@ -36,42 +36,42 @@ func (c Command) dealt() bool {
 	return c.Name != "audit" && c.Name != "noise" || c.Flags["fit-sample"] != ""
 }
 
-// with returns the words with more flags after the command's name.
+// with returns the words with flags inserted after the command's name.
 func (c Command) with(flags ...string) []string {
 	return slices.Concat(c.Words[:c.At], flags, c.Words[c.At:])
 }
 
-// Options are what a job asks of an engine. A zero field leaves the choice to the engine or to the estimate.
+// Options are what a job requests from an engine. A zero field leaves the choice to the engine or to the estimate.
 type Options struct {
-	Tasks   int    // parts
+	Tasks   int    // number of parts
 	AtOnce  int    // most tasks that run at the same time
-	CPUs    int    // of a task
-	GPUs    int    // of a task
-	Memory  int64  // of a task, bytes
-	Retries int    // of a task that failed
+	CPUs    int    // per task
+	GPUs    int    // per task
+	Memory  int64  // per task, bytes
+	Retries int    // of a failed task
 	Program string // path of winnow in the tasks; "": this one
 
 	Slurm      Slurm
 	Kubernetes Kubernetes
 }
 
-// Host is the program that asks.
+// Host is the calling program.
 type Host struct {
-	Dir  string                                                    // that relative paths start from
+	Dir  string                                                    // working folder
 	Self string                                                    // this program
 	Run  func(ctx context.Context, words []string) ([]byte, error) // runs winnow here and returns its output
 	Note func(format string, args ...any)
 }
 
-// stage is one command of a job. The parts of one that is divided are joined after it.
+// stage is one command of a job. If it is divided, its parts are joined after it.
 type stage struct {
 	Command
 	number int // from 1
-	out    string
+	out    location.Source
 	tasks  int // 0: it is not divided
 }
 
-// name returns the name of a stage's files.
+// name returns the base name of a stage's files.
 func (s stage) name() string {
 	return fmt.Sprintf("%d-%s", s.number, strings.ReplaceAll(s.Name, " ", "-"))
 }
@@ -84,7 +84,7 @@ func stages(commands []Command, o Options) ([]stage, error) {
 	}
 	var list []stage
 	for i, c := range commands {
-		s := stage{Command: c, out: location.At(c.Flags["out"]).Clean().String()}
+		s := stage{Command: c, out: location.At(c.Flags["out"]).Clean()}
 		if c.dealt() {
 			s.tasks = o.Tasks
 		}
@@ -98,7 +98,7 @@ func stages(commands []Command, o Options) ([]stage, error) {
 		case s.tasks > 0 && c.Flags["out"] == "":
 			return nil, hint.Misused("cluster: winnow %s: --out missing: it names the whole, of which each task "+
 				"makes a part", c.Name)
-		case s.tasks > 0 && location.At(s.out).IsRemote() && c.Name != "extract":
+		case s.tasks > 0 && s.out.IsRemote() && c.Name != "extract":
 			return nil, hint.Misused("cluster: winnow %s: --out %s: expected a path on a volume: extract alone "+
 				"writes its parts into object stores", c.Name, s.out)
 		case strings.ContainsFunc(strings.Join(c.Words, ""), control):
@@ -111,7 +111,7 @@ func stages(commands []Command, o Options) ([]stage, error) {
 	return list, nil
 }
 
-// chained adds the commands of --chain to an extraction: an audit of its features and a page that shows it.
+// chained adds the commands of --chain to an extraction: an audit of its features and a map that shows the suspects.
 func chained(commands []Command) ([]Command, error) {
 	if len(commands) != 1 || commands[0].Name != "extract" {
 		return nil, hint.Misused("cluster: --chain: follows one command extract, expected no other: write more " +
@@ -159,11 +159,11 @@ func (o Options) check() error {
 // most is the largest number of tasks that engines take in one array.
 const most = 100_000
 
-// errUnknown is the reason why --tasks is needed.
+// errUnknown says why --tasks is needed.
 var errUnknown = errors.New("only extract has a dry run that tells how many tasks are enough")
 
-// prepare checks the options and commands of a job. It makes a dry run if the number of tasks is not given, or if
-// open says that more is missing.
+// prepare checks the options and commands of a job. It makes a dry run if the number of tasks is not given, or if open
+// says that other options are missing.
 func prepare(ctx context.Context, h Host, commands []Command, o *Options, open bool) ([]stage, estimate, error) {
 	if err := o.check(); err != nil {
 		return nil, estimate{}, err
@@ -199,7 +199,7 @@ func prepare(ctx context.Context, h Host, commands []Command, o *Options, open b
 	return list, e, nil
 }
 
-// quoted returns words as a shell reads them back.
+// quoted returns words quoted for a shell.
 func quoted(words ...string) string {
 	list := make([]string, len(words))
 	for i, w := range words {
@@ -211,10 +211,10 @@ func quoted(words ...string) string {
 	return strings.Join(list, " ")
 }
 
-// control reports whether a letter is a control character.
+// control reports whether a rune is a control character.
 func control(r rune) bool { return r < ' ' || r == 0x7f }
 
-// plain reports whether a letter needs no quotes in any shell, anywhere in a word.
+// plain reports whether a rune needs no quotes in any shell, anywhere in a word.
 func plain(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:,@%+", r)
 }

@@ -11,7 +11,7 @@ import (
 	"winnow/internal/text"
 )
 
-// estimate is the result of a dry run, as the command prints it; the zero value is unknown.
+// estimate is the result of a dry run, as the command prints it. The zero value means unknown.
 type estimate struct {
 	Images    int     `json:"images"`
 	Bytes     int64   `json:"bytes"`
@@ -24,21 +24,21 @@ type estimate struct {
 
 func (e estimate) known() bool { return e.PerSecond > 0 }
 
-// units is the largest number of parts.
+// units returns the largest possible number of parts.
 func (e estimate) units() int { return (e.Images + e.Batch - 1) / e.Batch }
 
-// Factors between what a dry run measured and what the engine is asked for: other machines may be slower, file
-// systems are shared, and a task is stopped at its limit.
+// Factors from what a dry run measured to what is requested: other machines may be slower, file systems are shared, and
+// the engine stops a task at its limit.
 const (
 	timeMargin   = 2.0
 	memoryMargin = 1.5
 )
 
-// aimed is the time of a task if the number of tasks is open: long compared with its start, short compared with what
-// a failure costs.
+// aimed is the time of a task if the number of tasks is not given: long compared with its start, but short enough to
+// lose little by a failure.
 const aimed = time.Hour
 
-// tasks is the number of tasks that take about an hour each by the dry run.
+// tasks returns the number of tasks that take about an hour each.
 func (e estimate) tasks() int {
 	n := int(e.seconds()/aimed.Seconds()) + 1
 	return min(n, e.units(), most)
@@ -46,18 +46,18 @@ func (e estimate) tasks() int {
 
 func (e estimate) seconds() float64 { return float64(e.Images) / e.PerSecond }
 
-// limit is the time that a task may take.
+// limit returns the time limit of a task.
 func (e estimate) limit(tasks int) time.Duration {
 	worst := (e.units() + tasks - 1) / tasks * e.Batch // the largest part
 	return roundUp(plan.Start + time.Duration(timeMargin*float64(worst)/e.PerSecond*float64(time.Second)))
 }
 
-// joinLimit is the time that the join may take.
+// joinLimit returns the time limit of the join.
 func (e estimate) joinLimit() time.Duration {
 	return roundUp(plan.Start + time.Duration(timeMargin*float64(plan.Join(e.Bytes, plan.JoinRate))))
 }
 
-// memory is the memory of a task: that of the dry run with a margin, rounded up to 256 MiB; 0: unknown.
+// memory returns the memory of a task: that of the dry run with a margin, rounded up to 256 MiB; 0: unknown.
 func (e estimate) memory() int64 {
 	const step = 256 << 20
 	return (int64(memoryMargin*float64(e.Memory)) + step - 1) / step * step
@@ -78,7 +78,7 @@ func (e estimate) because(tasks int) string {
 		text.About(time.Duration(e.seconds()/float64(tasks)*float64(time.Second))), tasks, timeMargin, memoryMargin)
 }
 
-// roundUp returns whole five minutes.
+// roundUp rounds up to five minutes.
 func roundUp(d time.Duration) time.Duration {
 	const step = 5 * time.Minute
 	return (d + step - 1) / step * step
@@ -94,7 +94,7 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%s%02d:%02d:%02d", days, s%86400/3600, s%3600/60, s%60)
 }
 
-// estimate makes a dry run of an extraction, with one thread for each core of a task.
+// estimate makes a dry run of an extraction, with one thread per core of a task.
 func (h Host) estimate(ctx context.Context, c Command, o Options) (e estimate, err error) {
 	words := c.with("--dry-run", "--json", "--quiet", "--shard", "1/1")
 	if o.CPUs > 0 && c.Flags["threads"] == "" {

@@ -14,14 +14,15 @@ import (
 	"winnow/internal/text"
 )
 
-// Header says which job and rows a part is of. Parts of one job differ only in the shard, its rows and the version.
+// Header says which job and rows a part belongs to. Parts of one job differ only in the shard, its rows and the
+// version.
 type Header struct {
 	Format   int               `json:"winnow_part"`
 	Job      string            `json:"job"`   // the command
 	Shard    int               `json:"shard"` // 1 … Of
 	Of       int               `json:"of"`
 	First    int               `json:"first"` // of the rows of the whole, from 0
-	End      int               `json:"end"`   // behind its last row
+	End      int               `json:"end"`   // after its last row
 	Total    int               `json:"total"` // rows of the whole
 	Unit     string            `json:"unit"`  // what the rows are: "images"
 	Inputs   map[string]string `json:"inputs"`
@@ -35,7 +36,7 @@ const format = 1
 // String names the shard.
 func (h Header) String() string { return fmt.Sprintf("%d/%d", h.Shard, h.Of) }
 
-// Differs describes how another part is of another job, or "".
+// Differs says in what the jobs of two parts differ, "" if in nothing.
 func (h Header) Differs(other Header) string {
 	switch {
 	case h.Job != other.Job:
@@ -51,7 +52,7 @@ func (h Header) Differs(other Header) string {
 	return apart("setting", h.Settings, other.Settings)
 }
 
-// apart describes the first entry by name in which two maps differ, or returns "".
+// apart describes the first entry, by name, in which two maps differ, or returns "".
 func apart(what string, a, b map[string]string) string {
 	names := slices.Sorted(maps.Keys(a))
 	for name := range b {
@@ -64,7 +65,7 @@ func apart(what string, a, b map[string]string) string {
 		y, inB := b[name]
 		switch {
 		case inA != inB:
-			return fmt.Sprintf("%s %q stands in one of them only", what, name)
+			return fmt.Sprintf("%s %q is in only one of them", what, name)
 		case x != y:
 			if what == "input" {
 				x, y = fmt.Sprintf("sha256 %.12s…", x), fmt.Sprintf("%.12s…", y)
@@ -75,7 +76,7 @@ func apart(what string, a, b map[string]string) string {
 	return ""
 }
 
-// check returns an error for a header that no part has.
+// check returns an error for a header that no part can have.
 func (h Header) check() error {
 	if h.Format != format {
 		return fmt.Errorf("found a part of version %d, expected %d", h.Format, format)
@@ -99,31 +100,27 @@ func parseHeader(line []byte, into any, h *Header) error {
 // suffix follows the output's name in the name of the folder of its parts.
 const suffix = ".parts"
 
-// Out returns the output that a user means, be it named itself or by the folder of its parts.
-func Out(name string) string {
-	at := location.At(name).Clean()
-	return at.With(strings.TrimSuffix(at.Path(), suffix)).String()
+// Out returns the output that a user names, directly or by the folder of its parts.
+func Out(at location.Source) location.Source {
+	at = at.Clean()
+	return at.With(strings.TrimSuffix(at.Path(), suffix))
 }
 
 // Dir returns the folder of the parts of an output.
-func Dir(out string) string { return ending(Out(out), suffix) }
-
-// ending returns an output with an ending after its name.
-func ending(out, end string) string {
-	at := location.At(out)
-	return at.With(at.Path() + end).String()
+func Dir(out location.Source) location.Source {
+	out = Out(out)
+	return out.With(out.Path() + suffix)
 }
 
-// Path returns the name of the part of a shard.
-func Path(out string, index, of int) string {
-	return location.At(Dir(out)).Join(fmt.Sprintf("%d-of-%d", index, of)).String()
+// Path returns where the part of a shard is.
+func Path(out location.Source, index, of int) location.Source {
+	return Dir(out).Join(fmt.Sprintf("%d-of-%d", index, of))
 }
 
-// PartOf reports whether a path is that of a part, of which output and shard.
-func PartOf(path string) (out string, s Shard, ok bool) {
-	at := location.At(path)
+// PartOf reports whether a file or folder is a part, and of which output and shard.
+func PartOf(at location.Source) (out location.Source, s Shard, ok bool) {
 	index, of, ok := parseName(at.Base())
-	dir := at.Parent().Clean().String()
+	dir := at.Parent().Clean()
 	out = Out(dir)
 	return out, Shard{Index: index, Of: of}, ok && Dir(out) == dir
 }

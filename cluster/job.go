@@ -20,21 +20,21 @@ import (
 	"winnow/internal/text"
 )
 
-// Job is work over rows that machines share: each makes the part of a shard with [Job.Do], or [Job.Fill] for parts
-// that are folders, and one machine merges the values of all parts with [Join]. Values are stored by encoding/gob.
+// Job is work over rows that machines share. Each machine makes the part of a shard with [Job.Do], or with [Job.Fill]
+// if parts are folders; one machine merges the values of all parts with [Join]. Values are stored by encoding/gob.
 type Job[Value any] struct {
 	Name string // of the command
 	Unit string // what the rows are: "images"
 
-	// Merge makes the output from the values of all parts, in the order of the rows. All parts are there and whole.
+	// Merge makes the output from the values of all parts, in the order of the rows. All parts are complete.
 	Merge func(ctx context.Context, w *Whole, values iter.Seq2[Value, error], o JoinOptions) (Result, error)
 
-	Copied string // file in parts that are folders whose sum Merge compares while copying it; "": none
+	Copied string // file in each part's folder whose sum Merge itself compares, while copying it; "": none
 }
 
-// Rows are what a job is over, and all that its result depends on.
+// Rows describe the rows of a job and all that its result depends on.
 type Rows struct {
-	Total, Batch int               // rows, and how many of them stay together
+	Total, Batch int               // rows, and how many stay together in a part
 	Inputs       map[string]string // sha256 by name
 	Settings     map[string]string // by name
 	Winnow       string            // version of the program
@@ -50,9 +50,9 @@ func (j Job[V]) header(s Shard, r Rows) (Header, error) {
 		Total: r.Total, Unit: j.Unit, Inputs: r.Inputs, Settings: r.Settings, Winnow: r.Winnow}, nil
 }
 
-// Do makes a shard's part of the output out, unless it is there. do gets the rows, from first to before end, and puts
-// the values of the part. Parts of another job at the same place are an error before anything is computed.
-func (j Job[V]) Do(ctx context.Context, out string, s Shard, r Rows,
+// Do makes a shard's part of the output out, unless it exists. It calls do for the rows from first to before end, which
+// puts the part's values. If parts of another job are there, Do returns an error before anything is computed.
+func (j Job[V]) Do(ctx context.Context, out location.Source, s Shard, r Rows,
 	do func(first, end int, put func(V) error) error) (Made, error) {
 	h, err := j.header(s, r)
 	if err != nil {
@@ -64,10 +64,10 @@ func (j Job[V]) Do(ctx context.Context, out string, s Shard, r Rows,
 	})
 }
 
-// Fill makes a shard's part that is a folder, unless it is there: fill writes its files into the folder at. A begun
-// part continues where it was. With overwrite other parts do not matter. If the output is in an object store, the
-// part is made in a temporary folder, the same for the same part.
-func (j Job[V]) Fill(ctx context.Context, out string, s Shard, r Rows, overwrite bool,
+// Fill makes a shard's part, a folder, unless it exists: fill writes its files into the folder at. A part that was
+// begun is continued. With overwrite existing parts are ignored. If the output is in an object store, the part is
+// made in a temporary folder, always the same one for the same part.
+func (j Job[V]) Fill(ctx context.Context, out location.Source, s Shard, r Rows, overwrite bool,
 	fill func(at string) error) (Made, error) {
 	h, err := j.header(s, r)
 	if err != nil {
@@ -113,9 +113,9 @@ func (j Job[V]) Values(w *Whole) iter.Seq2[V, error] {
 	}
 }
 
-var errStop = errors.New("cluster: no more values are asked for")
+var errStop = errors.New("cluster: the caller wants no more values")
 
-// All collects values, or returns their error.
+// All collects values, or returns the first error.
 func All[V any](values iter.Seq2[V, error]) (list []V, err error) {
 	for v, err := range values {
 		if err != nil {
@@ -126,12 +126,13 @@ func All[V any](values iter.Seq2[V, error]) (list []V, err error) {
 	return list, nil
 }
 
-// Once returns a value that the parts of an output need, and its sha256. The machine that needs it first makes it;
-// others wait for it and read it. The value is the only part of out, a file beside the parts that need it.
-func (j Job[V]) Once(ctx context.Context, out string, r Rows, compute func() (V, error)) (v V, sum string, err error) {
+// Once returns a value that all parts of another output need, and its sha256. The first machine computes it; the others
+// wait and read it. It is stored as the only part of out.
+func (j Job[V]) Once(ctx context.Context, out location.Source, r Rows,
+	compute func() (V, error)) (v V, sum string, err error) {
 	h, err := j.header(Shard{Index: 1, Of: 1}, r)
 	if err == nil {
-		err = os.MkdirAll(Dir(out), 0o755)
+		err = os.MkdirAll(Dir(out).Path(), 0o755)
 	}
 	if err != nil {
 		return v, "", err
@@ -140,9 +141,9 @@ func (j Job[V]) Once(ctx context.Context, out string, r Rows, compute func() (V,
 		if p, err := standing(ctx, out, h); err != nil || p.State == Present {
 			break // write reports the error
 		}
-		held, err := lock.Folder(Dir(out))
+		held, err := lock.Folder(Dir(out).Path())
 		if _, busy := errors.AsType[*lock.Held](err); !busy {
-			if err == nil { // else the file system has no locks, and several machines may make the value
+			if err == nil { // otherwise the file system has no locks, and several machines may compute the value
 				defer held.Close()
 			}
 			break
@@ -166,7 +167,7 @@ func (j Job[V]) Once(ctx context.Context, out string, r Rows, compute func() (V,
 }
 
 // Made reads the value that [Job.Once] made.
-func (j Job[V]) Made(ctx context.Context, out string) (v V, sum string, err error) {
+func (j Job[V]) Made(ctx context.Context, out location.Source) (v V, sum string, err error) {
 	w, err := Look(ctx, out)
 	if err != nil {
 		return v, "", err
@@ -180,10 +181,10 @@ func (j Job[V]) Made(ctx context.Context, out string) (v V, sum string, err erro
 	return v, sum, err
 }
 
-// JoinOptions configure every join. Progress and Note are set.
+// JoinOptions configure every join. Progress and Note must be set.
 type JoinOptions struct {
-	Overwrite bool   // replace what stands where the output goes
-	To        string // where the output of parts in an object store goes instead; "": beside them
+	Overwrite bool            // replace what is at the output
+	To        location.Source // the output of parts in an object store; the zero value: beside them
 	Progress  func(done, total int)
 	Note      func(format string, args ...any)
 }
@@ -212,8 +213,8 @@ func (j Job[V]) merge(ctx context.Context, w *Whole, o JoinOptions) (Result, err
 	return j.Merge(ctx, w, j.Values(w), o)
 }
 
-// Join finds the parts of an output, verifies them and lets their job, one of those known, merge them.
-func Join(ctx context.Context, out string, known []Joiner, o JoinOptions) (Result, error) {
+// Join finds the parts of an output, verifies them and lets their job, one of known, merge them.
+func Join(ctx context.Context, out location.Source, known []Joiner, o JoinOptions) (Result, error) {
 	w, err := Look(ctx, out)
 	if err != nil {
 		return nil, hint.With(err, "name the output that the parts are of, or the folder of its parts: both "+
@@ -236,8 +237,8 @@ func Join(ctx context.Context, out string, known []Joiner, o JoinOptions) (Resul
 		return nil, fmt.Errorf("parts: %s: made by winnow %s, expected one of %s", Dir(out), w.Job,
 			strings.Join(names, ", "))
 	}
-	if o.To != "" {
-		if !location.At(w.Out).IsRemote() {
+	if !o.To.IsZero() {
+		if !w.Out.IsRemote() {
 			return nil, hint.Misused("--out: found parts on this machine, expected some in an object store: " +
 				"others are joined beside them")
 		}
@@ -254,7 +255,7 @@ func Join(ctx context.Context, out string, known []Joiner, o JoinOptions) (Resul
 	return known[at].merge(ctx, w, o)
 }
 
-// Unchanged returns an error if an input of the parts is no longer the one that they were made of.
+// Unchanged returns an error if an input has changed since the parts were made.
 func (w *Whole) Unchanged(inputs map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(inputs)) {
 		if was, now := w.Inputs[name], inputs[name]; was != now {

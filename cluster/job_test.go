@@ -13,9 +13,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"winnow/datasets/location"
 )
 
-// joined is a result that prints its rows.
+// joined is a result that prints the names of its rows.
 type joined []string
 
 func (j joined) Write(w io.Writer) error {
@@ -28,7 +30,7 @@ var naming = Job[[]string]{Name: "name", Unit: "rows", Merge: func(_ context.Con
 	values iter.Seq2[[]string, error], _ JoinOptions) (Result, error) {
 	list, err := All(values)
 	if len(list) > 0 && len(list) != w.Total/2 {
-		return nil, errors.New("found other values than were put")
+		return nil, errors.New("found other values than those put")
 	}
 	return joined(slices.Concat(list...)), err
 }}
@@ -51,7 +53,7 @@ func TestJob(t *testing.T) {
 	}
 	o := JoinOptions{Note: func(string, ...any) {}, Progress: func(int, int) {}}
 	for _, of := range []int{1, 3, 10} {
-		out := t.TempDir() + "/out"
+		out := location.At(t.TempDir() + "/out")
 		for i := of; i > 0; i-- {
 			for again := range 2 {
 				m, err := naming.Do(t.Context(), out, Shard{Index: i, Of: of}, rows, name)
@@ -79,7 +81,7 @@ func TestJob(t *testing.T) {
 			t.Error(err)
 		}
 		if err := w.Unchanged(map[string]string{"list": "abd"}); err == nil ||
-			!strings.Contains(err.Error(), "list changed since the parts of "+out+" were made") {
+			!strings.Contains(err.Error(), "list changed since the parts of "+out.String()+" were made") {
 			t.Error(err)
 		}
 		for range naming.Values(w) {
@@ -90,15 +92,16 @@ func TestJob(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := naming.Do(t.Context(), t.TempDir()+"/out", Shard{Index: 1, Of: 11}, rows, name); err == nil ||
+	elsewhere := location.At(t.TempDir() + "/out")
+	if _, err := naming.Do(t.Context(), elsewhere, Shard{Index: 1, Of: 11}, rows, name); err == nil ||
 		!strings.Contains(err.Error(), "at most 10 shards") {
 		t.Error(err)
 	}
 }
 
-// Machines that need a value at the same time get the one that the first of them makes.
+// Machines that need a value at the same time all get the one that the first of them computes.
 func TestOnce(t *testing.T) {
-	out := t.TempDir() + "/out.fit"
+	out := location.At(t.TempDir() + "/out.fit")
 	fit := Job[int]{Name: "name fit", Unit: "rows"}
 	var made atomic.Int32
 	var all sync.WaitGroup
@@ -124,7 +127,7 @@ func TestOnce(t *testing.T) {
 		t.Error(err)
 	}
 	failed := errors.New("no")
-	if _, _, err := fit.Once(t.Context(), t.TempDir()+"/o", counted,
+	if _, _, err := fit.Once(t.Context(), location.At(t.TempDir()+"/o"), counted,
 		func() (int, error) { return 0, failed }); !errors.Is(err, failed) {
 		t.Error(err)
 	}

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/datasets/location"
 	"winnow/internal/testing/killed"
 )
 
-// killedOut names the output of which a process of its own makes a part: TestKilledChild.
+// killedOut names the output of which another process, in TestKilledChild, makes a part.
 const killedOut = "WINNOW_TEST_KILLED_PART"
 
 // TestKilledChild is not a test: it writes half of a part, says so, and waits to be killed.
@@ -18,20 +19,20 @@ func TestKilledChild(t *testing.T) {
 	if !ok {
 		t.Skip("only run by TestKilled")
 	}
-	_, err := write(t.Context(), out, header(t, 2, 3), func(w io.Writer) error {
+	_, err := write(t.Context(), location.At(out), header(t, 2, 3), func(w io.Writer) error {
 		if _, err := io.WriteString(w, strings.Repeat("x\n", 1<<16)); err != nil {
 			return err
 		}
 		return killed.Halfway()
 	})
-	t.Fatal("went on after its half:", err)
+	t.Fatal("continued after half of the part:", err)
 }
 
-// A process that is killed in the middle of its part leaves no part: the same command makes it again, and the join is
-// that of parts that nothing happened to.
+// A process that is killed in the middle of its part leaves no part. The same command then makes the same part as
+// without the kill.
 func TestKilled(t *testing.T) {
 	out := filled(t, 3)
-	second := Path(out, 2, 3)
+	second := Path(out, 2, 3).Path()
 	want, err := os.ReadFile(second)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +41,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		killed.Child(t, "TestKilledChild", killedOut+"="+out)
+		killed.Child(t, "TestKilledChild", killedOut+"="+out.String())
 		w, err := Look(t.Context(), out)
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ type Kubernetes struct {
 	Secret string // whose keys become environment variables, such as credentials of a bucket
 }
 
-// The part of Kubernetes' types that is printed; internal/testing/kubernetestest compares it with the whole types.
+// The fields of Kubernetes' types that are printed. internal/testing/kubernetestest compares them with the full types.
 type (
 	manifest struct {
 		APIVersion string `yaml:"apiVersion"`
@@ -113,7 +113,7 @@ type (
 	}
 )
 
-// scratch is the folder of a pod's own volume for temporary files.
+// scratch is where a pod mounts its own volume for temporary files.
 const scratch = "/scratch"
 
 // grace is the time in seconds that a pod has to save its work before it is killed.
@@ -195,17 +195,17 @@ func indexedJob(name string, s stage, o Options, e estimate) manifest {
 	return m
 }
 
-// joinJob returns the Job that waits for the parts in an init container, which needs no rights in the cluster, and
-// joins them.
+// joinJob returns the Job that joins the parts. An init container, which needs no rights in the cluster, waits for
+// them.
 func joinJob(name string, s stage, o Options, e estimate) manifest {
 	wait, c := o.container("wait", s.out), o.container("winnow", s.out)
-	wait.Command = literally("sh", "-c", `until winnow cluster status "$0"; do sleep 30; done`, s.out)
-	c.Args = literally("join", s.out)
+	wait.Command = literally("sh", "-c", `until winnow cluster status "$0"; do sleep 30; done`, s.out.String())
+	c.Args = literally("join", s.out.String())
 	for _, each := range []*container{&wait, &c} {
 		each.Resources.set("cpu", "100m", false)
 		each.Resources.set("memory", "256Mi", false)
 	}
-	if bytes := cmp.Or(o.Memory, e.memory()); bytes > 0 { // a join holds all paths, as a task does
+	if bytes := cmp.Or(o.Memory, e.memory()); bytes > 0 { // a join holds all paths in memory, as a task does
 		c.Resources.set("memory", fmt.Sprintf("%dMi", megabytes(bytes)), true)
 	}
 	retries := max(o.Retries, 1)
@@ -214,7 +214,7 @@ func joinJob(name string, s stage, o Options, e estimate) manifest {
 	return m
 }
 
-// literally escapes $(NAME), which Kubernetes would replace by a variable.
+// literally escapes $(NAME), which Kubernetes would replace by a variable's value.
 func literally(words ...string) []string {
 	list := make([]string, len(words))
 	for i, w := range words {
@@ -233,7 +233,7 @@ func (r *resources) set(name, value string, limited bool) {
 }
 
 // container returns a container of a pod. Output for an object store is first made in a volume of the pod.
-func (o Options) container(name, out string) container {
+func (o Options) container(name string, out location.Source) container {
 	c := container{Name: name, Image: o.Kubernetes.Image, WorkingDir: o.Kubernetes.Mount}
 	if o.Kubernetes.Secret != "" {
 		c.EnvFrom = []envFrom{{named{o.Kubernetes.Secret}}}
@@ -243,37 +243,37 @@ func (o Options) container(name, out string) container {
 	} else {
 		c.WorkingDir = scratch
 	}
-	if location.At(out).IsRemote() {
+	if out.IsRemote() {
 		c.VolumeMounts = append(c.VolumeMounts, mount{"scratch", scratch})
 		c.Env = []variable{{"TMPDIR", scratch}}
 	}
 	return c
 }
 
-func (o Options) manifest(name, out string, j job, c container) manifest {
+func (o Options) manifest(name string, out location.Source, j job, c container) manifest {
 	labels := map[string]string{"app.kubernetes.io/name": "winnow", "app.kubernetes.io/instance": name}
 	j.Template = podTemplate{Metadata: meta{Labels: labels}, Spec: pod{RestartPolicy: "Never", Grace: grace,
 		Containers: []container{c}}}
 	if o.Kubernetes.Claim != "" {
 		j.Template.Spec.Volumes = []volume{{Name: "data", Claim: &claim{o.Kubernetes.Claim}}}
 	}
-	if location.At(out).IsRemote() {
+	if out.IsRemote() {
 		j.Template.Spec.Volumes = append(j.Template.Spec.Volumes, volume{Name: "scratch", EmptyDir: &emptyDir{}})
 	}
 	return manifest{"batch/v1", "Job", meta{name, labels}, j}
 }
 
-// Names of Jobs become labels and host names of at most 63 letters, some of which -join and the numbers of pods take.
+// Names of Jobs become labels and host names of at most 63 letters, including -join and the numbers of pods.
 var (
 	nameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$`)
 	unnamed  = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
 // jobName returns the name asked for, or one from the output.
-func jobName(asked, out string) (string, error) {
+func jobName(asked string, out location.Source) (string, error) {
 	name := asked
 	if name == "" {
-		name = "winnow-" + strings.Trim(unnamed.ReplaceAllString(strings.ToLower(location.At(out).Base()), "-"), "-")
+		name = "winnow-" + strings.Trim(unnamed.ReplaceAllString(strings.ToLower(out.Base()), "-"), "-")
 		name = strings.TrimRight(name[:min(len(name), 50)], "-")
 	}
 	if !nameForm.MatchString(name) {

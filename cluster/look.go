@@ -14,35 +14,38 @@ import (
 	"winnow/datasets/location"
 )
 
-// State says how far a part is.
+// State says how complete a part is.
 type State string
 
 const (
 	Missing State = "missing"
 	Begun   State = "begun"   // a folder that is being filled, or whose machine stopped
 	Torn    State = "torn"    // cut short or changed
-	Present State = "present" // whole by its length; Whole.Verify reads all of it
+	Present State = "present" // complete by its length; Whole.Verify reads all of it
 )
 
-// Part is the part of a shard, there or not.
+// Part is the part of a shard, whether it exists or not.
 type Part struct {
-	Header        // only Shard and Of, if it cannot be read
-	Path   string `json:"path"`
-	State  State  `json:"state"`
-	Why    string `json:"why,omitempty"` // torn: how
+	Header                 // only Shard and Of, if it cannot be read
+	Path   location.Source `json:"path"`
+	State  State           `json:"state"`
+	Why    string          `json:"why,omitempty"` // torn: how
 
-	ctx context.Context // ends reading from an object store
+	ctx context.Context // ends requests to an object store
 }
 
 // Whole is the state of an output's parts.
 type Whole struct {
-	Out    string
+	Out    location.Source
 	Header        // common to all parts; Job is "" if no header can be read
 	Parts  []Part // of every shard, in order
 }
 
-// ApartError is two parts of different jobs.
-type ApartError struct{ A, B, Why string }
+// ApartError reports two parts of different jobs.
+type ApartError struct {
+	A, B location.Source
+	Why  string
+}
 
 func (e *ApartError) Error() string {
 	return fmt.Sprintf("parts: %s and %s cannot be joined: %s", e.A, e.B, e.Why)
@@ -50,22 +53,22 @@ func (e *ApartError) Error() string {
 
 // Look finds the parts of an output and reads their headers and lengths. out is the output or the folder of its parts.
 // The error is an *ApartError if the parts are of different jobs, and fs.ErrNotExist if there are none.
-func Look(ctx context.Context, out string) (*Whole, error) {
+func Look(ctx context.Context, out location.Source) (*Whole, error) {
 	dir := Dir(out)
-	entries, err := location.At(dir).ReadDir(ctx)
+	entries, err := dir.ReadDir(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("parts: %w", err)
 	}
 	w := &Whole{Out: Out(out)}
-	var like *Part // the first with a header
-	at := ""       // the first of all
+	var like *Part         // the first with a header
+	var at location.Source // the first of all
 	for _, e := range entries {
 		index, of, ok := parseName(e.Name())
 		if !ok {
 			continue
 		}
-		path := location.At(dir).Join(e.Name()).String()
-		if at == "" {
+		path := dir.Join(e.Name())
+		if at.IsZero() {
 			at, w.Of = path, of
 			w.Parts = make([]Part, of)
 			for i := range w.Parts {
@@ -89,14 +92,14 @@ func Look(ctx context.Context, out string) (*Whole, error) {
 			}
 		}
 	}
-	if at == "" {
+	if at.IsZero() {
 		return nil, fmt.Errorf("parts: %s: holds no part: %w", dir, fs.ErrNotExist)
 	}
 	w.Header.Shard, w.First, w.End = 0, 0, 0
 	return w, nil
 }
 
-// In returns the shards in a state, rising.
+// In returns the shards in a state, in rising order.
 func (w *Whole) In(s State) []int {
 	var list []int
 	for _, p := range w.Parts {
@@ -107,7 +110,7 @@ func (w *Whole) In(s State) []int {
 	return list
 }
 
-// Again returns the shards to run again, rising: those missing, begun or torn.
+// Again returns the shards to run again, in rising order: those missing, begun or torn.
 func (w *Whole) Again() []int {
 	var list []int
 	for _, p := range w.Parts {
@@ -118,7 +121,7 @@ func (w *Whole) Again() []int {
 	return list
 }
 
-// List writes rising numbers as ranges, as Slurm takes them: 1-3,7.
+// List formats rising numbers as ranges, as Slurm takes them: 1-3,7.
 func List(numbers []int) string {
 	var b strings.Builder
 	for i := 0; i < len(numbers); {
@@ -156,7 +159,7 @@ func (p *Part) look(dir bool) (Header, State, error) {
 	if dir {
 		return p.lookFolder()
 	}
-	f, err := location.At(p.Path).Open(p.ctx)
+	f, err := p.Path.Open(p.ctx)
 	if err != nil {
 		return Header{}, Torn, err
 	}
@@ -169,7 +172,7 @@ func (p *Part) look(dir bool) (Header, State, error) {
 	return h, Present, err
 }
 
-// readHead reads the first line and returns its length.
+// readHead reads the header, the first line, and returns its length.
 func readHead(r io.Reader) (h Header, n int64, err error) {
 	line, err := bufio.NewReaderSize(io.LimitReader(r, maxHeader), 1<<12).ReadBytes('\n')
 	if err != nil {
@@ -181,7 +184,7 @@ func readHead(r io.Reader) (h Header, n int64, err error) {
 	return h, int64(len(line)), nil
 }
 
-// readSeal returns the sum of a part's file and checks its length.
+// readSeal returns the sum at the end of a part's file and checks the file's length.
 func readSeal(f location.File) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -203,7 +206,7 @@ func readSeal(f location.File) ([]byte, error) {
 
 // sealedFolder reads the header and the list of files of a part that is a folder.
 func (p *Part) sealedFolder() (s sealed, err error) {
-	f, err := location.At(p.Path).Join(headerFile).Open(p.ctx)
+	f, err := p.Path.Join(headerFile).Open(p.ctx)
 	if err != nil {
 		return s, err
 	}
@@ -226,7 +229,7 @@ func (p *Part) lookFolder() (Header, State, error) {
 	if s.Files == nil {
 		return s.Header, Begun, nil
 	}
-	entries, err := location.At(p.Path).ReadDir(p.ctx)
+	entries, err := p.Path.ReadDir(p.ctx)
 	if err != nil {
 		return s.Header, Torn, err
 	}
@@ -247,9 +250,9 @@ func (p *Part) lookFolder() (Header, State, error) {
 	return s.Header, Present, nil
 }
 
-// read calls read with what the job wrote into a part that is a file.
+// read calls read with what the job wrote into a part's file.
 func (p *Part) read(read func(io.Reader) error) error {
-	f, err := location.At(p.Path).Open(p.ctx)
+	f, err := p.Path.Open(p.ctx)
 	if err != nil {
 		return err
 	}

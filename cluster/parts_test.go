@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"winnow/datasets/location"
 )
 
 // counting is a job over counted.
@@ -33,9 +35,9 @@ func content(text string) func(io.Writer) error {
 	return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
 }
 
-func filled(t testing.TB, of int) (out string) {
+func filled(t testing.TB, of int) (out location.Source) {
 	t.Helper()
-	out = filepath.Join(t.TempDir(), "out.csv")
+	out = location.At(filepath.Join(t.TempDir(), "out.csv"))
 	for i := 1; i <= of; i++ {
 		if m, err := write(t.Context(), out, header(t, i, of), content(strings.Repeat("x\n", i))); err != nil ||
 			m.Complete {
@@ -45,7 +47,7 @@ func filled(t testing.TB, of int) (out string) {
 	return out
 }
 
-// Parts are written once, found, and read as they were written.
+// A part is written once, found, and read as it was written.
 func TestWrite(t *testing.T) {
 	out := filled(t, 3)
 	m, err := write(t.Context(), out, header(t, 2, 3), func(io.Writer) error { return errors.New("was called") })
@@ -53,12 +55,12 @@ func TestWrite(t *testing.T) {
 		t.Error(m, err)
 	}
 	var told bytes.Buffer
-	if err := m.Write(&told); err != nil || told.String() != out+".parts/2-of-3: rows 7 to 13 of 20, was "+
-		"complete: nothing to do\nshard 2/3: when all are there: winnow join "+out+"\n" {
+	if err := m.Write(&told); err != nil || told.String() != out.String()+".parts/2-of-3: rows 7 to 13 of 20, was "+
+		"complete: nothing to do\nshard 2/3: when all are there: winnow join "+out.String()+"\n" {
 		t.Errorf("%s, %v", told.String(), err)
 	}
-	for _, name := range []string{out, out + ".parts", out + ".parts/"} {
-		w, err := Look(t.Context(), name)
+	for _, name := range []string{"", ".parts", ".parts/"} {
+		w, err := Look(t.Context(), out.With(out.Path()+name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +84,7 @@ func TestWrite(t *testing.T) {
 		t.Error(err)
 	}
 	failed := errors.New("no")
-	if _, err := write(t.Context(), filepath.Join(t.TempDir(), "o"), header(t, 1, 2),
+	if _, err := write(t.Context(), location.At(filepath.Join(t.TempDir(), "o")), header(t, 1, 2),
 		func(w io.Writer) error { _, _ = io.WriteString(w, "half"); return failed }); !errors.Is(err, failed) {
 		t.Error(err)
 	}
@@ -93,7 +95,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// What a crash or a disk leaves is known as torn, named, and made again.
+// A part damaged by a crash or a disk is reported as torn and made again.
 func TestTorn(t *testing.T) {
 	for name, spoil := range map[string]func([]byte) []byte{
 		"empty":           func([]byte) []byte { return nil },
@@ -106,13 +108,12 @@ func TestTorn(t *testing.T) {
 		"another version": func(b []byte) []byte { return bytes.Replace(b, []byte(`"v1"`), []byte(`"v2"`), 1) },
 		"another format":  func(b []byte) []byte { return bytes.Replace(b, []byte(`part":1`), []byte(`part":2`), 1) },
 		"another shard": func(b []byte) []byte {
-			return bytes.Replace(b, []byte(`"shard":2`), []byte(`"shard":3`),
-				1)
+			return bytes.Replace(b, []byte(`"shard":2`), []byte(`"shard":3`), 1)
 		},
 		"no JSON": func(b []byte) []byte { b[0] = 'x'; return b },
 	} {
 		out := filled(t, 3)
-		path := Path(out, 2, 3)
+		path := Path(out, 2, 3).Path()
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -133,7 +134,7 @@ func TestTorn(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
 		if w, err = Look(t.Context(), out); err != nil || w.Verify(t.Context()) != nil {
-			t.Errorf("%s: is not mended: %v", name, err)
+			t.Errorf("%s: still torn: %v", name, err)
 		}
 	}
 }
@@ -141,7 +142,7 @@ func TestTorn(t *testing.T) {
 func TestMissing(t *testing.T) {
 	out := filled(t, 8)
 	for _, i := range []int{2, 3, 4, 8} {
-		if err := os.Remove(Path(out, i, 8)); err != nil {
+		if err := os.Remove(Path(out, i, 8).Path()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -153,26 +154,26 @@ func TestMissing(t *testing.T) {
 		"4 of 8 parts cannot be joined: missing: 2-4,8") {
 		t.Error(err)
 	}
-	if _, err := Look(t.Context(), filepath.Join(t.TempDir(), "nothing")); !errors.Is(err, fs.ErrNotExist) {
+	nothing := location.At(filepath.Join(t.TempDir(), "nothing"))
+	if _, err := Look(t.Context(), nothing); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }
 
-// Parts that differ are never joined, and a new one is refused before it is computed.
+// Parts of different jobs are never joined, and a new one is refused before it is computed.
 func TestApart(t *testing.T) {
 	for want, change := range map[string]func(*Header){
 		"made by winnow count and by winnow tell": func(h *Header) { h.Job = "tell" },
 		"of 20 rows and of 30":                    func(h *Header) { h.Total = 30 },
 		`input "list": sha256 abc… and abd…`:      func(h *Header) { h.Inputs = map[string]string{"list": "abd"} },
-		`input "list" stands in one of them only`: func(h *Header) { h.Inputs = nil },
-		`input "more" stands in one of them only`: func(h *Header) {
-			h.Inputs = map[string]string{"list": "abc",
-				"more": "x"}
+		`input "list" is in only one of them`:     func(h *Header) { h.Inputs = nil },
+		`input "more" is in only one of them`: func(h *Header) {
+			h.Inputs = map[string]string{"list": "abc", "more": "x"}
 		},
 		`setting "k": 5 and 6`:        func(h *Header) { h.Settings = map[string]string{"k": "6"} },
 		"one of 3 parts and one of 4": func(h *Header) { h.Of = 4 },
 	} {
-		out, other := filled(t, 3), filepath.Join(t.TempDir(), "other")
+		out, other := filled(t, 3), location.At(filepath.Join(t.TempDir(), "other"))
 		h := header(t, 2, 3)
 		change(&h)
 		if _, err := write(t.Context(), out, h, content("")); err == nil ||
@@ -182,7 +183,7 @@ func TestApart(t *testing.T) {
 		if _, err := write(t.Context(), other, h, content("")); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Rename(Path(other, 2, h.Of), Path(out, 2, h.Of)); err != nil {
+		if err := os.Rename(Path(other, 2, h.Of).Path(), Path(out, 2, h.Of).Path()); err != nil {
 			t.Fatal(err)
 		}
 		_, err := Look(t.Context(), out)
@@ -192,11 +193,11 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// A folder's part is begun until it is finished, and torn if a file is lost or another.
+// A part that is a folder is begun until it is finished, and torn if a file is lost or changed.
 func TestFolder(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "store")
+	out := location.At(filepath.Join(t.TempDir(), "store"))
 	h := header(t, 1, 1)
-	path := Path(out, 1, 1)
+	path := Path(out, 1, 1).Path()
 	fill := func() {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(path, "a"), []byte("12345"), 0o644); err != nil {
@@ -214,8 +215,9 @@ func TestFolder(t *testing.T) {
 	}
 	begun := func(want State) {
 		t.Helper()
-		if at, s, err := begin(t.Context(), out, h, false); err != nil || s != want || at != Path(out, h.Shard, h.Of) {
-			t.Fatalf("%s, %v, expected %s", s, err, want)
+		at, s, err := begin(t.Context(), out, h, false)
+		if err != nil || s != want || s != Present && at != path {
+			t.Fatalf("%s, %s, %v, expected %s", at, s, err, want)
 		}
 	}
 	begun(Missing)
@@ -224,7 +226,7 @@ func TestFolder(t *testing.T) {
 	}
 	fill()
 	begun(Begun)
-	if err := finish(t.Context(), out, h, Path(out, h.Shard, h.Of)); err != nil {
+	if err := finish(t.Context(), out, h, path); err != nil {
 		t.Fatal(err)
 	}
 	begun(Present)
@@ -244,10 +246,10 @@ func TestFolder(t *testing.T) {
 		}
 		begun(Torn)
 		if _, err := os.Stat(filepath.Join(path, "a")); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: the damaged file stays", name)
+			t.Errorf("%s: the damaged file is still there", name)
 		}
 		fill()
-		if err := finish(t.Context(), out, h, Path(out, h.Shard, h.Of)); err != nil {
+		if err := finish(t.Context(), out, h, path); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -261,10 +263,10 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// FuzzPart reads anything as a part.
+// FuzzPart reads arbitrary bytes as a part.
 func FuzzPart(f *testing.F) {
 	out := filled(f, 1)
-	b, err := os.ReadFile(Path(out, 1, 1))
+	b, err := os.ReadFile(Path(out, 1, 1).Path())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -272,11 +274,11 @@ func FuzzPart(f *testing.F) {
 	f.Add(b[:len(b)-3])
 	f.Add([]byte("{}\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		out := filepath.Join(t.TempDir(), "o")
-		if err := os.MkdirAll(Dir(out), 0o755); err != nil {
+		out := location.At(filepath.Join(t.TempDir(), "o"))
+		if err := os.MkdirAll(Dir(out).Path(), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(Path(out, 1, 1), b, 0o644); err != nil {
+		if err := os.WriteFile(Path(out, 1, 1).Path(), b, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		w, err := Look(t.Context(), out)
@@ -285,8 +287,7 @@ func FuzzPart(f *testing.F) {
 		}
 		if w.Verify(t.Context()) == nil {
 			if err := w.Parts[0].read(func(r io.Reader) error {
-				_,
-					err := io.Copy(io.Discard, r)
+				_, err := io.Copy(io.Discard, r)
 				return err
 			}); err != nil {
 				t.Errorf("verified, but %v", err)

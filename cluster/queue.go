@@ -13,10 +13,10 @@ import (
 // patience is how long to wait for Slurm: its controller may be down.
 const patience = 10 * time.Second
 
-// Queue returns the tasks of jobs as an engine knows them.
+// Queue returns what an engine knows of the tasks of jobs.
 type Queue func(ctx context.Context, jobs []string) []Queued
 
-// Queued is a task as Slurm knows it.
+// Queued is what Slurm knows of a task.
 type Queued struct {
 	ID     string // 12_3
 	State  string // RUNNING
@@ -27,19 +27,19 @@ type Queued struct {
 // shard returns the number of the task in its array, or 0.
 func (q Queued) shard() int {
 	_, task, _ := strings.Cut(q.ID, "_")
-	n, _ := strconv.Atoi(task) // 0 for [3-8], tasks that squeue was not to put together
+	n, _ := strconv.Atoi(task) // 0 for [3-8], which squeue -r splits
 	return n
 }
 
-// held reports whether the task waits to be released, like one that was starting when the controller died.
+// held reports whether the task waits to be released, as after the controller died while starting it.
 func (q Queued) held() bool {
 	return q.State == "PENDING" && strings.Contains(strings.ToLower(q.Reason), "held")
 }
 
 func (q Queued) String() string { return fmt.Sprintf("Slurm: %s (%s)", q.State, q.Reason) }
 
-// AskSlurm asks sacct, if accounts are kept, how tasks ended, and squeue which tasks wait or run. What neither knows
-// is left out.
+// AskSlurm asks sacct, if Slurm keeps accounts, how tasks ended, and squeue which tasks wait or run. Tasks that neither
+// knows are left out.
 func AskSlurm(ctx context.Context, jobs []string) []Queued {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -48,7 +48,7 @@ func AskSlurm(ctx context.Context, jobs []string) []Queued {
 		readQueue(told(ctx, "squeue", "-h", "-r", "-j", list, "-o", "%i|%T|%r"), false)...)
 }
 
-// readQueue reads lines of ID|STATE|REASON; with ended only those of tasks that failed.
+// readQueue reads lines of ID|STATE|REASON; with ended only failed tasks.
 func readQueue(lines string, ended bool) (list []Queued) {
 	for line := range strings.Lines(lines) {
 		f := strings.SplitN(strings.TrimSpace(line), "|", 3)
@@ -76,7 +76,7 @@ func told(ctx context.Context, name string, args ...string) string {
 	return string(bytes.TrimSpace(out))
 }
 
-// queued asks for the tasks of all submitted jobs. The last answer for a shard counts.
+// queued returns the tasks of all submitted jobs by shard. The last answer for a shard counts.
 func (n notes) queued(ctx context.Context, ask Queue) map[int]Queued {
 	found := map[int]Queued{}
 	if ask == nil || len(n.jobs) == 0 {

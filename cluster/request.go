@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"winnow/datasets/location"
 	"winnow/internal/hint"
 	"winnow/internal/text"
 )
@@ -17,9 +18,9 @@ import (
 type Request struct {
 	To       string // "slurm", "kubernetes", "status"
 	Words    []string
-	Commands []Command // that Words are, for an engine
+	Commands []Command // parsed from Words, for an engine
 	Options  Options
-	Verify   bool // status: read all
+	Verify   bool // status: read all bytes
 	JSON     bool // status
 }
 
@@ -47,7 +48,7 @@ func Run(ctx context.Context, r Request, out, complaints io.Writer, note func(fo
 	return err
 }
 
-// report writes the state of outputs, and returns an error unless all parts are there.
+// report writes the state of outputs, and returns an error unless all parts are complete.
 func report(ctx context.Context, r Request, out io.Writer) error {
 	if len(r.Words) == 0 {
 		return hint.Misused("winnow cluster status takes the --out of commands that machines share")
@@ -55,7 +56,7 @@ func report(ctx context.Context, r Request, out io.Writer) error {
 	var list []Status
 	open := 0
 	for _, name := range r.Words {
-		s, err := ReadStatus(ctx, name, r.Verify, AskSlurm)
+		s, err := ReadStatus(ctx, location.At(name), r.Verify, AskSlurm)
 		if err != nil {
 			return hint.With(err, "name the --out of a command that runs with --shard, from the folder that it runs in")
 		}
@@ -80,7 +81,7 @@ func report(ctx context.Context, r Request, out io.Writer) error {
 	return nil
 }
 
-// here returns this program as a host: it makes dry runs itself.
+// here returns this program as a host, which runs itself for dry runs.
 func here(note func(format string, args ...any)) (Host, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -100,7 +101,7 @@ func here(note func(format string, args ...any)) (Host, error) {
 	return Host{Dir: dir, Self: self, Run: run, Note: note}, nil
 }
 
-// submit runs a script of WriteSlurm.
+// submit runs a script that WriteSlurm wrote.
 func submit(ctx context.Context, script string, out, complaints io.Writer) error {
 	if _, err := exec.LookPath("sbatch"); err != nil {
 		return hint.With(fmt.Errorf("cluster: %w", err), "run this on a machine that submits jobs, or leave "+

@@ -10,7 +10,7 @@ import (
 type Shard struct {
 	Index int    // 1 … Of
 	Of    int    // 0: the job is not divided
-	By    string // the variable that holds the index; "": the user wrote it
+	By    string // variable that held the index; "": the user wrote it
 }
 
 // String returns the shard as a user writes it.
@@ -35,7 +35,7 @@ const mostShards = 1 << 20
 
 // Parse reads I/N with 1 ≤ I ≤ N, auto, or auto/N. For auto it reads the variables that a Slurm array, an array job
 // of AWS Batch or an Indexed Job of Kubernetes sets in its tasks. N is needed if the engine does not set it
-// (Kubernetes), or if only some tasks of an array run again (Slurm): the task's number is then the index, so the
+// (Kubernetes), or if only some tasks of an array run again (Slurm); then the task's number is the index, so the
 // array must be numbered 1-N.
 func Parse(text string, env func(name string) (string, bool)) (Shard, error) {
 	first, count, counted := strings.Cut(text, "/")
@@ -72,7 +72,7 @@ const (
 	kubernetesID = "JOB_COMPLETION_INDEX"
 )
 
-// find reads the environment; of is 0 if the user gave no count.
+// find reads the shard from the environment. of is 0 if the user gave no count.
 func find(of int, env func(string) (string, bool)) (Shard, error) {
 	for _, engine := range []struct {
 		id   string
@@ -99,7 +99,7 @@ func find(of int, env func(string) (string, bool)) (Shard, error) {
 // variables are those of the environment.
 type variables func(name string) (string, bool)
 
-// number reads a variable; otherwise is the value of one that is not set.
+// number reads a variable. It returns otherwise if the variable is not set.
 func (v variables) number(name string, otherwise int) (int, error) {
 	text, set := v(name)
 	if !set {
@@ -164,8 +164,8 @@ func kubernetes(of int, v variables) (index, count int, err error) {
 	return index + 1, of, nil
 }
 
-// Range returns the rows of this shard, from first to before end. Shards are whole units of rows, as equal as
-// possible. More shards than units are an error.
+// Range returns the rows of this shard, from first to before end. Shards consist of whole units of rows and are as
+// equal as possible. More shards than units are an error.
 func (s Shard) Range(total, unit int) (first, end int, err error) {
 	if s.Whole() {
 		return 0, total, nil

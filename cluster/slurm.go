@@ -24,28 +24,25 @@ type Slurm struct {
 	Submit    bool     // instead of printing it
 }
 
-// slurmSuffix follows the output's name in the name of the folder of a job's scripts, logs and notes.
-const slurmSuffix = ".slurm"
-
-// slurmDir returns that folder.
-func slurmDir(out string) string { return filepath.Clean(out) + slurmSuffix }
+// slurmDir returns the folder of a job's scripts, logs and notes.
+func slurmDir(out location.Source) string { return out.Clean().Path() + ".slurm" }
 
 // script is a batch script, of an array or of one task.
 type script struct {
 	Name    string // 1-extract, 1-extract-join
 	File    string // quoted
 	Options []string
-	Why     string // why these options, for a comment
-	Dir     string // that the command runs in, as the shell reads it
-	Notes   string // folder of the notes of how tasks ended, as the shell reads it
-	Array   string // "", or the tasks that there are: 1-8
+	Why     string // reason for the options, for a comment
+	Dir     string // working folder, quoted
+	Notes   string // folder of notes of how tasks ended, quoted
+	Array   string // the tasks: 1-8; "": it is no array
 	AtOnce  string // "", or %16
 	Command string // quoted
 	What    string
 	Retries int
 }
 
-// WriteSlurm returns the shell script that submits a job to Slurm: it writes the scripts of the tasks beside the
+// WriteSlurm returns the shell script that submits a job to Slurm: it writes the scripts of the tasks next to the
 // output and passes them to sbatch, each stage depending on the one before.
 func WriteSlurm(ctx context.Context, h Host, commands []Command, o Options) (string, error) {
 	o.Program = cmp.Or(o.Program, h.Self)
@@ -55,7 +52,7 @@ func WriteSlurm(ctx context.Context, h Host, commands []Command, o Options) (str
 			return "", err
 		}
 	}
-	for _, c := range commands { // before any dry run; prepare refuses the other commands
+	for _, c := range commands { // before any dry run; prepare checks the other commands
 		if out := c.Flags["out"]; c.Name == "extract" && location.At(out).IsRemote() {
 			return "", hint.Misused("cluster: --out %s: expected a path in a folder that all nodes see: scripts, "+
 				"logs and notes lie beside it. Parts in an object store need none: run extract with --shard auto "+
@@ -106,7 +103,7 @@ func WriteSlurm(ctx context.Context, h Host, commands []Command, o Options) (str
 	return b.String(), nil
 }
 
-// script returns the script of a stage, of each of its tasks if it is divided.
+// script returns the script of a stage, or of each of its tasks if it is divided.
 func (h Host) script(folder string, s stage, o Options, e estimate) script {
 	one := h.blank(folder, s.name(), s.tasks > 0, o)
 	add := func(format string, args ...any) { one.Options = append(one.Options, fmt.Sprintf(format, args...)) }
@@ -141,12 +138,12 @@ func (h Host) script(folder string, s stage, o Options, e estimate) script {
 	return one
 }
 
-// joinScript returns the script that runs after an array.
+// joinScript returns the script that joins the parts of an array.
 func (h Host) joinScript(folder string, s stage, o Options, e estimate) script {
 	one := h.blank(folder, s.name()+"-join", false, o)
 	one.What = "Puts the parts together. Where a task failed for good it never starts (winnow cluster status says " +
 		"which)."
-	one.Command = quoted(o.Program, "join", s.out)
+	one.Command = quoted(o.Program, "join", s.out.String())
 	if s.number == 1 && e.known() {
 		one.Options = append(one.Options, "--time="+clock(e.joinLimit()))
 		one.Why = fmt.Sprintf("%s are read twice and written once, at %d MB/s and half of that; all paths are "+
@@ -158,7 +155,7 @@ func (h Host) joinScript(folder string, s stage, o Options, e estimate) script {
 	return one
 }
 
-// blank is a script with what all have in common.
+// blank returns a script with what all scripts have in common.
 func (h Host) blank(folder, name string, array bool, o Options) script {
 	notes := filepath.Join(folder, name)
 	log := notes
@@ -206,13 +203,14 @@ func slurmQuoted(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
 }
 
-// megabytes returns whole MiB.
+// megabytes rounds up to MiB.
 func megabytes(bytes int64) int64 { return (bytes + 1<<20 - 1) >> 20 }
 
-// submitting is the script that is printed. No line of what it writes is END: they begin with what the templates say.
+// submitting is the script that is printed. No line of the files that it writes is END: the templates begin every line.
 var submitting = template.Must(template.Must(template.New("task").Parse(task)).New("submit").Parse(`#!/bin/sh
 # {{.Summary}}.
-# sh THIS submits all. Later: winnow cluster status says which tasks failed and how to run them again, and what follows them, by {{.Submit}}.
+# sh THIS submits all. Later winnow cluster status says which tasks failed, and how to run them and what follows again
+# with {{.Submit}}.
 set -eu
 cd -- {{.Dir}}
 mkdir -p --{{range .Logs}} {{.}}{{end}}
@@ -222,15 +220,16 @@ cat >{{.File}} <<'END'
 {{- end}}
 cat >{{.Submit}} <<'END'
 #!/bin/sh
-# Submits the array, or those of its tasks that are named (3,7), and what follows. Each stage waits until the one before has ended well
-# (afterok); where that can no longer be, Slurm takes it out of the queue (--kill-on-invalid-dep), and this script puts it there again.
+# Submits the array, or only the tasks named (3,7), and what follows. Each stage waits until the one before has
+# succeeded (afterok). If that has become impossible, Slurm removes the stage (--kill-on-invalid-dep); this script
+# submits it again.
 set -eu
 cd -- {{.Dir}}
 {{range $i, $s := .Scripts -}}
 job=$(sbatch --parsable
 {{- if $i}} --dependency=afterok:"$job" --kill-on-invalid-dep=yes{{end}}
 {{- if .Array}} --array={{if $i}}{{.Array}}{{else}}"${1:-{{.Array}}}"{{end}}{{.AtOnce}}{{end}} {{.File}})
-job=${job%%;*} # the cluster's name may stand behind
+job=${job%%;*} # without the cluster's name
 echo "$job" >>{{.Notes}}/jobs
 echo "{{.Name}}: job $job"
 {{end}}END
@@ -254,7 +253,7 @@ id=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
 id=${id:-$SLURM_JOB_ID}
 say() { echo "$(date -u +%Y-%m-%dT%H:%M:%SZ) $* $id ${SLURMD_NODENAME:-unknown}" >>"$note"; }
 
-# again sends the task back to the queue, at most {{.Retries}} times; Slurm waits two minutes before it starts it again.
+# again sends the task back to the queue, at most {{.Retries}} times; Slurm starts it two minutes later.
 again() {
 	[ "${SLURM_RESTART_COUNT:-0}" -lt {{.Retries}} ] || return
 	for pause in 1 2 4 8 16 32 64 128; do # the controller may be away
@@ -277,10 +276,10 @@ done
 [ $code -ge 0 ] || code=143
 say end $code
 case $code,$late,$cancelled in
-0,* | 2,*) ;;               # done; misuse, which nothing mends that is done again
-*,yes) ;;                   # cancelled: what it did is kept
+0,* | 2,*) ;;               # done, or misused: trying again does not help
+*,yes) ;;                   # cancelled: its work is kept
 130,, | 143,,) ;;           # stopped by hand, likewise
-*) again ;;                 # out of time: it goes on where it was. Failed: its machine may be to blame; parts are made once, whoever makes them
+*) again ;;                 # out of time: it continues. Failed: perhaps because of its machine
 esac
 exit $code
 `

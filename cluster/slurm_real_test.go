@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"winnow/datasets/location"
 )
 
 // patient bounds what the test waits for.
@@ -369,7 +371,8 @@ func TestSlurm(t *testing.T) {
 	t.Logf("%.1f s: killed the controller during task %d", time.Since(began).Seconds(), shard)
 	e.until("a task ends without a controller", func() bool {
 		last := Task{Shard: shard}
-		slurmNotes("dealt").last(&last, slurmNotes("dealt").folder)
+		n := slurmNotes(location.At("dealt"))
+		n.last(&last, n.folder)
 		return last.Code != nil
 	})
 	e.startController()
@@ -430,7 +433,8 @@ func TestSlurm(t *testing.T) {
 // again lets a task fail for good: its join leaves the queue, and the command that winnow cluster status names runs
 // the task and the join.
 func again(t *testing.T, e *engine, words []string) {
-	program := "#!/bin/sh\n[ \"$SLURM_ARRAY_TASK_ID\" != 2 ] || [ -e mended ] || exit 2\nexec " + quoted(os.Getenv("WINNOW")) + ` "$@"` + "\n"
+	program := "#!/bin/sh\n[ \"$SLURM_ARRAY_TASK_ID\" != 2 ] || [ -e mended ] || exit 2\nexec " +
+		quoted(os.Getenv("WINNOW")) + ` "$@"` + "\n"
 	if err := os.WriteFile("it's winnow", []byte(program), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -11,19 +11,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/datasets/location"
 	"winnow/internal/hint"
 )
 
-// extraction is a command as the program reads it.
+// extraction returns a parsed command.
 func extraction(out string, more ...string) Command {
 	words := append([]string{"-q", "extract", "--manifest", "birds.csv", "--model", "no", "--out", out}, more...)
 	return Command{Name: "extract", Words: words, At: 2, Flags: map[string]string{"out": out, "manifest": "birds.csv",
 		"model": "no", "quiet": "true"}, Known: []string{"manifest", "model", "out", "shard"}}
 }
 
-const dryRun = `{"images": 1000000, "bytes": 5120000000, "tried": 288, "device": "cpu", "batch": 32, "images_per_second": 50, "memory": 300000000}`
+const dryRun = `{"images": 1000000, "bytes": 5120000000, "tried": 288, "device": "cpu", "batch": 32,
+	"images_per_second": 50, "memory": 300000000}`
 
-// hosted answers dry runs in a folder of its own, and keeps their words.
+// hosted returns a host in dir that answers dry runs and records their words.
 func hosted(t *testing.T, dir string) (Host, *[][]string) {
 	t.Helper()
 	var asked [][]string
@@ -103,7 +105,7 @@ func TestSlurmSubmits(t *testing.T) {
 		"--parsable --dependency=afterok:101 ") {
 		t.Errorf("again: %s", got)
 	}
-	n := slurmNotes(filepath.Join(dir, odd))
+	n := slurmNotes(location.At(filepath.Join(dir, odd)))
 	if n.tasks != 8 || fmt.Sprint(n.jobs) != "[101 101]" || len(n.then) != 3 {
 		t.Errorf("%+v", n)
 	}
@@ -159,7 +161,9 @@ func TestSlurmAsks(t *testing.T) {
 		want []string // lines
 		not  string
 	}{
-		{Options{}, []string{"# One of 6 tasks of", "--time=01:55:00", "--mem=512M", "made 50.0 images/s here on cpu", "\n#SBATCH --requeue\n"}, "--partition"}, // 5.6 hours in all
+		// 5.6 hours in all
+		{Options{}, []string{"# One of 6 tasks of", "--time=01:55:00", "--mem=512M", "made 50.0 images/s here on cpu",
+			"\n#SBATCH --requeue\n"}, "--partition"},
 		{Options{Tasks: 100, CPUs: 4, Slurm: Slurm{Partition: "long one",
 			More: []string{"--account=birds & co", "--exclusive"}}},
 			[]string{"--time=00:10:00", "--cpus-per-task=4", `--partition="long one"`, `--account="birds & co"`,
@@ -167,7 +171,8 @@ func TestSlurmAsks(t *testing.T) {
 		{Options{Tasks: 100, GPUs: 2, Memory: 3_000_000_000, Slurm: Slurm{Time: "2-00:00:00"}},
 			[]string{"--gres=gpu:2", " --device cuda -q extract --shard auto/100 ", "--mem=2862M",
 				"--time=2-00:00:00"}, "dry run"},
-		{Options{Tasks: 2, Memory: 1 << 30}, []string{"--time=05:35:00", "--mem=1024M"}, "--mem=512M"}, // an hour margin: 2 × 2.8 hours
+		// an hour margin: 2 × 2.8 hours
+		{Options{Tasks: 2, Memory: 1 << 30}, []string{"--time=05:35:00", "--mem=1024M"}, "--mem=512M"},
 		{Options{Tasks: 2, Retries: 5, Program: "winnow"}, []string{`-lt 5 ]`, "\nwinnow -q extract "}, "/opt"},
 	} {
 		h, asked := hosted(t, "/w")
@@ -212,7 +217,8 @@ func TestTask(t *testing.T) {
 	program := filepath.Join(dir, "winnow")
 	h := Host{Dir: dir, Self: program, Note: func(string, ...any) {}}
 	script, err := WriteSlurm(t.Context(), h, []Command{{Name: "data check",
-		Words: []string{"data", "check", "--out", "c"}, At: 2, Flags: map[string]string{"out": "c"}, Known: []string{"shard"}}},
+		Words: []string{"data", "check", "--out", "c"}, At: 2, Flags: map[string]string{"out": "c"},
+		Known: []string{"shard"}}},
 		Options{Tasks: 8, Retries: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -256,7 +262,7 @@ func TestTask(t *testing.T) {
 		}
 		var last Task
 		last.Shard = 3
-		n := slurmNotes(filepath.Join(dir, "c"))
+		n := slurmNotes(location.At(filepath.Join(dir, "c")))
 		n.last(&last, n.folder)
 		if last.Code == nil || fmt.Sprint(*last.Code) != c.noted ||
 			!strings.Contains(last.Said, " on n7 with exit code "+c.noted) {

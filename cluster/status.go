@@ -19,22 +19,22 @@ import (
 
 // Status is the state of an output's parts, as `winnow cluster status --json` prints it.
 type Status struct {
-	Out     string `json:"out"`
-	Job     string `json:"job"` // the command; "": no part says it yet
-	Parts   int    `json:"parts"`
-	Present int    `json:"present"`
-	Open    []Task `json:"open"`   // parts that are missing, begun or torn
-	Joined  bool   `json:"joined"` // Out exists
-	Then    []Step `json:"then"`   // what Slurm runs after the parts
-	Next    string `json:"next"`   // the command to run now; "": tasks are still running, or all is done
+	Out     location.Source `json:"out"`
+	Job     string          `json:"job"` // the command; "": unknown until a part is begun
+	Parts   int             `json:"parts"`
+	Present int             `json:"present"`
+	Open    []Task          `json:"open"`   // parts that are missing, begun or torn
+	Joined  bool            `json:"joined"` // Out exists
+	Then    []Step          `json:"then"`   // what Slurm runs after the parts
+	Next    string          `json:"next"`   // the command to run now; "": wait, or all is done
 }
 
-// Task is a part that is not there and the task that makes it.
+// Task is a part that is not complete and the task that makes it.
 type Task struct {
 	Shard int    `json:"shard"`
 	State State  `json:"state"`
-	Why   string `json:"why,omitempty"`   // it is torn
-	Slurm string `json:"slurm,omitempty"` // its state of the task
+	Why   string `json:"why,omitempty"`   // torn: how
+	Slurm string `json:"slurm,omitempty"` // Slurm's state of the task
 	Code  *int   `json:"code,omitempty"`  // exit code of the last try
 	Said  string `json:"said,omitempty"`  // the last try, for people
 	Log   string `json:"log,omitempty"`
@@ -48,8 +48,8 @@ type Step struct {
 	Code *int   `json:"code,omitempty"`
 }
 
-// ReadStatus returns the state of an output's parts. With verify it reads every byte of them. queue may be nil.
-func ReadStatus(ctx context.Context, out string, verify bool, queue Queue) (Status, error) {
+// ReadStatus returns the state of an output's parts. With verify it reads all their bytes. queue may be nil.
+func ReadStatus(ctx context.Context, out location.Source, verify bool, queue Queue) (Status, error) {
 	out = Out(out)
 	s := Status{Out: out}
 	w, err := Look(ctx, out)
@@ -65,10 +65,10 @@ func ReadStatus(ctx context.Context, out string, verify bool, queue Queue) (Stat
 	case verify:
 		if err := w.Verify(ctx); ctx.Err() != nil {
 			return s, err
-		} // the states say what it found
+		} // w.Parts say what it found
 	}
 	s.Job, s.Parts = w.Job, w.Of
-	_, err = location.At(out).Stat(ctx)
+	_, err = out.Stat(ctx)
 	s.Joined = err == nil
 	queued := notes.queued(ctx, queue)
 	for _, p := range w.Parts {
@@ -92,7 +92,7 @@ func ReadStatus(ctx context.Context, out string, verify bool, queue Queue) (Stat
 	return s, nil
 }
 
-// Whole reports whether all parts are there.
+// Whole reports whether all parts are complete.
 func (s Status) Whole() bool { return len(s.Open) == 0 }
 
 // next returns the command to run now.
@@ -116,7 +116,7 @@ func (s Status) next(n notes, queued map[int]Queued) string {
 		}
 		return ""
 	case s.Whole():
-		return "winnow join " + quoted(s.Out)
+		return "winnow join " + quoted(s.Out.String())
 	case len(held) > 0:
 		return "scontrol release " + strings.Join(held, ",")
 	case len(idle) < len(s.Open): // wait for those that are running
@@ -139,7 +139,7 @@ func (s Status) Write(w io.Writer) error {
 	case s.Joined && s.Whole():
 		joined = ", joined"
 	case s.Joined:
-		joined = "; something stands at " + s.Out + " already"
+		joined = "; something is at " + s.Out.String() + " already"
 	}
 	fmt.Fprintf(w, "%s: %d of %d parts%s are there%s\n", s.Out, s.Present, s.Parts, job, joined)
 	var rows [][]string
@@ -168,17 +168,20 @@ func (s Status) Write(w io.Writer) error {
 	return nil
 }
 
-// notes are the files that the tasks of a Slurm job left beside its output.
+// notes are the files that the tasks of a Slurm job left next to its output.
 type notes struct {
 	folder string // of the first stage
-	tasks  int    // 0: there are none
+	tasks  int    // 0: there are no notes
 	jobs   []string
-	then   []string // folders of what runs after it
+	then   []string // folders of the stages after the first
 }
 
-// slurmNotes finds the notes of the first stage of an output's job, which makes the parts.
-func slurmNotes(out string) (n notes) {
-	scripts, _ := filepath.Glob(escaped(slurmDir(out)) + "/[0-9]*.sh") // the pattern is right
+// slurmNotes finds the notes of an output's job. Its first stage makes the parts.
+func slurmNotes(out location.Source) (n notes) {
+	if out.IsRemote() {
+		return n
+	}
+	scripts, _ := filepath.Glob(escaped(slurmDir(out)) + "/[0-9]*.sh") // the pattern is valid
 	for _, name := range scripts {
 		folder := strings.TrimSuffix(name, ".sh")
 		if tasks := tasksIn(name); tasks > 0 && n.tasks == 0 {
@@ -191,7 +194,7 @@ func slurmNotes(out string) (n notes) {
 	return n
 }
 
-// escaped returns a pattern that matches a path alone.
+// escaped returns a pattern that matches only the path.
 func escaped(path string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }
@@ -222,7 +225,7 @@ func lines(name string) func(yield func(string) bool) {
 	}
 }
 
-// last reads how the last try of a task ended: TIME start JOB NODE, or TIME end CODE JOB NODE.
+// last reads how the last try of a task went, from lines TIME start JOB NODE and TIME end CODE JOB NODE.
 func (n notes) last(t *Task, folder string) {
 	if n.tasks == 0 {
 		return

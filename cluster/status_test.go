@@ -12,9 +12,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"winnow/datasets/location"
 )
 
-// dealt makes some of the parts of an output in a folder of its own, and the scripts of a Slurm job with notes.
+// out is the output of the jobs of these tests.
+var out = location.At("out")
+
+// dealt makes some of the parts of out in a new working folder, and the scripts of a Slurm job with notes.
 func dealt(t *testing.T, tasks int, present []int, notes map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -27,7 +32,7 @@ func dealt(t *testing.T, tasks int, present []int, notes map[string]string) {
 	shell(t, 0, nil, "sh", "-c", script)
 	for _, i := range present {
 		job := Job[string]{Name: "extract", Unit: "images"}
-		if _, err := job.Do(t.Context(), "out", Shard{Index: i, Of: tasks}, Rows{Total: 1000, Batch: 1},
+		if _, err := job.Do(t.Context(), out, Shard{Index: i, Of: tasks}, Rows{Total: 1000, Batch: 1},
 			func(first, _ int, put func(string) error) error { return put(fmt.Sprintln("rows of", i)) }); err != nil {
 			t.Fatal(err)
 		}
@@ -48,14 +53,14 @@ func printed(t *testing.T, s Status) string {
 	return b.String()
 }
 
-// Every part that is not there is told with what is known of it, and the command that runs all of these again.
+// A status lists every missing part, what is known of it, and the command that runs all missing parts again.
 func TestStatus(t *testing.T) {
 	dealt(t, 8, []int{1, 2, 5, 6, 8}, map[string]string{
 		"1-extract/3":         "T1 start 101_3 n1\nT2 end 1 101_3 n1\nT3 start 101_3 n2\nT4 end 137 101_3 n2\n",
 		"1-extract/4":         "T1 start 101_4 n1\n",
 		"1-extract/101_3.log": "no memory\n",
 	})
-	part := Path("out", 5, 8)
+	part := Path(out, 5, 8).Path()
 	content, err := os.ReadFile(part)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +68,7 @@ func TestStatus(t *testing.T) {
 	if err := os.WriteFile(part, content[:len(content)/2], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, err := ReadStatus(t.Context(), "out.parts", false, nil)
+	s, err := ReadStatus(t.Context(), Dir(out), false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,16 +94,17 @@ next: sh out.slurm/submit.sh 3-5,7
 		"": queue("101_3|RUNNING|None\n", "101_3|FAILED|1:0\n101_4|NODE_FAIL|0:0\n"),
 		"scontrol release 101_3,107_4": queue("101_3|PENDING|launch failed requeued "+
 			"held\n107_4|PENDING|JobHeldUser\n101_7|RUNNING|None\n", ""),
-		"sh out.slurm/submit.sh 3-5,7":   queue("", "101_3|OUT_OF_MEMORY|0:125\n101_4|TIMEOUT|0:0\n101_1|COMPLETED|0:0\n"),
+		"sh out.slurm/submit.sh 3-5,7": queue("",
+			"101_3|OUT_OF_MEMORY|0:125\n101_4|TIMEOUT|0:0\n101_1|COMPLETED|0:0\n"),
 		"sh out.slurm/submit.sh 3-5,7 ":  nil,
 		"sh out.slurm/submit.sh 3-5,7  ": queue("102|PENDING|Dependency\nnonsense\n", ""),
 	} {
-		s, err := ReadStatus(t.Context(), "out", false, q)
+		s, err := ReadStatus(t.Context(), out, false, q)
 		if err != nil || s.Next != strings.TrimSpace(want) {
 			t.Errorf("found %q, %v, expected %q", s.Next, err, want)
 		}
 	}
-	if s, err = ReadStatus(t.Context(), "out", false, queue("", "101_3|OUT_OF_MEMORY|0:125\n")); err != nil ||
+	if s, err = ReadStatus(t.Context(), out, false, queue("", "101_3|OUT_OF_MEMORY|0:125\n")); err != nil ||
 		s.Open[0].Slurm != "Slurm: OUT_OF_MEMORY (0:125)" {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -109,13 +115,13 @@ next: sh out.slurm/submit.sh 3-5,7
 func TestStatusBeginsAndEnds(t *testing.T) {
 	dealt(t, 3, nil, map[string]string{"1-extract/2": "T1 start 101_2 n1\nT2 end 2 101_2 n1\nrubbish\nT3 end many " +
 		"101_2 n1\nT2 end 2 101_2 n1\n"})
-	s, err := ReadStatus(t.Context(), "out", false, nil)
+	s, err := ReadStatus(t.Context(), out, false, nil)
 	if err != nil || s.Present != 0 || s.Parts != 3 || len(s.Open) != 3 || *s.Open[1].Code != 2 ||
 		s.Next != "sh out.slurm/submit.sh 1-3" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	dealt(t, 3, []int{1, 2, 3}, map[string]string{"1-extract-join/1": "T1 start 102 n1\nT2 end 1 102 n1\n"})
-	s, err = ReadStatus(t.Context(), "out", true, nil)
+	s, err = ReadStatus(t.Context(), out, true, nil)
 	if err != nil || !s.Whole() || s.Next != "winnow join out" || s.Joined || *s.Then[0].Code != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -123,7 +129,7 @@ func TestStatusBeginsAndEnds(t *testing.T) {
 		"T2 on n1 with exit code 1, failed: see its log\nnext: winnow join out\n" {
 		t.Errorf("%q", text)
 	}
-	part := Path("out", 2, 3)
+	part := Path(out, 2, 3).Path()
 	content, err := os.ReadFile(part)
 	if err != nil {
 		t.Fatal(err)
@@ -133,10 +139,10 @@ func TestStatusBeginsAndEnds(t *testing.T) {
 	if err := os.WriteFile(part, content, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = ReadStatus(t.Context(), "out", false, nil); err != nil || !s.Whole() {
+	if s, err = ReadStatus(t.Context(), out, false, nil); err != nil || !s.Whole() {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if s, err = ReadStatus(t.Context(), "out", true, nil); err != nil || len(s.Open) != 1 ||
+	if s, err = ReadStatus(t.Context(), out, true, nil); err != nil || len(s.Open) != 1 ||
 		s.Open[0].State != Torn || s.Next != "sh out.slurm/submit.sh 2" {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -145,7 +151,7 @@ func TestStatusBeginsAndEnds(t *testing.T) {
 		os.WriteFile("out.slurm/1-extract-join/1", []byte("T1 start 102 n1\nT2 end 0 102 n1\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = ReadStatus(t.Context(), "out", true, nil); err != nil || !s.Joined || s.Next != "" {
+	if s, err = ReadStatus(t.Context(), out, true, nil); err != nil || !s.Joined || s.Next != "" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -156,12 +162,12 @@ func TestStatusElsewhere(t *testing.T) {
 	if err := os.RemoveAll("out.slurm"); err != nil {
 		t.Fatal(err)
 	}
-	s, err := ReadStatus(t.Context(), "out", false, AskSlurm)
+	s, err := ReadStatus(t.Context(), out, false, AskSlurm)
 	if err != nil || s.Next != "the same command again with --shard 2/3 and so on, or as tasks 2 of an array with "+
 		"--shard auto/3" {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if _, err := ReadStatus(t.Context(), "none", false, nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadStatus(t.Context(), location.At("none"), false, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("found %v", err)
 	}
 	var out strings.Builder

@@ -10,15 +10,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"winnow/datasets/location"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
 )
 
-// Verify reads all parts, marks those with other sums as torn, and returns an error unless all are whole.
+// Verify reads all parts, marks those with wrong sums as torn, and returns an error unless all are complete.
 func (w *Whole) Verify(ctx context.Context) error { return w.verify(ctx, "") }
 
-// verify is Verify without the sums of one file of parts that are folders.
+// verify is Verify, but skips the file except in parts that are folders.
 func (w *Whole) verify(ctx context.Context, except string) error {
 	for i := range w.Parts {
 		p := &w.Parts[i]
@@ -55,7 +54,7 @@ func (w *Whole) verify(ctx context.Context, except string) error {
 
 // verify reads the part and compares its sums, except that of one file.
 func (p *Part) verify(ctx context.Context, except string) error {
-	if info, err := location.At(p.Path).Stat(ctx); err != nil {
+	if info, err := p.Path.Stat(ctx); err != nil {
 		return err
 	} else if info.IsDir() {
 		s, err := p.sealedFolder()
@@ -66,7 +65,7 @@ func (p *Part) verify(ctx context.Context, except string) error {
 			if f.Name == except {
 				continue
 			}
-			if n, sum, err := digest(ctx, location.At(p.Path).Join(filepath.Base(f.Name)).String()); err != nil {
+			if n, sum, err := digest(ctx, p.Path.Join(filepath.Base(f.Name))); err != nil {
 				return err
 			} else if n != f.Bytes || sum != f.SHA256 {
 				return fmt.Errorf("has a %s that changed since it was written", f.Name)
@@ -74,7 +73,7 @@ func (p *Part) verify(ctx context.Context, except string) error {
 		}
 		return nil
 	}
-	f, err := location.At(p.Path).Open(ctx)
+	f, err := p.Path.Open(ctx)
 	if err != nil {
 		return err
 	}

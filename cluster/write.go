@@ -21,9 +21,9 @@ import (
 	"winnow/internal/interrupt"
 )
 
-// A part that is a file is the header, a line of JSON; then what the job wrote; then the seal: the sha256 of all
-// before it, the length of all before it in 8 bytes, big-endian, and endMark. A part that is a folder holds
-// headerFile, which lists the other files once the part is whole.
+// A part's file is the header, a line of JSON; then what the job wrote; then the seal: the sha256 of all before it, its
+// length in 8 bytes, big-endian, and endMark. A part's folder holds headerFile, which lists the other files once the
+// part is complete.
 const (
 	endMark    = "wnw-end\n"
 	sealBytes  = sha256.Size + 8 + len(endMark)
@@ -34,7 +34,7 @@ const (
 // sealed is headerFile's content.
 type sealed struct {
 	Header
-	Files []file `json:"files"` // nil: begun
+	Files []file `json:"files"` // nil: the part is not complete
 }
 
 type file struct {
@@ -43,17 +43,17 @@ type file struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Made describes the part that a machine made, for people and as JSON.
+// Made describes the part that a machine made.
 type Made struct {
-	Part     string `json:"part"`
-	Out      string `json:"out"` // of the whole
-	Job      string `json:"job"`
-	Shard    string `json:"shard"`
-	First    int    `json:"first"`
-	End      int    `json:"end"`
-	Total    int    `json:"total"`
-	Unit     string `json:"unit"`
-	Complete bool   `json:"complete"` // it was there already: nothing was done
+	Part     location.Source `json:"part"`
+	Out      location.Source `json:"out"` // of the whole
+	Job      string          `json:"job"`
+	Shard    string          `json:"shard"`
+	First    int             `json:"first"`
+	End      int             `json:"end"`
+	Total    int             `json:"total"`
+	Unit     string          `json:"unit"`
+	Complete bool            `json:"complete"` // it existed: nothing was done
 }
 
 // Write implements [Result].
@@ -68,32 +68,31 @@ func (m Made) Write(w io.Writer) error {
 }
 
 // made describes the part.
-func (h Header) made(out string) Made {
+func (h Header) made(out location.Source) Made {
 	return Made{Part: Path(out, h.Shard, h.Of), Out: Out(out), Job: h.Job, Shard: h.String(), First: h.First,
-		End:   h.End,
-		Total: h.Total, Unit: h.Unit}
+		End: h.End, Total: h.Total, Unit: h.Unit}
 }
 
-// write makes the part h, a file, unless it is there, whole and of the same job. A torn one is replaced.
-func write(ctx context.Context, out string, h Header, fill func(io.Writer) error) (Made, error) {
+// write makes the part h, a file, unless it exists and is complete. A torn one is replaced.
+func write(ctx context.Context, out location.Source, h Header, fill func(io.Writer) error) (Made, error) {
 	m := h.made(out)
 	own, err := standing(ctx, out, h)
 	if err != nil || own.State == Present {
 		m.Complete = err == nil
 		return m, err
 	}
-	if location.At(out).IsRemote() {
+	if out.IsRemote() {
 		return m, hint.Misused("parts: %s: expected a path on this machine: parts of winnow %s are files, and of "+
 			"those in object stores only folders are written, by winnow extract", out, h.Job)
 	}
-	if err := os.MkdirAll(Dir(out), 0o755); err != nil {
+	if err := os.MkdirAll(Dir(out).Path(), 0o755); err != nil {
 		return m, fmt.Errorf("parts: %w", err)
 	}
 	head, err := json.Marshal(h)
 	if err != nil {
 		return m, err
 	}
-	err = atomicfile.Write(Path(out, h.Shard, h.Of), func(w io.Writer) error {
+	err = atomicfile.Write(m.Part.Path(), func(w io.Writer) error {
 		counted := &sum{to: w, hash: sha256.New()}
 		if _, err := counted.Write(append(head, '\n')); err != nil {
 			return err
@@ -122,20 +121,20 @@ func (s *sum) Write(b []byte) (int, error) {
 	return s.to.Write(b)
 }
 
-// begin prepares the folder at of the part h and reports the state that it found: nothing is to do for a part that is
-// Present, and what was torn is removed.
-func begin(ctx context.Context, out string, h Header, overwrite bool) (at string, s State, err error) {
+// begin prepares the folder at for the part h and returns the part's state. If that is Present, nothing needs to be
+// done and at is "". The files of a torn part are removed.
+func begin(ctx context.Context, out location.Source, h Header, overwrite bool) (at string, s State, err error) {
 	own := Part{State: Missing}
 	if !overwrite {
 		if own, err = standing(ctx, out, h); err != nil || own.State == Present {
-			return Path(out, h.Shard, h.Of), own.State, err
+			return "", own.State, err
 		}
 	}
-	if location.At(out).IsRemote() {
+	if out.IsRemote() {
 		at, err = workplace(out, h)
 		return at, own.State, err
 	}
-	at = Path(out, h.Shard, h.Of)
+	at = Path(out, h.Shard, h.Of).Path()
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return at, own.State, fmt.Errorf("parts: %w", err)
 	}
@@ -146,7 +145,7 @@ func begin(ctx context.Context, out string, h Header, overwrite bool) (at string
 		return at, own.State, nil
 	}
 	entries, err := os.ReadDir(at)
-	for _, e := range entries { // damaged files are made again
+	for _, e := range entries { // any of them may be damaged
 		if err == nil && contents(e) {
 			err = os.Remove(filepath.Join(at, e.Name()))
 		}
@@ -154,14 +153,14 @@ func begin(ctx context.Context, out string, h Header, overwrite bool) (at string
 	return at, own.State, err
 }
 
-// workplace makes the folder in which a part for an object store is filled. A folder that others can open is refused.
-func workplace(out string, h Header) (string, error) {
+// workplace makes the folder in which a part for an object store is filled. A folder that others can open is an error.
+func workplace(out location.Source, h Header) (string, error) {
 	h.Winnow = ""
 	text, err := json.Marshal(h)
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(append([]byte(Out(out)+"\n"), text...))
+	sum := sha256.Sum256(append([]byte(Out(out).String()+"\n"), text...))
 	at := filepath.Join(os.TempDir(), fmt.Sprintf("winnow-part-%x", sum[:8]))
 	if err := os.Mkdir(at, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("parts: %w", err)
@@ -182,9 +181,9 @@ func contents(e fs.DirEntry) bool {
 	return e.Name() != headerFile && e.Name()[0] != '.' && e.Type().IsRegular()
 }
 
-// finish seals the folder of a part: it lists the files with their sums, except those whose names begin with a dot.
-// If the output is in an object store, the files are put there, the list last, and removed here.
-func finish(ctx context.Context, out string, h Header, at string) error {
+// finish completes the folder of a part: it lists the files with their sums, except those whose names begin with a dot.
+// If the output is in an object store, it puts the files there, the list last, and removes them here.
+func finish(ctx context.Context, out location.Source, h Header, at string) error {
 	entries, err := os.ReadDir(at)
 	if err != nil {
 		return fmt.Errorf("parts: %w", err)
@@ -194,13 +193,13 @@ func finish(ctx context.Context, out string, h Header, at string) error {
 		if !contents(e) {
 			continue
 		}
-		n, sum, err := digest(ctx, filepath.Join(at, e.Name()))
+		n, sum, err := digest(ctx, location.At(filepath.Join(at, e.Name())))
 		if err != nil {
 			return err
 		}
 		all.Files = append(all.Files, file{e.Name(), n, sum})
 	}
-	if err := writeHeader(at, all); err != nil || !location.At(out).IsRemote() {
+	if err := writeHeader(at, all); err != nil || !out.IsRemote() {
 		return err
 	}
 	names := []string{}
@@ -213,14 +212,14 @@ func finish(ctx context.Context, out string, h Header, at string) error {
 	return os.RemoveAll(at)
 }
 
-// PutFolder copies files of a folder into an object store. The last file is removed first and written last: while it
-// exists, all others do.
-func PutFolder(ctx context.Context, to, from string, names ...string) error {
-	if err := location.At(to).Join(names[len(names)-1]).Remove(ctx); err != nil {
+// PutFolder copies files of a folder into an object store. It removes the last file first and writes it last, so that
+// all others exist while it does.
+func PutFolder(ctx context.Context, to location.Source, from string, names ...string) error {
+	if err := to.Join(names[len(names)-1]).Remove(ctx); err != nil {
 		return err
 	}
 	for _, name := range names {
-		if err := location.At(to).Join(name).Put(ctx, filepath.Join(from, name)); err != nil {
+		if err := to.Join(name).Put(ctx, filepath.Join(from, name)); err != nil {
 			return err
 		}
 	}
@@ -236,8 +235,8 @@ func writeHeader(path string, s sealed) error {
 }
 
 // digest returns a file's length and sha256.
-func digest(ctx context.Context, path string) (int64, string, error) {
-	f, err := location.At(path).Open(ctx)
+func digest(ctx context.Context, at location.Source) (int64, string, error) {
+	f, err := at.Open(ctx)
 	if err != nil {
 		return 0, "", err
 	}
@@ -247,17 +246,17 @@ func digest(ctx context.Context, path string) (int64, string, error) {
 	return n, hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// standing returns the part h as it is, and an error if the parts beside it are of another job.
-func standing(ctx context.Context, out string, h Header) (Part, error) {
+// standing returns the existing part h, and an error if the parts next to it are of another job.
+func standing(ctx context.Context, out location.Source, h Header) (Part, error) {
 	w, err := Look(ctx, out)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Part{State: Missing}, nil
 	}
-	advice := "name another --out, ask for the same again, or remove " + Dir(out)
+	advice := "name another --out, ask for the same again, or remove " + Dir(out).String()
 	if err != nil {
 		return Part{}, hint.With(err, "%s", advice)
 	}
-	if w.Job != "" { // the others are like it
+	if w.Job != "" { // all parts agree
 		if why := w.Header.Differs(h); why != "" {
 			return Part{}, hint.With(fmt.Errorf("%s: holds parts of another job: %s", Dir(out), why), "%s", advice)
 		}
@@ -266,7 +265,7 @@ func standing(ctx context.Context, out string, h Header) (Part, error) {
 			"%s", advice)
 	}
 	own := w.Parts[h.Shard-1]
-	if own.State == Present && !location.At(own.Path).IsRemote() { // there the sizes suffice: the copy was checked
+	if own.State == Present && !own.Path.IsRemote() { // in object stores sizes suffice: uploads are checked
 		if err := own.verify(ctx, ""); ctx.Err() != nil {
 			return own, ctx.Err()
 		} else if err != nil {

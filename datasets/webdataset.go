@@ -48,7 +48,8 @@ func webName(name string) (key, ending string, ok bool) {
 }
 
 // readWebDataset reads tar files in WebDataset's form: files whose names differ only in their endings are a sample.
-func readWebDataset(ctx context.Context, source location.Source, list *shards.List, opts ReadOptions) (*Dataset, error) {
+func readWebDataset(ctx context.Context, source location.Source, list *shards.List,
+	opts ReadOptions) (*Dataset, error) {
 	all := make([]*webShard, len(list.Names))
 	texts := map[string]bool{webClass: true, webText: true, webJSON: true}
 	for _, name := range []string{opts.Names.Label, opts.Names.Split, opts.Names.True} {

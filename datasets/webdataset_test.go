@@ -328,7 +328,8 @@ func FuzzWebDataset(f *testing.F) {
 		if s.read(t.Context(), bytes.NewReader(data), int64(len(data))) != nil {
 			return
 		}
-		d, err := ReadOptions{Split: Train}.webDataset(location.At("m"), &shards.List{Names: []string{"a.tar"}}, []*webShard{s})
+		d, err := ReadOptions{Split: Train}.webDataset(location.At("m"), &shards.List{Names: []string{"a.tar"}},
+			[]*webShard{s})
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-// Package docs holds the pages to the program: their commands run and print what the pages show.
+// Package docs tests the pages: it runs their commands and compares what they print with what the pages show.
 package docs
 
 import (
@@ -28,17 +28,21 @@ import (
 
 func TestMain(m *testing.M) { winnowtest.Main(m) }
 
-// notRun holds why a block of commands may be left out: `<!-- not run: REASON -->` stands before it.
-var notRun = []string{"a GPU", "a server that waits for a browser", "servers of databases", "somebody's data or model", "minutes", "installs software"}
+// notRun lists the reasons for which a block of commands may be skipped, as `<!-- not run: REASON -->` before it.
+var notRun = []string{"a GPU", "a server that waits for a browser", "servers of databases", "somebody's data or model",
+	"minutes", "installs software"}
 
 // block is a fenced part of a page.
 type block struct {
 	language, text string
-	line, section  int    // section: how many headings stand before it
-	mark           string // what an HTML comment before it says, or ""
+	line, section  int    // section: number of headings before it
+	mark           string // text of an HTML comment before it, or ""
 }
 
-var comment = regexp.MustCompile(`^<!-- (.*) -->$`)
+var (
+	comment = regexp.MustCompile(`^<!-- (.*) -->$`)
+	command = regexp.MustCompile(`(?m)^(\$ )?(winnow [a-z]|make [a-z])`)
+)
 
 // blocks returns the fenced parts of a page.
 func blocks(text string) []block {
@@ -65,13 +69,14 @@ func blocks(text string) []block {
 	return all
 }
 
-// docPages returns the pages whose commands are run, by their names below docs; README.md of the repository is "../README.md".
+// docPages returns the pages whose commands are run, by their names below docs. The repository's README.md is
+// "../README.md".
 func docPages(t *testing.T) map[string]string {
 	t.Helper()
 	docs := filepath.Join(reference.Root(t), "docs")
 	files, err := filepath.Glob(filepath.Join(docs, "*.md"))
 	if err != nil || len(files) == 0 {
-		t.Fatal("docs holds no page", err)
+		t.Fatal("docs has no page", err)
 	}
 	pages := make(map[string]string)
 	for _, file := range append(files, filepath.Join(docs, "..", "README.md")) {
@@ -88,7 +93,7 @@ func docPages(t *testing.T) map[string]string {
 	return pages
 }
 
-// shell runs the commands of pages in bash, each page in a folder of its own that begins as the page it goes on from ended.
+// shell runs the commands of pages in bash. Each page has its own folder, a copy of that of the page it goes on from.
 type shell struct {
 	pages   map[string]string
 	bin     string            // holds a program winnow
@@ -97,8 +102,9 @@ type shell struct {
 	skipped map[string]int // by reason
 }
 
-// TestDocsCommands runs every block of commands in README.md and docs as it stands there, and looks for what the page says that
-// is printed. A page begins in a folder with the example's photos, or where the page ended that `<!-- goes on from PAGE -->` names.
+// TestDocsCommands runs every block of commands in README.md and docs, and looks for the output that the page shows.
+// A page begins in a folder with the example's photos, or in a copy of that of the page that `<!-- goes on from PAGE
+// -->` names.
 func TestDocsCommands(t *testing.T) {
 	orttest.Runtime(t)
 	s := &shell{pages: docPages(t), bin: t.TempDir(), folders: map[string]string{}, skipped: map[string]int{}}
@@ -121,11 +127,11 @@ func TestDocsCommands(t *testing.T) {
 	s.recipe(t, "label-studio-and-fiftyone.md")
 	t.Logf("%d blocks of commands were run", s.ran)
 	for _, reason := range slices.Sorted(maps.Keys(s.skipped)) {
-		t.Logf("%d were not, because of %s", s.skipped[reason], reason)
+		t.Logf("%d were skipped: %s", s.skipped[reason], reason)
 	}
 }
 
-// page returns the folder that the page's commands leave, in which they are run once.
+// page returns the folder of a page after its commands, which are run once.
 func (s *shell) page(t *testing.T, page string) string {
 	t.Helper()
 	if folder, ok := s.folders[page]; ok {
@@ -136,7 +142,7 @@ func (s *shell) page(t *testing.T, page string) string {
 	}
 	text, ok := s.pages[page]
 	if !ok {
-		t.Fatalf("docs/%s: is gone on from, and is not there", page)
+		t.Fatalf("docs/%s: does not exist, but a page goes on from it", page)
 	}
 	s.folders[page] = ""
 	before := "README.md"
@@ -158,23 +164,25 @@ func (s *shell) page(t *testing.T, page string) string {
 func (s *shell) run(t *testing.T, page, folder string) {
 	var script strings.Builder
 	script.WriteString("set -euo pipefail\n")
-	var done []block // that are in the script
+	var done []block // those in the script
 	outputs := make(map[int][]block)
 	for _, b := range blocks(s.pages[page]) {
 		where := fmt.Sprintf("docs/%s:%d", page, b.line)
 		reason, skip := strings.CutPrefix(b.mark, "not run: ")
+		byCommand := strings.HasPrefix(b.mark, "printed")
 		switch {
-		case b.language == "text" && len(done) > 0 && done[len(done)-1].section == b.section && !strings.HasPrefix(b.mark, "printed") && !strings.HasPrefix(b.mark, "not compared"):
+		case b.language == "text" && len(done) > 0 && done[len(done)-1].section == b.section && !byCommand &&
+			!strings.HasPrefix(b.mark, "not compared"):
 			outputs[len(done)-1] = append(outputs[len(done)-1], b)
-		case b.language != "sh" && regexp.MustCompile(`(?m)^(\$ )?(winnow [a-z]|make [a-z])`).MatchString(b.text) && !strings.HasPrefix(b.mark, "printed"):
-			t.Errorf("%s: holds a command: begin it with ```sh, that it is run", where)
+		case b.language != "sh" && command.MatchString(b.text) && !byCommand:
+			t.Errorf("%s: holds a command: begin it with ```sh, so that it is run", where)
 		case b.language != "sh":
 		case skip && !slices.Contains(notRun, reason):
-			t.Errorf("%s: is not run because of %q, expected one of %q", where, reason, notRun)
+			t.Errorf("%s: not run: found the reason %q, expected one of %q", where, reason, notRun)
 		case skip:
 			s.skipped[reason]++
 		case b.mark == "fails":
-			fmt.Fprintf(&script, "if\n%s\nthen\necho this was to fail; exit 1; fi\necho '\x1e'\n", b.text)
+			fmt.Fprintf(&script, "if\n%s\nthen\necho this should fail; exit 1; fi\necho '\x1e'\n", b.text)
 			done = append(done, b)
 		default:
 			fmt.Fprintf(&script, "%s\necho '\x1e'\n", b.text)
@@ -184,10 +192,11 @@ func (s *shell) run(t *testing.T, page, folder string) {
 	if len(done) == 0 {
 		return
 	}
-	command := exec.CommandContext(t.Context(), "bash", "-c", script.String())
-	command.Dir = folder
-	command.Env = append(os.Environ(), "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "WINNOW_MODELS="+filepath.Join(folder, "models.json"))
-	out, err := command.CombinedOutput()
+	bash := exec.CommandContext(t.Context(), "bash", "-c", script.String())
+	bash.Dir = folder
+	bash.Env = append(os.Environ(), "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"WINNOW_MODELS="+filepath.Join(folder, "models.json"))
+	out, err := bash.CombinedOutput()
 	parts := strings.Split(string(out), "\x1e\n")
 	if err != nil {
 		b := done[min(len(parts), len(done))-1]
@@ -197,14 +206,14 @@ func (s *shell) run(t *testing.T, page, folder string) {
 	for i, shown := range outputs {
 		for _, b := range shown {
 			if missing := notPrinted(b.text, parts[i]); missing != "" {
-				t.Errorf("docs/%s:%d: %q is not printed there; printed was\n%s", page, b.line, missing, parts[i])
+				t.Errorf("docs/%s:%d: %q is not printed; the output is\n%s", page, b.line, missing, parts[i])
 			}
 		}
 	}
 }
 
-// differing returns where pages show the same command with other output: of two lines that are alike but for their numbers, these
-// are equal, too, but for times and speeds.
+// differing returns where two pages show different output of the same command: lines that differ only in numbers, other
+// than times and speeds.
 func differing(pages map[string]string) (faults []string) {
 	type shown struct{ page, line string }
 	seen := map[string]shown{} // by command and line without numbers
@@ -225,7 +234,8 @@ func differing(pages map[string]string) (faults []string) {
 				if !known {
 					seen[key] = now
 				} else if before.page != page && masked(before.line) != masked(now.line) {
-					faults = append(faults, fmt.Sprintf("docs/%s and docs/%s differ in what %q prints:\n%s\n%s", before.page, page, command, before.line, now.line))
+					faults = append(faults, fmt.Sprintf("docs/%s and docs/%s differ in what %q prints:\n%s\n%s",
+						before.page, page, command, before.line, now.line))
 				}
 			}
 		}
@@ -233,7 +243,7 @@ func differing(pages map[string]string) (faults []string) {
 	return faults
 }
 
-// masked returns a line without times, speeds, sums and the width of columns.
+// masked returns a line with times, speeds and sums replaced by 0 and single spaces between columns.
 func masked(line string) string {
 	line = digest.ReplaceAllString(line, "0")
 	var out strings.Builder
@@ -247,9 +257,9 @@ func masked(line string) string {
 	return spaces.ReplaceAllString(out.String()+line[last:], " ")
 }
 
-// fields looks in a page for the name of every column and every JSON key of the files that its commands left.
+// fields checks that a page names every column and every JSON key of the files that its commands made.
 func (s *shell) fields(t *testing.T, page string) {
-	names := make(map[string]string) // of the fields; an example of a file with each
+	names := make(map[string]string) // of the fields, with a file that has each
 	err := filepath.WalkDir(s.page(t, page), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
@@ -284,17 +294,17 @@ func (s *shell) fields(t *testing.T, page string) {
 		t.Fatal(err)
 	}
 	if len(names) < 100 {
-		t.Errorf("the files of docs/%s have %d fields, expected 100 and more", page, len(names))
+		t.Errorf("the files of docs/%s have %d fields, expected at least 100", page, len(names))
 	}
 	for name, path := range names {
 		if !strings.Contains(s.pages[page], "`"+name+"`") && !regexp.MustCompile(`^e?[0-9]+$`).MatchString(name) {
-			t.Errorf("docs/%s: says nothing of `%s`, as %s has it", page, name, filepath.Base(path))
+			t.Errorf("docs/%s: does not name the field `%s` of %s", page, name, filepath.Base(path))
 		}
 	}
 }
 
-// recipe holds the Python on a page to the files that its commands left, without running it: what it opens is there, and its columns
-// are those of the table.
+// recipe checks the Python on a page against the files that its commands made, without running it: the files that it
+// opens exist, and the table has its columns.
 func (s *shell) recipe(t *testing.T, page string) {
 	folder := s.page(t, page)
 	for _, b := range blocks(s.pages[page]) {
@@ -302,7 +312,7 @@ func (s *shell) recipe(t *testing.T, page string) {
 			continue
 		}
 		if n := strings.Count(b.text, "\n"); n > 15 {
-			t.Errorf("docs/%s:%d: %d lines, expected 15 at most", page, b.line, n)
+			t.Errorf("docs/%s:%d: %d lines, expected at most 15", page, b.line, n)
 		}
 		for _, m := range regexp.MustCompile(`(?:open|abspath)\("([^"]+)"\)`).FindAllStringSubmatch(b.text, -1) {
 			if _, err := os.Stat(filepath.Join(folder, m[1])); err != nil {
@@ -345,7 +355,7 @@ func (s *shell) recipe(t *testing.T, page string) {
 	}
 }
 
-// keys visits the keys of objects, but those that are names of losses.
+// keys visits the keys of objects, except those that are names of losses' terms.
 func keys(value any, visit func(string)) {
 	switch v := value.(type) {
 	case []any:
@@ -364,19 +374,20 @@ func keys(value any, visit func(string)) {
 var (
 	number = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
 	spaces = regexp.MustCompile(`\s+`)
-	// free stands behind a number that depends on the machine: times, speeds, memory.
+	// free matches what follows a number that depends on the machine: units of time, speed and memory.
 	free = regexp.MustCompile(`^ ?(s|ms|m[0-9]+s|min|h|[a-z]+/s|s left|[KMG]i?B)\b`)
-	// digest is a part of a sum, or a time of day: its digits say nothing.
+	// digest matches a part of a sum, or a time of day, whose digits are not compared.
 	digest = regexp.MustCompile(`\b[0-9a-f]*[0-9][0-9a-f]*[a-f][0-9a-f]{4,}\b|[0-9]+:[0-9]+:[0-9]+`)
 )
 
-// plain returns a line without numbers and the width of columns.
+// plain returns a line with numbers replaced by 0 and single spaces between columns.
 func plain(line string) string {
-	return strings.TrimSpace(spaces.ReplaceAllString(number.ReplaceAllString(digest.ReplaceAllString(line, "0"), "0"), " "))
+	line = number.ReplaceAllString(digest.ReplaceAllString(line, "0"), "0")
+	return strings.TrimSpace(spaces.ReplaceAllString(line, " "))
 }
 
-// sameNumbers reports whether two lines that are alike but for their numbers agree in these: to a fiftieth and a unit of the
-// last place, since what a training comes to depends on the processor and its threads. Times, speeds and sums are free.
+// sameNumbers reports whether the numbers of two lines, which are otherwise alike, agree to 2 % and a unit of the last
+// place: results of a training depend on the processor and its threads. Times, speeds and sums are not compared.
 func sameNumbers(a, b string) bool {
 	a, b = digest.ReplaceAllString(a, "0"), digest.ReplaceAllString(b, "0")
 	inA, inB := number.FindAllStringIndex(a, -1), number.FindAllStringIndex(b, -1)
@@ -401,8 +412,8 @@ func sameNumbers(a, b string) bool {
 	return true
 }
 
-// notPrinted returns the first line that is shown and not printed, "" if there is none. Lines of "…" stand for any number, and
-// those between two that are shown may be missing: progress is.
+// notPrinted returns the first line that is shown but not printed, "" if there is none. A line "…" stands for any
+// lines; lines between two shown ones, such as progress, may be left out without it.
 func notPrinted(shown, printed string) string {
 	var lines []string
 	for line := range strings.Lines(printed) {
@@ -445,7 +456,7 @@ func TestNotPrinted(t *testing.T) {
 	}
 }
 
-// TestDocsCounts holds the pages to the number of recipes and losses there are.
+// TestDocsCounts checks the numbers of recipes and losses that pages name.
 func TestDocsCounts(t *testing.T) {
 	pages := docPages(t)
 	for page, want := range map[string]string{
@@ -459,7 +470,7 @@ func TestDocsCounts(t *testing.T) {
 	}
 }
 
-// Pages that show other numbers for one command are seen to differ, but for its time.
+// Pages that show different numbers for one command are reported; times may differ.
 func TestAlike(t *testing.T) {
 	page := func(line string) string {
 		return "```sh\nwinnow eval run\n```\n\n```text\n" + line + "\n```\n"

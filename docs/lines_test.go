@@ -16,21 +16,20 @@ import (
 	"winnow/cmd/winnow/term"
 )
 
-// docLine, helpLine and readmeLine are a line of winnow in a block of commands, in the examples of help, and in a page
-// below experiments.
+// docLine and helpLine match a command line of winnow in a block of commands, and in the examples of help.
 var (
 	docLine    = regexp.MustCompile(`(?m)^(?:\$ )?(winnow [^\n]+)$`)
 	helpLine   = regexp.MustCompile(`(?m)^   (winnow [^\n]+)$`)
 	readmeLine = regexp.MustCompile("(?m)(?:^    |`)(winnow [^\n`]+?)(?:`|$)")
 )
 
-// TestDocsLines compares every command line that docs, README.md, the pages below experiments and help show, also those
-// that no test runs, with the commands and flags that exist.
+// TestDocsLines checks that the commands and flags exist in every command line that docs, README.md and help show,
+// also in those that no test runs.
 func TestDocsLines(t *testing.T) {
-	shown := map[string]string{} // where each was seen
+	shown := map[string]string{} // command lines, and where each is shown
 	for page, text := range docPages(t) {
 		if page == "cli.md" {
-			continue // help has it
+			continue // it is made of help
 		}
 		for _, b := range blocks(text) {
 			if b.language == "sh" && b.mark != "fails" {
@@ -88,16 +87,16 @@ func collect(shown map[string]string, line *regexp.Regexp, where, text string) {
 	}
 }
 
-// unknownIn says which command or flag of a command line does not exist: "" for none.
+// unknownIn says which command or flag of a command line does not exist, "" if all exist.
 func unknownIn(app *cli.App, line string) string {
 	flags, list, found := app.Flags, app.Commands, false
-	value := false // of the flag before
+	value := false // the word is the value of the flag before it
 	for _, word := range strings.Fields(line)[1:] {
 		if value {
 			value = false
 			continue
 		}
-		if word == "|" || word == "#" || word == "&&" || word == ";" || strings.HasPrefix(word, ">") || word == "2>" || word == "--" {
+		if slices.Contains([]string{"|", "#", "&&", ";", "2>", "--"}, word) || strings.HasPrefix(word, ">") {
 			break
 		}
 		name, isFlag := strings.CutPrefix(strings.TrimRight(word, ")]'\""), "--")

@@ -14,21 +14,23 @@ import (
 
 var update = flag.Bool("update", false, "write what commands print into docs")
 
-// printed is a part of a page that a command prints, as it is or, "as text", between fences.
+// printed matches a part of a page that a command prints: as it is or, "as text", between fences.
 var printed = regexp.MustCompile(`(?ms)^<!-- printed( as text)? by (winnow [^\n]*) -->\n(.*?)^<!-- end -->$`)
 
-// TestDocsPrinted holds the parts of docs that commands print, and all of docs/cli.md, to what they print; -update writes them.
+// TestDocsPrinted compares the parts of docs that commands print, and all of docs/cli.md, with what they print. -update
+// writes them.
 func TestDocsPrinted(t *testing.T) {
 	home := t.TempDir()
-	for _, variable := range os.Environ() { // help shows what is set as a default
+	for _, variable := range os.Environ() { // help shows variables that are set as defaults
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "WINNOW_") {
-			t.Setenv(name, "") // puts it back at the end
+			t.Setenv(name, "") // restores it at the end
 			if err := os.Unsetenv(name); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	for name, value := range map[string]string{"HOME": home, "XDG_CACHE_HOME": home, "XDG_CONFIG_HOME": home, "WINNOW_MODELS": filepath.Join(home, "models.json")} {
+	for name, value := range map[string]string{"HOME": home, "XDG_CACHE_HOME": home, "XDG_CONFIG_HOME": home,
+		"WINNOW_MODELS": filepath.Join(home, "models.json")} {
 		t.Setenv(name, value)
 	}
 	parts := 0
@@ -49,7 +51,9 @@ func TestDocsPrinted(t *testing.T) {
 			continue
 		}
 		if !*update {
-			t.Errorf("docs/%s: is not what the commands print; go test ./docs -run TestDocsPrinted -update writes it", page)
+			at, shown, now := firstDifference(text, want)
+			t.Errorf("docs/%s:%d: does not show what is printed\nshown:   %.200q\nprinted: %.200q\n"+
+				"to mend all pages: go test -vet=off ./docs -run TestDocsPrinted -update", page, at, shown, now)
 			continue
 		}
 		if err := os.WriteFile(filepath.Join(reference.Root(t), "docs", page), []byte(want), 0o644); err != nil {
@@ -57,11 +61,23 @@ func TestDocsPrinted(t *testing.T) {
 		}
 	}
 	if parts < 3 {
-		t.Errorf("docs hold %d parts that commands print, expected those of losses and metrics at least", parts)
+		t.Errorf("docs hold %d parts that commands print, expected at least those of losses and metrics", parts)
 	}
 }
 
-// TestDocsGo looks for every Go program that docs show among the examples, which run.
+// firstDifference returns the first line, from 1, in which two texts differ, and what each has there.
+func firstDifference(a, b string) (at int, inA, inB string) {
+	for a != "" || b != "" {
+		at++
+		inA, a, _ = strings.Cut(a, "\n")
+		if inB, b, _ = strings.Cut(b, "\n"); inA != inB {
+			break
+		}
+	}
+	return at, inA, inB
+}
+
+// TestDocsGo finds every Go program that docs show among the examples, which run.
 func TestDocsGo(t *testing.T) {
 	var examples string
 	root := reference.Root(t)

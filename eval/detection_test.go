@@ -68,7 +68,8 @@ func TestDetectionJSON(t *testing.T) {
 		wrong []bool
 		want  string
 	}{
-		{[]bool{false, false}, `"auroc":null,"ap":null,"recall":null,"recall_at_1_percent":null,"recall_at_5_percent":null,"recall_at_wrong":null`},
+		{[]bool{false, false},
+			`"auroc":null,"ap":null,"recall":null,"recall_at_1_percent":null,"recall_at_5_percent":null,"recall_at_wrong":null`},
 		{[]bool{true, true}, `"auroc":null,"ap":1,"recall":0,`},
 		{[]bool{true, false}, `"auroc":1,"ap":1,"recall":0,`},
 	} {

@@ -76,8 +76,9 @@ func whitening(ctx context.Context, x features.Source, out int, centre bool) (wh
 	return whiteningBy(mean, cov, n, limit, out)
 }
 
-// whiteningOfFew is whitening for fewer rows than features. The matrix X·Xᵀ/n of centred rows has the eigenvalues of their
-// covariance Xᵀ·X/n and is smaller; Xᵀv/√(nλ) is the eigenvector of the covariance for its eigenvector v. Time n²·d.
+// whiteningOfFew is whitening for fewer rows than features. The matrix X·Xᵀ/n of centred rows has the eigenvalues of
+// their covariance Xᵀ·X/n and is smaller; Xᵀv/√(nλ) is the eigenvector of the covariance for its eigenvector v. Time
+// n²·d.
 func whiteningOfFew(ctx context.Context, x features.Source, mean []float64, limit, out int) (whitened, error) {
 	n, d := x.Len(), len(mean)
 	rows := mat.NewDense(n, d, nil)

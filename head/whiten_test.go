@@ -484,8 +484,10 @@ func TestWhiteningOfFewRows(t *testing.T) {
 		}
 		for i, p := range want.Params() {
 			for j, v := range p.Data {
-				if d := math.Abs(float64(v - got.Params()[i].Data[j])); !(d < 2e-4) { // the covariance is of products in float32
-					t.Fatalf("%d rows: %s, value %d: found %v, by the covariance %v", n, p.Name, j, got.Params()[i].Data[j], v)
+				// the covariance is of products in float32
+				if d := math.Abs(float64(v - got.Params()[i].Data[j])); !(d < 2e-4) {
+					t.Fatalf("%d rows: %s, value %d: found %v, by the covariance %v", n, p.Name, j,
+						got.Params()[i].Data[j], v)
 				}
 			}
 		}

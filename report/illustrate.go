@@ -12,6 +12,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/text"
 	"winnow/report/page"
+	"winnow/run/config"
 	"winnow/run/measure"
 )
 
@@ -53,8 +54,8 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 			content.Suspects, err = pictured(ctx, h, r.ImageRoot(), r.For, list)
 		}
 		if err != nil {
-			return nil, hint.With(err, "name the folder of the images, or a .zip file of it, as the root; "+
-				"or leave the pictures out")
+			return nil, hint.With(err, "name the folder of the images, or a .zip file of it, with %s, or leave the "+
+				"pictures out: --no-pictures", config.Key("data.root"))
 		}
 	} else {
 		content.Suspects, err = SuspectCards(list, features.AllRows(len(list)),

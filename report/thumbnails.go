@@ -18,6 +18,7 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
+	"winnow/run/config"
 	"winnow/run/folder"
 )
 
@@ -67,9 +68,9 @@ func OpenPictures(ctx context.Context, where location.Source, command string) (p
 
 // advice says what to do if pictures cannot be read.
 func (p Pictures) advice() string {
-	advice := "name the folder of the images, or a .zip file of it, as the root"
+	advice := fmt.Sprintf("name the folder of the images, or a .zip file of it, with %s", config.Key("data.root"))
 	if p.For == "map" {
-		advice += "; or leave the pictures out"
+		advice += ", or leave the pictures out: --no-pictures"
 	}
 	return advice
 }

@@ -85,7 +85,8 @@ func TestScheduleStaysInItsLimits(t *testing.T) {
 
 func TestScheduleIsChecked(t *testing.T) {
 	for want, cfg := range map[string]ScheduleConfig{
-		`schedule "cos" is unknown (did you mean "cosine"?): known are constant, cosine, linear, multistep, supcon`: {Name: "cos"},
+		`schedule "cos" is unknown (did you mean "cosine"?): known are constant, cosine, linear, multistep, supcon`: {
+			Name: "cos"},
 		"warmup: found 10, expected fewer " +
 			"than the 10 steps": {Warmup: 10},
 		"warmup: found -1":                           {Warmup: -1},

@@ -79,7 +79,7 @@ func Run(ctx context.Context, o Options, h Host) (cluster.Result, error) {
 	}
 	rows := cluster.Rows{Total: len(d.Samples), Batch: 1, Inputs: map[string]string{"manifest": d.Digest()},
 		Settings: map[string]string{"root": o.Root.String(), "strict": fmt.Sprint(o.Strict)}, Winnow: o.Winnow}
-	return Job.Do(ctx, o.Out, o.Shard, rows, func(first, end int, put func(looked) error) error {
+	return Job.Do(ctx, location.At(o.Out), o.Shard, rows, func(first, end int, put func(looked) error) error {
 		l, err := look(first, end)
 		if err != nil {
 			return err
@@ -106,7 +106,7 @@ func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[looked, error
 		return nil, err
 	}
 	r := Report{d.Report(all.Sums, all.Reasons), d}
-	if err := cluster.Save(w.Out, r); err != nil || !all.Strict {
+	if err := cluster.Save(w.Out.Path(), r); err != nil || !all.Strict {
 		return r, err
 	}
 	return r, r.Strict()

@@ -39,7 +39,8 @@ func newGratings(seed uint64, n int) *gratings {
 		img := image.NewGray(image.Rect(0, 0, side, side))
 		for y := range side {
 			for x := range side {
-				v := 128 + contrast*math.Sin(1.6*(math.Cos(angle)*float64(x)+math.Sin(angle)*float64(y))+phase) + 25*rng.NormFloat64()
+				v := 128 + contrast*math.Sin(1.6*(math.Cos(angle)*float64(x)+math.Sin(angle)*float64(y))+phase) +
+					25*rng.NormFloat64()
 				img.SetGray(x, y, color.Gray{Y: uint8(min(max(v, 0), 255))})
 			}
 		}

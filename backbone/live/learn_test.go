@@ -90,7 +90,8 @@ func TestLearns(t *testing.T) {
 			a, source := augmentation(&step)
 			e, err := live.New(live.Config{Network: open(t, m, weights, gradient.BatchNorm{Train: true}),
 				Inputs: pixels(t, g, a, source),
-				Head:   newHead(t, 5), Labels: g.labels, IDs: g.ids, Batch: 32, Resting: func() bool { return resting }})
+				Head:   newHead(t, 5), Labels: g.labels, IDs: g.ids, Batch: 32,
+				Resting: func() bool { return resting }})
 			if err != nil {
 				t.Fatal(err)
 			}

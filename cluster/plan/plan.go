@@ -1,5 +1,5 @@
-// Package plan says how long a job that many workers share takes: rates of one worker, what all draw from one storage, what a join
-// copies, and machines that fail. Times are computed, not waited for; failures are drawn by a seed.
+// Package plan estimates how long a job that many workers share takes, from the rate of one worker, the storage that
+// all read from, the bytes that the join copies, and failures, which are drawn from a seed.
 package plan
 
 import (
@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// Start is how long a task takes before its first image: the engine, the program, reading the manifest.
+	// Start is the time of a task before its first image: the engine, the program, reading the manifest.
 	Start = time.Minute
-	// JoinRate is how many bytes a second a join is taken to read or write on a file system that machines share. It is assumed,
-	// low on purpose: a local disk does several times as much (docs/scale.md).
+	// JoinRate is the assumed rate of a join, in bytes read or written per second on a shared file system. It is low on
+	// purpose: a local disk is several times as fast (docs/scale.md).
 	JoinRate = 100e6
 )
 
-// Join is how long it takes to put parts together: they are read and written once.
+// Join returns the time of a join, which reads and writes all bytes once.
 func Join(bytes int64, rate float64) time.Duration { return seconds(2 * float64(bytes) / rate) }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
@@ -27,32 +27,32 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 type Job struct {
 	Images     int
 	ImageBytes float64       // of a file, on average
-	Tasks      int           // parts, of equally many images
-	Workers    int           // that run at the same time
-	Rate       float64       // images a second that one worker computes
-	Storage    float64       // bytes a second that the storage gives to all workers together; 0: as much as they take
-	Between    time.Duration // between two failures of one worker, on average; 0: none
+	Tasks      int           // parts, each of equally many images
+	Workers    int           // tasks that run at the same time
+	Rate       float64       // images per second of one worker
+	Storage    float64       // bytes per second of the storage, for all workers together; 0: unlimited
+	Between    time.Duration // mean time between failures of one worker; 0: no failures
 	Requeue    time.Duration // until a failed task starts again
-	Kept       time.Duration // work is kept so often: a failure costs half of it on average
-	Vector     int           // bytes that an image leaves
-	JoinRate   float64       // bytes a second
+	Kept       time.Duration // interval at which work is saved: a failure costs half of it on average
+	Vector     int           // bytes of an image's vector
+	JoinRate   float64       // bytes per second
 	Start      time.Duration // of a task
 }
 
-// Outcome is how a job went.
+// Outcome is the result of a simulated job.
 type Outcome struct {
-	Extract  time.Duration // until the last part is there
+	Extract  time.Duration // until the last part is complete
 	Join     time.Duration
 	Failures int
-	Lost     time.Duration // work and waiting that failures cost, of all workers together
+	Lost     time.Duration // work and waiting lost to failures, of all workers together
 	Bound    string        // what limits the rate: "workers" or "storage"
-	Rate     float64       // images a second that all workers together make at most
+	Rate     float64       // images per second of all workers together, at most
 }
 
-// Wall is how long all takes.
+// Wall returns the total time.
 func (o Outcome) Wall() time.Duration { return o.Extract + o.Join }
 
-// Draw runs the job, its failures drawn by the seed.
+// Draw simulates the job, with failures drawn from the seed.
 func (j Job) Draw(seed uint64) (Outcome, error) {
 	if j.Images < 1 || j.Tasks < 1 || j.Workers < 1 || j.Rate <= 0 || j.JoinRate <= 0 {
 		return Outcome{}, errors.New("plan: images, tasks, workers and rates must be above 0")
@@ -76,7 +76,7 @@ func (j Job) Draw(seed uint64) (Outcome, error) {
 	return o, nil
 }
 
-// task returns the seconds that a task takes on its worker, with those in which it waits to start again.
+// task returns the seconds that a task occupies its worker, including waits to start again.
 func (j Job) task(work float64, random *rand.Rand, o *Outcome) (took float64) {
 	for {
 		start := j.Start.Seconds()
@@ -98,7 +98,7 @@ func (j Job) task(work float64, random *rand.Rand, o *Outcome) (took float64) {
 	}
 }
 
-// ends is a heap of times.
+// ends is a heap of the times at which workers are free.
 type ends []float64
 
 func (e ends) Len() int           { return len(e) }

@@ -6,7 +6,8 @@ import (
 )
 
 // sound is a job in which nothing fails.
-var sound = Job{Images: 1_000_000, ImageBytes: 100_000, Tasks: 100, Workers: 10, Rate: 100, Vector: 2048, JoinRate: 100e6, Start: Start}
+var sound = Job{Images: 1_000_000, ImageBytes: 100_000, Tasks: 100, Workers: 10, Rate: 100, Vector: 2048,
+	JoinRate: 100e6, Start: Start}
 
 func draw(t *testing.T, j Job, seed uint64) Outcome {
 	t.Helper()
@@ -17,10 +18,12 @@ func draw(t *testing.T, j Job, seed uint64) Outcome {
 	return o
 }
 
-// Where nothing fails all follows by hand: ten tasks of 10,000 images behind each other on each worker, 100 s and a start of 60 s each.
+// Without failures the times are computed by hand: each worker does ten tasks of 10,000 images, of 100 s and a start of
+// 60 s each.
 func TestDrawSound(t *testing.T) {
 	o := draw(t, sound, 1)
-	if want := 10 * (100 + 60) * time.Second; o.Extract != want || o.Failures != 0 || o.Lost != 0 || o.Bound != "workers" || o.Rate != 1000 {
+	if want := 10 * (100 + 60) * time.Second; o.Extract != want || o.Failures != 0 || o.Lost != 0 ||
+		o.Bound != "workers" || o.Rate != 1000 {
 		t.Errorf("%+v, expected %v", o, want)
 	}
 	if want := 40_960 * time.Millisecond; o.Join != want || o.Wall() != o.Extract+want { // 2 × 2.048 GB at 100 MB/s
@@ -32,8 +35,8 @@ func TestDrawSound(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	few := sound
-	few.Tasks, few.Workers = 3, 10                                                                 // no more workers than tasks
-	if o := draw(t, few, 1); o.Rate != 300 || o.Extract.Round(time.Second) != 3393*time.Second+0 { // 333,334 images at 100/s and a minute
+	few.Tasks, few.Workers = 3, 10 // only three work; the largest part is 333,334 images at 100/s, and a minute
+	if o := draw(t, few, 1); o.Rate != 300 || o.Extract.Round(time.Second) != 3393*time.Second {
 		t.Errorf("%+v", o)
 	}
 }
@@ -70,13 +73,15 @@ func TestDrawFailures(t *testing.T) {
 	if m < 99 || m > 113 || saved >= lost { // 106 by the time at work: what is kept is not done twice
 		t.Errorf("%.1f failures where work is kept, expected about 106; %v, expected less than %v", m, saved, lost)
 	}
-	if base := draw(t, Job{Images: j.Images, Tasks: j.Tasks, Workers: j.Workers, Rate: j.Rate, JoinRate: 1e6, Start: Start}, 1); saved <= base.Extract {
+	if base := draw(t, Job{Images: j.Images, Tasks: j.Tasks, Workers: j.Workers, Rate: j.Rate, JoinRate: 1e6,
+		Start: Start}, 1); saved <= base.Extract {
 		t.Errorf("failures cost nothing: %v, %v without", saved, base.Extract)
 	}
 }
 
 func TestRefused(t *testing.T) {
-	for _, j := range []Job{{}, {Images: 1, Tasks: 1, Workers: 1, JoinRate: 1}, {Images: 1, Tasks: 0, Workers: 1, Rate: 1, JoinRate: 1}} {
+	for _, j := range []Job{{}, {Images: 1, Tasks: 1, Workers: 1, JoinRate: 1},
+		{Images: 1, Tasks: 0, Workers: 1, Rate: 1, JoinRate: 1}} {
 		if _, err := j.Draw(1); err == nil {
 			t.Errorf("%+v is no error", j)
 		}

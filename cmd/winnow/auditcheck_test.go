@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What would be in vain or would destroy something is refused before anything is computed, and nothing is written.
+// A command that would overwrite its input or cannot succeed is refused before anything is computed or written.
 func TestAuditRefuses(t *testing.T) {
 	dir := t.TempDir()
 	manifest := filepath.Join(dir, "m.csv")
@@ -19,7 +19,8 @@ func TestAuditRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--clean", manifest, "--drop"}, "--clean " + manifest + ": is read here, expected another file to write"},
+		{[]string{"--clean", manifest, "--drop"}, "--clean " + manifest + ": is read here, expected another " +
+			"file to write"},
 		{[]string{"--clean", filepath.Join(dir, "..", filepath.Base(dir), "m.csv"), "--drop"}, "is read here"},
 		{[]string{"--out", manifest}, "--out " + manifest + ": is read here"},
 		{[]string{"--classes", manifest}, "--classes " + manifest + ": is read here"},
@@ -66,7 +67,7 @@ func TestManifestIsKept(t *testing.T) {
 	}
 }
 
-// What is given in the wrong place is called what it is.
+// A store where a manifest is expected, and the reverse, is reported as what it is.
 func TestAuditSwapped(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0)
@@ -74,11 +75,13 @@ func TestAuditSwapped(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"audit", "--labels", w.store, "--features", w.manifest}, "--labels: " + w.store + " is a feature store, expected a manifest"},
+		{[]string{"audit", "--labels", w.store, "--features", w.manifest}, "--labels: " + w.store +
+			" is a feature store, expected a manifest"},
 		{[]string{"audit", w.store}, w.store + " is a feature store, expected a manifest"},
 		{[]string{"audit", "nowhere"}, "nowhere: there is no such run folder, folder of images, .zip file or manifest"},
 	} {
-		if code, _, stderr := call(context.Background(), test.args...); code == 0 || !strings.Contains(stderr, test.want) {
+		if code, _, stderr := call(context.Background(), test.args...); code == 0 || !strings.Contains(stderr,
+			test.want) {
 			t.Errorf("%v: %d: %q, expected %q", test.args, code, stderr, test.want)
 		}
 	}

@@ -35,10 +35,10 @@ func TestAuditCrossfit(t *testing.T) {
 		t.Errorf("%d rows dropped at an expected precision of 0.8", gone)
 	}
 	if _, again := audit(); again != first {
-		t.Error("the same seed says something else")
+		t.Error("the same seed gives another result")
 	}
 	if _, other := audit("--seed", "2"); other == first {
-		t.Error("another seed parts the images alike")
+		t.Error("another seed divides the images alike")
 	}
 }
 
@@ -53,7 +53,8 @@ func TestAuditCrossfitMisused(t *testing.T) {
 		want string
 	}{
 		{[]string{"audit", "some-run", "--scorer", "crossfit"}, "judges stored features"},
-		{[]string{"audit", "--manifest", "m.csv", "--features", "f", "--scorer", "crossfit", "--folds", "1"}, "--folds: found 1, expected 2 or more"},
+		{[]string{"audit", "--manifest", "m.csv", "--features", "f", "--scorer", "crossfit", "--folds", "1"},
+			"--folds: found 1, expected 2 or more"},
 	} {
 		code, _, stderr := call(context.Background(), c.args...)
 		if code != 2 || !strings.Contains(stderr, c.want) || strings.Count(strings.TrimSpace(stderr), "\n") > 0 {
@@ -68,7 +69,8 @@ func TestAuditCrossfitStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	out := filepath.Join(w.dir, "suspects.csv")
-	code, _, stderr := call(ctx, "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", audit.Crossfit, "--out", out)
+	code, _, stderr := call(ctx, "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", audit.Crossfit,
+		"--out", out)
 	if code != 130 || fileThere(out) {
 		t.Errorf("%d, %q written: %v\n%s", code, out, fileThere(out), stderr)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -23,7 +22,7 @@ import (
 	"winnow/run/inspect"
 )
 
-// noted adds a column to a manifest, quoted and not.
+// noted adds a column to a manifest, with a quoted value in every row.
 func noted(t *testing.T, path string) string {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(readFile(t, path)), "\n")
@@ -35,15 +34,6 @@ func noted(t *testing.T, path string) string {
 	out := filepath.Join(filepath.Dir(path), "noted.csv")
 	write(t, out, strings.Join(lines, "\n")+"\n")
 	return out
-}
-
-func table(t *testing.T, path string) [][]string {
-	t.Helper()
-	rows, err := csv.NewReader(strings.NewReader(readFile(t, path))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows
 }
 
 func TestAuditStore(t *testing.T) {
@@ -82,7 +72,7 @@ func TestAuditStore(t *testing.T) {
 	}
 }
 
-// Every form of an audit holds what --json prints.
+// Every file format of an audit holds what --json prints.
 func TestAuditForms(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0.3)
@@ -94,13 +84,11 @@ func TestAuditForms(t *testing.T) {
 	}
 	var whole bytes.Buffer
 	if err := text.JSON(&whole, a); err != nil || whole.String() != printed {
-		t.Errorf("JSON of images one by one is not that of the whole: %v", cmp.Diff(whole.String(), printed))
+		t.Errorf("JSON written image by image is not that of the whole: %v", cmp.Diff(whole.String(), printed))
 	}
 	for _, ending := range []string{"jsonl", "json", "parquet"} {
 		list := filepath.Join(w.dir, "suspects."+ending)
-		if code, _, stderr := call(context.Background(), append(args, "--out", list)...); code != 0 {
-			t.Fatal(stderr)
-		}
+		mustCall(t, append(args, "--out", list)...)
 		got, err := suspects.Read(list)
 		if err != nil {
 			t.Fatal(err)
@@ -116,11 +104,8 @@ func TestAuditCleans(t *testing.T) {
 	w := newWorld(t, 2, 0.3)
 	manifest, out := noted(t, w.manifest), filepath.Join(w.dir, "clean.csv")
 	audit := func(args ...string) (rows [][]string, stderr string) {
-		code, _, stderr := call(context.Background(),
-			append([]string{"audit", "--manifest", manifest, "--features", w.store, "--clean", out}, args...)...)
-		if code != 0 {
-			t.Fatal(stderr)
-		}
+		_, stderr = mustCall(t, append([]string{"audit", "--manifest", manifest, "--features", w.store, "--clean", out},
+			args...)...)
 		return table(t, out), stderr
 	}
 	was := table(t, manifest)
@@ -177,19 +162,16 @@ func TestAuditCleans(t *testing.T) {
 
 func TestAuditStoreMisused(t *testing.T) {
 	for args, want := range map[string]string{
-		"--manifest m.csv": "one run folder, or --labels FILE and --features DIR",
-		"--manifest m.csv --features f --scorer " +
-			"guess": `"guess" cannot judge stored features`,
-		"--manifest m.csv --features f --last":                                     "--last is about runs",
-		"--manifest m.csv --features f --drop":                                     "about --clean FILE",
-		"--manifest m.csv --features f --clean c.csv":                              "either --drop or --relabel",
-		"--manifest m.csv --features f --clean c.csv --drop --share 2":             "expected 0 to 1",
-		"--manifest m.csv --features f --clean c.csv --drop --share 0.1 --below 0": "expected one of",
+		"": "one run folder, or --labels FILE and --features DIR",
+
+		"--features f --scorer guess":                             `"guess" cannot judge stored features`,
+		"--features f --last":                                     "--last is about runs",
+		"--features f --drop":                                     "about --clean FILE",
+		"--features f --clean c.csv":                              "either --drop or --relabel",
+		"--features f --clean c.csv --drop --share 2":             "expected 0 to 1",
+		"--features f --clean c.csv --drop --share 0.1 --below 0": "expected one of",
 	} {
-		if code, _, stderr := call(context.Background(),
-			append([]string{"audit"}, strings.Fields(args)...)...); code != 2 || !strings.Contains(stderr, want) {
-			t.Errorf("%s: exit %d: %s", args, code, stderr)
-		}
+		fails(t, 2, want, strings.Fields("audit --manifest m.csv "+args)...)
 	}
 	needRuntime(t)
 	w := newWorld(t, 1, 0.2)
@@ -200,7 +182,7 @@ func TestAuditStoreMisused(t *testing.T) {
 	}
 }
 
-// What cannot be judged is told in one line.
+// Sets that cannot be judged are refused in one line.
 func TestAuditBadInput(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0.2)
@@ -237,7 +219,7 @@ func TestAuditBadInput(t *testing.T) {
 		code, stdout, stderr := call(context.Background(), "audit", "--labels", filepath.Join(w.dir, c.list),
 			"--features", c.store, "--scorer", c.scorer, "--out", out)
 		said := strings.Split(strings.TrimSpace(stderr), "\n")
-		if code != 1 || stdout != "" || !strings.Contains(said[0], c.want) || len(said) > 2 { // a second is the hint
+		if code != 1 || stdout != "" || !strings.Contains(said[0], c.want) || len(said) > 2 { // the second is a hint
 			t.Errorf("%s, %s: exit %d: %q, expected %q", c.list, c.scorer, code, stderr, c.want)
 		}
 		if _, err := os.Stat(out); err == nil {
@@ -245,7 +227,7 @@ func TestAuditBadInput(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(w.dir, "lonely"), strings.ReplaceAll(readFile(t, w.manifest), "c00/00.jpg,class00",
-		"c00/00.jpg,nobody"))
+		"c00/00.jpg,lonely"))
 	for _, scorer := range []string{"centres", "vmf"} {
 		_, stdout, stderr := call(context.Background(), "audit", "--labels", filepath.Join(w.dir, "lonely"),
 			"--features", w.store, "--scorer", scorer, "--json")
@@ -254,14 +236,14 @@ func TestAuditBadInput(t *testing.T) {
 			t.Fatal(err, stderr)
 		}
 		at := slices.IndexFunc(a.Images, func(e suspects.Suspect) bool { return e.Path == "c00/00.jpg" })
-		if e := a.Images[at]; a.Unjudged != 1 || e.Suggested != "nobody" || e.Score != 1 ||
+		if e := a.Images[at]; a.Unjudged != 1 || e.Suggested != "lonely" || e.Score != 1 ||
 			e.SuggestedProbability != nil || e.Dropped {
 			t.Errorf("%s: an image alone in its class: %d, %+v", scorer, a.Unjudged, e)
 		}
 	}
 }
 
-// A run's audit cleans other splits only when told, and train takes what it writes.
+// The audit of a run cleans other splits only with --include-eval, and train reads what it writes.
 func TestAuditCleansRun(t *testing.T) {
 	drawnRun(t)
 	was := table(t, "noisy.csv")
@@ -291,19 +273,20 @@ func TestAuditCleansRun(t *testing.T) {
 		}
 	}
 	var run, store inspect.Report
-	for args, to := range map[string]*inspect.Report{"audit run --json": &run, "audit run --scorer centres " +
-		"--json": &run, "audit --labels noisy.csv --features features --scorer centres --json": &store} {
+	for args, to := range map[string]*inspect.Report{"audit run --json": &run,
+		"audit run --scorer centres --json": &run, "audit --labels noisy.csv --features features --scorer " +
+			"centres --json": &store} {
 		if err := json.Unmarshal([]byte(mustRun(t, "winnow "+args)), to); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if diff := cmp.Diff(store.Noise, run.Noise); diff != "" || store.Noise.Rate < 0.2 {
-		t.Errorf("the noise rate by a run's audit is not that of the stored features (-store +run):\n%s", diff)
+		t.Errorf("the noise rate differs between the audits of a run and of its features (-store +run):\n%s", diff)
 	}
 	mustCall(t, "train", "--manifest", "clean.csv", "--root", "drawn", "--features", "features", "--noise-rate", "0.1",
 		"--epochs", "1", "--out", "again")
 
-	// What was screened before a training counts in the share that its audit calls wrong, and stands on its page.
+	// Labels screened before a training count in the share that its audit calls wrong, and its page says so.
 	mustCall(t, "train", "--manifest", "noisy.csv", "--features", "features", "--epochs", "3", "--out", "screened")
 	mustCall(t, "audit", "screened", "--clean", "again.csv", "--relabel")
 	facts, err := folder.ReadFacts("screened")
@@ -311,8 +294,8 @@ func TestAuditCleansRun(t *testing.T) {
 		t.Fatalf("%v, %+v; labels changed: %v", err, facts.Screening, n)
 	}
 	mustCall(t, "report", "screened", "--root", "drawn", "--no-map", "--no-pictures", "--out", "screened.html")
-	if page := readFile(t, "screened.html"); !strings.Contains(page, facts.Screening.String()) ||
-		strings.Contains(page, "of the labels are wrong, and") {
+	if page := readFile(t, "screened.html"); !strings.Contains(page, facts.Screening.String()) || strings.Contains(page,
+		"of the labels are wrong, and") {
 		t.Errorf("the page does not say that %s", facts.Screening)
 	}
 }

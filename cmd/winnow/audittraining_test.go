@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -15,56 +13,18 @@ import (
 	"winnow/train/samples"
 )
 
-// knownManifest is the manifest of a world with the true labels, for measuring.
-func (w world) knownManifest(t *testing.T) string {
-	t.Helper()
-	lines := strings.Split(strings.TrimSpace(readFile(t, w.manifest)), "\n")
-	lines[0] += ",true_label"
-	for i, line := range lines[1:] {
-		path, _, _ := strings.Cut(line, "/")
-		lines[i+1] = line + ",class" + strings.TrimPrefix(path, "c")
-	}
-	known := filepath.Join(w.dir, "known.csv")
-	write(t, known, strings.Join(lines, "\n")+"\n")
-	return known
-}
-
-// cutAgain runs a training that is interrupted and goes on until it is through.
-func cutAgain(t *testing.T, args []string) {
-	t.Helper()
-	for i := 0; ; i++ {
-		ctx, cancel := context.WithCancel(context.Background())
-		watch := &cancelAfter{n: 2, cancel: cancel}
-		code := execute(ctx, append([]string{"winnow"}, args...), new(bytes.Buffer), watch)
-		cancel()
-		if code == 0 {
-			if i == 0 {
-				t.Error("the run was never cut")
-			}
-			return
-		}
-		if code != 130 || i > 20 {
-			t.Fatalf("exit %d\n%s", code, watch)
-		}
-	}
-}
-
-// A run keeps what it saw of its samples, a run that was cut the same bytes; each way to rank by it finds wrong labels,
-// and the images cleaned away are mostly wrong.
+// A run records what training saw of its samples; an interrupted run records the same bytes. Every scorer of that
+// record finds wrong labels, and most dropped images are wrong.
 func TestAuditByTraining(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
-	known := w.knownManifest(t)
+	known, _ := w.withTruth(t)
 	settings := []string{"--noise-rate", "0.3", "--loss", "norm_softmax", "--set", "filter.warm_up=2 epochs", "--set",
 		"filter.avgsim=1 epoch", "--set", "checkpoint=15 steps"}
 	whole, cut := filepath.Join(w.dir, "whole"), filepath.Join(w.dir, "cut")
 	mustCall(t, w.args(whole, settings...)...)
-	cutAgain(t, w.args(cut, append(settings, "--resume")...))
-	for _, name := range []string{folder.SamplesFile, train.CheckpointFile, folder.LastHeadFile, train.MetricsFile} {
-		if readFile(t, whole, name) != readFile(t, cut, name) {
-			t.Errorf("%s differs between the whole and the resumed run", name)
-		}
-	}
+	cutAgain(t, 2, w.args(cut, append(settings, "--resume")...), nil)
+	sameFiles(t, whole, cut, folder.SamplesFile, train.CheckpointFile, folder.LastHeadFile, train.MetricsFile)
 	list, err := folder.ReadSamples(whole)
 	if err != nil || len(list) != 320 {
 		t.Fatal(len(list), err)
@@ -94,17 +54,14 @@ func TestAuditByTraining(t *testing.T) {
 	refusesOthers(t, w, whole, known)
 }
 
-// refusesOthers: other labels, a damaged table and a run that kept nothing are told in one line.
+// refusesOthers audits by other labels, a damaged table and a run without a record, which are refused in one line.
 func refusesOthers(t *testing.T, w world, dir, known string) {
 	t.Helper()
 	other := filepath.Join(w.dir, "other.csv")
 	write(t, other, strings.Replace(readFile(t, known), ",class03,train", ",class04,train", 1))
 	fails := func(want string, exit int, args ...string) {
 		t.Helper()
-		if code, _, stderr := call(context.Background(), append([]string{"audit", dir, "--scorer", "ensemble"},
-			args...)...); code != exit || !strings.Contains(stderr, want) {
-			t.Errorf("exit %d, expected %d and …%s…\n%s", code, exit, want, stderr)
-		}
+		fails(t, exit, want, append([]string{"audit", dir, "--scorer", "ensemble"}, args...)...)
 	}
 	fails("scorer vmf judges others", 1, "--manifest", other)
 	fails("--include-eval: the training of", 2, "--include-eval", "--clean", filepath.Join(w.dir, "c.csv"), "--drop")
@@ -117,7 +74,7 @@ func refusesOthers(t *testing.T, w world, dir, known string) {
 	fails("holds no samples.csv", 2)
 }
 
-// A run without the scores that are asked for says what would give them; a run without a filter can be watched.
+// A run without the record that a scorer needs says how to get it; a run without a filter can record scores.
 func TestAuditByTrainingMisuse(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
@@ -128,23 +85,21 @@ func TestAuditByTrainingMisuse(t *testing.T) {
 	}
 	for _, c := range []struct{ dir, scorer, want string }{
 		{out("plain", "--filter", "none", "--loss", "proxy_anchor"), "ensemble", "train with scores.watch=vmf"},
-		{filepath.Join(w.dir, "plain"), "small-loss", "the loss proxy_anchor, with the settings of the run, is no sum " +
-			"of terms of single images"},
+		{filepath.Join(w.dir, "plain"), "small-loss", "the loss proxy_anchor, with the settings of the run, is no " +
+			"sum of terms of single images"},
 		{out("silent", "--set", "scores.record=false"), "ensemble", "scores.record is false"},
 		{out("paced", "--loss", "weighted_multi_similarity", "--filter", "none", "--set", "selfpaced.every=1 epoch"),
 			"small-loss", "expected the scorer selfpaced"},
 		{out("peers", "--method", "co-teaching", "--batch", "32"), "forgetting",
 			"the method of the run, co-teaching, judges no embedding"},
 	} {
-		if code, _, stderr := call(context.Background(), "audit", c.dir, "--scorer", c.scorer); code != 2 ||
-			!strings.Contains(stderr, c.want) {
-			t.Errorf("exit %d, expected 2 and …%s…\n%s", code, c.want, stderr)
-		}
+		fails(t, 2, c.want, "audit", c.dir, "--scorer", c.scorer)
 	}
 	mustCall(t, "audit", filepath.Join(w.dir, "peers"), "--scorer", "small-loss")
+	known, _ := w.withTruth(t)
 	watched := out("watched", "--filter", "none", "--set", "scores.watch=avgsim", "--set", "bank.size=0", "--loss",
 		"proxy_anchor")
-	stdout, _ := mustCall(t, "audit", watched, "--scorer", "ensemble", "--json", "--manifest", w.knownManifest(t))
+	stdout, _ := mustCall(t, "audit", watched, "--scorer", "ensemble", "--json", "--manifest", known)
 	var a inspect.Report
 	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Detection.AUROC < 0.8 {
 		t.Errorf("%v: %+v", err, a.Detection)
@@ -159,23 +114,17 @@ func TestAuditByTrainingMisuse(t *testing.T) {
 		`scores.watch: found "proxysim"`: w.args(filepath.Join(w.dir, "no"), "--filter", "none", "--set",
 			"scores.watch=proxysim"),
 	} {
-		if code, _, stderr := call(context.Background(), args...); code != 2 || !strings.Contains(stderr, want) {
-			t.Errorf("exit %d, expected 2 and …%s…\n%s", code, want, stderr)
-		}
+		fails(t, 2, want, args...)
 	}
 }
 
-// A backbone that is trained too keeps the same record, and the page of its report ranks by it.
+// Fine-tuning keeps the same record, and the page of its report ranks by it.
 func TestAuditByTrainingFinetuned(t *testing.T) {
 	atelier(t)
 	settings := []string{"--loss", "norm_softmax", "--noise-rate", "0.3", "--augment", "digits", "--screen", "combined"}
 	mustCall(t, tuneArgs("whole", "all", settings...)...)
-	cutAgain(t, tuneArgs("cut", "all", append(settings, "--resume")...))
-	for _, name := range []string{folder.SamplesFile, train.CheckpointFile} {
-		if readFile(t, "whole", name) != readFile(t, "cut", name) {
-			t.Errorf("%s differs between the whole and the resumed run", name)
-		}
-	}
+	cutAgain(t, 2, tuneArgs("cut", "all", append(settings, "--resume")...), nil)
+	sameFiles(t, "whole", "cut", folder.SamplesFile, train.CheckpointFile)
 	var a inspect.Report
 	stdout, _ := mustCall(t, "audit", "whole", "--scorer", "small-loss", "--json")
 	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Backbone != filepath.Join("whole",
@@ -184,14 +133,6 @@ func TestAuditByTrainingFinetuned(t *testing.T) {
 	}
 	mustCall(t, "report", "whole", "--scorer", "small-loss", "--out", "r.html", "--no-map")
 	page := readFile(t, "r.html")
-	for _, want := range []string{"Scores of the given labels, by small-loss",
-		"Here by small-loss: minus the loss of the image alone"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page holds no %q", want)
-		}
-	}
-	if code, _, stderr := call(context.Background(), "report", "whole", "--scorer", "centres", "--out",
-		"r.html"); code != 2 || !strings.Contains(stderr, "--scorer: found") {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
+	holds(t, page, "Scores of the given labels, by small-loss", "Here by small-loss: minus the loss of the image alone")
+	fails(t, 2, "--scorer: found", "report", "whole", "--scorer", "centres", "--out", "r.html")
 }

@@ -15,14 +15,15 @@ import (
 	"winnow/cmd/winnow/term"
 )
 
-// completions are what some command lines, of which the last word is being typed, may become. "…": there are more.
+// completions are the completions of the last word of command lines.
 var completions = map[string]string{
-	"winnow tr":                                        "train",
-	"winnow data ":                                     "import check corrupt topline join glyphs",
-	"winnow data im":                                   "import",
-	"winnow --threads 2 -q ex":                         "extract export",
-	"winnow train --fil":                               "--filter",
-	"winnow train --filter ":                           "vmf avgsim proxysim sub_center batch_positive memory_positive knn none",
+	"winnow tr":                "train",
+	"winnow data ":             "import check corrupt topline join glyphs",
+	"winnow data im":           "import",
+	"winnow --threads 2 -q ex": "extract export",
+	"winnow train --fil":       "--filter",
+	"winnow train --filter ": "vmf avgsim proxysim sub_center batch_positive " +
+		"memory_positive knn none",
 	"winnow train --filter=me":                         "--filter=memory_positive",
 	"winnow train --loss contrastive:":                 "contrastive:bank",
 	"winnow train --loss=contrastive:b":                "--loss=contrastive:bank",
@@ -82,7 +83,7 @@ var completions = map[string]string{
 	"winnow train --dim 5":                             "",
 }
 
-// completed are those of completions whose texts the program gives by itself: files are the shells' to find.
+// completed returns the completions that the program prints; shells complete files themselves.
 func completed(line string) []string {
 	var b bytes.Buffer
 	if err := manual.Complete(term.NewApp(commands(), &b, io.Discard), strings.Split(line, " ")[1:]); err != nil {
@@ -118,12 +119,10 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%q: found %q, expected %q", line, got, want)
 		}
 	}
-	if code, _, errs := call(t.Context(), "completion", "tcsh"); code != 2 || !strings.Contains(errs, "bash, zsh, fish") {
-		t.Errorf("exit code %d: %s", code, errs)
-	}
+	fails(t, 2, "bash, zsh, fish", "completion", "tcsh")
 }
 
-// TestCompletionScripts types command lines in real manual.
+// TestCompletionScripts completes command lines in real shells.
 func TestCompletionScripts(t *testing.T) {
 	dir := t.TempDir()
 	self, err := os.Executable()
@@ -135,7 +134,8 @@ func TestCompletionScripts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(t, filepath.Join(dir, "bin", "winnow"), fmt.Sprintf("#!/bin/sh\nWINNOW_TEST_PROGRAM=yes exec %q \"$@\"\n", self))
+	write(t, filepath.Join(dir, "bin", "winnow"), fmt.Sprintf("#!/bin/sh\nWINNOW_TEST_PROGRAM=yes exec %q \"$@\"\n",
+		self))
 	if err := os.Chmod(filepath.Join(dir, "bin", "winnow"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -145,18 +145,20 @@ func TestCompletionScripts(t *testing.T) {
 	t.Setenv("WINNOW_MODELS", filepath.Join(dir, "models.json"))
 	t.Setenv("HOME", dir)
 	t.Setenv("TERM", "dumb")
-	lines := []string{"winnow tr", "winnow data ", "winnow train --filter=me", "winnow train --filter ", "winnow train --loss contrastive:", "winnow train --loss=contrastive:b",
-		"winnow eval run --metrics retrieval,noi", "winnow train --manifest some", "winnow eval --manifest=some", "winnow train --features sto", "winnow train --dim 5"}
+	lines := []string{"winnow tr", "winnow data ", "winnow train --filter=me", "winnow train --filter ",
+		"winnow train --loss contrastive:", "winnow train --loss=contrastive:b",
+		"winnow eval run --metrics retrieval,noi", "winnow train --manifest some", "winnow eval --manifest=some",
+		"winnow train --features sto", "winnow train --dim 5"}
 	for _, sh := range []string{"bash", "zsh", "fish"} {
 		t.Run(sh, func(t *testing.T) {
 			path, err := exec.LookPath(sh)
 			if err != nil {
-				t.Skipf("%s is not there: its completion was NOT tested", sh)
+				t.Skipf("%s is not installed: its completion was NOT tested", sh)
 			}
 			script, _ := mustCall(t, "completion", sh)
 			write(t, filepath.Join(dir, "script."+sh), script)
 			for i, line := range lines {
-				if sh == "zsh" && i%3 != 0 { // a second each
+				if sh == "zsh" && i%3 != 0 { // a second for each line
 					continue
 				}
 				got := pressTab(t, path, sh, dir, line)
@@ -172,12 +174,12 @@ func TestCompletionScripts(t *testing.T) {
 	}
 }
 
-// pressTab returns, sorted, what a shell makes of the last word of a command line.
+// pressTab returns the completions of the last word of a command line in a shell, sorted.
 func pressTab(t *testing.T, path, sh, dir, line string) []string {
 	t.Helper()
 	var program string
 	switch sh {
-	case "bash": // words as readline parts them; of what it would insert, the whole word
+	case "bash": // words as readline splits them; prints the whole word, not only what is inserted
 		program = `source script.bash; line=$1
 COMP_LINE=$line; COMP_POINT=${#line}
 mapfile -t COMP_WORDS < <(grep -oE '[=:]|[^=: ]+' <<<"$line")
@@ -188,7 +190,8 @@ last=${COMP_WORDS[COMP_CWORD]}; [[ $last == [=:] ]] && last=
 whole=${line##* }
 for each in "${COMPREPLY[@]}"; do echo "${whole%"$last"}$each"; done`
 	case "fish":
-		program = `source script.fish; complete -C $argv[1] | string replace -r '\t.*' '' | string replace -r '/$' ''; true`
+		program = `source script.fish
+complete -C $argv[1] | string replace -r '\t.*' '' | string replace -r '/$' ''; true`
 	case "zsh":
 		program = zshTyping
 	}
@@ -215,11 +218,12 @@ for each in "${COMPREPLY[@]}"; do echo "${whole%"$last"}$each"; done`
 	return found
 }
 
-// zshTyping types into a zsh on a terminal of its own, in which a key completes and writes the line into a file: the first
-// candidate where there are several.
+// zshTyping types into a zsh in a pseudoterminal, where a key completes the line, by its first candidate, and writes it
+// into a file.
 const zshTyping = `zmodload zsh/zpty
 zpty inner "zsh -f -i"
-zpty -w inner 'PS1= PROMPT2= ; setopt no_beep menu_complete; autoload -Uz compinit; compinit -u -d $PWD/dump; source ./script.zsh
+zpty -w inner 'PS1= PROMPT2= ; setopt no_beep menu_complete; autoload -Uz compinit; compinit -u -d $PWD/dump
+source ./script.zsh
 say() { zle expand-or-complete; print -rn -- "$BUFFER" >typed; exit }; zle -N say; bindkey "^X" say; print REA""DY'
 while zpty -r inner chunk; do [[ $chunk == *READY$'\r'* ]] && break; done
 zpty -w -n inner "$1"$'\x18'

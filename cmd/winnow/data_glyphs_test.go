@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"image/png"
 	"io/fs"
@@ -20,7 +19,7 @@ import (
 	"winnow/internal/hint"
 )
 
-// runGlyphs runs the command as if it hung at the top.
+// runGlyphs runs winnow data glyphs and returns its error.
 func runGlyphs(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -38,15 +37,7 @@ func TestDataGlyphs(t *testing.T) {
 	if want := "36 images of 12 classes in " + dir; !bytes.HasPrefix([]byte(out), []byte(want)) {
 		t.Errorf("printed %q, expected it to start with %q", out, want)
 	}
-	f, err := os.Open(filepath.Join(dir, "manifest.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := table(t, dir, "manifest.csv")
 	if len(rows) != 37 || rows[0][0] != "path" {
 		t.Fatalf("manifest has %d rows and begins with %q", len(rows), rows[0])
 	}
@@ -62,13 +53,13 @@ func TestDataGlyphs(t *testing.T) {
 			t.Errorf("row %q: label, true label and folder differ", row)
 		}
 	}
-	// A folder with something in it is left alone.
+	// A folder that is not empty is refused.
 	if _, err := runGlyphs(t, "--out", dir, "--classes", "12", "--images", "3"); hint.Of(err) == "" {
 		t.Errorf("a full folder: error %v has no hint", err)
 	}
 }
 
-// TestImportGlyphs: the preset writes the images that the command draws by itself, the manifest where --out says.
+// TestImportGlyphs checks that the preset writes the images of winnow data glyphs, and the manifest to --out.
 func TestImportGlyphs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("draws 12,000 images")
@@ -94,7 +85,9 @@ func TestImportGlyphs(t *testing.T) {
 	}
 	dir := t.TempDir()
 	list := filepath.Join(dir, "list.csv")
-	out, errs, code := winnow(t, "data", "import", "--preset", "glyphs", "--root", filepath.Join(dir, "b"), "--out", list)
+	code, out, errs := call(t.Context(), "data", "import", "--preset", "glyphs", "--root", filepath.Join(dir, "b"),
+		"--out",
+		list)
 	if code != 0 || !strings.Contains(out, "240 classes in "+filepath.Join(dir, "b")+", listed in "+list) {
 		t.Fatalf("exit code %d: %s%s", code, out, errs)
 	}
@@ -111,21 +104,26 @@ func TestImportGlyphs(t *testing.T) {
 	if err != nil || images != len(want.Samples) {
 		t.Errorf("%d images, %v", images, err)
 	}
-	for i := 0; i < len(want.Samples); i += 61 { // of every class and every number
+	for i := 0; i < len(want.Samples); i += 61 { // of every class, at every position
 		path := want.Samples[i].Path
 		if data, err := fs.ReadFile(drawn, path); err != nil || string(data) != readFile(t, dir, "b", path) {
 			t.Errorf("%s differs, %v", path, err)
 		}
 	}
-	if _, errs, code := winnow(t, "data", "import", "--preset", "glyphs", "--root", filepath.Join(dir, "b"), "--out", list); code != 1 || !strings.Contains(errs, "data import: ") || !strings.Contains(errs, "expected an empty or new folder") {
+	if code, _, errs := call(t.Context(), "data", "import", "--preset", "glyphs", "--root", filepath.Join(dir, "b"),
+		"--out",
+		list); code != 1 || !strings.Contains(errs, "data import: ") || !strings.Contains(errs,
+		"expected an empty or new folder") {
 		t.Errorf("into a full folder: exit code %d: %s", code, errs)
 	}
 }
 
 func TestImportGlyphsMisuse(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "new", "list.csv")
-	for _, more := range [][]string{{"--protocol", "half"}, {"--given", "x.csv"}, {"--validation", "0.1"}, {"--split", "train=1"}, {"source"}} {
-		if _, errs, code := winnow(t, append([]string{"data", "import", "--preset", "glyphs", "--out", list}, more...)...); code != 2 {
+	for _, more := range [][]string{{"--protocol", "half"}, {"--given", "x.csv"}, {"--validation", "0.1"},
+		{"--split", "train=1"}, {"source"}} {
+		if code, _, errs := call(t.Context(), append([]string{"data", "import", "--preset", "glyphs", "--out", list},
+			more...)...); code != 2 {
 			t.Errorf("%q: exit code %d: %s", more, code, errs)
 		}
 	}
@@ -133,7 +131,8 @@ func TestImportGlyphsMisuse(t *testing.T) {
 
 func TestDataGlyphsMisuse(t *testing.T) {
 	dir := t.TempDir()
-	for _, args := range [][]string{{}, {"--out", dir, "more"}, {"--out", dir, "--classes", "7"}, {"--out", dir, "--images", "1"}, {"--out", dir, "--wrong"}} {
+	for _, args := range [][]string{{}, {"--out", dir, "more"}, {"--out", dir, "--classes", "7"},
+		{"--out", dir, "--images", "1"}, {"--out", dir, "--wrong"}} {
 		var misuse term.UsageError
 		if _, err := runGlyphs(t, args...); !errors.As(err, &misuse) {
 			t.Errorf("%q: error %v is not misuse", args, err)
@@ -141,7 +140,7 @@ func TestDataGlyphsMisuse(t *testing.T) {
 	}
 }
 
-// subcommand is the command of that name below c.
+// subcommand returns the subcommand of c with a name.
 func subcommand(c *cli.Command, name string) *cli.Command {
 	return c.Subcommands[slices.IndexFunc(c.Subcommands, func(s *cli.Command) bool { return s.Name == name })]
 }

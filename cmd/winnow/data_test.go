@@ -42,7 +42,7 @@ func classes(t *testing.T, dir string, n int) {
 	writeTree(t, dir, files)
 }
 
-// TestDataImport: splits go by winnow's own names from the beginning, and a = may be part of a name.
+// TestDataImport checks that splits get winnow's names, and that a folder's name may contain =.
 func TestDataImport(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "m.csv")
@@ -53,13 +53,15 @@ func TestDataImport(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s%s, expected 40 images of %s", arg, code, stdout, errs, want)
 		}
 	}
-	code, stdout, errs := call(t.Context(), "data", "import", filepath.Join(dir, "a=b"), "--out", out, "--split", "train=0.5,val=0.5")
+	code, stdout, errs := call(t.Context(), "data", "import", filepath.Join(dir, "a=b"), "--out", out, "--split",
+		"train=0.5,val=0.5")
 	if code != 0 || !strings.Contains(stdout, "validation ") || strings.Count(readFile(t, out), ",validation\n") != 20 {
 		t.Errorf("exit code %d: %s%s, expected 20 images of validation", code, stdout, errs)
 	}
 }
 
-// TestPiped: what the shell opens for winnow, as <(…), is read where once is enough; its paths are relative to the working folder.
+// TestPiped reads a manifest from a pipe, as of <(…), in commands that read it once; its paths are relative to the
+// working folder.
 func TestPiped(t *testing.T) {
 	t.Chdir(t.TempDir())
 	classes(t, "photos", 3)
@@ -75,10 +77,11 @@ func TestPiped(t *testing.T) {
 		w.Close()
 		return fmt.Sprintf("/dev/fd/%d", r.Fd())
 	}
-	if out := mustRun(t, "winnow data check "+piped()); !strings.HasPrefix(out, "train ") || !strings.Contains(out, "  photos/none.png: no such file") {
+	if out := mustRun(t, "winnow data check "+piped()); !strings.HasPrefix(out, "train ") || !strings.Contains(out,
+		"  photos/none.png: no such file") {
 		t.Errorf("found %s", out)
 	}
-	r, w, err := os.Pipe() // its writer never writes
+	r, w, err := os.Pipe() // to which nothing is written
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,16 +89,15 @@ func TestPiped(t *testing.T) {
 	defer w.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if code, _, errs := call(ctx, "extract", "--manifest", fmt.Sprintf("/dev/fd/%d", r.Fd()), "--model", "glyphnet", "--out", "features"); code != 130 {
+	if code, _, errs := call(ctx, "extract", "--manifest", fmt.Sprintf("/dev/fd/%d", r.Fd()), "--model", "glyphnet",
+		"--out", "features"); code != 130 {
 		t.Errorf("a pipe that nothing is written to: exit code %d: %s", code, errs)
 	}
-	code, _, errs := call(t.Context(), "train", "--manifest", piped(), "--features", "features", "--out", "run")
-	if code != 1 || !strings.Contains(errs, "read more than once: write it to one first") {
-		t.Errorf("exit code %d: %s", code, errs)
-	}
+	fails(t, 1, "read more than once: write it to one first", "train", "--manifest", piped(), "--features", "features",
+		"--out", "run")
 }
 
-// TestDataRefuses: every wrong word is one line, and the files from before stay as they were.
+// TestDataRefuses checks that every mistake is reported in one line, and that existing files are kept.
 func TestDataRefuses(t *testing.T) {
 	dir := t.TempDir()
 	photos, list, out := filepath.Join(dir, "photos"), filepath.Join(dir, "list.csv"), filepath.Join(dir, "out.csv")
@@ -118,34 +120,40 @@ func TestDataRefuses(t *testing.T) {
 		"nowhere: no such file":                              {1, "import DIR/nowhere --out OUT"},
 		"winnow data check: found 0 arguments, expected one": {2, "check"},
 		"root: stat DIR/nowhere: no such file":               {1, "check DIR/list.csv --root DIR/nowhere"},
-		"winnow data corrupt: found 2 arguments":             {2, "corrupt DIR/list.csv DIR/one.csv --noise-rate 0.5 --out OUT"},
-		"noise rate is 1, expected 0 ≤ rate < 1":             {2, "corrupt DIR/list.csv --noise-rate 1 --out OUT"},
-		`--noise: "salt" is unknown`:                         {2, "corrupt DIR/list.csv --noise-rate 0.5 --noise salt --out OUT"},
-		`--split: split "dev" is unknown`:                    {2, "corrupt DIR/list.csv --noise-rate 0.5 --split dev --out OUT"},
-		"split validation has 1 class(es)":                   {1, "corrupt DIR/list.csv --noise-rate 0.5 --split val --out OUT"},
-		"split train has 1 class(es)":                        {1, "corrupt DIR/one.csv --noise-rate 0.5 --out OUT"},
+		"winnow data corrupt: found 2 arguments": {2, "corrupt DIR/list.csv DIR/one.csv --noise-rate " +
+			"0.5 --out OUT"},
+		"noise rate is 1, expected 0 ≤ rate < 1": {2, "corrupt DIR/list.csv --noise-rate 1 --out OUT"},
+		`--noise: "salt" is unknown`: {2, "corrupt DIR/list.csv --noise-rate 0.5 --noise " +
+			"salt --out OUT"},
+		`--split: split "dev" is unknown`: {2, "corrupt DIR/list.csv --noise-rate 0.5 --split " +
+			"dev --out OUT"},
+		"split validation has 1 class(es)": {1, "corrupt DIR/list.csv --noise-rate 0.5 --split " +
+			"val --out OUT"},
+		"split train has 1 class(es)": {1, "corrupt DIR/one.csv --noise-rate 0.5 --out OUT"},
 	} {
 		args := strings.Fields("data " + strings.ReplaceAll(strings.ReplaceAll(c.args, "OUT", out), "DIR", dir))
 		code, _, errs := call(t.Context(), args...)
-		if code != c.code || !strings.Contains(errs, strings.ReplaceAll(want, "DIR", dir)) || strings.Count(errs, "\n") != 1 {
+		if code != c.code || !strings.Contains(errs, strings.ReplaceAll(want, "DIR", dir)) ||
+			strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: exit code %d: %s, want %d and one line with %q", c.args, code, errs, c.code, want)
 		}
 	}
-	for _, source := range [][]string{{filepath.Join(dir, "photos")}, {"--preset", "mnist", "--root", dir}} { // before anything is read
-		code, _, errs := call(t.Context(), append([]string{"data", "import", "--out", filepath.Join(dir, "nowhere", "x.csv")}, source...)...)
-		if code != 1 || !strings.Contains(errs, "there is no folder "+filepath.Join(dir, "nowhere")+"\nwinnow: make it first: mkdir -p ") {
-			t.Errorf("%v: exit code %d: %s", source, code, errs)
-		}
+	// before anything is read
+	for _, source := range [][]string{{filepath.Join(dir, "photos")}, {"--preset", "mnist", "--root", dir}} {
+		fails(t, 1, "there is no folder "+filepath.Join(dir, "nowhere")+"\nwinnow: make it first: mkdir -p ",
+			append([]string{"data", "import", "--out", filepath.Join(dir, "nowhere", "x.csv")}, source...)...)
 	}
-	if got := readFile(t, list) + readFile(t, out); !strings.HasPrefix(got, "path,") || !strings.HasSuffix(got, "\nold") {
+	if got := readFile(t, list) + readFile(t, out); !strings.HasPrefix(got, "path,") || !strings.HasSuffix(got,
+		"\nold") {
 		t.Errorf("the files from before are now %q", got)
 	}
 }
 
-// TestDataCorrupt writes what it says: the labels changed, the truth beside them, the same for the same seed.
+// TestDataCorrupt checks the changed labels, the true ones beside them, and that the same seed gives the same manifest.
 func TestDataCorrupt(t *testing.T) {
 	dir := t.TempDir()
-	clean, noisy, again := filepath.Join(dir, "clean.csv"), filepath.Join(dir, "noisy.csv"), filepath.Join(dir, "again.csv")
+	clean, noisy, again := filepath.Join(dir, "clean.csv"), filepath.Join(dir, "noisy.csv"), filepath.Join(dir,
+		"again.csv")
 	text := "path,label,split\n"
 	for i := range 400 {
 		text += fmt.Sprintf("%d.png,%d,validation\n", i, i%10)
@@ -153,10 +161,8 @@ func TestDataCorrupt(t *testing.T) {
 	writeTree(t, dir, map[string]string{"clean.csv": text})
 	var report datasets.NoiseReport
 	for _, out := range []string{noisy, again} {
-		code, stdout, errs := call(t.Context(), "data", "corrupt", clean, "--noise-rate", "0.3", "--split", "valid", "--seed", "7", "--json", "--out", out)
-		if code != 0 {
-			t.Fatalf("exit code %d: %s", code, errs)
-		}
+		stdout, _ := mustCall(t, "data", "corrupt", clean, "--noise-rate", "0.3", "--split", "valid", "--seed", "7",
+			"--json", "--out", out)
 		if err := json.Unmarshal([]byte(stdout), &report); err != nil {
 			t.Fatal(err)
 		}
@@ -175,26 +181,28 @@ func TestDataCorrupt(t *testing.T) {
 		}
 	}
 	if report.Samples != 400 || wrong != report.Corrupted || wrong < 90 || wrong > 150 {
-		t.Errorf("found %d wrong labels, the report says %d of %d, expected about 120 of 400", wrong, report.Corrupted, report.Samples)
+		t.Errorf("found %d wrong labels, the report says %d of %d, expected about 120 of 400", wrong, report.Corrupted,
+			report.Samples)
 	}
 	if readFile(t, noisy) != readFile(t, again) {
 		t.Error("the same seed gave two manifests")
 	}
 }
 
-// TestThreads: --threads holds for commands that run no network too.
+// TestThreads checks that --threads applies to commands without a network, too.
 func TestThreads(t *testing.T) {
 	before := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(before)
 	dir := t.TempDir()
 	writeTree(t, dir, map[string]string{"list.csv": "path,label\na.png,1\n"})
-	if code, _, errs := call(t.Context(), "data", "check", "--threads", "2", filepath.Join(dir, "list.csv")); code != 0 || runtime.GOMAXPROCS(0) != 2 {
+	if code, _, errs := call(t.Context(), "data", "check", "--threads", "2",
+		filepath.Join(dir, "list.csv")); code != 0 || runtime.GOMAXPROCS(0) != 2 {
 		t.Errorf("exit code %d: %s%d threads, expected 2", code, errs, runtime.GOMAXPROCS(0))
 	}
 }
 
-// TestDataCheck: bad files, duplicates and leaks are named; --strict makes them fatal; long lists say that
-// there is more.
+// TestDataCheck checks that bad files, duplicates and leaks are named, that --strict makes them errors, and that
+// shortened lists say so.
 func TestDataCheck(t *testing.T) {
 	a := newAlbum(t, 8)
 	picture, err := os.ReadFile(filepath.Join(a.root, "c0", "000.jpg"))
@@ -210,13 +218,14 @@ func TestDataCheck(t *testing.T) {
 	writeTree(t, a.root, files)
 	writeTree(t, a.dir, map[string]string{"check.csv": list + "gone.jpg,0,train\nc0,0,train\nvast.jpg,0,train\n"})
 	vast, err := os.Create(filepath.Join(a.root, "vast.jpg"))
-	if err := errors.Join(err, vast.Truncate(3<<30), vast.Close()); err != nil { // of holes: it takes no room
+	if err := errors.Join(err, vast.Truncate(3<<30), vast.Close()); err != nil { // sparse: it takes no space
 		t.Fatal(err)
 	}
 	args := []string{"data", "check", filepath.Join(a.dir, "check.csv"), "--root", a.root}
 
 	code, stdout, errs := call(t.Context(), args...)
-	for _, want := range []string{"unreadable: 15\n", "  half00.jpg: png: ", "  … 5 more: --json lists all\n", "1 groups, 1 with different labels, 1 in two splits",
+	for _, want := range []string{"unreadable: 15\n", "  half00.jpg: png: ", "  … 5 more: --json lists all\n",
+		"1 groups, 1 with different labels, 1 in two splits",
 		"c0/000.jpg (0, train) copy.jpg (1, test)", "1 classes of test are also in train"} {
 		if code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("exit code %d: %s%s, want %q", code, stdout, errs, want)
@@ -227,15 +236,18 @@ func TestDataCheck(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil || code != 0 {
 		t.Fatalf("exit code %d: %v", code, err)
 	}
-	if len(report.Unreadable) != 15 || len(report.Duplicates) != 1 || !report.Duplicates[0].Leak || bytes.Contains([]byte(stdout), []byte("null")) {
+	if len(report.Unreadable) != 15 || len(report.Duplicates) != 1 || !report.Duplicates[0].Leak ||
+		bytes.Contains([]byte(stdout), []byte("null")) {
 		t.Errorf("found %s, expected 15 unreadable files and one leak, and no null", stdout)
 	}
-	for i, want := range []string{"no such file or directory", "is a folder, expected a file", "file of 3221225472 bytes, expected at most 1073741824"} {
+	for i, want := range []string{"no such file or directory", "is a folder, expected a file",
+		"file of 3221225472 bytes, expected at most 1073741824"} {
 		if got := report.Unreadable[12+i]; got.Reason != want {
 			t.Errorf("%s: found %q, expected %q", got.Path, got.Reason, want)
 		}
 	}
-	if code, _, errs = call(t.Context(), append(args, "--strict")...); code != 1 || !strings.Contains(errs, "15 unreadable images and 1 pictures in two splits") {
+	if code, _, errs = call(t.Context(), append(args, "--strict")...); code != 1 || !strings.Contains(errs,
+		"15 unreadable images and 1 pictures in two splits") {
 		t.Errorf("--strict: exit code %d: %s", code, errs)
 	}
 }

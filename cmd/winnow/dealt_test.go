@@ -8,9 +8,13 @@ import (
 	"testing"
 
 	"winnow/cluster"
+	"winnow/datasets/location"
 )
 
-// deal runs a command as so many tasks of a Slurm array and joins their parts into out.
+// part returns the path of a part of an output.
+func part(out string, i, of int) string { return cluster.Path(location.At(out), i, of).Path() }
+
+// deal runs a command as the tasks of a Slurm array and joins their parts into out.
 func deal(t *testing.T, of int, out string, args ...string) {
 	t.Helper()
 	args = append(args, "--out", out, "--shard", "auto")
@@ -19,7 +23,7 @@ func deal(t *testing.T, of int, out string, args ...string) {
 	for i := of; i > 0; i-- {
 		t.Setenv("SLURM_ARRAY_TASK_ID", fmt.Sprint(i))
 		text, told := mustCall(t, args...)
-		if !strings.Contains(text, cluster.Path(out, i, of)+": ") ||
+		if !strings.Contains(text, part(out, i, of)+": ") ||
 			!strings.Contains(told, fmt.Sprintf("winnow: shard %d/%d, by SLURM_ARRAY_TASK_ID\n", i, of)) {
 			t.Fatalf("%s: %s%s", args, text, told)
 		}
@@ -27,8 +31,8 @@ func deal(t *testing.T, of int, out string, args ...string) {
 	mustCall(t, "join", out)
 }
 
-// broken holds a command, of whose three parts one was lost, one torn and the third of another job, to what it says,
-// and to making them again. other are arguments that change the job.
+// broken checks what a command and winnow join say of three parts of which one is missing, torn or of another job, and
+// that the command makes them again. other are arguments that change the job.
 func broken(t *testing.T, out string, args, other []string) {
 	t.Helper()
 	shard := func(i int, out string, args []string) []string {
@@ -36,9 +40,7 @@ func broken(t *testing.T, out string, args, other []string) {
 	}
 	fails := func(want string, args ...string) {
 		t.Helper()
-		if code, _, errs := call(t.Context(), args...); code != 1 || !strings.Contains(errs, want) {
-			t.Errorf("%s: exit code %d: %s, expected %q", args, code, errs, want)
-		}
+		fails(t, 1, want, args...)
 	}
 	for i := 1; i <= 3; i++ {
 		mustCall(t, shard(i, out, args)...)
@@ -46,9 +48,9 @@ func broken(t *testing.T, out string, args, other []string) {
 	fails("holds parts of another job", shard(2, out, other)...)
 	elsewhere := filepath.Join(t.TempDir(), filepath.Base(out))
 	mustCall(t, shard(2, elsewhere, other)...)
-	second, third := cluster.Path(out, 2, 3), cluster.Path(out, 3, 3)
+	second, third := part(out, 2, 3), part(out, 3, 3)
 	mine := readFile(t, second)
-	write(t, second, readFile(t, cluster.Path(elsewhere, 2, 3)))
+	write(t, second, readFile(t, part(elsewhere, 2, 3)))
 	fails("cannot be joined: ", "join", out)
 	if err := os.Remove(second); err != nil {
 		t.Fatal(err)
@@ -66,12 +68,12 @@ func broken(t *testing.T, out string, args, other []string) {
 		}
 	}
 	if readFile(t, second) != mine {
-		t.Error("the part that was made again is another one")
+		t.Error("the part that was made again has other bytes")
 	}
 	mustCall(t, "join", out)
 }
 
-// Vectors that several machines make are those of one, whatever the form of the file.
+// Vectors from several machines equal those of one, in every form of file.
 func TestEmbedDealt(t *testing.T) {
 	drawnRun(t)
 	write(t, "bad.png", "no picture")
@@ -86,17 +88,14 @@ func TestEmbedDealt(t *testing.T) {
 		}
 	}
 	if readFile(t, "one.ids.csv") != readFile(t, "dealt3.ids.csv") {
-		t.Error("the names of the rows are others")
+		t.Error("the names of the rows differ")
 	}
 	broken(t, "broken.csv", args, append(args, "drawn/train"))
-	if code, _, errs := call(t.Context(), append(args, "--json", "--shard", "1/2")...); code != 2 ||
-		!strings.Contains(errs, "--out missing") {
-		t.Errorf("exit code %d: %s", code, errs)
-	}
+	fails(t, 2, "--out missing", append(args, "--json", "--shard", "1/2")...)
 }
 
-// The queries of an evaluation that machines share give the numbers of one, also where they ask a gallery, and where
-// only some are drawn.
+// An evaluation whose queries several machines share gives the numbers of one, also with a gallery, and with a sample
+// of the queries.
 func TestEvalDealt(t *testing.T) {
 	drawnRun(t)
 	gallery := readFile(t, "noisy.csv")
@@ -130,21 +129,13 @@ func TestEvalDealt(t *testing.T) {
 	broken(t, "broken.json", []string{"eval", "run"}, []string{"eval", "run", "--count-lonely"})
 	fewer := readFile(t, "noisy.csv")
 	write(t, "fewer.csv", fewer[:strings.LastIndex(strings.TrimSpace(fewer), "\n")+1])
-	if code, _, errs := call(t.Context(), "eval", "run", "--manifest", "fewer.csv", "--out", "broken.json", "--shard",
-		"1/3"); code != 1 || !strings.Contains(errs, "another job: ") {
-		t.Errorf("another manifest: exit code %d: %s", code, errs)
-	}
-	if code, _, errs := call(t.Context(), "eval", "run", "--metrics", "all", "--out", "x.json", "--shard",
-		"1/3"); code != 2 || !strings.Contains(errs, "measure other metrics on one machine") {
-		t.Errorf("other metrics: exit code %d: %s", code, errs)
-	}
-	if code, _, errs := call(t.Context(), "eval", "run", "--out", "no/x.json"); code != 1 ||
-		!strings.Contains(errs, "there is no folder no") {
-		t.Errorf("no folder: exit code %d: %s", code, errs)
-	}
+	fails(t, 1, "another job: ", "eval", "run", "--manifest", "fewer.csv", "--out", "broken.json", "--shard", "1/3")
+	fails(t, 2, "measure other metrics on one machine", "eval", "run", "--metrics", "all", "--out", "x.json", "--shard",
+		"1/3")
+	fails(t, 1, "there is no folder no", "eval", "run", "--out", "no/x.json")
 }
 
-// Images that several machines look at give the report of one.
+// A check of images by several machines gives the report of one.
 func TestCheckDealt(t *testing.T) {
 	drawnRun(t)
 	rows := readFile(t, "noisy.csv")
@@ -178,14 +169,11 @@ func TestCheckDealt(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	write(t, "odd.csv", rows)
-	if code, _, errs := call(t.Context(), "join", "dealt3.json"); code != 1 ||
-		!strings.Contains(errs, "manifest changed since the parts of dealt3.json were made") {
-		t.Errorf("another manifest: exit code %d: %s", code, errs)
-	}
+	fails(t, 1, "manifest changed since the parts of dealt3.json were made", "join", "dealt3.json")
 }
 
-// Queries that several machines ask find what one finds: in an index and a store, by paths, vectors and images, of
-// which some cannot be read.
+// Several machines find the same as one: in an index and in a store, by paths, vectors and images, some of them
+// unreadable.
 func TestSearchDealt(t *testing.T) {
 	drawnRun(t)
 	write(t, "drawn/bad.png", "no picture")
@@ -221,12 +209,7 @@ func TestSearchDealt(t *testing.T) {
 	}
 	broken(t, "broken.json", args, append([]string{"search", "--index", "ix", "--batch", "4", "--k", "2"}, args[7:]...))
 	mustCall(t, "index", "drawn/bad.png", "drawn/test", "--out", "ix", "--add")
-	if code, _, errs := call(t.Context(), append(args, "--out", "dealt3.json", "--shard", "2/3")...); code != 1 ||
-		!strings.Contains(errs, `another job: `) {
-		t.Errorf("another index: exit code %d: %s", code, errs)
-	}
-	if code, _, errs := call(t.Context(), "search", "--to", "http://localhost:1/", "--collection", "c", "a.png",
-		"--out", "x.json", "--shard", "1/2"); code != 2 || !strings.Contains(errs, "exact search") {
-		t.Errorf("a database: exit code %d: %s", code, errs)
-	}
+	fails(t, 1, `another job: `, append(args, "--out", "dealt3.json", "--shard", "2/3")...)
+	fails(t, 2, "exact search", "search", "--to", "http://localhost:1/", "--collection", "c", "a.png", "--out",
+		"x.json", "--shard", "1/2")
 }

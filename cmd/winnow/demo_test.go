@@ -12,15 +12,16 @@ import (
 	"winnow/run/folder"
 )
 
-// The runs of a demo are runs like any other, and a second demo leaves nothing of the first in them.
+// The runs of a demo work like any other run, and a second demo leaves nothing of the first in them.
 func TestDemoRunsAreRuns(t *testing.T) {
 	orttest.Runtime(t)
 	t.Chdir(t.TempDir())
 	t.Setenv("LENGTH", "10 steps")
 	t.Setenv("START", "2 steps")
-	demo := "winnow -q demo --classes 24 --images 8 --set length=$LENGTH --set finetune.start=$START --set validation.every=$START --set filter.scorer=avgsim --out demo"
-	mustRun(t, strings.NewReplacer("24", "12", "images 8", "images 6").Replace(demo))
-	mustRun(t, "winnow -q eval --last demo/prism") // makes the network's features in the run's folder
+	demo := "winnow -q demo --classes 16 --images 8 --set length=$LENGTH --set finetune.start=$START --set " +
+		"validation.every=$START --out demo"
+	mustRun(t, strings.NewReplacer("16", "12", "images 8", "images 6").Replace(demo))
+	mustRun(t, "winnow -q eval --last demo/prism") // stores features of the fine-tuned network in the run's folder
 	mustRun(t, demo)
 	if stores, _ := filepath.Glob("demo/prism/" + folder.TunedStorePrefix + "*"); len(stores) != 0 {
 		t.Errorf("features of the first demo's network are left: %v", stores)
@@ -30,8 +31,19 @@ func TestDemoRunsAreRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	parts := jsonParts(t, text)
+	for _, key := range []string{"seed", "noise_rate", "frozen", "whitened", "topline", "unfiltered", "prism",
+		"detection", "seconds"} {
+		if len(parts[key]) == 0 || string(parts[key]) == "null" {
+			t.Errorf("result.json has no %q", key)
+		}
+	}
+	page := readFile(t, "demo/report.html")
+	holds(t, page, "PRISM vMF-Sim", "data:image/png;base64,", "<svg", "The most suspect labels", "Retrieval examples")
+	if strings.Contains(page, "ZgotmplZ") {
+		t.Error("report.html contains what the template refused")
+	}
 	chosen, heads := jsonParts(t, parts["chosen_by_validation"]), jsonParts(t, parts["frozen_features"])
-	for name, scorer := range map[string]string{"topline": "none", "unfiltered": "none", "prism": "avgsim"} {
+	for name, scorer := range map[string]string{"topline": "none", "unfiltered": "none", "prism": "vmf"} {
 		for dir, said := range map[string]map[string]map[string]json.RawMessage{
 			name:            {"--last ": parts, "": chosen},
 			"heads/" + name: {"--last ": heads},
@@ -41,7 +53,8 @@ func TestDemoRunsAreRuns(t *testing.T) {
 			if err != nil || !bytes.Contains(config, []byte("scorer: "+scorer+"\n")) {
 				t.Errorf("%s: not trained with the scorer %s: %v\n%s", dir, scorer, err, config)
 			}
-			if r, err := folder.ReadResult(dir); err != nil || r.Steps != 10 || r.Validation == nil || r.Verdict == "" || r.Seconds <= 0 {
+			if r, err := folder.ReadResult(dir); err != nil || r.Steps != 10 || r.Validation == nil ||
+				r.Verdict == "" || r.Seconds <= 0 {
 				t.Errorf("%s: what came of it: %v, %+v", dir, err, r)
 			}
 			if events, _ := filepath.Glob(filepath.Join(dir, "events.*")); len(events) != 1 {
@@ -70,7 +83,7 @@ func TestDemoRunsAreRuns(t *testing.T) {
 	}
 }
 
-// A backbone that is not trained is not what the demo is about, and what it decides itself cannot be set.
+// A demo without fine-tuning, and settings that the demo decides itself, are refused.
 func TestDemoRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for setting, want := range map[string]string{
@@ -79,7 +92,8 @@ func TestDemoRefuses(t *testing.T) {
 		"data.root=x":           "the demo decides this itself",
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := execute(t.Context(), []string{"winnow", "demo", "--set", setting}, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), want) {
+		if code := execute(t.Context(), []string{"winnow", "demo", "--set", setting}, &stdout, &stderr); code != 2 ||
+			!strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: exit code %d, %q", setting, code, stderr.String())
 		}
 	}

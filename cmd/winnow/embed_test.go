@@ -19,7 +19,7 @@ import (
 	"winnow/run/embedding"
 )
 
-// zipped puts the studio's images into a zip file, in a folder of it.
+// zipped puts the studio's images into a folder of a zip file.
 func (s studio) zipped(t testing.TB) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -79,41 +79,47 @@ func jsonLines(t *testing.T, text string) (list []jsonLine) {
 func TestEmbedIsExport(t *testing.T) {
 	s := newStudio(t)
 	at := func(name string) string { return filepath.Join(s.dir, name) }
-	s.call(t, "export", s.run, "--npy", at("want.npy"), "--onnx", at("run.onnx"))
-	want, ids := readNPY(t, at("want.npy")), readCSVFile(t, at("want.ids.csv"))
+	mustCall(t, "export", s.run, "--npy", at("want.npy"), "--onnx", at("run.onnx"))
+	want, ids := readNPY(t, at("want.npy")), table(t, at("want.ids.csv"))
 	for name, c := range map[string]struct {
 		limit float64
 		by    []string
-	}{"run": {1e-6, []string{s.run}}, "onnx": {1e-5, []string{"--model", at("run.onnx")}}, "named run": {1e-6, []string{"--model", s.run}}} {
+	}{"run": {1e-6, []string{s.run}}, "onnx": {1e-5, []string{"--model", at("run.onnx")}},
+		"named run": {1e-6, []string{"--model", s.run}}} {
 		out := at("got.npy")
-		text, stderr := s.call(t, append(append([]string{"embed"}, c.by...), s.manifest, "--root", s.images, "--out", out, "--batch", "7")...)
+		text, stderr := mustCall(t, append(append([]string{"embed"}, c.by...), s.manifest, "--root", s.images, "--out",
+			out, "--batch", "7")...)
 		got := readNPY(t, out)
 		if d := largestDifference(want, got); !(d <= c.limit) {
 			t.Errorf("%s: vectors differ by %v", name, d)
 		}
-		if diff := cmp.Diff(ids, readCSVFile(t, at("got.ids.csv"))); diff != "" {
+		if diff := cmp.Diff(ids, table(t, at("got.ids.csv"))); diff != "" {
 			t.Errorf("%s: ids (-export +embed):\n%s", name, diff)
 		}
-		if !strings.Contains(text, "59 images × 6 values") || !strings.Contains(stderr, "1 unreadable images are left out:\n  39.png: not an image") {
+		if !strings.Contains(text, "59 images × 6 values") || !strings.Contains(stderr,
+			"1 unreadable images are left out:\n  39.png: not an image") {
 			t.Errorf("%s:\n%s%s", name, text, stderr)
 		}
 	}
 	// Every form holds the same rows.
 	var rows []vectorfile.Row
 	for i, id := range ids[1:] {
-		rows = append(rows, vectorfile.Row{Path: id[1], Label: id[2], Split: id[3], Embedding: readNPY(t, at("got.npy")).Data[i*6 : i*6+6]})
+		rows = append(rows, vectorfile.Row{Path: id[1], Label: id[2], Split: id[3],
+			Embedding: readNPY(t, at("got.npy")).Data[i*6 : i*6+6]})
 	}
 	for _, form := range []string{"csv", "parquet", "jsonl", "npz", "safetensors", "fvecs", "tsv"} {
-		text, _ := s.call(t, "embed", "--model", s.run, s.manifest, "--root", s.images, "--out", at("got."+form), "--batch", "7", "--json")
+		text, _ := mustCall(t, "embed", "--model", s.run, s.manifest, "--root", s.images, "--out", at("got."+form),
+			"--batch", "7", "--json")
 		var result embedding.Written
 		if err := json.Unmarshal([]byte(text), &result); err != nil {
 			t.Fatal(err)
 		}
-		if result.Rows != 59 || result.Dim != 6 || len(result.LeftOut) != 1 || result.LeftOut[0].Path != "39.png" || !strings.HasPrefix(result.LeftOut[0].Reason, "not an image") {
+		if result.Rows != 59 || result.Dim != 6 || len(result.LeftOut) != 1 || result.LeftOut[0].Path != "39.png" ||
+			!strings.HasPrefix(result.LeftOut[0].Reason, "not an image") {
 			t.Errorf("%+v", result)
 		}
 	}
-	s.call(t, "embed", "--model", s.run, s.manifest, "--root", s.images, "--out", at("again.npy"), "--batch", "7")
+	mustCall(t, "embed", "--model", s.run, s.manifest, "--root", s.images, "--out", at("again.npy"), "--batch", "7")
 	again := readNPY(t, at("again.npy"))
 	for i := range rows {
 		rows[i].Embedding = again.Data[i*6 : i*6+6]
@@ -147,7 +153,7 @@ func TestEmbedTakesImagesFromAnywhere(t *testing.T) {
 	archive := s.zipped(t)
 	by := []string{"embed", "--model", s.run, "--json"}
 	lines := func(args ...string) map[string][]float32 {
-		text, _ := s.call(t, append(by, args...)...)
+		text, _ := mustCall(t, append(by, args...)...)
 		list := map[string][]float32{}
 		for _, l := range jsonLines(t, text) {
 			if (l.Error != "") != strings.HasSuffix(l.Path, "39.png") || (l.Error == "") != (len(l.Embedding) == 6) {
@@ -169,31 +175,34 @@ func TestEmbedTakesImagesFromAnywhere(t *testing.T) {
 	if got := lines(inZip, "--root", archive); len(got) != 60 || got["00.png"] == nil {
 		t.Errorf("manifest in a zip file: %d", len(got))
 	}
-	// The order is that of the arguments; standard input may name what is not there.
+	// The order is that of the arguments; standard input may name missing images.
 	typed(t, "07.png\r\n\nnone.png\n39.png\n03.png\n")
-	text, _ := s.call(t, append(by, "-", "--root", s.images)...)
+	text, _ := mustCall(t, append(by, "-", "--root", s.images)...)
 	var order []string
 	for _, l := range jsonLines(t, text) {
 		order = append(order, l.Path+" "+l.Error)
 	}
-	if len(order) != 4 || order[0] != "07.png " || order[1] != "none.png file does not exist" && !strings.HasPrefix(order[1], "none.png no such file") || !strings.HasPrefix(order[2], "39.png not an image") || order[3] != "03.png " {
+	if len(order) != 4 || order[0] != "07.png " || order[1] != "none.png file does not exist" &&
+		!strings.HasPrefix(order[1], "none.png no such file") || !strings.HasPrefix(order[2], "39.png not an image") ||
+		order[3] != "03.png " {
 		t.Errorf("%q", order)
 	}
 	file := filepath.Join(s.images, "08.png")
-	text, _ = s.call(t, append(by, file, filepath.Join(s.images, "02.png"), file)...)
+	text, _ = mustCall(t, append(by, file, filepath.Join(s.images, "02.png"), file)...)
 	if l := jsonLines(t, text); len(l) != 3 || l[0].Path != filepath.ToSlash(file) || !cmp.Equal(l[0], l[2]) {
 		t.Errorf("%+v", l)
 	}
 }
 
-// A backbone alone gives what extract stores, and with --l2 its direction.
+// A backbone alone gives the features that extract stores, and with --l2 unit vectors.
 func TestEmbedBackbone(t *testing.T) {
 	s := newStudio(t)
-	s.call(t, "models", "add", "--name", "tiny", "--preset", "unit", "--resize", "18", "--crop", "16", s.model)
+	mustCall(t, "models", "add", "--name", "tiny", "--preset", "unit", "--resize", "18", "--crop", "16", s.model)
 	at := func(name string) string { return filepath.Join(s.dir, name) }
-	s.call(t, "embed", "--model", "tiny", s.manifest, "--root", s.images, "--out", at("raw.npy"))
-	s.call(t, "embed", "--model", "tiny", s.manifest, "--root", s.images, "--out", at("unit.npy"), "--l2")
-	raw, unit, stored := readNPY(t, at("raw.npy")), readNPY(t, at("unit.npy")), readNPY(t, filepath.Join(s.store, "features.npy"))
+	mustCall(t, "embed", "--model", "tiny", s.manifest, "--root", s.images, "--out", at("raw.npy"))
+	mustCall(t, "embed", "--model", "tiny", s.manifest, "--root", s.images, "--out", at("unit.npy"), "--l2")
+	raw, unit, stored := readNPY(t, at("raw.npy")), readNPY(t, at("unit.npy")), readNPY(t, filepath.Join(s.store,
+		"features.npy"))
 	copy(stored.Data[20*8:], stored.Data[21*8:]) // the unreadable one
 	stored.Rows--
 	if d := largestDifference(stored, raw); !(d <= 1e-5) {
@@ -229,10 +238,12 @@ func TestEmbedRefuses(t *testing.T) {
 		{2, "found neither", nil},
 		{2, "and no images", []string{s.run}},
 		{2, "name a file to write with --out", []string{s.run, s.images}},
-		{2, "does not end in .npy, .npz, .safetensors, .fvecs, .csv, .tsv, .parquet, .jsonl", []string{s.run, s.images, "--out", here("x.txt")}},
+		{2, "does not end in .npy, .npz, .safetensors, .fvecs, .csv, .tsv, .parquet, .jsonl", []string{s.run, s.images,
+			"--out", here("x.txt")}},
 		{2, "--batch: found 0", []string{s.run, s.images, "--json", "--batch", "0"}},
 		{2, "--workers: found -1", []string{s.run, s.images, "--json", "--workers", "-1"}},
-		{2, "--backbone names the backbone of a run folder", []string{"--model", s.model, s.images, "--json", "--backbone", s.model}},
+		{2, "--backbone names the backbone of a run folder", []string{"--model", s.model, s.images, "--json",
+			"--backbone", s.model}},
 		{1, "no model has this name", []string{here("none"), s.images, "--json"}},
 		{1, "holds no config.yaml", []string{here("empty"), s.images, "--json"}},
 		{1, "no image in this folder", []string{s.run, here("empty"), "--json"}},
@@ -245,15 +256,12 @@ func TestEmbedRefuses(t *testing.T) {
 		if strings.Contains(c.want, "is read here") {
 			write(t, here("x.npy"), readFile(t, s.model))
 		}
-		code, stdout, stderr := call(context.Background(), append([]string{"embed"}, c.args...)...)
-		if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" {
-			t.Errorf("%v: exit %d, expected %d with …%s…\n%s%s", c.args, code, c.code, c.want, stdout, stderr)
-		}
+		fails(t, c.code, c.want, append([]string{"embed"}, c.args...)...)
 	}
 	if readFile(t, s.manifest) != manifest {
 		t.Error("the manifest was changed")
 	}
-	// Cut off, the file that was there stays and nothing lies beside it.
+	// After an interrupt the old file is still there, and no other.
 	for _, form := range embedding.Endings() {
 		out := filepath.Join(t.TempDir(), "e"+form)
 		write(t, out, "older")
@@ -265,14 +273,11 @@ func TestEmbedRefuses(t *testing.T) {
 			t.Errorf("%s: exit %d, the folder holds %v\n%s", form, code, files, stderr)
 		}
 	}
-	// A backbone that moved is named.
+	// The new place of a moved backbone is given by --backbone.
 	moved := here("moved.onnx")
 	if err := os.Rename(s.model, moved); err != nil {
 		t.Fatal(err)
 	}
-	code, _, stderr := call(context.Background(), "embed", s.run, s.images, "--json")
-	if code != 1 || !strings.Contains(stderr, "name the model's file with --backbone FILE") {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
-	s.call(t, "embed", s.run, s.images, "--json", "--backbone", moved)
+	fails(t, 1, "name the model's file with --backbone FILE", "embed", s.run, s.images, "--json")
+	mustCall(t, "embed", s.run, s.images, "--json", "--backbone", moved)
 }

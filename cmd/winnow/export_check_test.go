@@ -14,7 +14,7 @@ import (
 	"winnow/run/folder"
 )
 
-// A joined model with anything wrong in it must be found out, and nothing written.
+// The check of an exported model finds every fault in it.
 func TestExportRefusesSpoiledModels(t *testing.T) {
 	s := newStudio(t, "--hidden", "10")
 	change := func(name string, f func([]float32)) func(*graph.Model) {
@@ -48,7 +48,7 @@ func TestExportRefusesSpoiledModels(t *testing.T) {
 	for name, spoil := range map[string]func(*graph.Model){
 		"": func(*graph.Model) {},
 		"a dimension of the head": change("head_weight_2", func(v []float32) {
-			for i := 3; i < len(v); i += 6 { // one weight alone may hang on a hidden unit that is never active
+			for i := 3; i < len(v); i += 6 { // a single weight may belong to a hidden unit that is never active
 				v[i] *= 1.001
 			}
 		}),
@@ -74,11 +74,12 @@ func TestExportRefusesSpoiledModels(t *testing.T) {
 	}
 }
 
-// checkSpoiled joins as the command does, spoils the model and runs the command's own check on it.
+// checkSpoiled joins as winnow export does, spoils the model and runs the command's check on it.
 func (s studio) checkSpoiled(t *testing.T, spoil func(*graph.Model)) error {
 	t.Helper()
 	quiet := func(string, ...any) {}
-	r, err := folder.Open(t.Context(), s.run, folder.Options{View: backbone.CenterName, Host: extraction.Host{Note: quiet}})
+	r, err := folder.Open(t.Context(), s.run, folder.Options{View: backbone.CenterName,
+		Host: extraction.Host{Note: quiet}})
 	if err != nil {
 		return err
 	}

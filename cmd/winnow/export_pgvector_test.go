@@ -21,7 +21,7 @@ import (
 	"winnow/search"
 )
 
-// The rows of the table are those of the .npy of the same run; the same command sends nothing again.
+// The rows of the table equal the .npy of the same run. The same command sends nothing twice.
 func TestExportToPostgres(t *testing.T) {
 	url := pgvectortest.New(t)
 	s, npy := newStudio(t), "e.npy"
@@ -30,7 +30,8 @@ func TestExportToPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
-	if _, err := conn.Exec(t.Context(), "DROP EXTENSION IF EXISTS vector CASCADE"); err != nil { // other tests have made it
+	// other tests create the extension
+	if _, err := conn.Exec(t.Context(), "DROP EXTENSION IF EXISTS vector CASCADE"); err != nil {
 		t.Fatal(err)
 	}
 	s.refused(t, 1, "the database has no extension vector, expected pgvector 0.5.0 or later\n", "--to", url)
@@ -39,20 +40,22 @@ func TestExportToPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	npy = filepath.Join(s.dir, npy)
-	stdout, _ := s.call(t, "export", s.run, "--npy", npy, "--to", url+"&table=photos", "--json")
+	stdout, _ := mustCall(t, "export", s.run, "--npy", npy, "--to", url+"&table=photos", "--json")
 	var result exportResult
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}
 	d := result.Database
-	if d == nil || d.Rows != 59 || d.Sent != 59 || d.Points != 59 || d.Compared != 59 || !d.Created || len(d.LeftOut) != 1 || d.Collection != "photos" || strings.Contains(d.URL, "@") {
+	if d == nil || d.Rows != 59 || d.Sent != 59 || d.Points != 59 || d.Compared != 59 || !d.Created ||
+		len(d.LeftOut) != 1 || d.Collection != "photos" || strings.Contains(d.URL, "@") {
 		t.Errorf("%s", stdout)
 	}
-	x, ids := readNPY(t, npy), readCSVFile(t, filepath.Join(s.dir, "e.ids.csv"))[1:]
+	x, ids := readNPY(t, npy), table(t, s.dir, "e.ids.csv")[1:]
 	for i, id := range ids {
 		var label *string
 		var split, vector string
-		if err := conn.QueryRow(t.Context(), "SELECT label, split, embedding::real[]::text FROM photos WHERE path = $1", id[1]).Scan(&label, &split, &vector); err != nil {
+		if err := conn.QueryRow(t.Context(), "SELECT label, split, embedding::real[]::text FROM photos WHERE path = $1",
+			id[1]).Scan(&label, &split, &vector); err != nil {
 			t.Fatal(id[1], err)
 		}
 		var values []float32
@@ -64,28 +67,31 @@ func TestExportToPostgres(t *testing.T) {
 				t.Errorf("%s: value %d is %v, expected %v", id[1], j, v, want)
 			}
 		}
-		if (label == nil) != (id[2] == "") || label != nil && *label != id[2] || split != id[3] || len(values) != x.Cols {
+		if (label == nil) != (id[2] == "") || label != nil && *label != id[2] || split != id[3] ||
+			len(values) != x.Cols {
 			t.Errorf("%s: %v, %s, %d values", id[1], label, split, len(values))
 		}
 	}
-	text, _ := s.call(t, "export", s.run, "--to", url, "--collection", "photos")
+	text, _ := mustCall(t, "export", s.run, "--to", url, "--collection", "photos")
 	if !strings.Contains(text, "database    photos at "+d.URL+": 59 points of 6 values, 0 sent, 59 there already") {
 		t.Errorf("again:\n%s", text)
 	}
-	text, _ = s.call(t, "export", s.run, "--to", url, "--collection", "photos", "--split", "test", "--delete")
+	text, _ = mustCall(t, "export", s.run, "--to", url, "--collection", "photos", "--split", "test", "--delete")
 	if !strings.Contains(text, "20 there already, 39 deleted") {
 		t.Errorf("test alone:\n%s", text)
 	}
-	s.refused(t, 2, "--collection birds: the table of --to is photos, expected one of the two", "--to", url+"&table=photos", "--collection", "birds")
+	s.refused(t, 2, "--collection birds: the table of --to is photos, expected one of the two", "--to", url+
+		"&table=photos", "--collection", "birds")
 	s.refused(t, 2, "--to: pgvector: metric=hamming, expected cosine, l2 or ip", "--to", url+"&metric=hamming")
 	code, _, stderr := call(t.Context(), "export", s.store, "--to", url, "--collection", "photos")
-	if code != 1 || !strings.Contains(stderr, "found vectors of 6 values, expected 8") || !strings.Contains(stderr, "replace this one with --recreate") {
+	if code != 1 || !strings.Contains(stderr, "found vectors of 6 values, expected 8") || !strings.Contains(stderr,
+		"replace this one with --recreate") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }
 
-// A program that is killed amid an upload leaves whole batches; the next one sends the rest, nothing twice. The database then finds
-// what the exact search of the index finds, or nearly, and says how nearly.
+// A program that is killed during an upload leaves whole batches. The next one sends the rest and nothing twice. The
+// database then finds nearly what the exact search of the index finds, and reports its recall.
 func TestExportToPostgresKilled(t *testing.T) {
 	url := pgvectortest.New(t)
 	const n, dim = 3000, 32
@@ -136,15 +142,19 @@ func TestExportToPostgresKilled(t *testing.T) {
 	if again.Kept < 100 || again.Kept%100 != 0 || again.Kept+again.Sent != n || again.Points != n || again.Created {
 		t.Errorf("%+v", again)
 	}
-	whole := mustJSON[embedding.Answers](t, "search", "--index", index, "--to", url, "--collection", "drawn", "--json", "--k", "5", "0007.png", "2999.png", "1234.png")
-	if whole.Recall == nil || whole.Recall.Expected != 15 || whole.Recall.Found < 13 || whole.Rows != n || len(whole.Queries) != 3 {
+	whole := mustJSON[embedding.Answers](t, "search", "--index", index, "--to", url, "--collection", "drawn", "--json",
+		"--k", "5", "0007.png", "2999.png", "1234.png")
+	if whole.Recall == nil || whole.Recall.Expected != 15 || whole.Recall.Found < 13 || whole.Rows != n ||
+		len(whole.Queries) != 3 {
 		t.Errorf("%+v", whole)
 	}
-	// Without the index the database gives the queries' vectors, too.
-	alone := mustJSON[embedding.Answers](t, "search", "--to", url, "--collection", "drawn", "--json", "--k", "5", "0007.png", "2999.png", "1234.png")
+	// Without the index the queries' vectors come from the database.
+	alone := mustJSON[embedding.Answers](t, "search", "--to", url, "--collection", "drawn", "--json", "--k", "5",
+		"0007.png", "2999.png", "1234.png")
 	for i, q := range alone.Queries {
 		for j, hit := range q.Nearest {
-			if want := whole.Queries[i].Nearest[j]; hit.Path != want.Path || hit.Path == q.Query || math.Abs(hit.Similarity-want.Similarity) > 1e-6 || want.Row < 0 || paths[want.Row] != hit.Path {
+			if want := whole.Queries[i].Nearest[j]; hit.Path != want.Path || hit.Path == q.Query ||
+				math.Abs(hit.Similarity-want.Similarity) > 1e-6 || want.Row < 0 || paths[want.Row] != hit.Path {
 				t.Errorf("%s: %+v, expected %+v", q.Query, hit, want)
 			}
 		}
@@ -157,18 +167,22 @@ func TestExportToPostgresKilled(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	for want, args := range map[string][]string{
-		"unknown.png is not in drawn, and an image needs what made the vectors there": {"--to", url, "--collection", "drawn", "unknown.png"},
-		"expected one: --collection NAME":                                             {"--to", url, "a.png"},
-		"table none: found none of that name":                                         {"--to", url, "--collection", "none", "a.png"},
-		"belongs to --to URL, which is missing":                                       {"--index", index, "--collection", "none", "0007.png"},
+		"unknown.png is not in drawn, and an image needs what made the vectors there": {"--to", url, "--collection",
+			"drawn", "unknown.png"},
+		"expected one: --collection NAME": {"--to", url, "a.png"},
+		"table none: found none of that name": {"--to", url, "--collection",
+			"none", "a.png"},
+		"belongs to --to URL, which is missing": {"--index", index,
+			"--collection", "none", "0007.png"},
 	} {
-		if code, _, stderr := call(t.Context(), append([]string{"search"}, args...)...); code == 0 || !strings.Contains(stderr, want) {
+		if code, _, stderr := call(t.Context(), append([]string{"search"}, args...)...); code == 0 ||
+			!strings.Contains(stderr, want) {
 			t.Errorf("exit %d, %s\nexpected %s", code, stderr, want)
 		}
 	}
 }
 
-// Images and .npy files are queries to a database as they are to an index.
+// Images and .npy files can be queries to a database as to an index.
 func TestSearchInPostgres(t *testing.T) {
 	url := pgvectortest.New(t)
 	s := newStudio(t)
@@ -181,14 +195,16 @@ func TestSearchInPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	npy := filepath.Join(s.dir, "e.npy")
-	s.call(t, "export", s.run, "--npy", npy, "--to", url, "--collection", "asked")
-	ids := readCSVFile(t, filepath.Join(s.dir, "e.ids.csv"))[1:]
-	r := mustJSON[embedding.Answers](t, "search", "--to", url, "--collection", "asked", "--model", s.run, "--json", "--k", "3", npy, filepath.Join(s.images, "03.png"), "03.png")
+	mustCall(t, "export", s.run, "--npy", npy, "--to", url, "--collection", "asked")
+	ids := table(t, s.dir, "e.ids.csv")[1:]
+	r := mustJSON[embedding.Answers](t, "search", "--to", url, "--collection", "asked", "--model", s.run, "--json",
+		"--k", "3", npy, filepath.Join(s.images, "03.png"), "03.png")
 	if len(r.Queries) != len(ids)+2 || r.Dim != 6 || r.Rows != 59 || r.Recall != nil {
 		t.Fatalf("%+v", r)
 	}
 	for i, id := range ids {
-		if hit := r.Queries[i].Nearest[0]; math.Abs(hit.Similarity-1) > 1e-5 || hit.Path == id[1] && hit.Label != id[2] {
+		if hit := r.Queries[i].Nearest[0]; math.Abs(hit.Similarity-1) > 1e-5 || hit.Path == id[1] &&
+			hit.Label != id[2] {
 			t.Errorf("%s: %+v", id[1], hit)
 		}
 	}
@@ -196,18 +212,9 @@ func TestSearchInPostgres(t *testing.T) {
 	if math.Abs(image.Nearest[0].Similarity-1) > 1e-4 || row.Nearest[0].Path == "03.png" || row.Query != "03.png" {
 		t.Errorf("image %+v, row %+v", image, row)
 	}
-	code, _, stderr := call(t.Context(), "search", "--to", url, "--collection", "asked", "--model", s.model, filepath.Join(s.images, "03.png"))
+	code, _, stderr := call(t.Context(), "search", "--to", url, "--collection", "asked", "--model", s.model,
+		filepath.Join(s.images, "03.png"))
 	if code == 0 || !strings.Contains(stderr, "found vectors made by ") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
-}
-
-// mustJSON reads what a command prints.
-func mustJSON[T any](t *testing.T, args ...string) (result T) {
-	t.Helper()
-	stdout, _ := mustCall(t, args...)
-	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
-		t.Fatal(err)
-	}
-	return result
 }

@@ -17,23 +17,24 @@ import (
 	"winnow/search/qdrant"
 )
 
-// What lies in the server is what the .npy of the same run holds.
+// The points in the server equal the .npy of the same run.
 func TestExportToQdrant(t *testing.T) {
 	s, f := newStudio(t), qdranttest.New(t)
 	npy := filepath.Join(s.dir, "e.npy")
-	stdout, stderr := s.call(t, "export", s.run, "--npy", npy, "--to", f.URL(), "--collection", "photos", "--json")
+	stdout, stderr := mustCall(t, "export", s.run, "--npy", npy, "--to", f.URL(), "--collection", "photos", "--json")
 	var result exportResult
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}
 	q := result.Database
-	if q == nil || q.Rows != 59 || q.Sent != 59 || q.Points != 59 || q.Compared != 59 || !q.Created || len(q.LeftOut) != 1 || q.URL != f.URL() || result.Vectors.Rows != 59 {
+	if q == nil || q.Rows != 59 || q.Sent != 59 || q.Points != 59 || q.Compared != 59 || !q.Created ||
+		len(q.LeftOut) != 1 || q.URL != f.URL() || result.Vectors.Rows != 59 {
 		t.Errorf("%s", stdout)
 	}
 	if !strings.Contains(stderr, "1 unreadable images are left out, the first is 39.png") {
 		t.Errorf("standard error:\n%s", stderr)
 	}
-	x, ids := readNPY(t, npy), readCSVFile(t, filepath.Join(s.dir, "e.ids.csv"))[1:]
+	x, ids := readNPY(t, npy), table(t, s.dir, "e.ids.csv")[1:]
 	c := f.Collections["photos"]
 	sum, err := folder.FileSum(filepath.Join(s.run, folder.BestHeadFile))
 	if err != nil {
@@ -58,33 +59,36 @@ func TestExportToQdrant(t *testing.T) {
 	if fmt.Sprint(c.Fields) != "[label split]" || len(c.Points) != 59 {
 		t.Errorf("fields %v, %d points", c.Fields, len(c.Points))
 	}
-	text, _ := s.call(t, "export", s.run, "--to", f.URL(), "--collection", "photos")
-	if !strings.Contains(text, "photos at "+f.URL()+": 59 points of 6 values, 0 sent, 59 there already, 1 unreadable images left out\n") {
+	text, _ := mustCall(t, "export", s.run, "--to", f.URL(), "--collection", "photos")
+	if !strings.Contains(text, "photos at "+f.URL()+": 59 points of 6 values, 0 sent, 59 there already, 1 unreadable "+
+		"images left out\n") {
 		t.Errorf("again:\n%s", text)
 	}
-	// Other payload is other content; the split chooses; the folder's name is the collection's.
-	s.call(t, "export", s.run, "--to", f.URL(), "--payload", "", "--split", "test")
+	// --payload and --split choose what is sent; the collection is named after the folder.
+	mustCall(t, "export", s.run, "--to", f.URL(), "--payload", "", "--split", "test")
 	if own := f.Collections[filepath.Base(s.run)]; own == nil || len(own.Points) != 20 || own.Fields != nil {
 		t.Errorf("the collection of the run's name: %+v", own)
 	}
 }
 
-// An index's vectors are a run's; labels come from a manifest.
+// The vectors of an index are exported; labels come from a manifest.
 func TestExportIndexToQdrant(t *testing.T) {
 	s, f := newStudio(t), qdranttest.New(t)
 	index := filepath.Join(s.dir, "photos.index")
-	s.call(t, "index", "--model", s.run, s.manifest, "--root", s.images, "--out", index)
-	text, _ := s.call(t, "export", index, "--to", f.URL(), "--manifest", s.manifest, "--payload", "label")
+	mustCall(t, "index", "--model", s.run, s.manifest, "--root", s.images, "--out", index)
+	text, _ := mustCall(t, "export", index, "--to", f.URL(), "--manifest", s.manifest, "--payload", "label")
 	if !strings.Contains(text, "photos.index at "+f.URL()+": 59 points") {
 		t.Errorf("index:\n%s", text)
 	}
-	// The same images of the same head: the run's export finds them there, but for the split and last bits.
-	text, _ = s.call(t, "export", s.run, "--to", f.URL(), "--collection", "photos.index")
-	if p := f.Collections["photos.index"].Points[qdrant.ID("03.png")]; len(f.Collections["photos.index"].Points) != 59 || p.Payload["split"].GetStringValue() == "" {
+	// The run's export updates the same points: it adds the split and changes last bits.
+	text, _ = mustCall(t, "export", s.run, "--to", f.URL(), "--collection", "photos.index")
+	if p := f.Collections["photos.index"].Points[qdrant.ID("03.png")]; len(
+		f.Collections["photos.index"].Points) != 59 || p.Payload["split"].GetStringValue() == "" {
 		t.Errorf("run over index:\n%s%v", text, p)
 	}
-	s.call(t, "export", s.store, "--to", f.URL(), "--collection", "raw")
-	if c := f.Collections["raw"]; len(c.Points) != 59 || c.Config.GetParams().GetVectorsConfig().GetParams().GetSize() != 8 {
+	mustCall(t, "export", s.store, "--to", f.URL(), "--collection", "raw")
+	if c := f.Collections["raw"]; len(c.Points) != 59 ||
+		c.Config.GetParams().GetVectorsConfig().GetParams().GetSize() != 8 {
 		t.Errorf("a store's points: %d", len(c.Points))
 	}
 }
@@ -94,27 +98,31 @@ func TestExportToQdrantRefuses(t *testing.T) {
 	to := []string{"--to", f.URL(), "--collection", "photos"}
 	and := func(args ...string) []string { return append(append([]string{}, to...), args...) }
 	s.refused(t, 2, "--collection belongs to --to URL, which is missing", "--collection", "x", "--npy", "x.npy")
-	s.refused(t, 2, "--to: found an address of no kind known here, expected http(s)://HOST:6334 (Qdrant) or postgres://USER@HOST/DATABASE (pgvector)", "--to", "localhost:6334")
-	s.refused(t, 2, `--payload: found "breed", expected columns of the manifest: label, split`, and("--payload", "label,breed")...)
+	s.refused(t, 2, "--to: found an address of an unknown kind, expected http(s)://HOST:6334 (Qdrant) or "+
+		"postgres://USER@HOST/DATABASE (pgvector)", "--to", "localhost:6334")
+	s.refused(t, 2, `--payload: found "breed", expected columns of the manifest: label, split`,
+		and("--payload", "label,breed")...)
 	s.refused(t, 2, "--batch: found 0, expected 1 point or more", and("--batch", "0")...)
 	s.refused(t, 1, "--key-file: open ", and("--key-file", filepath.Join(s.dir, "none"))...)
 	f.Key = "right"
 	t.Setenv("WINNOW_QDRANT_API_KEY", "hidden secret")
-	s.refused(t, 1, "holds something else than printable ASCII", to...)
+	s.refused(t, 1, "is not one word of printable ASCII", to...)
 	t.Setenv("WINNOW_QDRANT_API_KEY", "secret")
 	s.refused(t, 1, "Must provide an API key or an Authorization bearer token (Unauthenticated)\n", to...)
 	s.refused(t, 1, "put the server's key into "+"WINNOW_QDRANT_API_KEY", to...)
 	key := filepath.Join(s.dir, "key")
 	write(t, key, "right\n")
-	s.call(t, append([]string{"export", s.run, "--key-file", key}, to...)...)
+	mustCall(t, append([]string{"export", s.run, "--key-file", key}, to...)...)
 	f.Key = ""
-	// The features of the same images are another model's.
+	// The features are another model's vectors.
 	code, _, stderr := call(t.Context(), append([]string{"export", s.store}, to...)...)
-	if code != 1 || !strings.Contains(stderr, `collection "photos": found vectors of 6 values, expected 8`) || !strings.Contains(stderr, "replace this one with --recreate") {
+	if code != 1 || !strings.Contains(stderr, `collection "photos": found vectors of 6 values, expected 8`) ||
+		!strings.Contains(stderr, "replace this one with --recreate") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
-	code, _, stderr = call(t.Context(), append([]string{"export", s.store, "--npy", filepath.Join(s.dir, "x.npy")}, to...)...)
-	if code != 2 || !strings.Contains(stderr, "of an index or a feature store only --to is written") {
+	code, _, stderr = call(t.Context(), append([]string{"export", s.store, "--npy", filepath.Join(s.dir, "x.npy")},
+		to...)...)
+	if code != 2 || !strings.Contains(stderr, "vectors of an index or a feature store go only to --to") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 	code, _, stderr = call(t.Context(), append([]string{"export", s.images}, to...)...)

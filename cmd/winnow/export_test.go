@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"io"
 	"math"
@@ -32,7 +31,7 @@ import (
 	"winnow/search/vectordb"
 )
 
-// slowEmbed is the head in float64 loops.
+// slowEmbed computes the embedding by the head in float64 loops.
 func slowEmbed(t testing.TB, run string, x []float32) []float64 {
 	t.Helper()
 	h, _, err := models.ReadHead(filepath.Join(run, folder.BestHeadFile))
@@ -82,7 +81,7 @@ func readNPY(t testing.TB, path string) blas32.General {
 	return x
 }
 
-// largestDifference returns that of the numbers of two matrices; NaN if one is.
+// largestDifference returns the largest difference between numbers of two matrices; NaN if one is NaN.
 func largestDifference(a, b blas32.General) float64 {
 	if a.Rows != b.Rows || a.Cols != b.Cols {
 		return math.Inf(1)
@@ -94,15 +93,6 @@ func largestDifference(a, b blas32.General) float64 {
 		}
 	}
 	return largest
-}
-
-func readCSVFile(t testing.TB, path string) [][]string {
-	t.Helper()
-	records, err := csv.NewReader(strings.NewReader(readFile(t, path))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return records
 }
 
 // exportResult is what winnow export --json prints.
@@ -122,8 +112,9 @@ func TestExport(t *testing.T) {
 			s := newStudio(t, "--hidden", hidden)
 			out := t.TempDir()
 			at := func(name string) string { return filepath.Join(out, name) }
-			stdout, stderr := s.call(t, "export", s.run, "--npy", at("e.npy"), "--csv", at("e.csv"), "--parquet", at("e.parquet"), "--onnx", at("e.onnx"), "--json",
-				"--npz", at("e.npz"), "--safetensors", at("e.safetensors"), "--fvecs", at("e.fvecs"), "--tsv", at("e.tsv"))
+			stdout, stderr := mustCall(t, "export", s.run, "--npy", at("e.npy"), "--csv", at("e.csv"), "--parquet",
+				at("e.parquet"), "--onnx", at("e.onnx"), "--json", "--npz", at("e.npz"), "--safetensors",
+				at("e.safetensors"), "--fvecs", at("e.fvecs"), "--tsv", at("e.tsv"))
 			var result exportResult
 			if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 				t.Fatal(err)
@@ -134,26 +125,29 @@ func TestExport(t *testing.T) {
 				t.Errorf("standard error:\n%s", stderr)
 			}
 			first := readFile(t, at("e.onnx"))
-			text, _ := s.call(t, "export", s.run, "--onnx", at("e.onnx"))
+			text, _ := mustCall(t, "export", s.run, "--onnx", at("e.onnx"))
 			if readFile(t, at("e.onnx")) != first {
 				t.Error("the same export gave another file")
 			}
-			if !strings.Contains(text, "agrees with winnow's own on 16 images: largest difference") || strings.Contains(text, "embeddings  ") {
+			if !strings.Contains(text, "agrees with winnow's own on 16 images: largest difference") ||
+				strings.Contains(text, "embeddings  ") {
 				t.Errorf("output:\n%s", text)
 			}
 		})
 	}
 }
 
-// checkVectors reads the forms back and holds them against a slow head on the stored features.
+// checkVectors reads every format and compares it with slowEmbed of the stored features.
 func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVectors) {
 	t.Helper()
-	if diff := cmp.Diff([]string{base + ".npy", base + ".ids.csv", base + ".npz", base + ".safetensors", base + ".fvecs",
+	if diff := cmp.Diff([]string{base + ".npy", base + ".ids.csv", base + ".npz", base + ".safetensors", base +
+		".fvecs",
 		base + ".csv", base + ".tsv", base + ".metadata.tsv", base + ".parquet"}, result.Files); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	x := readNPY(t, base+".npy")
-	if x.Rows != 59 || x.Cols != 6 || result.Rows != 59 || result.Dim != 6 || len(result.LeftOut) != 1 || result.LeftOut[0].Path != "39.png" {
+	if x.Rows != 59 || x.Cols != 6 || result.Rows != 59 || result.Dim != 6 || len(result.LeftOut) != 1 ||
+		result.LeftOut[0].Path != "39.png" {
 		t.Fatalf("%d×%d, result %+v", x.Rows, x.Cols, result)
 	}
 	d, err := datasets.ReadFile(s.manifest, datasets.ReadOptions{})
@@ -187,7 +181,7 @@ func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVect
 			}
 		}
 	}
-	if diff := cmp.Diff(ids, readCSVFile(t, base+".ids.csv")); diff != "" {
+	if diff := cmp.Diff(ids, table(t, base+".ids.csv")); diff != "" {
 		t.Errorf("ids (-want +got):\n%s", diff)
 	}
 	got, err := parquet.ReadFile[vectorfile.Row](base + ".parquet")
@@ -211,7 +205,7 @@ func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVect
 			}
 		}
 	}
-	for i, record := range readCSVFile(t, base+".csv")[1:] {
+	for i, record := range table(t, base+".csv")[1:] {
 		for j, text := range record[3:] {
 			if v, err := strconv.ParseFloat(text, 32); err != nil || float32(v) != rows[i].Embedding[j] {
 				t.Fatalf("csv: row %d, value %d is %q, expected %v", i, j, text, rows[i].Embedding[j])
@@ -223,7 +217,7 @@ func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVect
 	}
 }
 
-// checkONNX runs the exported model on images, one and three at a time, with nothing but its own metadata.
+// checkONNX runs the exported model on one to three images at a time, preprocessed by its own metadata.
 func (s studio) checkONNX(t *testing.T, base string, result embedding.Model) {
 	t.Helper()
 	data := []byte(readFile(t, base+".onnx"))
@@ -242,16 +236,19 @@ func (s studio) checkONNX(t *testing.T, base string, result embedding.Model) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]string{"author": "test", "winnow.version": term.Version(), "winnow.head_sha256": models.Sum(head),
+	for key, want := range map[string]string{"author": "test", "winnow.version": term.Version(),
+		"winnow.head_sha256":     models.Sum(head),
 		"winnow.backbone_sha256": models.Sum(tinyNetwork()), "winnow.backbone_feature": "embedding"} {
 		if about[key] != want {
 			t.Errorf("metadata: %s is %q, expected %q", key, about[key], want)
 		}
 	}
-	if m.Opset() != 13 || result.Opset != 13 || result.Output != "embedding_2" || result.SHA256 != models.Sum(data) || result.Bytes != len(data) || result.Dim != 6 {
+	if m.Opset() != 13 || result.Opset != 13 || result.Output != "embedding_2" || result.SHA256 != models.Sum(data) ||
+		result.Bytes != len(data) || result.Dim != 6 {
 		t.Errorf("opset %d, result %+v", m.Opset(), result)
 	}
-	if c := result.Check; c.Images != 16 || c.Pixels != embedding.OnImages || !(c.Largest <= 1e-5) || c.Stored == nil || *c.Stored > 1e-4 {
+	if c := result.Check; c.Images != 16 || c.Pixels != embedding.OnImages || !(c.Largest <= 1e-5) || c.Stored == nil ||
+		*c.Stored > 1e-4 {
 		t.Errorf("check: %+v", c)
 	}
 	p, err := backbone.ParsePreprocessing(about["winnow.preprocessing"])
@@ -263,7 +260,7 @@ func (s studio) checkONNX(t *testing.T, base string, result embedding.Model) {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	x, ids := readNPY(t, base+".npy"), readCSVFile(t, base+".ids.csv")[1:]
+	x, ids := readNPY(t, base+".npy"), table(t, base+".ids.csv")[1:]
 	for at := 0; at < len(ids); {
 		n := min(1+at%3, len(ids)-at)
 		var pixels []float32
@@ -283,7 +280,8 @@ func (s studio) checkONNX(t *testing.T, base string, result embedding.Model) {
 			t.Fatal(err)
 		}
 		want := x.Data[at*x.Cols : (at+n)*x.Cols]
-		if diff := cmp.Diff(want, out[0].F32, cmpopts.EquateApprox(0, 1e-5)); diff != "" || !slices.Equal(out[0].Shape, []int64{int64(n), 6}) {
+		if diff := cmp.Diff(want, out[0].F32, cmpopts.EquateApprox(0, 1e-5)); diff != "" || !slices.Equal(out[0].Shape,
+			[]int64{int64(n), 6}) {
 			t.Errorf("rows from %d: shape %v (-want +got):\n%s", at, out[0].Shape, diff)
 		}
 		at += n
@@ -294,8 +292,8 @@ func TestExportSplits(t *testing.T) {
 	s := newStudio(t)
 	path := filepath.Join(s.dir, "e.npy")
 	for split, rows := range map[string]int{"test": 20, "train": 39, "train,test": 59, "all": 59} {
-		s.call(t, "export", s.run, "--npy", path, "--split", split)
-		ids := readCSVFile(t, filepath.Join(s.dir, "e.ids.csv"))[1:]
+		mustCall(t, "export", s.run, "--npy", path, "--split", split)
+		ids := table(t, s.dir, "e.ids.csv")[1:]
 		if x := readNPY(t, path); x.Rows != rows || len(ids) != rows {
 			t.Errorf("%s: %d rows and %d ids, expected %d", split, x.Rows, len(ids), rows)
 		}
@@ -305,10 +303,12 @@ func TestExportSplits(t *testing.T) {
 			}
 		}
 	}
-	s.refused(t, 1, `--split: the manifest has no images in "validation"; it has train, test`, "--npy", path, "--split", "validation")
+	s.refused(t, 1, `--split: the manifest has no images in "validation"; it has train, test`, "--npy", path, "--split",
+		"validation")
 	only := filepath.Join(s.dir, "only.csv")
 	write(t, only, "path,label,split\n39.png,a,train\n")
-	s.refused(t, 1, `none of the 1 images of split all could be read, the first is "39.png": not an image`, "--npy", path, "--manifest", only)
+	s.refused(t, 1, `none of the 1 images of split all could be read, the first is "39.png": not an image`, "--npy",
+		path, "--manifest", only)
 	write(t, only, "path,label,split\nnew.png,a,train\n")
 	s.refused(t, 1, `1 of the 1 images are not in the store, the first is "new.png"`, "--npy", path, "--manifest", only)
 }

@@ -12,14 +12,13 @@ import (
 	"winnow/run/extraction"
 )
 
-// TestBatchAuto: whatever the batch, the features are the same to rounding; auto says what it took, and goes on with a store
-// as it was begun.
+// TestBatchAuto checks that every batch size gives the same features up to rounding, and that auto names its choice.
 func TestBatchAuto(t *testing.T) {
 	a := newAlbum(t, 40)
 	var stores [][]float32
 	for _, batch := range []string{"auto", "1", "2", "4", "7", "32", "256"} {
 		a.out = filepath.Join(a.dir, "batch"+batch)
-		out, errs, code := a.extract(t, t.Context(), "--batch", batch, "--json")
+		code, out, errs := a.extract(t, t.Context(), "--batch", batch, "--json")
 		var got extraction.Result
 		if err := json.Unmarshal([]byte(out), &got); err != nil || code != 0 {
 			t.Fatalf("--batch %s: exit code %d, %v: %s", batch, code, err, errs)
@@ -46,12 +45,10 @@ func TestBatchAuto(t *testing.T) {
 	}
 }
 
-// TestBatchAutoGoesOn: the rows there are were made in batches of another size.
+// TestBatchAutoGoesOn continues a store that was begun with another batch size.
 func TestBatchAutoGoesOn(t *testing.T) {
 	a := newAlbum(t, 13)
-	if _, errs, code := a.extract(t, t.Context(), "--batch", "2"); code != 0 {
-		t.Fatal(errs)
-	}
+	a.mustExtract(t, "--batch", "2")
 	want := a.files(t)
 	done, err := features.Open(a.out)
 	if err != nil {
@@ -62,18 +59,17 @@ func TestBatchAutoGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.out = filepath.Join(a.dir, "begun")
-	w, err := features.Create(a.out, features.Plan{Key: done.Key, Paths: done.Paths, Dim: done.Dim, Batch: 2, Device: done.Device, Winnow: done.Winnow}, false)
+	w, err := features.Create(a.out, features.Plan{Key: done.Key, Paths: done.Paths, Dim: done.Dim, Batch: 2,
+		Device: done.Device, Winnow: done.Winnow}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(w.Append(rows, nil), w.Flush(), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	_, errs, code := a.extract(t, t.Context(), "--batch", "auto")
-	if code != 0 || !strings.Contains(errs, "batch auto: 2 images, as the store was begun") {
-		t.Fatalf("exit code %d: %s", code, errs)
-	}
+	_, errs := a.mustExtract(t, "--batch", "auto")
+	holds(t, errs, "batch auto: 2 images, as the store was begun")
 	if got := a.files(t); got["features.npy"] != want["features.npy"] {
-		t.Error("other bytes than in one go")
+		t.Error("the bytes differ from those of one run")
 	}
 }

@@ -24,11 +24,12 @@ import (
 	"winnow/run/extraction"
 )
 
-// smallNet is an ONNX classifier of 16×16 pictures: convolution, pooling, and five classes that extract cuts off.
+// smallNet writes an ONNX classifier of 16×16 pictures: convolution, pooling, and five classes that extract cuts off.
 func smallNet(t testing.TB, path string, tilt float32) []byte {
 	t.Helper()
 	b := graph.NewBuilder("small", 13)
-	in := b.Input("images", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(16), graph.Fixed(16)})
+	in := b.Input("images", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(16),
+		graph.Fixed(16)})
 	weights := make([]float32, 7*3*9)
 	for i := range weights {
 		weights[i] = float32(i%11)/10 - 0.5 + tilt
@@ -45,13 +46,14 @@ func smallNet(t testing.TB, path string, tilt float32) []byte {
 	return data
 }
 
-// album is a folder of pictures in two classes, a text and half a picture among them, with a manifest.
+// album is a folder of pictures in two classes, with a manifest. One file is a text and one is half a picture.
 type album struct{ dir, root, manifest, model, out string }
 
 func newAlbum(t testing.TB, n int) album {
 	t.Helper()
 	dir := t.TempDir()
-	a := album{dir, filepath.Join(dir, "images"), filepath.Join(dir, "list.csv"), filepath.Join(dir, "small.onnx"), filepath.Join(dir, "store")}
+	a := album{dir, filepath.Join(dir, "images"), filepath.Join(dir, "list.csv"), filepath.Join(dir, "small.onnx"),
+		filepath.Join(dir, "store")}
 	list := "path,label\n"
 	for i := range n {
 		path := fmt.Sprintf("c%d/%03d.jpg", i%2, i)
@@ -64,7 +66,7 @@ func newAlbum(t testing.TB, n int) album {
 		img.SetNRGBA(0, 0, color.NRGBA{1, 2, 3, 255})
 		encode := func() error { return jpeg.Encode(&out, img, nil) }
 		if i%3 == 0 {
-			encode = func() error { return png.Encode(&out, img) } // a .jpg all the same
+			encode = func() error { return png.Encode(&out, img) } // still named .jpg
 		}
 		if err := encode(); err != nil {
 			t.Fatal(err)
@@ -83,7 +85,7 @@ func newAlbum(t testing.TB, n int) album {
 			t.Fatal(err)
 		}
 	}
-	list += "c0/000.jpg,1\n" // one image under two rows: computed once
+	list += "c0/000.jpg,1\n" // a second row for an image, which is computed once
 	if err := os.WriteFile(a.manifest, []byte(list), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -92,28 +94,39 @@ func newAlbum(t testing.TB, n int) album {
 	return a
 }
 
-// extract runs the command.
-func (a album) extract(t testing.TB, ctx context.Context, more ...string) (stdout, stderr string, code int) {
+// extract runs winnow extract on the album.
+func (a album) extract(t testing.TB, ctx context.Context, more ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	args := append([]string{"winnow", "--ort-lib", orttest.Runtime(t).Library(), "extract", "--manifest", a.manifest, "--root", a.root,
-		"--model", a.model, "--out", a.out, "--preset", "imagenet", "--resize", "18", "--crop", "16", "--batch", "4"}, more...)
-	var out, errs bytes.Buffer
-	code = execute(ctx, args, &out, &errs)
-	return out.String(), errs.String(), code
+	return call(ctx, append([]string{"--ort-lib", orttest.Runtime(t).Library(), "extract", "--manifest", a.manifest,
+		"--root", a.root, "--model", a.model, "--out", a.out, "--preset", "imagenet", "--resize", "18", "--crop", "16",
+		"--batch", "4"}, more...)...)
 }
 
-// TestExtractOnDevices: two sessions that share the batches, here both on the CPU, make the store of one, to the byte.
+// mustExtract runs winnow extract, which must succeed.
+func (a album) mustExtract(t testing.TB, more ...string) (stdout, stderr string) {
+	t.Helper()
+	code, stdout, stderr := a.extract(t, t.Context(), more...)
+	if code != 0 {
+		t.Fatalf("extract %v: exit code %d\n%s%s", more, code, stdout, stderr)
+	}
+	return stdout, stderr
+}
+
+// fails runs winnow extract, which must fail as in the function fails.
+func (a album) fails(t testing.TB, code int, want string, more ...string) {
+	t.Helper()
+	got, stdout, stderr := a.extract(t, t.Context(), more...)
+	checkFailed(t, code, want, append([]string{"extract"}, more...), got, stdout, stderr)
+}
+
+// TestExtractOnDevices checks that two sessions, here both on the CPU, make the store of one, byte for byte.
 func TestExtractOnDevices(t *testing.T) {
 	a := newAlbum(t, 23)
-	if _, errs, code := a.extract(t, t.Context()); code != 0 {
-		t.Fatal(errs)
-	}
+	a.mustExtract(t)
 	one := a.files(t)
 	a.out += "-two"
 	t.Setenv("WINNOW_DEVICE", "cpu,cpu")
-	if _, errs, code := a.extract(t, t.Context()); code != 0 {
-		t.Fatal(errs)
-	}
+	a.mustExtract(t)
 	if diff := cmp.Diff(one, a.files(t)); diff != "" {
 		t.Errorf("two sessions (-one +two):\n%s", diff)
 	}
@@ -121,7 +134,7 @@ func TestExtractOnDevices(t *testing.T) {
 
 func TestExtractCommand(t *testing.T) {
 	a := newAlbum(t, 13)
-	out, errs, code := a.extract(t, t.Context(), "--json")
+	code, out, errs := a.extract(t, t.Context(), "--json")
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
@@ -129,7 +142,8 @@ func TestExtractCommand(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Rows != 13 || got.Dim != 7 || got.Output != "pool" || got.Complete || got.Resumed != 0 || len(got.Bad) != 2 ||
+	if got.Rows != 13 || got.Dim != 7 || got.Output != "pool" || got.Complete || got.Resumed != 0 ||
+		len(got.Bad) != 2 ||
 		got.Bad[0].Path != "c0/002.jpg" || got.Bad[1].Row != 5 || !strings.HasPrefix(got.Bad[1].Reason, "jpeg: ") {
 		t.Errorf("result %+v", got)
 	}
@@ -144,11 +158,13 @@ func TestExtractCommand(t *testing.T) {
 	a.compare(t, x.Data)
 	before := a.files(t)
 
-	out, errs, code = a.extract(t, t.Context())
-	if code != 0 || !strings.Contains(out, "nothing to do") || !strings.Contains(out, "they were not tried again: --overwrite") {
+	code, out, errs = a.extract(t, t.Context())
+	if code != 0 || !strings.Contains(out, "nothing to do") || !strings.Contains(out,
+		"they were not tried again: --overwrite") {
 		t.Errorf("again: exit code %d: %s%s", code, out, errs)
 	}
-	if _, errs, code = a.extract(t, t.Context(), "--strict"); code != 1 || !strings.Contains(errs, "c0/002.jpg: not an image") {
+	if code, _, errs = a.extract(t, t.Context(), "--strict"); code != 1 || !strings.Contains(errs,
+		"c0/002.jpg: not an image") {
 		t.Errorf("--strict on a store with unreadable images: exit code %d: %s", code, errs)
 	}
 	other := filepath.Join(a.dir, "other.onnx")
@@ -159,7 +175,7 @@ func TestExtractCommand(t *testing.T) {
 		"exif false, asked for exif true":                        {"--exif"},
 		`made of tensor "pool", asked for "scores"`:              {"--output", "scores"},
 	} {
-		_, errs, code = a.extract(t, t.Context(), flags...)
+		code, _, errs = a.extract(t, t.Context(), flags...)
 		if code != 1 || !strings.Contains(errs, want) || !strings.Contains(errs, "--overwrite") {
 			t.Errorf("%v: exit code %d: %s", flags, code, errs)
 		}
@@ -167,7 +183,7 @@ func TestExtractCommand(t *testing.T) {
 	if diff := cmp.Diff(before, a.files(t)); diff != "" {
 		t.Errorf("the store has changed:\n%s", diff)
 	}
-	if _, errs, code = a.extract(t, t.Context(), "--model", other, "--overwrite"); code != 0 {
+	if code, _, errs = a.extract(t, t.Context(), "--model", other, "--overwrite"); code != 0 {
 		t.Errorf("overwrite: exit code %d: %s", code, errs)
 	}
 	if cmp.Equal(before, a.files(t)) {
@@ -175,7 +191,7 @@ func TestExtractCommand(t *testing.T) {
 	}
 }
 
-// compare computes the readable rows one by one with the whole model, without the command.
+// compare checks the rows against those of the whole model, computed image by image without the command.
 func (a album) compare(t *testing.T, got []float32) {
 	t.Helper()
 	rt := orttest.Runtime(t)
@@ -234,22 +250,19 @@ func (a album) files(t *testing.T) map[string]string {
 	return files
 }
 
-// TestExtractInterrupted: Ctrl-C exits with 130, and the next run makes the same bytes as one left in peace.
+// TestExtractInterrupted checks that an interrupt exits with 130, and that the next run makes the same bytes as one
+// without.
 func TestExtractInterrupted(t *testing.T) {
 	a := newAlbum(t, 29)
-	if _, errs, code := a.extract(t, t.Context()); code != 0 {
-		t.Fatalf("exit code %d: %s", code, errs)
-	}
+	a.mustExtract(t)
 	want := a.files(t)
 	a.out = filepath.Join(a.dir, "stopped")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, errs, code := a.extract(t, ctx); code != 130 || !strings.Contains(errs, "interrupted") {
+	if code, _, errs := a.extract(t, ctx); code != 130 || !strings.Contains(errs, "interrupted") {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
-	if _, errs, code := a.extract(t, t.Context()); code != 0 {
-		t.Fatalf("exit code %d: %s", code, errs)
-	}
+	a.mustExtract(t)
 	if diff := cmp.Diff(want, a.files(t)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -265,7 +278,7 @@ func TestExtractRefuses(t *testing.T) {
 		`--batch: found "many", expected a number of`:  {2, []string{"--batch", "many"}},
 		"--workers: found -1, expected at least 0":     {2, []string{"--workers", "-1"}},
 		"--max-pixels: found 0, expected at least 1":   {2, []string{"--max-pixels", "0"}},
-		`"more" is too much`:                           {2, []string{"more"}},
+		`unexpected argument "more"`:                   {2, []string{"more"}},
 		"none of the first 7 images can be read":       {1, []string{"--root", a.dir}},
 		"is --root the folder":                         {1, []string{"--root", a.dir}},
 		"root: " + a.manifest + ": is a file":          {1, []string{"--root", a.manifest}},
@@ -275,24 +288,20 @@ func TestExtractRefuses(t *testing.T) {
 		"winnow: graph: ":                              {1, []string{"--model", a.manifest}},
 		"takes images of 16×16, preprocessing gives 2": {1, []string{"--crop", "2"}},
 	} {
-		_, errs, code := a.extract(t, t.Context(), c.flags...)
-		if code != c.code || !strings.Contains(errs, want) {
-			t.Errorf("%v: exit code %d: %s, want %d %q", c.flags, code, errs, c.code, want)
-		}
+		a.fails(t, c.code, want, c.flags...)
 	}
 	if _, err := features.Open(a.out); err == nil {
 		t.Error("a refused extraction left a store")
 	}
 }
 
-// TestExtractDamaged: a store that cannot be read is left as it is, with the way to a new one; that way works.
+// TestExtractDamaged checks that a damaged store is kept, and that --overwrite, which the error names, replaces it.
 func TestExtractDamaged(t *testing.T) {
 	a := newAlbum(t, 7)
-	if _, errs, code := a.extract(t, t.Context()); code != 0 {
-		t.Fatalf("exit code %d: %s", code, errs)
-	}
+	a.mustExtract(t)
 	want := a.files(t)
-	for name, text := range map[string]string{"store.json": "{", "features.npy": want["features.npy"][:200], "paths.txt": "c0/000.jpg\n", "progress.json": `{"version": 1, "rows": 9}`} {
+	for name, text := range map[string]string{"store.json": "{", "features.npy": want["features.npy"][:200],
+		"paths.txt": "c0/000.jpg\n", "progress.json": `{"version": 1, "rows": 9}`} {
 		if name == "progress.json" {
 			if err := os.Remove(filepath.Join(a.out, "store.json")); err != nil {
 				t.Fatal(err)
@@ -302,14 +311,15 @@ func TestExtractDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := readFile(t, a.out, name)
-		_, errs, code := a.extract(t, t.Context())
-		if code != 1 || !strings.Contains(errs, name+": ") || !strings.HasSuffix(errs, "winnow: --overwrite replaces it\n") {
+		code, _, errs := a.extract(t, t.Context())
+		if code != 1 || !strings.Contains(errs, name+": ") || !strings.HasSuffix(errs,
+			"winnow: --overwrite replaces it\n") {
 			t.Errorf("%s: exit code %d: %s, want 1 and the way out", name, code, errs)
 		}
 		if diff := cmp.Diff(before, readFile(t, a.out, name)); diff != "" {
 			t.Errorf("%s was touched (-before +after):\n%s", name, diff)
 		}
-		if _, errs, code = a.extract(t, t.Context(), "--overwrite"); code != 0 {
+		if code, _, errs = a.extract(t, t.Context(), "--overwrite"); code != 0 {
 			t.Errorf("%s: --overwrite: exit code %d: %s", name, code, errs)
 		}
 		if diff := cmp.Diff(want, a.files(t)); diff != "" {
@@ -318,7 +328,7 @@ func TestExtractDamaged(t *testing.T) {
 	}
 }
 
-// TestExtractDecoder: the decoder is a part of the store's key, and stores of before it was are not taken for new ones.
+// TestExtractDecoder checks that the decoder is part of a store's key, and that a store without one counts as old.
 func TestExtractDecoder(t *testing.T) {
 	a := newAlbum(t, 7)
 	large := image.NewGray(image.Rect(0, 0, 90, 70)) // four times what the network needs
@@ -332,24 +342,22 @@ func TestExtractDecoder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(a.root, "c1", "001.jpg"), file.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, code := a.extract(t, t.Context(), "--decoder", "fast"); code != 0 {
-		t.Fatalf("exit code %d: %s", code, errs)
-	}
+	a.mustExtract(t, "--decoder", "fast")
 	fast := a.files(t)
-	if !strings.Contains(fast["store.json"], `"decoder": "fast 1"`) || !strings.Contains(fast["store.json"], `\"decoder\":\"fast\"`) {
-		t.Errorf("the store does not say how its pictures were read: %s", fast["store.json"])
+	if !strings.Contains(fast["store.json"], `"decoder": "fast 1"`) || !strings.Contains(fast["store.json"],
+		`\"decoder\":\"fast\"`) {
+		t.Errorf("the store does not name its decoder: %s", fast["store.json"])
 	}
-	if _, errs, code := a.extract(t, t.Context()); code != 1 || !strings.Contains(errs, `made with decoder "fast 1", asked for decoder "exact 2"`) || !strings.Contains(errs, "--overwrite") {
+	if code, _, errs := a.extract(t, t.Context()); code != 1 || !strings.Contains(errs,
+		`made with decoder "fast 1", asked for decoder "exact 2"`) || !strings.Contains(errs, "--overwrite") {
 		t.Errorf("exact after fast: exit code %d: %s", code, errs)
 	}
-	if _, errs, code := a.extract(t, t.Context(), "--decoder", "exact", "--overwrite"); code != 0 {
-		t.Fatalf("exit code %d: %s", code, errs)
-	}
+	a.mustExtract(t, "--decoder", "exact", "--overwrite")
 	exact := a.files(t)
 	if exact["features.npy"] == fast["features.npy"] {
 		t.Error("--decoder fast changes nothing")
 	}
-	if out, errs, code := a.extract(t, t.Context()); code != 0 || !strings.Contains(out, "nothing to do") {
+	if code, out, errs := a.extract(t, t.Context()); code != 0 || !strings.Contains(out, "nothing to do") {
 		t.Errorf("exact is not the default: exit code %d: %s", code, errs)
 	}
 	old := strings.Replace(exact["store.json"], ",\n    \"decoder\": \"exact 2\"", "", 1)
@@ -359,10 +367,9 @@ func TestExtractDecoder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(a.out, "store.json"), []byte(old), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, code := a.extract(t, t.Context()); code != 1 || !strings.Contains(errs, "made with a decoder of an earlier winnow") || !strings.Contains(errs, "--overwrite") {
+	if code, _, errs := a.extract(t, t.Context()); code != 1 || !strings.Contains(errs,
+		"made with a decoder of an earlier winnow") || !strings.Contains(errs, "--overwrite") {
 		t.Errorf("an old store: exit code %d: %s", code, errs)
 	}
-	if _, errs, code := a.extract(t, t.Context(), "--decoder", "quick"); code != 2 || !strings.Contains(errs, `--decoder: found "quick", expected exact or fast`) {
-		t.Errorf("another decoder: exit code %d: %s", code, errs)
-	}
+	a.fails(t, 2, `--decoder: found "quick", expected exact or fast`, "--decoder", "quick")
 }

@@ -13,8 +13,8 @@ import (
 	"winnow/run/folder"
 )
 
-// A drawn network that is validated on the classes it learns, with many images each, learns by cross entropy unless a loss is named; the
-// run's folder holds what was chosen.
+// A random network that is validated on its training classes, with many images each, is trained by cross entropy unless
+// a loss is named. The run's folder records the choice.
 func TestFinetuneChoosesLoss(t *testing.T) {
 	orttest.Runtime(t)
 	t.Chdir(t.TempDir())
@@ -51,16 +51,18 @@ func TestFinetuneChoosesLoss(t *testing.T) {
 		"open":   {[]string{"--manifest", "open.csv"}, "name: contrastive", "lr: 0.001"},
 		"named":  {[]string{"--manifest", "closed.csv", "--loss", "soft_triple"}, "name: soft_triple", "lr: 0.001"},
 	} {
-		args := append([]string{"train", "--model", "letters", "--finetune", "all", "--steps", "2", "--filter", "none", "--screen", "none", "--out", name}, c.args...)
+		args := append([]string{"train", "--model", "letters", "--finetune", "all", "--steps", "2", "--filter", "none",
+			"--screen", "none", "--out", name}, c.args...)
 		_, stderr := mustCall(t, args...)
 		if said := strings.Contains(stderr, "the loss is cross entropy"); said != (name == "closed") {
 			t.Errorf("%s: said %v:\n%s", name, said, stderr)
 		}
 		text := readFile(t, name, folder.ConfigFile)
 		_, backbone, _ := strings.Cut(text, "\nbackbone_solver:")
-		if backbone, _, _ = strings.Cut(backbone, "\nbackbone_schedule:"); !strings.Contains(text, c.loss) || !strings.Contains(backbone, c.rate) || !strings.Contains(text, "loss: given") {
+		if backbone, _, _ = strings.Cut(backbone, "\nbackbone_schedule:"); !strings.Contains(text, c.loss) ||
+			!strings.Contains(backbone, c.rate) || !strings.Contains(text, "loss: given") {
 			t.Errorf("%s: expected %s at %s, found\n%s", name, c.loss, c.rate, text)
 		}
-		mustCall(t, "train", "--resume", "--out", name) // chooses nothing anew
+		mustCall(t, "train", "--resume", "--out", name) // keeps the choice
 	}
 }

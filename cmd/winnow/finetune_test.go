@@ -24,7 +24,7 @@ import (
 	"winnow/train"
 )
 
-// atelier is a few drawn characters, a third of whose labels are wrong, in the working folder.
+// atelier makes a few drawn characters in a new working folder. A third of their labels are wrong.
 func atelier(t *testing.T) {
 	t.Helper()
 	orttest.Runtime(t)
@@ -36,55 +36,32 @@ func atelier(t *testing.T) {
 
 var atelierFiles fixture
 
-// tuneArgs are those of a short fine-tuning with everything that has a state: both blocks of weights with momentum,
-// a backbone that rests at first, augmented views, a filter.
+// tuneArgs returns the arguments of a short fine-tuning with everything that has a state: both groups of weights with
+// momentum, a backbone that starts later, augmented views, a filter.
 func tuneArgs(out, weights string, more ...string) []string {
-	return append([]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--finetune", weights, "--out", out,
-		"--screen", "none", "--dim", "24", "--batch", "6x3", "--steps", "12", "--lr", "1e-3", "--backbone-lr", "3e-4", "--set", "validation.every=4 steps",
+	return append([]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--finetune",
+		weights, "--out", out,
+		"--screen", "none", "--dim", "24", "--batch", "6x3", "--steps", "12", "--lr", "1e-3", "--backbone-lr", "3e-4",
+		"--set", "validation.every=4 steps",
 		"--set", "checkpoint=3 steps", "--set", "filter.avgsim=2 steps", "--set", "bank.size=60"}, more...)
 }
 
-func mustCall(t *testing.T, args ...string) (stdout, stderr string) {
-	t.Helper()
-	code, stdout, stderr := call(context.Background(), args...)
-	if code != 0 {
-		t.Fatalf("%v: exit %d\n%s%s", args, code, stdout, stderr)
-	}
-	return stdout, stderr
-}
-
-// Interrupted again and again and resumed, a fine-tuning leaves the same files as one that was not; eval, audit and
-// export work with the network that it made.
+// A fine-tuning that is interrupted several times and resumed leaves the same files as an uninterrupted one. eval,
+// audit and export use its network.
 func TestFinetune(t *testing.T) {
 	atelier(t)
-	settings := []string{"--augment", "digits", "--set", "finetune.start=4 steps", "--set", "backbone_solver.name=sgd", "--set", "backbone_solver.momentum=0.9", "--set", "backbone_solver.lr=0.01", "--backbone-lr", "0.01"}
+	settings := []string{"--augment", "digits", "--set", "finetune.start=4 steps", "--set", "backbone_solver.name=sgd",
+		"--set", "backbone_solver.momentum=0.9", "--set", "backbone_solver.lr=0.01", "--backbone-lr", "0.01"}
 	_, stderr := mustCall(t, tuneArgs("whole", "all", settings...)...)
-	for _, want := range []string{"making the features of the backbone before training, into whole/features", "fine-tuning glyphnet: 384704 of its 384704 weights (100 %), in 10 tensors, batch normalization frozen",
-		"the backbone rests for the first 4 of 12 steps", "the head starts again, whitened by", "untrained head: validation P@1"} {
-		if !strings.Contains(stderr, want) {
-			t.Errorf("standard error lacks %q:\n%s", want, stderr)
-		}
+	holds(t, stderr, "making the features of the backbone before training, into whole/features",
+		"fine-tuning glyphnet: 384704 of its 384704 weights (100 %), in 10 tensors, batch normalization frozen",
+		"the backbone rests for the first 4 of 12 steps", "the head starts again, whitened by",
+		"untrained head: validation P@1")
+	if n := cutAgain(t, 2, tuneArgs("cut", "all", append(settings, "--resume")...), nil); n < 2 {
+		t.Errorf("the run was interrupted %d times, expected 2 or more", n)
 	}
-	for i := 0; ; i++ {
-		ctx, cancel := context.WithCancel(context.Background())
-		watch := &cancelAfter{n: 2, cancel: cancel}
-		code := execute(ctx, append([]string{"winnow"}, tuneArgs("cut", "all", append(settings, "--resume")...)...), new(bytes.Buffer), watch)
-		cancel()
-		if code == 0 {
-			if i < 2 {
-				t.Errorf("the run was cut %d times", i)
-			}
-			break
-		}
-		if code != 130 || i > 20 {
-			t.Fatalf("exit %d\n%s", code, watch)
-		}
-	}
-	for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, folder.BestBackboneFile, folder.LastBackboneFile, train.MetricsFile, train.CheckpointFile, folder.ConfigFile} {
-		if readFile(t, "whole", name) != readFile(t, "cut", name) {
-			t.Errorf("%s differs between the whole and the resumed run", name)
-		}
-	}
+	sameFiles(t, "whole", "cut", folder.BestHeadFile, folder.LastHeadFile, folder.BestBackboneFile,
+		folder.LastBackboneFile, train.MetricsFile, train.CheckpointFile, folder.ConfigFile)
 	metrics := readFile(t, "whole", train.MetricsFile)
 	if n := strings.Count(metrics, `"backbone_lr"`); n != 8 {
 		t.Errorf("%d steps name a rate of the backbone, expected the 8 in which it moves:\n%s", n, metrics)
@@ -95,17 +72,13 @@ func TestFinetune(t *testing.T) {
 	exportTuned(t, "whole")
 }
 
-// TestFinetuneOnDevices: features for the validations of a fine-tuning, and those of its evaluation, are shared by the devices, here two
-// sessions on the CPU: the bytes of one.
+// TestFinetuneOnDevices checks that two devices, here sessions on the CPU, that share the features for validation and
+// evaluation give the bytes of one.
 func TestFinetuneOnDevices(t *testing.T) {
 	atelier(t)
 	mustCall(t, append([]string{"--device", "cpu"}, tuneArgs("one", "stage3")...)...)
 	mustCall(t, append([]string{"--device", "cpu,cpu"}, tuneArgs("two", "stage3")...)...)
-	for _, name := range []string{folder.BestHeadFile, folder.BestBackboneFile, folder.LastBackboneFile, train.MetricsFile} {
-		if readFile(t, "one", name) != readFile(t, "two", name) {
-			t.Errorf("%s differs between one device and two", name)
-		}
-	}
+	sameFiles(t, "one", "two", folder.BestHeadFile, folder.BestBackboneFile, folder.LastBackboneFile, train.MetricsFile)
 	a, _ := mustCall(t, "--device", "cpu", "embed", "one", "drawn", "--out", "one.npy")
 	b, _ := mustCall(t, "--device", "cpu,cpu", "embed", "two", "drawn", "--out", "two.npy")
 	if readFile(t, "one.npy") != readFile(t, "two.npy") || readFile(t, "one.ids.csv") != readFile(t, "two.ids.csv") {
@@ -113,7 +86,7 @@ func TestFinetuneOnDevices(t *testing.T) {
 	}
 }
 
-// weightsApart is the largest difference of any weight from glyphnet's.
+// weightsApart returns the largest difference of a weight from glyphnet's.
 func weightsApart(t *testing.T, file string) float64 {
 	t.Helper()
 	was, is := readModel(t, ""), readModel(t, file)
@@ -161,7 +134,7 @@ func glyphnet(t *testing.T) *models.Backbone {
 	return b
 }
 
-// exportTuned measures, audits and exports a run's last state, and runs the exported file by itself.
+// exportTuned evaluates, audits and exports a run's last state, and runs the exported file.
 func exportTuned(t *testing.T, run string) {
 	t.Helper()
 	out, stderr := mustCall(t, "eval", run, "--last", "--json")
@@ -169,18 +142,23 @@ func exportTuned(t *testing.T, run string) {
 	if err := json.Unmarshal([]byte(out), &result); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(stderr, "its features are computed from the images, once, into "+run+"/features-") || !result.FineTuned || result.N == 0 || result.PrecisionAt1 == result.Whitened.PrecisionAt1 && result.MAPAtR == result.Whitened.MAPAtR {
+	if !strings.Contains(stderr, "its features are computed from the images, once, into "+run+"/features-") ||
+		!result.FineTuned || result.N == 0 || result.PrecisionAt1 == result.Whitened.PrecisionAt1 &&
+		result.MAPAtR == result.Whitened.MAPAtR {
 		t.Errorf("eval: %+v\n%s", result, stderr)
 	}
-	if _, stderr := mustCall(t, "eval", run, "--last"); !strings.Contains(stderr, "features of the fine-tuned backbone: "+run+"/features-") {
+	if _, stderr := mustCall(t, "eval", run, "--last"); !strings.Contains(stderr,
+		"features of the fine-tuned backbone: "+run+"/features-") {
 		t.Errorf("eval did not use the features that it had made:\n%s", stderr)
 	}
 	mustCall(t, "audit", run, "--last", "--out", "suspects.csv") // of other images
-	if _, stderr := mustCall(t, "audit", run, "--last", "--out", "suspects.csv"); !strings.Contains(stderr, "features of the fine-tuned backbone: "+run+"/features-") {
+	if _, stderr := mustCall(t, "audit", run, "--last", "--out", "suspects.csv"); !strings.Contains(stderr,
+		"features of the fine-tuned backbone: "+run+"/features-") {
 		t.Errorf("audit did not use the features that it had made:\n%s", stderr)
 	}
 	mustCall(t, "export", run, "--last", "--onnx", "tuned.onnx", "--npy", "tuned.npy", "--csv", "tuned.csv")
-	net, err := ort.NewNetwork(orttest.Runtime(t), []byte(readFile(t, "tuned.onnx")), "embedding", ort.NetworkInput{Channels: 1, Height: 32, Width: 32})
+	net, err := ort.NewNetwork(orttest.Runtime(t), []byte(readFile(t, "tuned.onnx")), "embedding",
+		ort.NetworkInput{Channels: 1, Height: 32, Width: 32})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,20 +185,22 @@ func exportTuned(t *testing.T, run string) {
 		}
 		for j, v := range z.Data {
 			if d := math.Abs(float64(v - features.Row(vectors, row)[j])); !(d < 1e-5) {
-				t.Fatalf("%s: number %d of the exported model's vector is %v, of the embeddings %v", ids[1+row], j, v, features.Row(vectors, row)[j])
+				t.Fatalf("%s: number %d of the exported model's vector is %v, of the embeddings %v", ids[1+row], j, v,
+					features.Row(vectors, row)[j])
 			}
 		}
 	}
 }
 
-// The frozen part is run once and kept, or, where that does not fit, for every batch: the same run.
+// The frozen part runs once and is cached, or for every batch if the cache is too small: both give the same run.
 func TestFinetuneFromAStage(t *testing.T) {
 	atelier(t)
 	_, kept := mustCall(t, tuneArgs("kept", "block5*")...)
 	_, staged := mustCall(t, tuneArgs("staged", "stage2", "--features", "kept/features")...)
 	_, small := mustCall(t, tuneArgs("small", "block5*", "--features", "kept/features", "--cache-limit", "1KiB")...)
 	_, none := mustCall(t, tuneArgs("none", "block5*", "--features", "kept/features", "--cache-limit", "0")...)
-	_, chunked := mustCall(t, tuneArgs("chunked", "block5*", "--features", "kept/features", "--set", "finetune.chunk=5")...)
+	_, chunked := mustCall(t, tuneArgs("chunked", "block5*", "--features", "kept/features", "--set",
+		"finetune.chunk=5")...)
 	for text, want := range map[string]string{
 		kept:    "the frozen part was run once over 72 images: ",
 		small:   "more than the cache limit of 1.0 KiB: it is computed again for every batch",
@@ -252,7 +232,7 @@ func TestFinetuneFromAStage(t *testing.T) {
 	}
 }
 
-// normalised is a network with batch normalization for grey pictures of 32×32.
+// normalised writes a network with batch normalization for grey pictures of 32×32.
 func normalised(t *testing.T, path string) {
 	t.Helper()
 	rng := train.Rand(1, "normalised", 0)
@@ -272,21 +252,25 @@ func normalised(t *testing.T, path string) {
 	for i, in := range []int64{1, 12} {
 		out := 12 * int64(i+1)
 		x = b.Node("Conv", []string{x, tensor("w", 0.3, 0, out, in, 3, 3)}, graph.Ints("strides", 2, 2))
-		x = b.Node("BatchNormalization", []string{x, tensor("scale", 0, 1, out), tensor("shift", 0, 0, out), tensor("mean", 0.1, 0, out), tensor("variance", 0, 1, out)})
+		x = b.Node("BatchNormalization", []string{x, tensor("scale", 0, 1, out), tensor("shift", 0, 0, out),
+			tensor("mean", 0.1, 0, out), tensor("variance", 0, 1, out)})
 		x = b.Node("Relu", []string{x})
 	}
 	b.Output(b.NodeTo("features", "Flatten", []string{b.Node("GlobalAveragePool", []string{x})}))
 	write(t, path, string(b.Model().Marshal()))
 }
 
-// With training batch normalization the running statistics move, are part of the checkpoint and of the network
-// that is written, and a run that is cut off goes on with them to the same bits.
+// If batch normalization is trained, the running statistics change and are part of the checkpoint and of the network,
+// and an interrupted run ends with the same bits.
 func TestFinetuneWithBatchNorm(t *testing.T) {
 	atelier(t)
 	normalised(t, "bn.onnx")
-	mustRun(t, "winnow extract --manifest noisy.csv --root drawn --model bn.onnx --preset grey --crop 32 --resize 32 --out frozen")
+	mustRun(t, "winnow extract --manifest noisy.csv --root drawn --model bn.onnx --preset grey --crop 32 --resize 32 "+
+		"--out frozen")
 	args := func(out string, more ...string) []string {
-		return tuneArgs(out, "all", append([]string{"--model", "bn.onnx", "--features", "frozen", "--set", "finetune.batch_norm=train", "--backbone-lr", "1e-3", "--set", "average.horizon=4 steps", "--set", "bank.fill=false", "--set", "finetune.refit=0 steps"}, more...)...)
+		return tuneArgs(out, "all", append([]string{"--model", "bn.onnx", "--features", "frozen", "--set",
+			"finetune.batch_norm=train", "--backbone-lr", "1e-3", "--set", "average.horizon=4 steps", "--set",
+			"bank.fill=false", "--set", "finetune.refit=0 steps"}, more...)...)
 	}
 	_, stderr := mustCall(t, args("whole")...)
 	averageIsLooked(t, stderr)
@@ -295,15 +279,13 @@ func TestFinetuneWithBatchNorm(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	if code := execute(ctx, append([]string{"winnow"}, args("cut")...), new(bytes.Buffer), &cancelAfter{n: 2, cancel: cancel}); code != 130 {
+	if code := execute(ctx, append([]string{"winnow"}, args("cut")...), new(bytes.Buffer),
+		&cancelAfter{n: 2, cancel: cancel}); code != 130 {
 		t.Fatalf("exit %d", code)
 	}
 	mustCall(t, args("cut", "--resume")...)
-	for _, name := range []string{folder.BestBackboneFile, folder.LastBackboneFile, train.MetricsFile, train.CheckpointFile} {
-		if readFile(t, "whole", name) != readFile(t, "cut", name) {
-			t.Errorf("%s differs between the whole and the resumed run", name)
-		}
-	}
+	sameFiles(t, "whole", "cut", folder.BestBackboneFile, folder.LastBackboneFile, train.MetricsFile,
+		train.CheckpointFile)
 	statistics := func(file string) (all []float32) {
 		m := readModel(t, file)
 		for _, n := range m.Graph.Nodes {
@@ -332,7 +314,7 @@ func TestFinetuneWithBatchNorm(t *testing.T) {
 	mustCall(t, "export", "whole", "--last", "--onnx", "x.onnx")
 }
 
-// averageIsLooked sees that the run whole kept the better of its weights and their average: what was scored is what is saved.
+// averageIsLooked checks that the run whole saved the better of its weights and their average.
 func averageIsLooked(t *testing.T, stderr string) {
 	t.Helper()
 	var best float64
@@ -355,14 +337,16 @@ func averageIsLooked(t *testing.T, stderr string) {
 	out, _ := mustCall(t, "eval", "whole", "--split", "validation", "--json")
 	var result measure.Result
 	if err := json.Unmarshal([]byte(out), &result); err != nil || math.Abs(result.PrecisionAt1-best) > 1e-9 || !apart {
-		t.Errorf("%v: P@1 of what was kept is %v, the best of the validations %v, weights and average score apart: %v", err, result.PrecisionAt1, best, apart)
+		t.Errorf("%v: P@1 of what was kept is %v, the best of the validations %v, weights and average score apart: %v",
+			err, result.PrecisionAt1, best, apart)
 	}
-	if !strings.Contains(stderr, "averaged over about 4 steps") || !strings.Contains(stderr, ", average of the weights 0.") {
+	if !strings.Contains(stderr, "averaged over about 4 steps") || !strings.Contains(stderr,
+		", average of the weights 0.") {
 		t.Errorf("standard error says nothing of the average:\n%s", stderr)
 	}
 }
 
-// lossesOf are those of a run's steps.
+// lossesOf returns the losses of a run's steps.
 func lossesOf(t *testing.T, run string) []float64 {
 	t.Helper()
 	var list []float64
@@ -402,32 +386,37 @@ func TestFinetuneMisuse(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"train", "photos.csv", "--root", "drawn", "--finetune", "--out", "run"}, 1, "train: no backbone is installed"},
-		{[]string{"train", "--manifest", "noisy.csv", "--features", "features", "--model", "glyphnet", "--out", "run"}, 2, "--model is the backbone that is trained, or that makes the features: add --finetune all"},
-		{[]string{"train", "--manifest", "noisy.csv", "--features", "frozen", "--backbone-lr", "1", "--out", "run"}, 2, "--backbone-lr is about a backbone that is trained: add --finetune all, or a stage"},
+		{[]string{"train", "photos.csv", "--root", "drawn", "--finetune", "--out", "run"}, 1,
+			"train: no backbone is installed"},
+		{[]string{"train", "--manifest", "noisy.csv", "--features", "features", "--model", "glyphnet", "--out", "run"},
+			2, "--model is the backbone that is trained, or that makes the features: add --finetune all"},
+		{[]string{"train", "--manifest", "noisy.csv", "--features", "frozen", "--backbone-lr", "1", "--out", "run"}, 2,
+			"--backbone-lr is about a backbone that is trained: add --finetune all, or a stage"},
 		{tuneArgs("run", "all", "--augment", "blur"), 2, `augmentation "blur" is unknown: known are none, flip`},
-		{tuneArgs("run", "all", "--cache-limit", "much"), 2, `--cache-limit: found "much", expected for example "2 GiB"`},
+		{tuneArgs("run", "all", "--cache-limit", "much"), 2,
+			`--cache-limit: found "much", expected for example "2 GiB"`},
 		{tuneArgs("run", "nosuch*"), 1, "found no such stage, and none of the 10 weights or their nodes is named so"},
-		{tuneArgs("run", "layer9"), 1, "or one of the stages stage1, stage2, stage3\nwinnow: winnow models show glyphnet says how large the stages are"},
+		{tuneArgs("run", "layer9"), 1, "or one of the stages stage1, stage2, stage3\nwinnow: winnow models show " +
+			"glyphnet says how large the stages are"},
 		{tuneArgs("run", "all", "--root", "nowhere"), 1, "name their folder with --root"},
 		{tuneArgs("run", "all", "--root", "empty"), 1, "none of the first 64 images can be read"},
-		{tuneArgs("run", "all", "--root", "empty", "--features", "frozen"), 1, "fine-tuning reads the images, which were expected below empty: name their folder with --root"},
-		{tuneArgs("run", "all", "--features", "frozen", "--model", "other.onnx"), 1, "features frozen: made with the model of sha256"},
+		{tuneArgs("run", "all", "--root", "empty", "--features", "frozen"), 1, "fine-tuning reads the images, " +
+			"which were expected below empty: name their folder with --root"},
+		{tuneArgs("run", "all", "--features", "frozen", "--model", "other.onnx"), 1, "features frozen: made with the " +
+			"model of sha256"},
 		{tuneArgs("run", "all", "--model", "nothing"), 1, "no such file: see winnow models list\n"},
-		{tuneArgs("run", "all", "--features", "frozen", "--set", "finetune.start=12 steps"), 1, "the backbone would rest for 12 steps and the run has 12"},
+		{tuneArgs("run", "all", "--features", "frozen", "--set", "finetune.start=12 steps"), 1,
+			"the backbone would rest for 12 steps and the run has 12"},
 	} {
-		code, stdout, stderr := call(context.Background(), c.args...)
-		if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" {
-			t.Errorf("%v: exit %d, expected %d with …%s…\n%s%s", c.args[1:], code, c.code, c.want, stdout, stderr)
-		}
+		fails(t, c.code, c.want, c.args...)
 		if err := os.RemoveAll("run"); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// A head and a network of two states are not taken for one; another manifest gets features of its own; --overwrite
-// leaves nothing of the old network.
+// A head and a network of different states are refused; another manifest gets its own features; --overwrite leaves
+// nothing of the old network.
 func TestFinetunedRunFolder(t *testing.T) {
 	atelier(t)
 	mustCall(t, tuneArgs("run", "all", "--set", "backbone_solver.lr=1e-3")...)
@@ -440,38 +429,36 @@ func TestFinetunedRunFolder(t *testing.T) {
 		t.Errorf("%d stores, expected that the one of all images serves some of them", stores())
 	}
 	write(t, "drawn/new.png", readFile(t, "drawn", strings.Split(lines[1], ",")[0]))
-	write(t, "more.csv", text+"new.png,"+strings.Split(lines[1], ",")[1]+",test"+strings.Repeat(",", strings.Count(lines[1], ",")-2)+"\n")
-	if code, _, stderr := call(context.Background(), "export", "run", "--manifest", "more.csv", "--root", "drawn", "--npy", "e.npy"); code != 0 || stores() != 2 {
+	write(t, "more.csv", text+"new.png,"+strings.Split(lines[1], ",")[1]+",test"+
+		strings.Repeat(",", strings.Count(lines[1], ",")-2)+"\n")
+	if code, _, stderr := call(context.Background(), "export", "run", "--manifest", "more.csv", "--root", "drawn",
+		"--npy", "e.npy"); code != 0 || stores() != 2 {
 		t.Errorf("exit %d, %d stores, expected another one for more images\n%s", code, stores(), stderr)
 	}
 	code, _, stderr := call(context.Background(), tuneArgs("run", "stage2", "--resume")...)
-	if code != 1 || !strings.Contains(stderr, `made with finetune.weights = "all", asked for "stage2"`) || strings.Contains(stderr, "fine-tuning glyphnet") {
+	if code != 1 || !strings.Contains(stderr, `made with finetune.weights = "all", asked for "stage2"`) ||
+		strings.Contains(stderr, "fine-tuning glyphnet") {
 		t.Errorf("exit %d, expected other settings refused before the network is loaded\n%s", code, stderr)
 	}
 	backboneFile := filepath.Join("run", folder.BestBackboneFile)
 	whole := readFile(t, backboneFile)
 	write(t, backboneFile, whole+"\x00")
-	if code, _, stderr := call(context.Background(), "eval", "run"); code != 1 || !strings.Contains(stderr, "but head.winnow was trained with the network of") {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
+	fails(t, 1, "but head.winnow was trained with the network of", "eval", "run")
 	if err := os.Remove(backboneFile); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := call(context.Background(), "eval", "run"); code != 1 || !strings.Contains(stderr, "run: holds no backbone.onnx, which head.winnow was trained with") {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
+	fails(t, 1, "run: holds no backbone.onnx, which head.winnow was trained with", "eval", "run")
 	if mustCall(t, "train", "--resume", "--out", "run"); readFile(t, backboneFile) != whole {
 		t.Error("the lost network was not written again by the run that goes on")
 	}
-	if code, _, stderr := call(context.Background(), "export", "run", "--onnx", "x.onnx", "--model", "glyphnet"); code != 2 || !strings.Contains(stderr, "--model: the backbone of this run was fine-tuned") {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
+	fails(t, 2, "--model: the backbone of this run was fine-tuned", "export", "run", "--onnx", "x.onnx", "--model",
+		"glyphnet")
 	if mustCall(t, tuneArgs("run", "all", "--overwrite", "--steps", "1")...); stores() != 0 {
 		t.Errorf("%d stores of the old network are left", stores())
 	}
 }
 
-// Images that are gone since the training are not silently left out of one row of three, nor for ever.
+// Images lost since the training are an error until they are back, not silently left out of one row.
 func TestFinetunedLostImages(t *testing.T) {
 	atelier(t)
 	mustCall(t, tuneArgs("run", "all", "--steps", "2")...)
@@ -486,7 +473,8 @@ func TestFinetunedLostImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := call(context.Background(), "eval", "run")
-	if code != 1 || stdout != "" || !strings.Contains(stderr, "run: 1 images that the run could read are unreadable below drawn, the first is ") {
+	if code != 1 || stdout != "" || !strings.Contains(stderr, "run: 1 images that the run could read are unreadable "+
+		"below drawn, the first is ") {
 		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	if err := os.Rename("away.png", lost); err != nil {
@@ -497,12 +485,14 @@ func TestFinetunedLostImages(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}
-	if result.N != result.Frozen.N || len(result.LeftOut) != 0 || result.Backbone != filepath.Join("run", folder.BestBackboneFile) {
-		t.Errorf("%d queries, frozen %d, %d left out, by %q", result.N, result.Frozen.N, len(result.LeftOut), result.Backbone)
+	if result.N != result.Frozen.N || len(result.LeftOut) != 0 || result.Backbone != filepath.Join("run",
+		folder.BestBackboneFile) {
+		t.Errorf("%d queries, frozen %d, %d left out, by %q", result.N, result.Frozen.N, len(result.LeftOut),
+			result.Backbone)
 	}
 }
 
-// An image that could not be read at the training and can be now takes part in no row: all are of the same images.
+// An image that was unreadable at the training and is readable now is in no row: all rows have the same images.
 func TestFinetunedMendedImage(t *testing.T) {
 	atelier(t)
 	mended := ""
@@ -525,22 +515,23 @@ func TestFinetunedMendedImage(t *testing.T) {
 	}
 }
 
-// The network of a run is a backbone like any other: it says itself how its images are prepared, for extract and for
-// the next fine-tuning, and a key of its metadata stands once.
+// The network of a run works as a backbone: its file names its preprocessing, for extract and for the next fine-tuning,
+// and holds every key of its metadata once.
 func TestFinetuneAgain(t *testing.T) {
 	atelier(t)
 	mustCall(t, tuneArgs("first", "stage2", "--steps", "2")...)
 	network := filepath.Join("first", folder.BestBackboneFile)
-	_, stderr := mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", network, "--out", "made")
+	_, stderr := mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", network, "--out",
+		"made")
 	if strings.Contains(stderr, "--preset") {
-		t.Errorf("the way of its images was not found in the file:\n%s", stderr)
+		t.Errorf("the preprocessing was not found in the file:\n%s", stderr)
 	}
 	mustCall(t, "eval", "first", "--features", "made")
 	mustCall(t, tuneArgs("second", "stage2", "--steps", "2", "--model", network)...)
 	keys := map[string]int{}
 	for _, about := range readModel(t, filepath.Join("second", folder.BestBackboneFile)).Metadata {
 		if keys[about.Key]++; keys[about.Key] > 1 {
-			t.Errorf("the key %s stands twice", about.Key)
+			t.Errorf("the key %s is there twice", about.Key)
 		}
 	}
 	if keys[models.PreprocessingKey] != 1 || keys["winnow.finetuned_from"] != 1 {
@@ -548,7 +539,7 @@ func TestFinetuneAgain(t *testing.T) {
 	}
 }
 
-// ProxySim's proxies belong to the last state: so must the network that they judge by.
+// ProxySim's proxies are of the last state, so the audit must use the last network.
 func TestFinetunedAuditByProxies(t *testing.T) {
 	atelier(t)
 	mustCall(t, tuneArgs("run", "all", "--loss", "soft_triple", "--filter", "proxysim", "--set", "filter.rate=0.3")...)
@@ -559,7 +550,8 @@ func TestFinetunedAuditByProxies(t *testing.T) {
 	}
 }
 
-// A folder of images and --finetune alone: the backbone that is installed is trained, and not for long where nothing validates it. The run knows both.
+// With a folder of images and only --finetune, the installed backbone is trained, and briefly, as there is no
+// validation. The run records both.
 func TestFinetuneByTheShortestCommand(t *testing.T) {
 	atelier(t)
 	t.Setenv("WINNOW_MODELS", "models.json")
@@ -570,17 +562,14 @@ func TestFinetuneByTheShortestCommand(t *testing.T) {
 	if err != nil || len(classes) == 0 {
 		t.Fatal(classes, err)
 	}
-	for i, dir := range classes { // else they are drawn characters, which have a backbone of their own
+	for i, dir := range classes { // otherwise glyphnet, the backbone for drawn characters, is chosen
 		if err := os.Rename(dir, fmt.Sprint("drawn/train/kind ", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	_, stderr := mustCall(t, "train", "drawn/train", "--finetune", "--out", "run")
-	for _, want := range []string{"the backbone is small, the only backbone installed", "4 epochs without a validation split", "of its 384704 weights (100 %)"} {
-		if !strings.Contains(stderr, want) {
-			t.Errorf("standard error lacks %q:\n%s", want, stderr)
-		}
-	}
+	holds(t, stderr, "the backbone is small, the only backbone installed", "4 epochs without a validation split",
+		"of its 384704 weights (100 %)")
 	for _, want := range []string{"length: 4 epochs", "model: small", "weights: all"} {
 		if config := readFile(t, "run", folder.ConfigFile); !strings.Contains(config, want) {
 			t.Errorf("config.yaml lacks %q:\n%s", want, config)
@@ -589,18 +578,21 @@ func TestFinetuneByTheShortestCommand(t *testing.T) {
 	mustCall(t, "train", "--resume", "--out", "run")
 }
 
-// Where nothing is there to validate by, some classes are held out: the run is the one of a manifest that says so, all that looks at it knows
-// them as its validation split, and an audit judges their labels, too.
+// Without a validation split some classes are held out. All commands treat them as the run's validation split, and an
+// audit judges their labels, too.
 func TestFinetuneHoldsOut(t *testing.T) {
 	orttest.Runtime(t)
 	t.Chdir(t.TempDir())
 	mustRun(t, "winnow data glyphs --out drawn --classes 120 --images 10")
 	train := func(images, out string, more ...string) string {
-		_, stderr := mustCall(t, append([]string{"train", images, "--finetune", "--model", "glyphnet", "--screen", "none", "--steps", "6", "--out", out}, more...)...)
+		_, stderr := mustCall(t, append([]string{"train", images, "--finetune", "--model", "glyphnet", "--screen",
+			"none", "--steps", "6", "--out", out}, more...)...)
 		return stderr
 	}
 	told := train("drawn/train", "run")
-	if want := "no validation split: 6 of 60 classes, 60 images, are held out to find the best state (--set validation.hold_out=0 trains on all)"; !strings.Contains(told, want) || !strings.Contains(told, "validation P@1") {
+	if want := "no validation split: 6 of 60 classes, 60 images, are held out to find the best state (--set " +
+		"validation.hold_out=0 trains on all)"; !strings.Contains(told, want) || !strings.Contains(told,
+		"validation P@1") {
 		t.Errorf("standard error lacks %q, or what validation found:\n%s", want, told)
 	}
 	mustCall(t, "train", "--resume", "--out", "run")
@@ -614,7 +606,8 @@ func TestFinetuneHoldsOut(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &audited); err != nil || len(audited.Images) != 600 {
 		t.Errorf("%d images judged, expected all 600 of the folder: %v", len(audited.Images), err)
 	}
-	if told = train("drawn/train", "whole", "--set", "validation.hold_out=0"); strings.Contains(told, "held out") || !strings.Contains(told, "600 images of 60 classes to train on, 0 for validation") {
+	if told = train("drawn/train", "whole", "--set", "validation.hold_out=0"); strings.Contains(told, "held out") ||
+		!strings.Contains(told, "600 images of 60 classes to train on, 0 for validation") {
 		t.Errorf("told to hold nothing out:\n%s", told)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"testing/fstest"
 )
 
-// fixture is files that several tests begin with, made by the first of them and copied for the others. Tests that use one
-// change the working folder, so none runs beside another.
+// fixture holds files that several tests start from; the first test makes them. Tests with a fixture change the working
+// folder, so they do not run in parallel.
 type fixture struct{ files fstest.MapFS }
 
-// here puts the files into a new working folder; build makes them in it.
+// here copies the files into a new working folder; build makes them there the first time.
 func (f *fixture) here(t *testing.T, build func()) {
 	t.Helper()
 	t.Chdir(t.TempDir())

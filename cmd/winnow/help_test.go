@@ -16,11 +16,12 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// everyCommand returns the flags of all commands by their paths, those of the program's own by "winnow".
+// everyCommand returns the flags of all commands by their paths; "winnow" has the global ones.
 func everyCommand(t *testing.T) map[string][]cli.Flag {
 	t.Helper()
 	app := term.NewApp(commands(), io.Discard, io.Discard)
-	all := map[string][]cli.Flag{"winnow": append(slices.Clone(app.Flags), &cli.BoolFlag{Name: "help"}, &cli.BoolFlag{Name: "version"})}
+	all := map[string][]cli.Flag{"winnow": append(slices.Clone(app.Flags), &cli.BoolFlag{Name: "help"},
+		&cli.BoolFlag{Name: "version"})}
 	var walk func(path string, list []*cli.Command)
 	walk = func(path string, list []*cli.Command) {
 		for _, c := range list {
@@ -36,20 +37,21 @@ func everyCommand(t *testing.T) map[string][]cli.Flag {
 	return all
 }
 
-// TestHelp: every command stands under a heading in the list of all, and its own help says nothing of it.
+// TestHelp checks that every command is listed under a heading.
 func TestHelp(t *testing.T) {
 	code, text, stderr := call(t.Context(), "--help")
 	if code != 0 || stderr != "" {
 		t.Fatal(code, stderr)
 	}
 	for _, c := range term.NewApp(commands(), io.Discard, io.Discard).Commands {
-		if c.Category == "" || !strings.Contains(text, "\n   "+c.Category+":\n") || !strings.Contains(text, "\n     "+c.Name+" ") {
+		if c.Category == "" || !strings.Contains(text, "\n   "+c.Category+":\n") || !strings.Contains(text, "\n     "+
+			c.Name+" ") {
 			t.Errorf("%s, under %q, is not in the list", c.Name, c.Category)
 		}
 	}
 }
 
-// TestHelpShortAndLong: short help fits on a page and says where the rest is; long help shows every flag once.
+// TestHelpShortAndLong checks that short help fits on a page and names --long, and that long help shows every flag.
 func TestHelpShortAndLong(t *testing.T) {
 	for path, flags := range everyCommand(t) {
 		args := strings.Fields(strings.TrimPrefix(path, "winnow"))
@@ -73,7 +75,7 @@ func TestHelpShortAndLong(t *testing.T) {
 			missing = missing || !strings.Contains(short, strings.TrimSpace(line))
 		}
 		if told := strings.Contains(short, "--help --long says more"); told != missing {
-			t.Errorf("%s --help: says that --long says more: %v, expected %v\n%s", path, told, missing, short)
+			t.Errorf("%s --help: names --long: %v, expected %v\n%s", path, told, missing, short)
 		}
 		_, options, _ = strings.Cut(long, "OPTIONS:\n")
 		for _, f := range flags {
@@ -81,14 +83,15 @@ func TestHelpShortAndLong(t *testing.T) {
 			if len(f.Names()[0]) == 1 {
 				name = name[1:]
 			}
-			if n := strings.Count(strings.NewReplacer("\n", " \n", ",", " ").Replace("\n"+options), " "+name+" "); n == 0 {
-				t.Errorf("%s --help --long: %s is not there", path, name)
+			if n := strings.Count(strings.NewReplacer("\n", " \n", ",", " ").Replace("\n"+options), " "+name+
+				" "); n == 0 {
+				t.Errorf("%s --help --long: %s is missing", path, name)
 			}
 		}
 	}
 }
 
-// TestHelpFlags: every flag that takes a value names it, and none has a default that means none.
+// TestHelpFlags checks that every flag with a value names it, and that no default of 0, false or [] is shown.
 func TestHelpFlags(t *testing.T) {
 	for path, flags := range everyCommand(t) {
 		for _, f := range flags {
@@ -105,7 +108,7 @@ func TestHelpFlags(t *testing.T) {
 	}
 }
 
-// TestHelpGroups: groups.txt speaks of commands and flags that there are.
+// TestHelpGroups checks that the commands and flags in groups.txt exist.
 func TestHelpGroups(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(reference.Root(t), "cmd", "winnow", "page", "groups.txt"))
 	if err != nil {
@@ -134,7 +137,7 @@ func TestHelpGroups(t *testing.T) {
 	}
 }
 
-// TestManual: manual pages of all commands, which groff reads without a warning.
+// TestManual writes the manual pages of all commands, which groff reads without a warning.
 func TestManual(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man")
 	mustCall(t, "manual", "--dir", dir)
@@ -155,9 +158,10 @@ func TestManual(t *testing.T) {
 	}
 	groff, err := exec.LookPath("groff")
 	if err != nil {
-		t.Skip("groff is not there: manual pages were NOT read by it")
+		t.Skip("groff is not installed: the manual pages were NOT checked by it")
 	}
-	command := exec.CommandContext(t.Context(), groff, append([]string{"-man", "-Tutf8", "-Kutf8", "-ww", "-rLL=200n"}, files...)...)
+	command := exec.CommandContext(t.Context(), groff, append([]string{"-man", "-Tutf8", "-Kutf8", "-ww", "-rLL=200n"},
+		files...)...)
 	var warnings strings.Builder
 	command.Stderr = &warnings
 	out, err := command.Output()

@@ -15,7 +15,7 @@ import (
 	"winnow/datasets"
 )
 
-// looks is a context that counts how often work looks at it, and ends when it has been looked at more than most times.
+// looks is a context that counts calls of Err, and ends after most of them.
 type looks struct {
 	context.Context
 	end   context.CancelFunc
@@ -37,11 +37,11 @@ func (l *looks) Err() error {
 	return l.Context.Err()
 }
 
-// spoken in place of a number of looks: when the first message comes. Cells and trainings have contexts of their own, whose
-// looks are not counted.
+// spoken, in place of a number of looks, means at the first message. The contexts of cells and trainings are others,
+// whose looks are not counted.
 const spoken = -1
 
-// words takes messages, and ends the context at the first where it is to.
+// words collects messages and, if ends is set, ends that context at the first one.
 type words struct {
 	strings.Builder
 	ends *looks
@@ -54,9 +54,9 @@ func (w *words) Write(p []byte) (int, error) {
 	return w.Builder.Write(p)
 }
 
-// working are command lines with work in it, for those of the table that do any; OUT is a new name each time. They are
-// done whole and count the looks at their context, then they are interrupted half way. Those with a number last for long:
-// they are only interrupted, at that look.
+// working are command lines of all commands that work for some time; OUT is a new name each time. Each runs once to
+// count the looks at its context, then again and is interrupted half-way. Those with at set take long: they are only
+// interrupted, at that look.
 var working = []struct {
 	line string
 	at   int64
@@ -86,15 +86,18 @@ var working = []struct {
 	{line: "papers pairs run --out OUT"},
 	{line: "papers skew run"},
 	{line: "reproduce prism-table1 --data glyphs --classes 24 --images 10 --seeds 1 --out OUT", at: spoken},
-	{line: "sweep --manifest noisy.csv --features features --vary lr=1e-3,1e-2 --steps 10 --seeds 1 --out OUT", at: spoken},
+	{line: "sweep --manifest noisy.csv --features features --vary lr=1e-3,1e-2 --steps 10 --seeds 1 --out OUT",
+		at: spoken},
 	{line: "demo --classes 12 --images 10 --out OUT", at: spoken},
 }
 
-// idle are the commands that are done before anybody could interrupt them, or whose work is to wait.
-var idle = strings.Split("data topline,data join,models list,models show,models get,models add,models remove,models new,models architectures,join,cluster slurm,cluster kubernetes,cluster status,"+
-	"review,recipes,recipes list,recipes show,papers theory,losses,losses list,losses show,metrics,metrics list,metrics show,runtime install,runtime show,doctor,manual,completion", ",")
+// idle are the commands that end too soon to be interrupted, or that only wait.
+var idle = strings.Split("data topline,data join,models list,models show,models get,models add,models remove,models "+
+	"new,models architectures,join,cluster slurm,cluster kubernetes,cluster status,"+
+	"review,recipes,recipes list,recipes show,papers theory,losses,losses list,losses show,metrics,metrics "+
+	"list,metrics show,runtime install,runtime show,doctor,manual,completion", ",")
 
-// Every command that works ends with its context and exits with 130: not after all is done, as if nothing had been said.
+// Every command that works for some time stops when its context ends, and exits with 130.
 func TestInterrupted(t *testing.T) {
 	drawnRun(t)
 	d, err := datasets.ReadFile("noisy.csv", datasets.ReadOptions{})
@@ -123,7 +126,8 @@ func TestInterrupted(t *testing.T) {
 			ctx, code, stderr := start(w.line, 0)
 			n := ctx.count.Load()
 			if code != 0 || n == 0 {
-				t.Errorf("%s: exit code %d after %d looks at the context, expected 0 and some:\n%s", w.line, code, n, stderr)
+				t.Errorf("%s: exit code %d after %d looks at the context, expected 0 and some:\n%s", w.line, code, n,
+					stderr)
 				continue
 			}
 			most = (n + 1) / 2
@@ -134,7 +138,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A new command says here whether it works.
+// Every command is in working or in idle.
 func TestEveryCommandIsInterrupted(t *testing.T) {
 	known := slices.Clone(idle)
 	for _, w := range working {
@@ -149,7 +153,7 @@ func TestEveryCommandIsInterrupted(t *testing.T) {
 				check(name, c.Subcommands)
 			}
 			if c.Action != nil && c.Name != "help" && len(c.Subcommands) == 0 && !slices.Contains(known, name) {
-				t.Errorf("%s is neither among those that work nor among those that do not", name)
+				t.Errorf("%s is neither in working nor in idle", name)
 			}
 		}
 	}

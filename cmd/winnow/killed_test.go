@@ -26,7 +26,7 @@ import (
 // reviewKills is how often TestReviewKilled kills its server.
 const reviewKills = 10
 
-// TestCommandChild is not a test: command runs it in a process of its own, as main does.
+// TestCommandChild is not a test: command runs it as main in another process.
 func TestCommandChild(t *testing.T) {
 	args, ok := os.LookupEnv("WINNOW_TEST_COMMAND")
 	if !ok {
@@ -53,7 +53,7 @@ func finish(t *testing.T, args []string) {
 	}
 }
 
-// goOn does what a user does after a kill: starts the command again, and with flag where it is asked for by name.
+// goOn does what a user does after a kill: it starts the command again, with flag if the error names it.
 func goOn(t *testing.T, args []string, flag string) {
 	t.Helper()
 	c, stderr := command(args)
@@ -66,14 +66,14 @@ func goOn(t *testing.T, args []string, flag string) {
 	finish(t, append(slices.Clone(args), flag))
 }
 
-// killedAt starts winnow, kills it after a while as kill -9 does, and reports whether it was still at work.
+// killedAt starts winnow, kills it after a while, as kill -9 does, and reports whether it was still running.
 func killedAt(t *testing.T, args []string, after time.Duration) bool {
 	t.Helper()
 	at, _ := signalledAt(t, args, os.Kill, after)
 	return at != nil
 }
 
-// signalledAt starts winnow, sends it a signal after a while, and returns how that ended it and what it said: nil where it
+// signalledAt starts winnow, sends it a signal after a while, and returns how it ended and what it printed; nil if it
 // was done before.
 func signalledAt(t *testing.T, args []string, by os.Signal, after time.Duration) (*exec.ExitError, string) {
 	t.Helper()
@@ -96,8 +96,8 @@ func signalledAt(t *testing.T, args []string, by os.Signal, after time.Duration)
 	}
 }
 
-// Commands that only read end by a signal in their middle and write nothing more. TestInterrupted looks at all commands, within
-// this process.
+// Commands that only read stop at a signal and write nothing more. TestInterrupted interrupts all commands, within this
+// process.
 func TestInterruptedProgram(t *testing.T) {
 	t.Chdir(t.TempDir())
 	finish(t, []string{"data", "glyphs", "--out", "glyphs", "--classes", "12", "--images", "2"})
@@ -130,7 +130,8 @@ func TestInterruptedProgram(t *testing.T) {
 		for signal, code := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143} {
 			exit, stderr := signalledAt(t, args, signal, whole/2)
 			if exit == nil || exit.ExitCode() != code || stderr != "winnow: interrupted\n" {
-				t.Errorf("%v after %v of %v: %v, expected exit status %d:\n%s", args[:2], whole/2, whole, exit, code, stderr)
+				t.Errorf("%v after %v of %v: %v, expected exit status %d:\n%s", args[:2], whole/2, whole, exit, code,
+					stderr)
 			}
 			if left, _ := filepath.Glob("*left*"); left != nil {
 				t.Errorf("%v: %v is left", args[:2], left)
@@ -139,8 +140,8 @@ func TestInterruptedProgram(t *testing.T) {
 	}
 }
 
-// TestKilled kills commands at random points, starts them again as their help says, and compares what they leave, bit by
-// bit, with that of a run that was left alone. winnow review is killed by TestReviewKilled.
+// TestKilled kills commands at random points, starts them again as their help says, and compares the result, bit by
+// bit, with that of an undisturbed run. TestReviewKilled kills winnow review.
 func TestKilled(t *testing.T) {
 	orttest.Runtime(t)
 	const kills = 10
@@ -148,19 +149,24 @@ func TestKilled(t *testing.T) {
 	t.Chdir(here)
 	finish(t, []string{"data", "glyphs", "--out", "glyphs", "--classes", "30", "--images", "30"})
 	finish(t, []string{"extract", "--manifest", "glyphs", "--model", "glyphnet", "--out", "features"})
-	trained := []string{"head.winnow", "last.winnow", "metrics.jsonl", "diagnostics.jsonl", "samples.csv", "result.json"}
+	trained := []string{"head.winnow", "last.winnow", "metrics.jsonl", "diagnostics.jsonl", "samples.csv",
+		"result.json"}
 	small := []string{"--batch", "8x4", "--dim", "32", "--noise-rate", "0.3", "--manifest", "glyphs/manifest.csv"}
 	for _, victim := range []struct {
 		name  string
 		args  []string
-		flag  string // with which a start after a kill goes on
+		flag  string // that continues after a kill
 		files []string
 	}{
-		{"extract", []string{"extract", "--manifest", "glyphs", "--model", "glyphnet", "--batch", "4"}, "", []string{"features.npy", "paths.txt", "store.json"}},
-		{"train", append([]string{"train", "--features", "features", "--epochs", "4", "--set", "checkpoint=5 steps"}, small...), "--resume", trained},
-		{"fine-tune", append([]string{"train", "--root", "glyphs", "--model", "glyphnet", "--finetune", "all", "--steps", "9", "--set", "checkpoint=2 steps"}, small...), "--resume",
+		{"extract", []string{"extract", "--manifest", "glyphs", "--model", "glyphnet", "--batch", "4"}, "",
+			[]string{"features.npy", "paths.txt", "store.json"}},
+		{"train", append([]string{"train", "--features", "features", "--epochs", "4", "--set", "checkpoint=5 steps"},
+			small...), "--resume", trained},
+		{"fine-tune", append([]string{"train", "--root", "glyphs", "--model", "glyphnet", "--finetune", "all",
+			"--steps", "9", "--set", "checkpoint=2 steps"}, small...), "--resume",
 			append([]string{"backbone.onnx", "last.onnx"}, trained...)},
-		{"index", []string{"index", "glyphs", "--model", "glyphnet", "--batch", "4"}, "--add", []string{"vectors.bin", "paths.txt", "index.json"}},
+		{"index", []string{"index", "glyphs", "--model", "glyphnet", "--batch", "4"}, "--add", []string{"vectors.bin",
+			"paths.txt", "index.json"}},
 	} {
 		t.Run(victim.name, func(t *testing.T) {
 			calm := victim.name + "-calm"
@@ -171,20 +177,21 @@ func TestKilled(t *testing.T) {
 			hit := 0
 			for kill := 0; hit < kills && kill < 4*kills; kill++ {
 				rng := rand.New(rand.NewPCG(15, uint64(kill)))
-				out := "killed" // one name for all: it stands in some of the files
+				out := "killed" // always the same: some files contain it
 				if err := os.RemoveAll(out); err != nil {
 					t.Fatal(err)
 				}
 				args := append(slices.Clone(victim.args), "--out", out)
 				start := time.Now()
 				if !killedAt(t, args, time.Duration(rng.Float64()*float64(whole))) {
-					whole = min(whole, time.Since(start)) // the machine was busier when it was measured
+					whole = min(whole, time.Since(start)) // the machine was slower when it was measured
 					continue
 				}
 				hit++
 				goOn(t, args, victim.flag)
 				if diff := cmp.Diff(want, left(t, out, victim.files)); diff != "" {
-					t.Fatalf("kill %d: what the killed one left in the end differs (-calm +killed):\n%.2000s", kill, diff)
+					t.Fatalf("kill %d: the result differs (-calm +killed):\n%.2000s", kill,
+						diff)
 				}
 				if forgotten, _ := filepath.Glob(filepath.Join(out, ".*.tmp-*")); forgotten != nil {
 					t.Errorf("kill %d: %v is left", kill, forgotten)
@@ -197,7 +204,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// left returns the files of a folder; what JSON says of times and of the folder's own name is left out.
+// left returns the files of a folder, JSON without times and the folder's name.
 func left(t *testing.T, dir string, files []string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

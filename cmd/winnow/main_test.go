@@ -7,15 +7,19 @@ import (
 	"testing"
 )
 
-// Misuse of the command line exits with 2 before anything is done, says what was expected, and leaves
-// standard output to data.
+// Misuse of the command line exits with 2 before anything is done, says what was expected, and prints nothing on
+// standard output.
 func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
-		"winnow":                                     "a command is missing",
-		"winnow nix":                                 `"nix" is not a command of winnow, expected audit, review, noise, data, models, extract, join, cluster, train, sweep, eval, report, map, retrieve, export, embed, index, search, recipes, reproduce, papers, losses, metrics, manual, runtime, doctor, demo, completion`,
-		"winnow data":                                "a command is missing",
-		"winnow data impor":                          `"impor" is not a command of winnow data (did you mean "import"?), expected import, check, corrupt, topline, join, glyphs`,
+		"winnow": "a command is missing",
+		"winnow nix": `"nix" is not a command of winnow, expected audit, review, noise, data, models, extract, join, ` +
+			"cluster, train, sweep, eval, report, map, retrieve, export, embed, index, search, recipes, " +
+			"reproduce, papers, " +
+			"losses, metrics, manual, runtime, doctor, demo, completion",
+		"winnow data": "a command is missing",
+		"winnow data impor": `"impor" is not a command of winnow data (did you mean "import"?), expected ` +
+			"import, check, corrupt, topline, join, glyphs",
 		"winnow extract --out x":                     "winnow extract: --manifest, --model missing",
 		"winnow data import photos":                  "winnow data import: --out missing",
 		"winnow data corrupt list.csv":               "winnow data corrupt: --out, --noise-rate missing",
@@ -27,40 +31,42 @@ func TestMisuse(t *testing.T) {
 		"winnow demo extra":                          `winnow demo: found the argument "extra", expected none`,
 		"winnow doctor extra":                        `winnow doctor: found the argument "extra", expected none`,
 		"winnow runtime show extra":                  `winnow runtime show: found the argument "extra", expected none`,
-		"winnow embed":                               "winnow embed takes a run folder, or --model FILE, and images: found neither",
-		"winnow embed run":                           "found run and no images",
-		"winnow index photos":                        "winnow index: --out missing",
-		"winnow search photo.jpg":                    "winnow search: --index missing",
-		"winnow data check":                          "one manifest",
-		"winnow audit help":                          "",
-		"winnow trian --out x --quite":               `"trian" is not a command of winnow (did you mean "train"?)`,
-		"winnow trian --quiet x":                     `"trian" is not a command of winnow (did you mean "train"?)`,
-		"winnow data chek --strict m.csv":            `"chek" is not a command of winnow data (did you mean "check"?)`,
-		"winnow --nope":                              "flag provided but not defined: -nope\n",
-		"winnow --quite doctor":                      "flag provided but not defined: -quite (did you mean --quiet?)",
-		"winnow train --lsos triplet":                "flag provided but not defined: -lsos (did you mean --loss?)",
-		"winnow data import --devise cpu":            "flag provided but not defined: -devise (did you mean --device?)",
-		"winnow demo --nope":                         "flag provided but not defined",
-		"winnow demo --classes 3":                    "classes is 3, expected 12",
-		"winnow demo --noise-rate 1":                 "noise rate is 1, expected",
-		"winnow demo --set nope=1":                   "unknown key nope",
-		"winnow demo --set head.out=-1":              "head: out: found -1",
-		"winnow demo --set data.manifest=a":          "--set data.manifest",
-		"winnow demo --set seed=4":                   "--set seed",
-		"winnow --device tpu demo --classes 12":      `--device: found "tpu"`,
-		"winnow --threads -1 demo --classes 12":      "--threads: found -1",
-		"winnow data glyphs --out new --seed -1":     "invalid value",
+		"winnow embed": "winnow embed takes a run folder, or --model FILE, and images: " +
+			"found neither",
+		"winnow embed run":                       "found run and no images",
+		"winnow index photos":                    "winnow index: --out missing",
+		"winnow search photo.jpg":                "winnow search: --index missing",
+		"winnow data check":                      "one manifest",
+		"winnow audit help":                      "",
+		"winnow trian --out x --quite":           `"trian" is not a command of winnow (did you mean "train"?)`,
+		"winnow trian --quiet x":                 `"trian" is not a command of winnow (did you mean "train"?)`,
+		"winnow data chek --strict m.csv":        `"chek" is not a command of winnow data (did you mean "check"?)`,
+		"winnow --nope":                          "flag provided but not defined: -nope\n",
+		"winnow --quite doctor":                  "flag provided but not defined: -quite (did you mean --quiet?)",
+		"winnow train --lsos triplet":            "flag provided but not defined: -lsos (did you mean --loss?)",
+		"winnow data import --devise cpu":        "flag provided but not defined: -devise (did you mean --device?)",
+		"winnow demo --nope":                     "flag provided but not defined",
+		"winnow demo --classes 3":                "classes is 3, expected 12",
+		"winnow demo --noise-rate 1":             "noise rate is 1, expected",
+		"winnow demo --set nope=1":               "unknown key nope",
+		"winnow demo --set head.out=-1":          "head: out: found -1",
+		"winnow demo --set data.manifest=a":      "setting data.manifest",
+		"winnow demo --set seed=4":               "setting seed",
+		"winnow --device tpu demo --classes 12":  `--device: found "tpu"`,
+		"winnow --threads -1 demo --classes 12":  "--threads: found -1",
+		"winnow data glyphs --out new --seed -1": "invalid value",
 	} {
 		var stdout, stderr bytes.Buffer
 		code := execute(context.Background(), strings.Fields(line), &stdout, &stderr)
-		if line == "winnow audit help" { // a folder may be called so
+		if line == "winnow audit help" { // a folder may have this name
 			if code != 1 || !strings.Contains(stderr.String(), "help: there is no such run folder") {
 				t.Errorf("%s: exit code %d, %q", line, code, stderr.String())
 			}
 			continue
 		}
 		if code != 2 || !strings.Contains(stderr.String(), want) || stdout.Len() > 0 {
-			t.Errorf("%s: exit code %d, standard output %q, standard error %q; expected 2 and %q", line, code, stdout.String(), stderr.String(), want)
+			t.Errorf("%s: exit code %d, standard output %q, standard error %q; expected 2 and %q", line, code,
+				stdout.String(), stderr.String(), want)
 		}
 	}
 }
@@ -80,10 +86,12 @@ func TestHelpIsData(t *testing.T) {
 		"winnow data corrupt --help": "required",
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := execute(context.Background(), strings.Fields(line), &stdout, &stderr); code != 0 || stderr.Len() > 0 {
+		if code := execute(context.Background(), strings.Fields(line), &stdout, &stderr); code != 0 ||
+			stderr.Len() > 0 {
 			t.Errorf("%s: exit code %d, standard error %q", line, code, stderr.String())
 		}
-		if text := stdout.String(); !strings.Contains(text, want) || strings.Contains(text, "default: false") || strings.Contains(text, "default: 0)") {
+		if text := stdout.String(); !strings.Contains(text, want) || strings.Contains(text, "default: false") ||
+			strings.Contains(text, "default: 0)") {
 			t.Errorf("%s: expected %q and no empty defaults in\n%s", line, want, text)
 		}
 	}

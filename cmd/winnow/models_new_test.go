@@ -11,37 +11,41 @@ import (
 	"winnow/models/architecture"
 )
 
-// TestModelsNew makes networks, finds them by name, and gets the same bytes from the same seed.
+// TestModelsNew makes networks and finds them by name; the same seed gives the same bytes.
 func TestModelsNew(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("WINNOW_MODELS", filepath.Join(dir, "registry", "models.json"))
 	t.Setenv("WINNOW_MODEL_DIRS", "")
-	out, errs, code := modelsRun(t, "new", "digits", "--arch", "lenet")
+	code, out, errs := modelsRun(t, "new", "digits", "--arch", "lenet")
 	made := filepath.Join(dir, "registry", "digits.onnx")
-	if code != 0 || errs != "" || !strings.HasPrefix(out, "made digits: "+made+", 635320 parameters drawn with seed 1, feature features of 500 numbers, resize to 28×28") {
+	if code != 0 || errs != "" || !strings.HasPrefix(out, "made digits: "+made+", 635320 parameters drawn with seed "+
+		"1, feature features of 500 numbers, resize to 28×28") {
 		t.Fatalf("code %d, %q, %q", code, out, errs)
 	}
-	out, errs, code = modelsRun(t, "show", "digits", "--json")
+	code, out, errs = modelsRun(t, "show", "digits", "--json")
 	var report models.Report
 	if err := json.Unmarshal([]byte(out), &report); err != nil || code != 0 || errs != "" {
 		t.Fatalf("show: code %d, %v, %q", code, err, errs)
 	}
-	if !report.Found || report.Feature == nil || report.Feature.Dim != 500 || report.Preprocessing.Scale != 1./256 || len(report.Problems) > 0 {
+	if !report.Found || report.Feature == nil || report.Feature.Dim != 500 || report.Preprocessing.Scale != 1./256 ||
+		len(report.Problems) > 0 {
 		t.Errorf("show: found %+v", report)
 	}
 
-	// A description of the user's own: one that the program prints, changed.
-	text, _, code := modelsRun(t, "architectures", "cifar_resnet8")
+	// A user's own description: one that the program prints, changed.
+	code, text, _ := modelsRun(t, "architectures", "cifar_resnet8")
 	own := filepath.Join(dir, "own.yaml")
-	if err := os.WriteFile(own, []byte(strings.ReplaceAll(text, "out: 64", "out: 48")), 0o644); err != nil || code != 0 {
+	if err := os.WriteFile(own, []byte(strings.ReplaceAll(text, "out: 64", "out: 48")), 0o644); err != nil ||
+		code != 0 {
 		t.Fatal(code, err)
 	}
 	for _, again := range []string{"a", "b"} {
-		if _, errs, code = modelsRun(t, "new", again, "--arch", own, "--seed", "7", "--out", filepath.Join(dir, again)); code != 0 {
+		if code, _, errs = modelsRun(t, "new", again, "--arch", own, "--seed", "7", "--out",
+			filepath.Join(dir, again)); code != 0 {
 			t.Fatal(errs)
 		}
 	}
-	_, errs, code = modelsRun(t, "new", "c", "--arch", own, "--seed", "8", "--out", filepath.Join(dir, "c"))
+	code, _, errs = modelsRun(t, "new", "c", "--arch", own, "--seed", "8", "--out", filepath.Join(dir, "c"))
 	if code != 0 {
 		t.Fatal(errs)
 	}
@@ -54,31 +58,33 @@ func TestModelsNew(t *testing.T) {
 		files[name] = string(data)
 	}
 	if files["a"] != files["b"] || files["a"] == files["c"] {
-		t.Error("the same seed did not give the same file, or another one did")
+		t.Error("the same seed gave another file, or another seed the same")
 	}
 
-	// Made again after it was forgotten: the file is there with the same bytes.
-	if _, errs, code = modelsRun(t, "remove", "digits"); code != 0 {
+	// A network that was removed from the registry can be made again if its file has the same bytes.
+	if code, _, errs = modelsRun(t, "remove", "digits"); code != 0 {
 		t.Fatal(errs)
 	}
-	if _, errs, code = modelsRun(t, "new", "digits", "--arch", "lenet", "--seed", "2"); code != 1 || !strings.Contains(errs, "exists with sha256") {
+	if code, _, errs = modelsRun(t, "new", "digits", "--arch", "lenet", "--seed", "2"); code != 1 ||
+		!strings.Contains(errs, "exists with sha256") {
 		t.Errorf("code %d, %q, expected that the other file is kept", code, errs)
 	}
-	if _, errs, code = modelsRun(t, "new", "digits", "--arch", "lenet"); code != 0 {
+	if code, _, errs = modelsRun(t, "new", "digits", "--arch", "lenet"); code != 0 {
 		t.Error(errs)
 	}
 }
 
 func TestModelsArchitectures(t *testing.T) {
-	out, _, code := modelsRun(t, "architectures")
+	code, out, _ := modelsRun(t, "architectures")
 	for _, want := range []string{"NAME ", "\nlenet ", "\nglyphnet ", "\nconvnet4 ", "1×28×28", "\ncifar_resnet "} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("code %d, no %q in\n%s", code, want, out)
 		}
 	}
-	out, _, code = modelsRun(t, "architectures", "--json")
+	code, out, _ = modelsRun(t, "architectures", "--json")
 	var list []architecture.Listed
-	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list) != 6 || list[0].Dim != 64 || list[0].Parameters == 0 {
+	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list) != 6 || list[0].Dim != 64 ||
+		list[0].Parameters == 0 {
 		t.Errorf("code %d, %v, found %+v", code, err, list)
 	}
 }
@@ -106,7 +112,7 @@ func TestModelsNewWrong(t *testing.T) {
 		{[]string{"architectures", "lenett"}, 1, `"lenett" is unknown (did you mean "lenet"?): known are`},
 		{[]string{"architectures", "a", "b"}, 2, "found 2 arguments"},
 	} {
-		out, errs, code := modelsRun(t, c.args...)
+		code, out, errs := modelsRun(t, c.args...)
 		if code != c.code || !strings.Contains(errs, c.want) || out != "" {
 			t.Errorf("%q: code %d, %q, %q, expected %d and %q", c.args, code, out, errs, c.code, c.want)
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -16,15 +15,13 @@ import (
 	"winnow/models"
 )
 
-// modelsRun calls the program with a registry of its own.
-func modelsRun(t *testing.T, args ...string) (stdout, stderr string, code int) {
+// modelsRun runs winnow models.
+func modelsRun(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	code = execute(context.Background(), append([]string{"winnow", "models"}, args...), &out, &errs)
-	return out.String(), errs.String(), code
+	return call(t.Context(), append([]string{"models"}, args...)...)
 }
 
-// modelsFile writes a small classifier over images of 3×16×16 whose tensors are called after the name.
+// modelsFile writes a small classifier of images of 3×16×16 whose tensors are named after the name.
 func modelsFile(t *testing.T, dir, name string) string {
 	t.Helper()
 	b := graph.NewBuilder(name, 13)
@@ -40,22 +37,24 @@ func modelsFile(t *testing.T, dir, name string) string {
 	return path
 }
 
-// TestModels goes through a backbone's life: added, listed, shown, removed.
+// TestModels adds a backbone, lists it, shows it and removes it.
 func TestModels(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("WINNOW_MODELS", filepath.Join(dir, "models.json"))
 	t.Setenv("WINNOW_MODEL_DIRS", dir)
 	file := modelsFile(t, dir, "tiny")
 
-	out, errs, code := modelsRun(t, "add", file, "--name", "mine", "--preset", "caffe", "--mean", "1,2,3")
-	if code != 0 || errs != "" || !strings.HasPrefix(out, "added mine: "+file+", feature tiny_pooled of 4 numbers, resize the shorter side to 18") {
+	code, out, errs := modelsRun(t, "add", file, "--name", "mine", "--preset", "caffe", "--mean", "1,2,3")
+	if code != 0 || errs != "" || !strings.HasPrefix(out, "added mine: "+file+", feature tiny_pooled of 4 numbers, "+
+		"resize the shorter side to 18") {
 		t.Fatalf("add: code %d, %q, %q", code, out, errs)
 	}
-	out, _, code = modelsRun(t, "list")
-	if code != 0 || !strings.Contains(out, "\nmine ") || !strings.Contains(out, "BGR 16×16") || !strings.Contains(out, "\nresnet50 ") {
+	code, out, _ = modelsRun(t, "list")
+	if code != 0 || !strings.Contains(out, "\nmine ") || !strings.Contains(out, "BGR 16×16") || !strings.Contains(out,
+		"\nresnet50 ") {
 		t.Errorf("list: code %d\n%s", code, out)
 	}
-	out, _, code = modelsRun(t, "list", "--json")
+	code, out, _ = modelsRun(t, "list", "--json")
 	var list []struct {
 		Name       string
 		Own, Found bool
@@ -68,12 +67,13 @@ func TestModels(t *testing.T) {
 		t.Errorf("list --json: found %+v", last)
 	}
 	for _, name := range []string{"mine", file} {
-		out, errs, code = modelsRun(t, "show", name, "--json")
+		code, out, errs = modelsRun(t, "show", name, "--json")
 		var report models.Report
 		if err := json.Unmarshal([]byte(out), &report); err != nil || code != 0 || errs != "" {
 			t.Fatalf("show --json: code %d, %v, %q", code, err, errs)
 		}
-		if report.Name != "mine" || report.Feature == nil || report.Feature.Dim != 4 || report.Preprocessing.Mean != [3]float32{1, 2, 3} || report.Structure.Parameters != 120 {
+		if report.Name != "mine" || report.Feature == nil || report.Feature.Dim != 4 ||
+			report.Preprocessing.Mean != [3]float32{1, 2, 3} || report.Structure.Parameters != 120 {
 			t.Errorf("show --json: found %+v", report)
 		}
 	}
@@ -81,29 +81,31 @@ func TestModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, _, code = modelsRun(t, "show", "--output", "Conv", "mine")
-	for _, want := range []string{"feature     Conv, 4 numbers", "input       image float32 [N,3,16,16]", "mean [1 2 3]", "sha256      " + models.Sum(data)} {
+	code, out, _ = modelsRun(t, "show", "--output", "Conv", "mine")
+	for _, want := range []string{"feature     Conv, 4 numbers", "input       image float32 [N,3,16,16]",
+		"mean [1 2 3]", "sha256      " + models.Sum(data)} {
 		if code != 0 || !strings.Contains(out, "\n"+want) && !strings.Contains(out, ", "+want) {
 			t.Errorf("show: code %d, no %q in\n%s", code, want, out)
 		}
 	}
-	if out, _, code = modelsRun(t, "remove", "mine"); code != 0 || !strings.HasPrefix(out, "removed mine from ") {
+	if code, out, _ = modelsRun(t, "remove", "mine"); code != 0 || !strings.HasPrefix(out, "removed mine from ") {
 		t.Errorf("remove: code %d, %q", code, out)
 	}
-	if out, errs, code = modelsRun(t, "show", file); code != 0 || !strings.Contains(errs, "ImageNet's is assumed") || !strings.Contains(out, "\nfeature ") {
+	if code, out, errs = modelsRun(t, "show", file); code != 0 || !strings.Contains(errs, "ImageNet's is assumed") ||
+		!strings.Contains(out, "\nfeature ") {
 		t.Errorf("show of an unknown file: code %d, %q\n%s", code, errs, out)
 	}
 }
 
-// TestModelsWrong: each misuse and each bad file gives one line and the documented exit code, and leaves the
-// registry as it was.
+// TestModelsWrong checks that every misuse and every bad file gives one line and the documented exit code, and does not
+// change the registry.
 func TestModelsWrong(t *testing.T) {
 	dir := t.TempDir()
 	registry := filepath.Join(dir, "models.json")
 	t.Setenv("WINNOW_MODELS", registry)
 	t.Setenv("WINNOW_MODEL_DIRS", "")
 	file := modelsFile(t, dir, "tiny")
-	if _, errs, code := modelsRun(t, "add", file, "--name", "mine", "--preset", "imagenet"); code != 0 {
+	if code, _, errs := modelsRun(t, "add", file, "--name", "mine", "--preset", "imagenet"); code != 0 {
 		t.Fatal(errs)
 	}
 	before, err := os.ReadFile(registry)
@@ -134,13 +136,15 @@ func TestModelsWrong(t *testing.T) {
 		{[]string{"add", half, "--name", "half"}, 1, "half.onnx: cut short"},
 		{[]string{"show", half}, 1, "half.onnx: cut short"},
 		{[]string{"add", text, "--name", "text"}, 1, "text.onnx: "},
-		{[]string{"add", file, "--name", "two", "--preset", "imagine"}, 1, `preset "imagine" is unknown (did you mean "imagenet"?): known are`},
+		{[]string{"add", file, "--name", "two", "--preset", "imagine"}, 1,
+			`preset "imagine" is unknown (did you mean "imagenet"?): known are`},
 		{[]string{"add", file, "--name", "two", "--preset", "imagenet", "--output", "nothing"}, 1, `tensor "nothing"`},
 		{[]string{"show", "nothing"}, 1, "no such file"},
 		{[]string{"remove", "resnet50"}, 1, "winnow's own"},
 	} {
-		out, errs, code := modelsRun(t, c.args...)
-		if code != c.code || !strings.Contains(errs, c.want) || c.args[0] != "frobnicate" && c.code == 1 && (out != "" || strings.Count(errs, "\n") != 1) {
+		code, out, errs := modelsRun(t, c.args...)
+		if code != c.code || !strings.Contains(errs, c.want) || c.args[0] != "frobnicate" && c.code == 1 &&
+			(out != "" || strings.Count(errs, "\n") != 1) {
 			t.Errorf("%q: code %d, %q, %q, expected %d and %q", c.args, code, out, errs, c.code, c.want)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"winnow/run/folder"
 )
 
-// Runs are used from any folder, and moved with their data, without a flag: a head on stored features, and a fine-tuned
-// network whose first weights are gone. So is an index that was made by one.
+// Runs work from any working folder, and after being moved with their data, without a flag: a head on stored
+// features, a fine-tuned network whose first weights are gone, and an index made by it.
 func TestMovedRuns(t *testing.T) {
 	atelier(t)
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
@@ -20,9 +20,12 @@ func TestMovedRuns(t *testing.T) {
 	lines := strings.SplitAfter(readFile(t, "noisy.csv"), "\n")
 	write(t, "fewer.csv", strings.Join(append(lines[:5:5], lines[7:]...), ""))
 	short := []string{"--root", "drawn", "--dim", "8", "--batch", "6x3", "--steps", "3", "--screen", "none"}
-	mustCall(t, append([]string{"train", "--manifest", "noisy.csv", "--features", "store", "--out", "runs/head"}, short...)...)
-	mustCall(t, append([]string{"train", "--manifest", "fewer.csv", "--features", "store", "--out", "runs/fewer"}, short...)...)
-	mustCall(t, append([]string{"train", "--manifest", "noisy.csv", "--model", "first.onnx", "--finetune", "all", "--out", "runs/tuned"}, short...)...)
+	mustCall(t, append([]string{"train", "--manifest", "noisy.csv", "--features", "store", "--out", "runs/head"},
+		short...)...)
+	mustCall(t, append([]string{"train", "--manifest", "fewer.csv", "--features", "store", "--out", "runs/fewer"},
+		short...)...)
+	mustCall(t, append([]string{"train", "--manifest", "noisy.csv", "--model", "first.onnx", "--finetune", "all",
+		"--out", "runs/tuned"}, short...)...)
 	mustCall(t, "index", "drawn/test", "--model", "runs/tuned", "--out", "index")
 	home, err := os.Getwd()
 	if err != nil {
@@ -46,10 +49,12 @@ func TestMovedRuns(t *testing.T) {
 			if now := evaluated(at, name); now != before {
 				t.Errorf("%s: %s: found %s, expected %s", at, name, now, before)
 			}
-			mustCall(t, "embed", filepath.Join(at, "runs", name), filepath.Join(at, "drawn", "test"), "--out", filepath.Join(t.TempDir(), "e.npy"))
+			mustCall(t, "embed", filepath.Join(at, "runs", name), filepath.Join(at, "drawn", "test"), "--out",
+				filepath.Join(t.TempDir(), "e.npy"))
 		}
 		mustCall(t, "export", filepath.Join(at, "runs/head"), "--onnx", filepath.Join(t.TempDir(), "e.onnx"))
-		mustCall(t, "report", filepath.Join(at, "runs/head"), filepath.Join(at, "runs/fewer"), filepath.Join(at, "runs/tuned"), "--out", filepath.Join(t.TempDir(), "r.html"))
+		mustCall(t, "report", filepath.Join(at, "runs/head"), filepath.Join(at, "runs/fewer"),
+			filepath.Join(at, "runs/tuned"), "--out", filepath.Join(t.TempDir(), "r.html"))
 		queries, err := filepath.Glob(filepath.Join(at, "drawn/test/*/000.png"))
 		if err != nil || len(queries) == 0 {
 			t.Fatal(queries, err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"math"
 	"path/filepath"
@@ -15,7 +14,7 @@ import (
 	"winnow/run/measure"
 )
 
-// withTruth adds the true labels to the world's manifest.
+// withTruth returns the world's manifest with the true labels, and its noise rate.
 func (w world) withTruth(t *testing.T) (manifest string, rate float64) {
 	t.Helper()
 	var out strings.Builder
@@ -41,7 +40,8 @@ func TestNoiseCommand(t *testing.T) {
 	for seed, rate := range map[uint64]float64{1: 0.3, 2: 0} {
 		w := newWorld(t, seed, rate)
 		manifest, truth := w.withTruth(t)
-		code, stdout, stderr := call(context.Background(), "noise", manifest, "--features", w.store, "--method", "all", "--json")
+		code, stdout, stderr := call(context.Background(), "noise", manifest, "--features", w.store, "--method", "all",
+			"--json")
 		if code != 0 {
 			t.Fatal(stderr)
 		}
@@ -49,32 +49,38 @@ func TestNoiseCommand(t *testing.T) {
 		if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Estimates) != len(noiserate.Methods()) || r.Images != 320 || r.True == nil || math.Abs(*r.True-truth) > 1e-12 || len(r.Classes) != 20 {
+		if len(r.Estimates) != len(noiserate.Methods()) || r.Images != 320 || r.True == nil ||
+			math.Abs(*r.True-truth) > 1e-12 || len(r.Classes) != 20 {
 			t.Errorf("%+v, the truth is %v", r, truth)
 		}
-		if e := r.Estimates[0]; e.Method != noiserate.Likelihood || math.Abs(e.Rate-truth) > 0.09 || e.Low > e.Rate || e.High < e.Rate {
+		if e := r.Estimates[0]; e.Method != noiserate.Likelihood || math.Abs(e.Rate-truth) > 0.09 || e.Low > e.Rate ||
+			e.High < e.Rate {
 			t.Errorf("estimate %+v, the truth is %v", e, truth)
 		}
 		for _, method := range noiserate.Methods() {
 			code, stdout, _ = call(context.Background(), "noise", manifest, "--features", w.store, "--method", method)
-			if worse := method != noiserate.Likelihood; code != 0 || strings.Contains(stdout, "too many where classes are") != worse {
+			if worse := method != noiserate.Likelihood; code != 0 || strings.Contains(stdout,
+				"too many where classes are") != worse {
 				t.Errorf("%s, exit %d:\n%s", method, code, stdout)
 			}
 		}
 		code, stdout, _ = call(context.Background(), "noise", manifest, "--features", w.store, "--top", "2")
-		if code != 0 || !strings.HasPrefix(stdout, "wrong labels: about ") || !strings.Contains(stdout, "the manifest knows: ") || strings.Count(stdout, "\n") != 4 {
+		if code != 0 || !strings.HasPrefix(stdout, "wrong labels: about ") || !strings.Contains(stdout,
+			"the manifest knows: ") || strings.Count(stdout, "\n") != 4 {
 			t.Errorf("exit %d\n%s", code, stdout)
 		}
-		if code, stdout, _ = call(context.Background(), "noise", w.manifest, "--features", w.store); code != 0 || strings.Contains(stdout, "the manifest knows") {
-			t.Errorf("exit %d; a manifest without true labels seems to know them:\n%s", code, stdout)
+		if code, stdout, _ = call(context.Background(), "noise", w.manifest, "--features", w.store); code != 0 ||
+			strings.Contains(stdout, "the manifest knows") {
+			t.Errorf("exit %d; true labels are reported for a manifest without them:\n%s", code, stdout)
 		}
 	}
-	if code, _, stderr := call(context.Background(), "noise", "list.csv", "--features", "store"); code == 0 || !strings.Contains(stderr, "list.csv") {
+	if code, _, stderr := call(context.Background(), "noise", "list.csv", "--features", "store"); code == 0 ||
+		!strings.Contains(stderr, "list.csv") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
 
-// The estimate stands for the rate that a person would have given: in the filter, in config.yaml, and when resumed.
+// --noise-rate auto trains as with the estimate given as a number: in the filter, in config.yaml, and when resumed.
 func TestTrainEstimatesTheRate(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.3)
@@ -88,63 +94,51 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg, err := config.Load(filepath.Join(auto, folder.ConfigFile), nil)
-	if err != nil || facts.NoiseRate == nil || math.Abs(cfg.Filter.Rate.Share-facts.NoiseRate.Rate) > 1e-4 || math.Abs(facts.NoiseRate.Rate-0.3) > 0.12 {
+	if err != nil || facts.NoiseRate == nil || math.Abs(cfg.Filter.Rate.Share-facts.NoiseRate.Rate) > 1e-4 ||
+		math.Abs(facts.NoiseRate.Rate-0.3) > 0.12 {
 		t.Fatalf("%v: config.yaml has %v, run.json %+v", err, cfg.Filter.Rate, facts.NoiseRate)
 	}
-	if code, _, stderr := call(context.Background(), w.args(given, "--noise-rate", cfg.Filter.Rate.String())...); code != 0 {
-		t.Fatal(stderr)
-	}
-	for _, name := range []string{folder.BestHeadFile, folder.ConfigFile} {
-		if readFile(t, auto, name) != readFile(t, given, name) {
-			t.Errorf("%s is another than with the estimate given by hand", name)
-		}
-	}
+	mustCall(t, w.args(given, "--noise-rate", cfg.Filter.Rate.String())...)
+	sameFiles(t, auto, given, folder.BestHeadFile, folder.ConfigFile)
 	if strings.Contains(readFile(t, given, folder.FactsFile), "noise_rate") {
-		t.Error("run.json of a given rate speaks of an estimate")
+		t.Error("run.json holds an estimate though the rate was given")
 	}
 	for _, more := range [][]string{nil, {"--noise-rate", "auto"}} {
-		code, stdout, stderr := call(context.Background(), append([]string{"train", "--resume", "--out", auto}, more...)...)
+		code, stdout, stderr := call(context.Background(), append([]string{"train", "--resume", "--out", auto},
+			more...)...)
 		if code != 0 || !strings.Contains(stdout, "head.winnow: ") {
 			t.Errorf("resumed with %v: exit %d\n%s", more, code, stderr)
 		}
 	}
 	for _, bad := range []string{"nix", "-1", "NaN"} {
-		if code, _, stderr := call(context.Background(), w.args(auto, "--noise-rate="+bad)...); code != 2 || !strings.Contains(stderr, "expected a share from 0 to below 1, or auto") {
-			t.Errorf("--noise-rate %s: exit %d, %s", bad, code, stderr)
-		}
+		fails(t, 2, "expected a share from 0 to below 1, or auto", w.args(auto, "--noise-rate="+bad)...)
 	}
 	peers := filepath.Join(w.dir, "peers")
-	if code, _, stderr := call(context.Background(), w.peersArgs("co-teaching", peers, "--noise-rate", "auto", "--epochs", "2")...); code != 0 {
-		t.Fatal(stderr)
-	}
-	if cfg, err := config.Load(filepath.Join(peers, folder.ConfigFile), nil); err != nil || cfg.Peers.Rate.Auto || math.Abs(cfg.Peers.Rate.Share-0.3) > 0.12 {
+	mustCall(t, w.peersArgs("co-teaching", peers, "--noise-rate", "auto", "--epochs", "2")...)
+	if cfg, err := config.Load(filepath.Join(peers, folder.ConfigFile), nil); err != nil || cfg.Peers.Rate.Auto ||
+		math.Abs(cfg.Peers.Rate.Share-0.3) > 0.12 {
 		t.Errorf("%v: peers.rate is %v", err, cfg.Peers.Rate)
 	}
 	none := filepath.Join(w.dir, "none")
-	if code, _, stderr := call(context.Background(), w.args(none, "--noise-rate", "auto", "--filter", "none", "--epochs", "2")...); code != 0 {
-		t.Fatal(stderr)
-	}
-	if code, _, stderr := call(context.Background(), "audit", none); code != 0 {
-		t.Errorf("the audit of a run without a filter has no rate: %s", stderr)
-	}
+	mustCall(t, w.args(none, "--noise-rate", "auto", "--filter", "none", "--epochs", "2")...)
+	mustCall(t, "audit", none)
 }
 
 func TestTrainCorrectsLabels(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 4, 0.3)
 	whole, cut := filepath.Join(w.dir, "whole"), filepath.Join(w.dir, "cut")
-	settings := []string{"--noise-rate", "0.3", "--set", "filter.avgsim=5 steps", "--set", "checkpoint=7 steps", "--set", "correct.visits=2", "--set", "correct.confidence=0.8"}
-	code, stdout, stderr := call(context.Background(), w.args(whole, append(settings, "--json")...)...)
-	if code != 0 {
-		t.Fatal(stderr)
-	}
+	settings := []string{"--noise-rate", "0.3", "--set", "filter.avgsim=5 steps", "--set", "checkpoint=7 steps",
+		"--set", "correct.visits=2", "--set", "correct.confidence=0.8"}
+	stdout, _ := mustCall(t, w.args(whole, append(settings, "--json")...)...)
 	var result folder.Result
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}
-	list, err := csv.NewReader(strings.NewReader(readFile(t, whole, folder.CorrectionsFile))).ReadAll()
-	if err != nil || result.Corrected == nil || *result.Corrected != len(list)-1 || strings.Join(list[0], ",") != "path,given,corrected,step,confidence" {
-		t.Fatalf("%v: %d lines, the result says %v", err, len(list), result.Corrected)
+	list := table(t, whole, folder.CorrectionsFile)
+	if result.Corrected == nil || *result.Corrected != len(list)-1 ||
+		strings.Join(list[0], ",") != "path,given,corrected,step,confidence" {
+		t.Fatalf("%d lines, the result says %v", len(list), result.Corrected)
 	}
 	given := map[string]string{}
 	for _, line := range strings.Split(readFile(t, w.manifest), "\n") {
@@ -164,30 +158,14 @@ func TestTrainCorrectsLabels(t *testing.T) {
 	if n := len(list) - 1; n < 10 || right < n/2 {
 		t.Errorf("%d corrections, %d to the true class", n, right)
 	}
-	for i := 0; ; i++ {
-		ctx, cancel := context.WithCancel(context.Background())
-		watch := &cancelAfter{n: 3, cancel: cancel}
-		code := execute(ctx, append([]string{"winnow"}, w.args(cut, append(settings, "--resume")...)...), new(strings.Builder), watch)
-		cancel()
-		if code == 0 {
-			break
-		}
-		if code != 130 || i > 50 {
-			t.Fatalf("exit %d\n%s", code, watch)
-		}
-	}
-	for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, folder.CorrectionsFile, "metrics.jsonl", "checkpoint.winnow"} {
-		if readFile(t, whole, name) != readFile(t, cut, name) {
-			t.Errorf("%s differs between the whole and the resumed run", name)
-		}
-	}
+	cutAgain(t, 3, w.args(cut, append(settings, "--resume")...), nil)
+	sameFiles(t, whole, cut, folder.BestHeadFile, folder.LastHeadFile, folder.CorrectionsFile, "metrics.jsonl",
+		"checkpoint.winnow")
 	for _, c := range []struct{ setting, want string }{
 		{"filter.scorer=none", "correct.visits: found 2, but no filter"},
 		{"correct.confidence=0", "correction: confidence: found 0, expected a probability above 0 and up to 1"},
 		{"correct.visits=-1", "correct.visits: found -1, expected 0 for no correction, or more"},
 	} {
-		if code, _, stderr := call(context.Background(), w.args(cut, append(settings, "--set", c.setting)...)...); code != 2 || !strings.Contains(stderr, c.want) {
-			t.Errorf("%s: exit %d, %s", c.setting, code, stderr)
-		}
+		fails(t, 2, c.want, w.args(cut, append(settings, "--set", c.setting)...)...)
 	}
 }

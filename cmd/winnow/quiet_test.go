@@ -2,14 +2,15 @@ package main
 
 import "testing"
 
-// TestQuiet: with --quiet the commands that take long say nothing on standard error.
+// TestQuiet checks that with --quiet long commands print nothing on standard error.
 func TestQuiet(t *testing.T) {
 	atelier(t)
 	for _, args := range [][]string{
 		{"data", "check", "noisy.csv", "--root", "drawn"},
 		{"extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--out", "store"},
 		{"noise", "noisy.csv", "--features", "store"},
-		{"train", "--manifest", "noisy.csv", "--root", "drawn", "--features", "store", "--dim", "8", "--batch", "6x3", "--steps", "6", "--screen", "none", "--out", "run"},
+		{"train", "--manifest", "noisy.csv", "--root", "drawn", "--features", "store", "--dim", "8", "--batch", "6x3",
+			"--steps", "6", "--screen", "none", "--out", "run"},
 		{"eval", "run"},
 		{"audit", "run", "--out", "suspects.csv"},
 		{"audit", "--features", "store", "--manifest", "noisy.csv", "--folds", "2"},

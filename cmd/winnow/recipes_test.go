@@ -16,7 +16,7 @@ import (
 	"winnow/run/recipes"
 )
 
-// parseRecipe reads a recipe as train does and checks it whole.
+// parseRecipe parses and validates a recipe as train does.
 func parseRecipe(text string) (config.Run, error) {
 	c, err := config.Parse("recipe", []byte(text), nil)
 	if err == nil {
@@ -38,8 +38,9 @@ func TestRecipes(t *testing.T) {
 		if c.Finetune.Weights = config.AllWeights; c.Method == config.Metric && c.Validate() != nil {
 			t.Errorf("%s does not take --finetune all: %v", r.Name, c.Validate())
 		}
-		if _, err := parseRecipe(strings.Replace(r.Text, "\nsolver:", "\nsolvr:", 1)); err == nil || !strings.Contains(err.Error(), "unknown key solvr") {
-			t.Errorf("%s: a key that is none was read: %v", r.Name, err)
+		if _, err := parseRecipe(strings.Replace(r.Text, "\nsolver:", "\nsolvr:", 1)); err == nil ||
+			!strings.Contains(err.Error(), "unknown key solvr") {
+			t.Errorf("%s: an unknown key was accepted: %v", r.Name, err)
 		}
 		code, text, stderr := call(context.Background(), "recipes", "show", r.Name)
 		if code != 0 || text != r.Text {
@@ -52,25 +53,26 @@ func TestRecipes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again, err := parseRecipe(text); err != nil || !cmp.Equal(config.Flatten(again), config.Flatten(c)) {
-			t.Errorf("%s resolved is not the recipe (%v): %s", r.Name, err, cmp.Diff(config.Flatten(c), config.Flatten(again)))
+			t.Errorf("%s, resolved, differs from the recipe (%v): %s", r.Name, err, cmp.Diff(config.Flatten(c),
+				config.Flatten(again)))
 		}
 	}
 }
 
-// unequal are the recipes that may differ from their paper's others in what a table has to share: the paper says so.
+// unequal are the recipes that, as their paper says, differ in what the other rows of its table share.
 var unequal = map[string]string{
-	"prism/co-teaching":             "batches of any rows, and the rate's plan of its own code",
+	"prism/co-teaching":             "shuffled batches, and the schedule of its own code",
 	"prism/co-teaching-plus":        "as co-teaching",
 	"prism/co-teaching-temperature": "as co-teaching",
-	"prism/f-correction":            "batches of any rows",
-	"adapted_triplet/cub200-semi":   "images without a label besides",
+	"prism/f-correction":            "shuffled batches",
+	"adapted_triplet/cub200-semi":   "also images without a label",
 }
 
-// What a paper's rows must share to be compared: head, length, batches, and how the head is stepped.
+// Rows of a paper's table can be compared only if they share head, length, batches, solver and schedule.
 func TestRecipesAreFair(t *testing.T) {
 	type shared struct{ Head, Length, Sampler, Solver, Schedule any }
 	of := func(c config.Run) shared {
-		c.Sampler.Views = 1 // methods of pairs alone have several
+		c.Sampler.Views = 1 // some methods have several
 		return shared{c.Head, c.Length, c.Sampler, c.Solver, c.Schedule}
 	}
 	first := map[string]shared{}
@@ -84,22 +86,22 @@ func TestRecipesAreFair(t *testing.T) {
 			continue
 		}
 		table := r.Paper
-		if table == "adapted_triplet" { // each dataset has its own batches and length there
+		if table == "adapted_triplet" { // its datasets have different batches and lengths
 			table = strings.TrimSuffix(strings.TrimSuffix(r.Name, "-adapted"), "-triplet")
 		}
 		if want, ok := first[table]; !ok {
 			first[table] = have
 		} else if d := cmp.Diff(want, have); d != "" {
-			t.Errorf("%s: differs from the first of its table:\n%s", r.Name, d)
+			t.Errorf("%s differs from the first row of its table:\n%s", r.Name, d)
 		}
 	}
 }
 
-// TestRecipesTrain lets every recipe train a head for two steps.
+// TestRecipesTrain trains a head for two steps by every recipe.
 func TestRecipesTrain(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.2)
-	half := filepath.Join(w.dir, "half.csv") // classes 10 to 19 have lost their labels
+	half := filepath.Join(w.dir, "half.csv") // classes 10 to 19 have no labels
 	lines := strings.Split(readFile(t, w.manifest), "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, "c1") {
@@ -117,24 +119,27 @@ func TestRecipesTrain(t *testing.T) {
 		if c.Sampler.Unlabelled > 0 {
 			manifest = half
 		}
-		args := []string{"train", "--recipe", r.Name, "--manifest", manifest, "--root", w.dir, "--features", w.store, "--out", out, "--dim", "24", "--steps", "2", "--json"}
+		args := []string{"train", "--recipe", r.Name, "--manifest", manifest, "--root", w.dir, "--features", w.store,
+			"--out", out, "--dim", "24", "--steps", "2", "--json"}
 		if c.Finetune.On() {
 			args = append(args, "--finetune", "none")
 		}
 		code, stdout, stderr := call(context.Background(), args...)
 		var result folder.Result
-		if err := json.Unmarshal([]byte(stdout), &result); code != 0 || err != nil || result.Steps != 2 || result.Validation == nil {
+		if err := json.Unmarshal([]byte(stdout), &result); code != 0 || err != nil || result.Steps != 2 ||
+			result.Validation == nil {
 			t.Errorf("%s: code %d, %v\n%s", r.Name, code, err, stderr)
 			continue
 		}
 		var facts folder.Facts
-		if err := json.Unmarshal([]byte(readFile(t, out, folder.FactsFile)), &facts); err != nil || facts.Recipe != r.Name || facts.RecipeSHA256 != r.SHA256() {
+		if err := json.Unmarshal([]byte(readFile(t, out, folder.FactsFile)), &facts); err != nil ||
+			facts.Recipe != r.Name || facts.RecipeSHA256 != r.SHA256() {
 			t.Errorf("%s: run.json says %q, %s (%v)", r.Name, facts.Recipe, facts.RecipeSHA256, err)
 		}
 	}
 }
 
-// TestRecipeComments runs the commands that stand in the recipes' comments, for two steps.
+// TestRecipeComments runs the commands in the recipes' comments, for two steps.
 func TestRecipeComments(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 4, 0.2)
@@ -157,7 +162,7 @@ func TestRecipeComments(t *testing.T) {
 			case words[0] == "train" && !strings.Contains(line, "--model"):
 				words = append(words, "--steps", "2", "--dim", "24", "--overwrite")
 			case words[0] != "eval":
-				continue // a network: TestRecipeDigits
+				continue // it trains a network: see TestRecipeDigits
 			}
 			for i, word := range words {
 				if strings.HasSuffix(word, ".csv") {
@@ -166,14 +171,12 @@ func TestRecipeComments(t *testing.T) {
 					words[i] = "store"
 				}
 			}
-			if code, _, stderr := call(context.Background(), words...); code != 0 {
-				t.Errorf("%s: winnow %s: code %d, %s", r.Name, line, code, stderr)
-			}
+			mustCall(t, words...)
 			ran++
 		}
 	}
 	if ran < 4 {
-		t.Errorf("%d commands were run, expected one of each paper at least", ran)
+		t.Errorf("%d commands were run, expected at least 4", ran)
 	}
 }
 
@@ -185,33 +188,39 @@ func TestRecipesList(t *testing.T) {
 	}
 	code, stdout, _ = call(context.Background(), "recipes", "list")
 	for _, r := range list {
-		if code != 0 || !strings.Contains(stdout, "\n"+r.Name+" ") || !strings.Contains(stdout, r.Title) || !strings.Contains(stdout, r.Source) {
-			t.Errorf("%s does not stand in the list, code %d", r.Name, code)
+		if code != 0 || !strings.Contains(stdout, "\n"+r.Name+" ") || !strings.Contains(stdout, r.Title) ||
+			!strings.Contains(stdout, r.Source) {
+			t.Errorf("%s is not in the list, code %d", r.Name, code)
 		}
 	}
-	if code, stdout, _ = call(context.Background(), "recipes", "list", "prism"); code != 0 || strings.Contains(stdout, "adapted_triplet") || !strings.Contains(stdout, "prism/mcl-vmf *") {
+	if code, stdout, _ = call(context.Background(), "recipes", "list", "prism"); code != 0 || strings.Contains(stdout,
+		"adapted_triplet") || !strings.Contains(stdout, "prism/mcl-vmf *") {
 		t.Errorf("recipes list prism: code %d\n%s", code, stdout)
 	}
 }
 
-// Settings follow each other: defaults, recipe, --set, flags. A recipe leaves no place for --config.
+// Later settings win: defaults, recipe, --set, flags. --recipe excludes --config.
 func TestRecipePrecedence(t *testing.T) {
-	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--recipe", "prism", "--set", "bank.size=77", "--set", "head.out=33", "--dim", "22", "--noise-rate", "0.25")
+	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--recipe", "prism", "--set",
+		"bank.size=77", "--set", "head.out=33", "--dim", "22", "--noise-rate", "0.25")
 	c, err := parseRecipe(stdout)
 	if code != 0 || err != nil {
 		t.Fatalf("code %d, %v, %s", code, err, stderr)
 	}
-	if c.Bank.Size != 77 || c.Head.Out != 22 || c.Filter.Rate.Share != 0.25 || c.Filter.Scorer != "vmf" || c.Sampler.Classes != 16 || c.Solver.LR.Value != 3e-4 || c.LogEvery != 1 {
-		t.Errorf("found bank %d, dim %d, rate %v, filter %s, lr %v", c.Bank.Size, c.Head.Out, c.Filter.Rate, c.Filter.Scorer, c.Solver.LR)
+	if c.Bank.Size != 77 || c.Head.Out != 22 || c.Filter.Rate.Share != 0.25 || c.Filter.Scorer != "vmf" ||
+		c.Sampler.Classes != 16 || c.Solver.LR.Value != 3e-4 || c.LogEvery != 1 {
+		t.Errorf("found bank %d, dim %d, rate %v, filter %s, lr %v", c.Bank.Size, c.Head.Out, c.Filter.Rate,
+			c.Filter.Scorer, c.Solver.LR)
 	}
 	for line, want := range map[string]string{
-		"train --recipe prism --config x.yaml":                        "recipe and config are both",
-		"train --recipe prism/vmf":                                    "there are prism/mcl-vmf,",
-		"train --recipe prism/co-teaching --loss triplet":             "losses: found 1, expected none: co-teaching has its own loss",
+		"train --recipe prism --config x.yaml": "recipe and config are both",
+		"train --recipe prism/vmf":             "there are prism/mcl-vmf,",
+		"recipes show prism/mlc-vmf":           `"prism/mlc-vmf" is unknown (did you mean "prism/mcl-vmf"?)`,
+		"train --recipe prism/co-teaching --loss triplet": "losses: found 1, expected none: co-teaching " +
+			"has its own loss",
 		"train --recipe prism --set nix=1":                            "unknown key nix",
 		"recipes show":                                                "expected one name",
 		"recipes show prism bspml":                                    "expected one name",
-		"recipes show prism/mlc-vmf":                                  `"prism/mlc-vmf" is unknown (did you mean "prism/mcl-vmf"?)`,
 		"recipes show nix":                                            `"nix" is unknown`,
 		"recipes list nix":                                            "expected one of",
 		"recipes list prism bspml":                                    "at most the name",
@@ -220,14 +229,15 @@ func TestRecipePrecedence(t *testing.T) {
 		"train --recipe prism --defaults --set losses.7.weight=2":     "has 2 entries",
 		"train --recipe prism --manifest m.csv --features f --loss x": `"x"`,
 	} {
-		if code, stdout, stderr := call(context.Background(), strings.Fields(line)...); code != 2 || stdout != "" || !strings.Contains(stderr, want) {
+		if code, stdout, stderr := call(context.Background(), strings.Fields(line)...); code != 2 || stdout != "" ||
+			!strings.Contains(stderr, want) {
 			t.Errorf("%s: code %d, %q; expected 2 and %q", line, code, stderr, want)
 		}
 	}
 }
 
-// TestRecipeDigits runs a few steps of the recipe for MNIST, from files as MNIST's to a trained network: with the recipe's
-// settings, from the network that was drawn to another, which eval measures.
+// TestRecipeDigits runs a few steps of the recipe for MNIST, from files in MNIST's format to a trained network. The
+// run has the recipe's settings, its network has changed, and eval measures it.
 func TestRecipeDigits(t *testing.T) {
 	library := orttest.Runtime(t).Library()
 	dir := t.TempDir()
@@ -241,21 +251,24 @@ func TestRecipeDigits(t *testing.T) {
 	}
 	run("data", "import", "--preset", "mnist", "--root", dir, "--out", at("digits.csv"))
 	run("models", "new", "digits", "--arch", "lenet", "--out", at("digits.onnx"))
-	run("train", "--recipe", "adapted_triplet/mnist", "--manifest", at("digits.csv"), "--root", dir, "--model", "digits", "--batch", "3x8",
+	run("train", "--recipe", "adapted_triplet/mnist", "--manifest", at("digits.csv"), "--root", dir, "--model",
+		"digits", "--batch", "3x8",
 		"--steps", "6", "--screen", "none", "--out", at("run"))
 	cfg, err := config.Load(filepath.Join(at("run"), folder.ConfigFile), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := cfg.Losses[0]; len(cfg.Losses) != 1 || l.Name != "triplet" || l.Settings["select"] != "semihard" || cfg.Head.Out != 64 || cfg.Bank.Size != 0 ||
+	if l := cfg.Losses[0]; len(cfg.Losses) != 1 || l.Name != "triplet" || l.Settings["select"] != "semihard" ||
+		cfg.Head.Out != 64 || cfg.Bank.Size != 0 ||
 		cfg.Filter.Scorer != config.NoFilter || cfg.BackboneSolver.LR.Value != 1e-3 || cfg.Finetune.Weights != "all" {
 		t.Errorf("the run's settings are not the recipe's: %+v", cfg)
 	}
 	if drawn := readFile(t, at("digits.onnx")); readFile(t, at("run"), folder.LastBackboneFile) == drawn {
-		t.Error("the network is the one that was drawn")
+		t.Error("the network has not changed")
 	}
 	var result folder.Result
-	if err := json.Unmarshal([]byte(readFile(t, at("run"), folder.ResultFile)), &result); err != nil || result.Steps != 6 {
+	if err := json.Unmarshal([]byte(readFile(t, at("run"), folder.ResultFile)), &result); err != nil ||
+		result.Steps != 6 {
 		t.Errorf("%v: the run says %+v, expected 6 steps", err, result)
 	}
 	if p := precisionOf(t, []byte(run("eval", at("run"), "--json"))); !(p > 0 && p <= 1) {

@@ -23,25 +23,18 @@ type reportResult struct {
 	Runs  []report.Measured
 }
 
-// The page says what result.json, eval and audit say of the same run, holds its pictures and asks for nothing outside.
+// The page shows the numbers of result.json, eval and audit, contains its pictures and loads nothing from outside.
 func TestReport(t *testing.T) {
 	drawnRun(t)
-	var result reportResult
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q report run --out r.html --json")), &result); err != nil {
-		t.Fatal(err)
-	}
+	result := runJSON[reportResult](t, "winnow -q report run --out r.html --json")
 	page := readFile(t, "r.html")
-	var evaluated measure.Result
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q eval run --json")), &evaluated); err != nil {
-		t.Fatal(err)
-	}
-	var judged inspect.Report
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q audit run --json")), &judged); err != nil {
-		t.Fatal(err)
-	}
+	evaluated := runJSON[measure.Result](t, "winnow -q eval run --json")
+	judged := runJSON[inspect.Report](t, "winnow -q audit run --json")
 	got := result.Runs[0]
-	if got.Trained.MAPAtR != evaluated.MAPAtR || got.Frozen.PrecisionAt1 != evaluated.Frozen.PrecisionAt1 || got.Whitened.RPrecision != evaluated.Whitened.RPrecision ||
-		got.Detection.AUROC != judged.Detection.AUROC || len(got.Classes) != 8 || result.Split != "test" || result.Bytes != len(page) {
+	if got.Trained.MAPAtR != evaluated.MAPAtR || got.Frozen.PrecisionAt1 != evaluated.Frozen.PrecisionAt1 ||
+		got.Whitened.RPrecision != evaluated.Whitened.RPrecision ||
+		got.Detection.AUROC != judged.Detection.AUROC || len(got.Classes) != 8 || result.Split != "test" ||
+		result.Bytes != len(page) {
 		t.Errorf("%+v, expected what eval and audit measure: %+v, %+v", got, evaluated, judged.Detection)
 	}
 	for _, r := range []float64{got.Frozen.PrecisionAt1, got.Whitened.PrecisionAt1, got.Trained.PrecisionAt1} {
@@ -54,19 +47,19 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := trained.Validation.Trained
-	row := fmt.Sprintf(`<th scope="row">trained</th><td>%.1f</td><td>%.1f</td><td>%.1f</td><td>%d</td>`, 100*v.PrecisionAt1, 100*v.RPrecision, 100*v.MAPAtR, v.N)
+	row := fmt.Sprintf(`<th scope="row">trained</th><td>%.1f</td><td>%.1f</td><td>%.1f</td><td>%d</td>`,
+		100*v.PrecisionAt1, 100*v.RPrecision, 100*v.MAPAtR, v.N)
 	first := judged.Images[0]
-	for _, want := range []string{
-		row, "classes never seen in training: test", "On test, the trained head is ", `<th scope="row">length</th><td>10 epochs</td><td>20 epochs</td>`, `<th scope="row">filter.rate</th><td>0.33</td>`,
-		"data:image/png", "concentration κ", "P_clean by avgsim", "look to the filter, to step 7 ", "P_clean by vmf", "look to the filter, to step 70 ", "Training loss and its terms", "Learning rates", "Score below which labels are dropped",
-		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC), `id="map"`, "noisy.csv", `alt="image given as ` + names.Readable(first.Given) + `"`, "Musgrave",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page holds no %q", want)
-		}
-	}
+	holds(t, page, row, "classes never seen in training: test", "On test, the trained head is ",
+		`<th scope="row">length</th><td>10 epochs</td><td>20 epochs</td>`,
+		`<th scope="row">filter.rate</th><td>0.33</td>`, "data:image/png", "concentration κ", "P_clean by avgsim",
+		"look to the filter, to step 7 ", "P_clean by vmf", "look to the filter, to step 70 ",
+		"Training loss and its terms", "Learning rates", "Score below which labels are dropped",
+		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC), `id="map"`, "noisy.csv", `alt="image given as `+
+			names.Readable(first.Given)+`"`, "Musgrave")
 	text := regexp.MustCompile(`<header.*</header>|data:image/(jpeg|png);base64,[\w+/=&#;]*`).ReplaceAllString(page, "")
-	for _, no := range []string{"losses.0.settings", "ZgotmplZ", "NaN", "http://", "https://", `<th scope="row">U+`, "<span>U+", `<b>U+`, `alt=""`} {
+	for _, no := range []string{"losses.0.settings", "ZgotmplZ", "NaN", "http://", "https://", `<th scope="row">U+`,
+		"<span>U+", `<b>U+`, `alt=""`} {
 		if strings.Contains(text, no) {
 			t.Errorf("the page holds %q", no)
 		}
@@ -88,40 +81,35 @@ func TestReport(t *testing.T) {
 	t.Run("misuse", reportMisuse)
 }
 
-// Without pictures and map the page has neither, and needs no images.
+// --no-pictures and --no-map: the page has neither, and needs no images.
 func reportWithout(t *testing.T) {
 	mustRun(t, "winnow -q report run --out bare.html --no-pictures --no-map --split validation --root nowhere")
 	page := readFile(t, "bare.html")
-	if strings.Contains(page, "data:image/jpeg") || strings.Contains(page, "data:image/png") || strings.Contains(page, `id="map"`) || !strings.Contains(page, "validation") || strings.Contains(page, "<script") {
-		t.Error("there are pictures, a map or a script")
+	if strings.Contains(page, "data:image/jpeg") || strings.Contains(page, "data:image/png") || strings.Contains(page,
+		`id="map"`) || !strings.Contains(page, "validation") || strings.Contains(page, "<script") {
+		t.Error("the page has pictures, a map or a script")
 	}
-	if _, stderr, code := winnow(t, "report", "run", "--out", "x.html", "--root", "nowhere"); code != 1 || !strings.Contains(stderr, "leave the pictures out") {
-		t.Errorf("without images: exit code %d, %s", code, stderr)
-	}
+	fails(t, 1, "--no-pictures", "report", "run", "--out", "x.html", "--root", "nowhere")
 	mustRun(t, "winnow -q report run --out some.html --no-pictures --max 40")
-	if page := readFile(t, "some.html"); !strings.Contains(page, "40 of 160 images of test by t-SNE") || strings.Count(page, `<circle class="p `) != 40 {
-		t.Error("the map has not the 40 images asked for")
+	if page := readFile(t, "some.html"); !strings.Contains(page, "40 of 160 images of test by t-SNE") ||
+		strings.Count(page, `<circle class="p `) != 40 {
+		t.Error("the map does not show 40 images")
 	}
 }
 
-// Several runs stand beside each other: what differs, their numbers, their curves; features that are the same once.
+// A page of several runs shows what differs, their numbers and curves; shared features appear once.
 func reportOfSeveral(t *testing.T) {
-	mustRun(t, "winnow -q train --manifest noisy.csv --root drawn --features features --filter none --screen none --epochs 5 --out plain")
-	var result reportResult
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q report run plain --out both.html --json")), &result); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, "winnow -q train --manifest noisy.csv --root drawn --features features --filter none --screen none "+
+		"--epochs 5 --out plain")
+	result := runJSON[reportResult](t, "winnow -q report run plain --out both.html --json")
 	page := readFile(t, "both.html")
-	for _, want := range []string{
-		"2 runs compared", `<th scope="row">filter.scorer</th><td>vmf</td><td>none</td>`, `<th scope="row">length</th><td>10 epochs</td><td>5 epochs</td>`,
-		`<th scope="col">run</th><th scope="col">plain</th>`, `<th scope="row">steps</th><td>70</td><td>35</td>`, "Training loss (smoothed)", ">plain</text>",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page holds no %q", want)
-		}
-	}
-	if n := strings.Count(page, `<th scope="row">frozen`); n != 1 || len(result.Runs) != 2 || strings.Contains(page, `<th scope="row">seed</th>`) {
-		t.Errorf("%d rows of frozen features of %d runs; or a setting that is the same", n, len(result.Runs))
+	holds(t, page, "2 runs compared", `<th scope="row">filter.scorer</th><td>vmf</td><td>none</td>`,
+		`<th scope="row">length</th><td>10 epochs</td><td>5 epochs</td>`,
+		`<th scope="col">run</th><th scope="col">plain</th>`, `<th scope="row">steps</th><td>70</td><td>35</td>`,
+		"Training loss (smoothed)", ">plain</text>")
+	if n := strings.Count(page, `<th scope="row">frozen`); n != 1 || len(result.Runs) != 2 || strings.Contains(page,
+		`<th scope="row">seed</th>`) {
+		t.Errorf("%d rows of frozen features of %d runs; or a shared setting is shown", n, len(result.Runs))
 	}
 	for _, r := range result.Runs {
 		if text := strconv.FormatFloat(100*r.Trained.PrecisionAt1, 'f', 1, 64); !strings.Contains(page, text) {
@@ -130,7 +118,7 @@ func reportOfSeveral(t *testing.T) {
 	}
 }
 
-// What a training says of itself that a person should know stands on the page; a run that said nothing has none.
+// The page shows the warnings of a training, and none without reason.
 func reportWarnings(t *testing.T) {
 	facts, result := readFile(t, "run", folder.FactsFile), readFile(t, "run", folder.ResultFile)
 	put := func(name, text string) {
@@ -144,28 +132,27 @@ func reportWarnings(t *testing.T) {
 	mustRun(t, line)
 	for _, no := range []string{"learn from: the batches", "gone.png", "is not finished"} {
 		if strings.Contains(readFile(t, "w.html"), no) {
-			t.Errorf("a warning of %q without reason", no)
+			t.Errorf("an unfounded warning: %q", no)
 		}
 	}
-	put(folder.FactsFile, strings.Replace(facts, `"left_out": []`, `"left_out": [{"path":"gone.png","reason":"is no picture"}]`, 1))
+	put(folder.FactsFile, strings.Replace(facts, `"left_out": []`,
+		`"left_out": [{"path":"gone.png","reason":"is no picture"}]`, 1))
 	put(folder.ResultFile, regexp.MustCompile(`"idle_steps": \d+`).ReplaceAllString(result, `"idle_steps": 60`))
 	mustRun(t, line)
-	for _, want := range []string{"In 60 of 70 steps no loss", "Images that could not be read and are left out: 1. The first is gone.png: is no picture"} {
-		if !strings.Contains(readFile(t, "w.html"), want) {
-			t.Errorf("no warning %q", want)
-		}
-	}
+	holds(t, readFile(t, "w.html"), "In 60 of 70 steps no loss", "Images that could not be read and are left out: 1. "+
+		"The first is gone.png: is no picture")
 	if err := os.Remove("run/" + folder.ResultFile); err != nil {
 		t.Fatal(err)
 	}
 	mustRun(t, line)
-	if page := readFile(t, "w.html"); strings.Contains(page, "is not finished") || !strings.Contains(page, "was not saved: there is no result.json") {
-		t.Error("of a training that came to its end the page does not say just that its result is missing")
+	if page := readFile(t, "w.html"); strings.Contains(page, "is not finished") || !strings.Contains(page,
+		"was not saved: there is no result.json") {
+		t.Error("the page of a finished training should only say that its result is missing")
 	}
 	put(folder.FactsFile, strings.Replace(facts, `"steps": 70`, `"steps": 140`, 1))
 	mustRun(t, line)
 	if !strings.Contains(readFile(t, "w.html"), "is not finished: it has reached step 70 of 140") {
-		t.Error("nothing says that the training is not finished")
+		t.Error("the page does not say that the training is not finished")
 	}
 }
 
@@ -188,8 +175,6 @@ func reportMisuse(t *testing.T) {
 		if !strings.Contains("found none --out missing does not end in .html named twice at least 5 --max-mem", want) {
 			code = 1
 		}
-		if stdout, stderr, got := winnow(t, append([]string{"-q"}, strings.Fields(line)...)...); got != code || !strings.Contains(stderr, want) || stdout != "" {
-			t.Errorf("%s: exit code %d, %q; expected %d and %q", line, got, stderr, code, want)
-		}
+		fails(t, code, want, append([]string{"-q"}, strings.Fields(line)...)...)
 	}
 }

@@ -21,19 +21,22 @@ import (
 	"winnow/train"
 )
 
-// TestReproduce runs two rows of a study on a few drawn characters, one at a time and several at once: the numbers are
-// the same to the bit, what is done is not run again, and a cell that was lost is.
+// TestReproduce runs two rows of a study on a few drawn characters, one cell at a time and several at once. The numbers
+// are the same to the bit; finished cells are not run again, lost ones are.
 func TestReproduce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")
 	}
 	at := filepath.Join(t.TempDir(), "a")
 	args := func(dir string, more ...string) []string {
-		return append([]string{"reproduce", "prism-table1", "--data", "glyphs", "--classes", "24", "--images", "10", "--out", dir,
-			"--rows", "MCL", "--columns", "sym 20", "--seeds", "2", "--set", "length=30 steps", "--set", "filter.avgsim=5 steps"}, more...)
+		return append([]string{"reproduce", "prism-table1", "--data", "glyphs", "--classes", "24", "--images", "10",
+			"--out", dir,
+			"--rows", "MCL", "--columns", "sym 20", "--seeds", "2", "--set", "length=30 steps", "--set",
+			"filter.avgsim=5 steps"}, more...)
 	}
 	code, out, stderr := call(t.Context(), args(at, "--jobs", "1")...)
-	if code != 0 || !strings.Contains(out, "claims\nComparisons are paired over the seeds.") || !strings.Contains(stderr, "0 done before, 1 at once") {
+	if code != 0 || !strings.Contains(out, "claims\nComparisons are paired over the seeds.") ||
+		!strings.Contains(stderr, "0 done before, 1 at once") {
 		t.Fatal(code, out, stderr)
 	}
 	cells := outcomes(t, at)
@@ -45,18 +48,18 @@ func TestReproduce(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if code, again, stderr := call(t.Context(), args(at)...); code != 0 || again != out || !strings.Contains(stderr, "6 done before") || strings.Contains(stderr, "1/6") {
+	if code, again, stderr := call(t.Context(), args(at)...); code != 0 || again != out || !strings.Contains(stderr,
+		"6 done before") || strings.Contains(stderr, "1/6") {
 		t.Errorf("%d\n%s\n%s", code, again, stderr)
 	}
 	other := filepath.Join(t.TempDir(), "b")
-	if code, _, stderr := call(t.Context(), args(other, "--jobs", "4", "--quiet")...); code != 0 {
-		t.Fatal(stderr)
-	}
+	mustCall(t, args(other, "--jobs", "4", "--quiet")...)
 	if diff := cmp.Diff(cells, outcomes(t, other)); diff != "" {
 		t.Errorf("several at once give other numbers: %s", diff)
 	}
 	var plan runner.Plan
-	if code, text, stderr := call(t.Context(), args(at, "--dry-run", "--json")...); code != 0 || json.Unmarshal([]byte(text), &plan) != nil || plan.Cells != 6 || plan.Left != 0 || len(plan.Rows) != 3 {
+	if code, text, stderr := call(t.Context(), args(at, "--dry-run", "--json")...); code != 0 ||
+		json.Unmarshal([]byte(text), &plan) != nil || plan.Cells != 6 || plan.Left != 0 || len(plan.Rows) != 3 {
 		t.Errorf("%d %+v %s", code, plan, stderr)
 	}
 	lost := ""
@@ -66,13 +69,14 @@ func TestReproduce(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(at, "cells", lost+".json"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, again, stderr := call(t.Context(), args(at)...); code != 0 || again != out || !strings.Contains(stderr, "1/1") || !strings.Contains(stderr, lost) {
+	if code, again, stderr := call(t.Context(), args(at)...); code != 0 || again != out || !strings.Contains(stderr,
+		"1/1") || !strings.Contains(stderr, lost) {
 		t.Errorf("%d\n%s\n%s", code, again, stderr)
 	}
 }
 
-// TestReproduceWinnowsOwn runs a cell of each kind of row besides a training's that is measured by retrieval: judges of the
-// features and of what a training saw, an estimate, the untrained features, and corrected labels.
+// TestReproduceWinnowsOwn runs a cell of every kind of row other than a training measured by retrieval: judges of
+// features and of a training's record, an estimate, untrained features, and corrected labels.
 func TestReproduceWinnowsOwn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")
@@ -82,14 +86,18 @@ func TestReproduceWinnowsOwn(t *testing.T) {
 		args []string
 		want map[string][]string // row: measures above 0
 	}{
-		{[]string{"audit-judges", "--columns", "glyphs, symmetric 20", "--rows", "fitted"}, map[string][]string{"fitted": {"auroc", "ap", "found", "mended", "expected"}}},
-		{[]string{"audit-samples", "--columns", "glyphs, 20", "--rows", "prism, ensemble", "--rows", "prism, vmf", "--set", "length=2 epochs"},
+		{[]string{"audit-judges", "--columns", "glyphs, symmetric 20", "--rows", "fitted"},
+			map[string][]string{"fitted": {"auroc", "ap", "found", "mended", "expected"}}},
+		{[]string{"audit-samples", "--columns", "glyphs, 20", "--rows", "prism, ensemble", "--rows", "prism, vmf",
+			"--set", "length=2 epochs"},
 			map[string][]string{"prism, ensemble": {"auroc", "ap", "found"}, "prism, vmf": {"auroc", "ap", "found"}}},
 		{[]string{"beyond-rate", "--columns", "glyphs, 30", "--rows", "ranks"}, map[string][]string{"ranks": {"rate"}}},
-		{[]string{"beyond-correct", "--columns", "glyphs, 50", "--rows", "whitened", "--rows", "3 visits", "--set", "length=60 steps"},
+		{[]string{"beyond-correct", "--columns", "glyphs, 50", "--rows", "whitened", "--rows", "3 visits", "--set",
+			"length=60 steps"},
 			map[string][]string{"whitened": {"p@1", "map@r"}, "3 visits, 0.99": {"p@1", "corrected"}}},
 	} {
-		code, out, stderr := call(t.Context(), append([]string{"--quiet", "reproduce", "--data", "glyphs", "--classes", "24", "--images", "12", "--seeds", "1", "--out", at}, tt.args...)...)
+		code, out, stderr := call(t.Context(), append([]string{"--quiet", "reproduce", "--data", "glyphs", "--classes",
+			"24", "--images", "12", "--seeds", "1", "--out", at}, tt.args...)...)
 		if code != 0 || out == "" {
 			t.Fatal(tt.args, code, stderr)
 		}
@@ -110,41 +118,25 @@ func TestReproduceWinnowsOwn(t *testing.T) {
 			}
 		}
 	}
-	if code, _, stderr := call(t.Context(), "reproduce", "--data", "glyphs", "--classes", "24", "--images", "12", "--out", at, "--rows", "all", "finetune-mnist"); code != 2 || !strings.Contains(stderr, "no image files") {
-		t.Errorf("%d %s", code, stderr)
-	}
+	fails(t, 2, "no image files", "reproduce", "--data", "glyphs", "--classes", "24", "--images", "12", "--out", at,
+		"--rows", "all", "finetune-mnist")
 }
 
-// knownWorld is a world of which 40 % of the training labels are wrong, with a manifest that knows it.
-func knownWorld(t *testing.T) (manifest, store string) {
-	t.Helper()
+// The figures of filters against the truth, on a manifest with 40 % wrong labels: filters keep more right labels than
+// chance, a cell holds every step's rows, scores and concentrations, and Figures 2 and 3 share cells. A run of winnow
+// train on the same manifest does not use the truth.
+func TestReproduceFilters(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.4)
-	var list strings.Builder
-	for i, line := range strings.Split(strings.TrimSpace(readFile(t, w.manifest)), "\n") {
-		if i == 0 {
-			list.WriteString(line + ",true_label\n")
-			continue
-		}
-		list.WriteString(line + ",class" + line[1:3] + "\n") // the path begins with the class
-	}
-	manifest = filepath.Join(w.dir, "known.csv")
-	if err := os.WriteFile(manifest, []byte(list.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return manifest, w.store
-}
-
-// The figures of what filters do beside the truth, on a manifest whose own labels are 40 % wrong: filters keep more right ones
-// than chance, a cell holds every step's rows, the scores and the concentrations, and Figures 2 and 3 share their cells. A run of
-// winnow train on the same manifest knows nothing of the truth.
-func TestReproduceFilters(t *testing.T) {
-	manifest, store := knownWorld(t)
+	manifest, _ := w.withTruth(t)
+	store := w.store
 	out := t.TempDir()
 	figure := func(study string, more ...string) (page string) {
 		t.Helper()
-		code, text, errs := call(t.Context(), append([]string{"reproduce", study, "--data", "own=" + manifest + "," + store, "--seeds", "1", "--out", out,
-			"--rows", "AvgSim", "--rows", "vMF", "--set", "length=6 epochs", "--set", "head.out=24", "--set", "vMF:filter.avgsim=1 epoch"}, more...)...)
+		code, text, errs := call(t.Context(), append([]string{"reproduce", study, "--data", "own=" + manifest + "," +
+			store, "--seeds", "1", "--out", out,
+			"--rows", "AvgSim", "--rows", "vMF", "--set", "length=6 epochs", "--set", "head.out=24", "--set",
+			"vMF:filter.avgsim=1 epoch"}, more...)...)
 		if code != 0 || !strings.Contains(text, "as given") {
 			t.Fatalf("exit code %d: %s%s", code, text, errs)
 		}
@@ -152,11 +144,13 @@ func TestReproduceFilters(t *testing.T) {
 	}
 	figure("prism-figure2")
 	cells := outcomes(t, out)
-	if page := figure("prism-figure3"); strings.Count(page, "<svg") != 6 || !strings.Contains(page, "threshold 0") || len(outcomes(t, out)) != 2 {
+	if page := figure("prism-figure3"); strings.Count(page, "<svg") != 6 || !strings.Contains(page, "threshold 0") ||
+		len(outcomes(t, out)) != 2 {
 		t.Errorf("%d drawings of %d cells", strings.Count(page, "<svg"), len(outcomes(t, out)))
 	}
 	for _, o := range cells {
-		if right := o.Measures["batch-right-late"]; o.Measures["kept-right-late"] < right+0.1 || math.Abs(o.NoiseRate-0.4) > 0.1 || o.Settings["filter.rate"] != fmt.Sprint(o.NoiseRate) {
+		if right := o.Measures["batch-right-late"]; o.Measures["kept-right-late"] < right+0.1 ||
+			math.Abs(o.NoiseRate-0.4) > 0.1 || o.Settings["filter.rate"] != fmt.Sprint(o.NoiseRate) {
 			t.Errorf("%s: %v at a noise of %v, told %s", o.Row, o.Measures, o.NoiseRate, o.Settings["filter.rate"])
 		}
 		if (len(o.Spreads["kappa"]) > 0) != (o.Row == "vMF-Sim") || len(o.Spreads["p-clean"]) != 3 {
@@ -172,7 +166,8 @@ func TestReproduceFilters(t *testing.T) {
 		if kept := o.Traces["kept"].Y[0]; rows == 0 || kept > rows || o.Traces["kept-right"].Y[0] > kept {
 			t.Errorf("%s: %v of %v kept", o.Row, kept, rows)
 		}
-		if last := o.Spreads["p-clean"][2]; last.Step != o.Steps || len(last.Right.N) == 0 || len(last.Wrong.N) == 0 || (last.Judge == "vmf") != (o.Row == "vMF-Sim") {
+		if last := o.Spreads["p-clean"][2]; last.Step != o.Steps || len(last.Right.N) == 0 || len(last.Wrong.N) == 0 ||
+			(last.Judge == "vmf") != (o.Row == "vMF-Sim") {
 			t.Errorf("%s: %+v", o.Row, last)
 		}
 	}
@@ -181,15 +176,14 @@ func TestReproduceFilters(t *testing.T) {
 	}
 
 	run := filepath.Join(t.TempDir(), "run")
-	if code, _, errs := call(t.Context(), "train", "--manifest", manifest, "--features", store, "--epochs", "2", "--dim", "24", "--screen", "none", "--out", run); code != 0 {
-		t.Fatal(errs)
-	}
+	mustCall(t, "train", "--manifest", manifest, "--features", store, "--epochs", "2", "--dim", "24", "--screen",
+		"none", "--out", run)
 	text := readFile(t, run, train.DiagnosticsFile)
 	if n := strings.Count(text, "\n"); n != 2 || strings.Count(text, `"judged"`) != 2 {
 		t.Errorf("%d diagnoses, expected one of each epoch: %s", n, text)
 	}
 	if strings.Contains(text, "true") || strings.Contains(text, "right") || strings.Contains(text, "wrong") {
-		t.Errorf("a run's diagnostics speak of the truth: %s", text)
+		t.Errorf("a run's diagnostics contain the truth: %s", text)
 	}
 	unknown := filepath.Join(filepath.Dir(manifest), "list.csv")
 	for _, tt := range []struct {
@@ -198,21 +192,21 @@ func TestReproduceFilters(t *testing.T) {
 		args []string
 	}{
 		{"no label known to be wrong", 1, []string{"--data", "own=" + unknown + "," + store}},
-		{"correct.visits: found 3 beside the filter's accuracy", 1, []string{"--data", "own=" + manifest + "," + store, "--rows", "vMF", "--set", "correct.visits=3"}},
+		{"correct.visits: found 3 beside the filter's accuracy", 1, []string{"--data", "own=" + manifest + "," + store,
+			"--rows", "vMF", "--set", "correct.visits=3"}},
 		{"at is [2]", 2, []string{"--data", "own=" + manifest + "," + store, "--at", "2"}},
 	} {
-		if code, _, errs := call(t.Context(), append([]string{"reproduce", "prism-figure2", "--out", out}, tt.args...)...); code != tt.code || !strings.Contains(errs, tt.want) {
-			t.Errorf("%v: exit code %d: %s", tt.args, code, errs)
-		}
+		fails(t, tt.code, tt.want, append([]string{"reproduce", "prism-figure2", "--out", out}, tt.args...)...)
 	}
 }
 
-// The studies that need no data run without --data: steps are timed for every row, and beside the paper's seconds stand ours; estimates
-// of κ have the error that a study of the same draws finds.
+// Studies without data run without --data: steps are timed for every row and shown beside the paper's seconds;
+// estimates of κ have the error that concentration.Study finds on the same draws.
 func TestReproduceDrawn(t *testing.T) {
 	needRuntime(t)
 	out := t.TempDir()
-	small := strings.Fields("--set steps=3 --set repeat=1 --set classes=6 --set images=6 --set bank=12 --set inputs=8 --set dim=4 --set batch=3x2 --seeds 1 --quiet")
+	small := strings.Fields("--set steps=3 --set repeat=1 --set classes=6 --set images=6 --set bank=12 --set " +
+		"inputs=8 --set dim=4 --set batch=3x2 --seeds 1 --quiet")
 	for study, want := range map[string]string{"prism-table5": "(1777.38", "prism-table6": "(1641.63"} {
 		text := mustRun(t, "winnow reproduce "+study+" --out "+out+" "+strings.Join(small, " "))
 		if !strings.Contains(text, want) || !strings.Contains(text, "in the paper's numbers 2 of 2") {
@@ -222,16 +216,19 @@ func TestReproduceDrawn(t *testing.T) {
 	times := outcomes(t, out)
 	for _, o := range times {
 		bare := !strings.Contains(o.Row, "PRISM")
-		if _, added := o.Measures[studies.AddedMillis]; !(o.Measures[studies.Seconds5000] > 0) || added == bare || o.Settings["classes"] != "6" {
+		if _, added := o.Measures[studies.AddedMillis]; !(o.Measures[studies.Seconds5000] > 0) || added == bare ||
+			o.Settings["classes"] != "6" {
 			t.Errorf("%s: %v by %v", o.Row, o.Measures, o.Settings)
 		}
 	}
 	if len(times) != 5+7 {
-		t.Errorf("found %d cells, expected those of Table V and of Table VI, whose two columns are one at the same sizes", len(times))
+		t.Errorf("found %d cells, expected those of Table V and of Table VI, whose two columns are one at "+
+			"the same sizes", len(times))
 	}
 	at := t.TempDir()
 	mustRun(t, "winnow reproduce prism-figure4 --seeds 1 --set trials=20 --columns =5 --columns =20 --quiet --out "+at)
-	kappa, err := concentration.Study(t.Context(), concentration.Setting{Kappa: 537, Dim: 128, Trials: 20, Samples: []int{5, 20}, Seed: 1})
+	kappa, err := concentration.Study(t.Context(), concentration.Setting{Kappa: 537, Dim: 128, Trials: 20,
+		Samples: []int{5, 20}, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,46 +244,47 @@ func TestReproduceDrawn(t *testing.T) {
 		got[o.Column+" "+figure.Rows[slices.Index(figure.RowNames(), o.Row)].Estimator] = o.Measures[studies.RMSE]
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("concentration.Study finds something else (-): %s", diff)
+		t.Errorf("the errors differ from those of concentration.Study (-want +got): %s", diff)
 	}
 	if page := readFile(t, at, "prism-figure4", "report.html"); strings.Count(page, "<svg") != 1 {
 		t.Errorf("%d drawings", strings.Count(page, "<svg"))
 	}
 	var plan runner.Plan
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce prism-figure4 --seeds 1 --set trials=2 --dry-run --json --quiet --out "+t.TempDir())), &plan); err != nil || plan.Cells != 40 || plan.Left != 40 || plan.Seconds <= 0 {
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce prism-figure4 --seeds 1 --set trials=2 --dry-run "+
+		"--json --quiet --out "+t.TempDir())), &plan); err != nil || plan.Cells != 40 || plan.Left != 40 ||
+		plan.Seconds <= 0 {
 		t.Errorf("%v %+v", err, plan)
 	}
 	for more, want := range map[string]string{
-		"--data glyphs": "expected no --data", "--finetune all": "expected none of them", "--set nope=1": "nope", "--set samples=[1]": "1 samples, expected", "--set kappa=0": "kappa is 0",
+		"--data glyphs": "expected no --data", "--finetune all": "expected none of them", "--set nope=1": "nope",
+		"--set samples=[1]": "1 samples, expected", "--set kappa=0": "kappa is 0",
 	} {
-		if code, text, errs := call(t.Context(), append([]string{"reproduce", "prism-figure4", "--out", at}, strings.Fields(more)...)...); code != 2 || text != "" || !strings.Contains(errs, want) {
+		if code, text, errs := call(t.Context(), append([]string{"reproduce", "prism-figure4", "--out", at},
+			strings.Fields(more)...)...); code != 2 || text != "" || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit code %d: %s", more, code, errs)
 		}
 	}
 }
 
-// --list is of every table and figure of the papers, as JSON too; the plain list stays that of the studies.
+// --list lists every table and figure of the papers, also as JSON; without it the studies are listed.
 func TestReproduceList(t *testing.T) {
 	text := mustRun(t, "winnow reproduce --list")
-	for _, want := range []string{"003    Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs", "hours (250 cells)", "not measured"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("has no %q: %s", want, text)
-		}
-	}
+	holds(t, text, "003    Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs", "hours (250 cells)",
+		"not measured")
 	var items []inventory.Item
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --list --json")), &items); err != nil || len(items) != strings.Count(text, "\n")-4 {
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --list --json")), &items); err != nil ||
+		len(items) != strings.Count(text, "\n")-4 {
 		t.Errorf("found %d items, %v", len(items), err)
 	}
 	var list []studies.Listed
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --json")), &list); err != nil || !slices.ContainsFunc(list, func(s studies.Listed) bool { return s.Name == "prism-table2" && s.Cells == 148 }) {
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --json")), &list); err != nil ||
+		!slices.ContainsFunc(list, func(s studies.Listed) bool { return s.Name == "prism-table2" && s.Cells == 148 }) {
 		t.Errorf("found %+v, %v", list, err)
 	}
-	if code, _, errs := call(t.Context(), "reproduce", "--list", "prism-table2"); code != 2 || !strings.Contains(errs, "--list: found the study prism-table2") {
-		t.Errorf("exit code %d: %s", code, errs)
-	}
+	fails(t, 2, "--list: found the study prism-table2", "reproduce", "--list", "prism-table2")
 }
 
-// outcomes are the cells of a folder by key, without their times.
+// outcomes returns the cells in a folder by key, without times.
 func outcomes(t *testing.T, dir string) map[string]studies.Outcome {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "cells", "*.json"))
@@ -310,14 +308,15 @@ func outcomes(t *testing.T, dir string) map[string]studies.Outcome {
 	return all
 }
 
-// TestReproduceRefuses: what cannot be run is said before anything is trained, in one line.
+// TestReproduceRefuses checks that what cannot run is refused before anything is trained.
 func TestReproduceRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	glyphs := []string{"--data", "glyphs", "--classes", "12", "--images", "4", "--seeds", "1", "--set", "length=2 steps", "--out", filepath.Join(dir, "out")}
+	glyphs := []string{"--data", "glyphs", "--classes", "12", "--images", "4", "--seeds", "1", "--set",
+		"length=2 steps", "--out", filepath.Join(dir, "out")}
 	for _, tt := range []struct {
 		want string
 		code int
@@ -327,7 +326,8 @@ func TestReproduceRefuses(t *testing.T) {
 		{"found no study", 2, []string{"--data", "glyphs"}},
 		{"--jobs", 2, append([]string{"prism-table1", "--jobs", "-2"}, glyphs...)},
 		{"unknown key nope", 2, append([]string{"prism-table1", "--set", "nope=1"}, glyphs...)},
-		{`no row of prism-table1 has "TCL" in its name`, 2, append([]string{"prism-table1", "--set", "TCL:length=1 epoch"}, glyphs...)},
+		{`no row of prism-table1 has "TCL" in its name`, 2,
+			append([]string{"prism-table1", "--set", "TCL:length=1 epoch"}, glyphs...)},
 		{"stand in for every dataset", 2, []string{"prism-table1", "--data", "cars196=glyphs"}},
 		{"--classes is about", 2, []string{"prism-table1", "--classes", "12", "--data", "cars196=a.csv,b"}},
 		{"rows: frozen, whitened, Co-teaching", 2, append([]string{"prism-table1", "--rows", "nosuch"}, glyphs...)},
@@ -335,7 +335,8 @@ func TestReproduceRefuses(t *testing.T) {
 		{"no test image has a class of the split train", 1, append([]string{"adapted-figure4"}, glyphs...)},
 	} {
 		code, out, stderr := call(t.Context(), append([]string{"reproduce"}, tt.args...)...)
-		if code != tt.code || !strings.Contains(stderr, tt.want) || out != "" || strings.Contains(stderr, "done before") {
+		if code != tt.code || !strings.Contains(stderr, tt.want) || out != "" || strings.Contains(stderr,
+			"done before") {
 			t.Errorf("%q: %d %s%s", tt.args, code, out, stderr)
 		}
 	}
@@ -346,27 +347,28 @@ func TestReproduceRefuses(t *testing.T) {
 	}
 }
 
-// pictureTag begins a picture of a query or a neighbour.
+// pictureTag is how a picture of a query or a neighbour begins.
 const pictureTag = `<img class="mid`
 
-// A study of neighbours shows what winnow retrieve finds, by paths without a root, and by pictures where one is named: cells that are done
-// are not run again for them.
+// A study of neighbours shows what winnow retrieve finds: paths or, with --root, pictures, for which finished cells are
+// not run again.
 func TestReproduceNeighbours(t *testing.T) {
 	drawnRun(t)
-	args := append(strings.Fields("reproduce adapted-figure7 --data cub200=noisy.csv,features --seeds 1 --set sampler.classes=6 --set sampler.images=4 --out figure"), "--set", "length=20 steps")
+	args := append(strings.Fields("reproduce adapted-figure7 --data cub200=noisy.csv,features --seeds 1 --set "+
+		"sampler.classes=6 --set sampler.images=4 --out figure"), "--set", "length=20 steps")
 	text, _ := mustCall(t, args...)
 	page := func() string { return readFile(t, "figure", "adapted-figure7", "report.html") }
-	if !strings.Contains(text, "hits@10") || strings.Contains(page(), pictureTag) || !strings.Contains(page(), "were not found") {
+	if !strings.Contains(text, "hits@10") || strings.Contains(page(), pictureTag) || !strings.Contains(page(),
+		"were not found") {
 		t.Errorf("without a root: %d pictures\n%s", strings.Count(page(), pictureTag), text)
 	}
 	_, stderr := mustCall(t, append(args, "--root", "drawn")...)
 	if n := strings.Count(page(), pictureTag); n != 2*4*11 || !strings.Contains(stderr, "4 done before") {
-		t.Errorf("with a root: %d pictures, expected those of two trainings, 4 queries and 10 neighbours of each\n%s", n, stderr)
+		t.Errorf("with a root: %d pictures, expected those of two trainings, 4 queries and 10 neighbours of each\n%s",
+			n, stderr)
 	}
-	var found measure.Examples
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow retrieve --manifest noisy.csv --features features --root drawn --choose spread --queries 4 --k 10 --json --out found.html")), &found); err != nil {
-		t.Fatal(err)
-	}
+	found := runJSON[measure.Examples](t, "winnow retrieve --manifest noisy.csv --features features --root drawn "+
+		"--choose spread --queries 4 --k 10 --json --out found.html")
 	for _, o := range outcomes(t, "figure") {
 		if o.Row != "frozen" {
 			continue
@@ -376,16 +378,17 @@ func TestReproduceNeighbours(t *testing.T) {
 		}
 		for i, q := range o.Queries {
 			for k, n := range q.Nearest {
-				if want := found.Queries[i].Nearest[k]; q.Path != found.Queries[i].Path || n.Path != want.Path || n.Hit != want.Hit {
+				if want := found.Queries[i].Nearest[k]; q.Path != found.Queries[i].Path || n.Path != want.Path ||
+					n.Hit != want.Hit {
 					t.Errorf("%s: found %+v at %d, winnow retrieve %+v", q.Path, n, k+1, want)
 				}
 			}
 		}
 	}
-	if code, _, stderr := call(t.Context(), append(args, "--root", "nowhere")...); code != 1 || !strings.Contains(stderr, "as the root") {
-		t.Errorf("a root that is not there: %d %s", code, stderr)
-	}
-	mustCall(t, append(strings.Fields("reproduce adapted-figure7 --data glyphs --classes 12 --images 6 --seeds 1 --rows =frozen --rows triplet --set sampler.classes=3 --set sampler.images=2 --quiet --out glyphs"), "--set", "length=2 steps")...)
+	fails(t, 1, "--root", append(args, "--root", "nowhere")...)
+	mustCall(t, append(strings.Fields("reproduce adapted-figure7 --data glyphs --classes 12 --images 6 --seeds 1 "+
+		"--rows =frozen --rows triplet --set sampler.classes=3 --set sampler.images=2 --quiet --out glyphs"), "--set",
+		"length=2 steps")...)
 	if n := strings.Count(readFile(t, "glyphs", "adapted-figure7", "report.html"), pictureTag); n == 0 {
 		t.Error("no picture of the embedded data set")
 	}

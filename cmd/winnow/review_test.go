@@ -22,7 +22,7 @@ import (
 	"winnow/datasets"
 )
 
-// TestReviewChild is not a test: newReviewed runs it in a process of its own, as main does.
+// TestReviewChild is not a test: newReviewed runs it as main in another process.
 func TestReviewChild(t *testing.T) {
 	args, ok := os.LookupEnv("WINNOW_TEST_REVIEW")
 	if !ok {
@@ -33,7 +33,7 @@ func TestReviewChild(t *testing.T) {
 	os.Exit(execute(ctx, strings.Split(args, "\x1f"), os.Stdout, os.Stderr))
 }
 
-// reviewed is a winnow review in a process of its own.
+// reviewed is winnow review in another process.
 type reviewed struct {
 	t      testing.TB
 	cmd    *exec.Cmd
@@ -43,11 +43,12 @@ type reviewed struct {
 	rest   *bufio.Reader
 }
 
-// newReviewed starts a server and waits for its address; none: it ended before.
+// newReviewed starts a server, waits for its address and reports whether it serves; otherwise it has ended.
 func newReviewed(t testing.TB, args ...string) (r *reviewed, serves bool) {
 	t.Helper()
 	r = &reviewed{t: t, cmd: exec.Command(os.Args[0], "-test.run=^TestReviewChild$"), stderr: &bytes.Buffer{}}
-	r.cmd.Env = append(os.Environ(), "WINNOW_TEST_REVIEW="+strings.Join(append([]string{"winnow", "review"}, args...), "\x1f"))
+	r.cmd.Env = append(os.Environ(), "WINNOW_TEST_REVIEW="+strings.Join(append([]string{"winnow", "review"}, args...),
+		"\x1f"))
 	r.cmd.Stderr = r.stderr
 	out, err := r.cmd.StdoutPipe()
 	if err != nil {
@@ -99,14 +100,14 @@ func (r *reviewed) must(method, path, kind string, body []byte, to any) {
 	}
 }
 
-// end waits for the end and says how it was.
+// end waits for the process to end and returns its exit code.
 func (r *reviewed) end() int {
 	_, _ = io.Copy(io.Discard, r.rest)
 	_ = r.cmd.Wait()
 	return r.cmd.ProcessState.ExitCode()
 }
 
-// suspectAlbum is n images, each a colour, with an audit of them, and no vectors.
+// suspectAlbum writes a manifest of n images, none of them readable, and an audit of them.
 func suspectAlbum(t testing.TB, n int) (manifest, audit string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -116,7 +117,8 @@ func suspectAlbum(t testing.TB, n int) (manifest, audit string) {
 	for i := range n {
 		path := fmt.Sprintf("%04d.png", i)
 		text += path + ",cat\n"
-		list = append(list, suspects.Suspect{Rank: i + 1, Path: path, Given: "cat", Suggested: "dog", Score: float64(i), Dropped: true})
+		list = append(list, suspects.Suspect{Rank: i + 1, Path: path, Given: "cat", Suggested: "dog", Score: float64(i),
+			Dropped: true})
 	}
 	write(t, manifest, text+"last.png,dog\n")
 	write(t, filepath.Join(dir, "0000.png"), "no picture")
@@ -128,8 +130,8 @@ func suspectAlbum(t testing.TB, n int) (manifest, audit string) {
 	return manifest, audit
 }
 
-// TestReviewKilled: a server that is killed in the midst of decisions has every one that it has answered when it starts
-// again, and no other.
+// TestReviewKilled kills a server while it takes decisions. When it starts again it has every decision that it
+// confirmed, and none that was not sent.
 func TestReviewKilled(t *testing.T) {
 	const n, streams = 600, 4
 	const rounds = reviewKills
@@ -159,10 +161,11 @@ func TestReviewKilled(t *testing.T) {
 					if id >= n {
 						return
 					}
-					body := fmt.Sprintf(`{"tab":"tab %d","decisions":[{"id":%d,"action":"drop","version":0}]}`, stream, id)
+					body := fmt.Sprintf(`{"tab":"tab %d","decisions":[{"id":%d,"action":"drop","version":0}]}`, stream,
+						id)
 					status, err := r.ask("POST", "/api/decide", "application/json", []byte(body), nil)
 					if err != nil {
-						return // it is dead
+						return // the server was killed
 					}
 					mutex.Lock()
 					if status == 200 {
@@ -188,11 +191,17 @@ func TestReviewKilled(t *testing.T) {
 	}
 	checkDecided(t, r, acknowledged, sent)
 	if len(acknowledged) < 20*rounds {
-		t.Errorf("%d decisions were answered", len(acknowledged))
+		t.Errorf("%d decisions were confirmed", len(acknowledged))
 	}
 }
 
-// checkDecided compares what a server has with what was answered and what was sent.
+// decisions drops image 0 and relabels image 1.
+func decisions(label string) []byte {
+	return fmt.Appendf(nil, `{"tab":"t","decisions":[{"id":0,"action":"drop","version":0},
+		{"id":1,"action":"relabel","label":%q,"version":0}]}`, label)
+}
+
+// checkDecided compares a server's decisions with those confirmed and those sent.
 func checkDecided(t *testing.T, r *reviewed, acknowledged, sent map[int]bool) {
 	t.Helper()
 	found := map[int]bool{}
@@ -209,17 +218,18 @@ func checkDecided(t *testing.T, r *reviewed, acknowledged, sent map[int]bool) {
 	}
 	for id := range acknowledged {
 		if !found[id] {
-			t.Errorf("image %d: its decision was answered and is gone", id)
+			t.Errorf("image %d: its confirmed decision is lost", id)
 		}
 	}
 	for id := range found {
 		if !sent[id] {
-			t.Errorf("image %d: nobody decided it", id)
+			t.Errorf("image %d: its decision was never sent", id)
 		}
 	}
 }
 
-// TestReviewTwice: a second server on the same decisions is refused in one line; the first ends by a signal, in order.
+// TestReviewTwice checks that a second server on the same decisions is refused, and that a signal ends the first
+// cleanly.
 func TestReviewTwice(t *testing.T) {
 	manifest, audit := suspectAlbum(t, 5)
 	r, serves := newReviewed(t, "--manifest", manifest, "--audit", audit)
@@ -230,14 +240,17 @@ func TestReviewTwice(t *testing.T) {
 	if serves || second.cmd.ProcessState.ExitCode() != 1 {
 		t.Fatalf("the second one: served %v, exit code %d", serves, second.cmd.ProcessState.ExitCode())
 	}
-	if text := second.stderr.String(); !strings.Contains(text, "m.decisions.db: another winnow review has it open") || strings.Count(text, "\n") != 1 {
+	if text := second.stderr.String(); !strings.Contains(text, "m.decisions.db: another winnow review has it open") ||
+		strings.Count(text, "\n") != 1 {
 		t.Errorf("the second one says %q", text)
 	}
-	r.must("POST", "/api/decide", "application/json", []byte(`{"tab":"t","decisions":[{"id":0,"action":"drop","version":0},{"id":1,"action":"relabel","label":"dog","version":0}]}`), nil)
+	r.must("POST", "/api/decide", "application/json",
+		decisions("dog"), nil)
 	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if code := r.end(); code != 0 || !strings.Contains(r.stderr.String(), "2 of 5 images decided: 0 kept, 1 dropped, 1 relabelled, kept in") {
+	if code := r.end(); code != 0 || !strings.Contains(r.stderr.String(), "2 of 5 images decided: 0 kept, 1 dropped, "+
+		"1 relabelled, kept in") {
 		t.Errorf("exit code %d, %s", code, r.stderr)
 	}
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(manifest), "m.decisions*"))
@@ -246,19 +259,21 @@ func TestReviewTwice(t *testing.T) {
 	}
 	mended := filepath.Join(filepath.Dir(manifest), "mended.csv")
 	code, stdout, stderr := call(t.Context(), "review", "--manifest", manifest, "--export", "--out", mended)
-	if code != 0 || !strings.Contains(stdout, "5 rows; 1 images dropped, 1 relabelled, 0 kept as they were, 4 undecided") {
+	if code != 0 || !strings.Contains(stdout,
+		"5 rows; 1 images dropped, 1 relabelled, 0 kept as they were, 4 undecided") {
 		t.Errorf("%d: %s%s", code, stdout, stderr)
 	}
-	if got, want := readFile(t, mended), "path,label\n0001.png,dog\n0002.png,cat\n0003.png,cat\n0004.png,cat\nlast.png,dog\n"; got != want {
+	if got, want := readFile(t,
+		mended), "path,label\n0001.png,dog\n0002.png,cat\n0003.png,cat\n0004.png,cat\nlast.png,dog\n"; got != want {
 		t.Errorf("got %q, expected %q", got, want)
 	}
 }
 
-// TestReviewStudio: the whole way, from an audit to a training on the mended manifest, with search by image.
+// TestReviewStudio goes from an audit over decisions and search by image to a training on the mended manifest.
 func TestReviewStudio(t *testing.T) {
 	s := newStudio(t)
 	audit, mended := filepath.Join(s.dir, "suspects.csv"), filepath.Join(s.dir, "mended.csv")
-	s.call(t, "audit", "--manifest", s.manifest, "--features", s.store, "--out", audit)
+	mustCall(t, "audit", "--manifest", s.manifest, "--features", s.store, "--out", audit)
 	outside := filepath.Join(t.TempDir(), "secret.png")
 	write(t, outside, "\x89PNG\r\n\x1a\nsecret")
 	d, err := datasets.ReadFile(s.manifest, datasets.ReadOptions{})
@@ -272,7 +287,8 @@ func TestReviewStudio(t *testing.T) {
 	if err := os.Symlink(outside, linked); err != nil {
 		t.Fatal(err)
 	}
-	r, serves := newReviewed(t, "--manifest", s.manifest, "--audit", audit, "--root", s.images, "--features", s.store, "--model", s.model, "--out", mended)
+	r, serves := newReviewed(t, "--manifest", s.manifest, "--audit", audit, "--root", s.images, "--features", s.store,
+		"--model", s.model, "--out", mended)
 	if !serves {
 		t.Fatal(r.stderr)
 	}
@@ -305,7 +321,8 @@ func TestReviewStudio(t *testing.T) {
 			t.Errorf("an image finds itself: %+v", found)
 		}
 	}
-	if status, err := r.ask("POST", "/api/search", "image/png", []byte("\x89PNG\r\n\x1a\nnot one"), nil); err != nil || status != 400 {
+	if status, err := r.ask("POST", "/api/search", "image/png", []byte("\x89PNG\r\n\x1a\nnot one"), nil); err != nil ||
+		status != 400 {
 		t.Errorf("a broken image: %d, %v", status, err)
 	}
 	for path, want := range map[string]int{"/thumb/0": 200, "/image/0": 200, "/thumb/1": 404, "/image/1": 404} {
@@ -323,8 +340,7 @@ func TestReviewStudio(t *testing.T) {
 	if rows.Rows[1].Given == label {
 		label = session.Classes[1].Name
 	}
-	body := fmt.Sprintf(`{"tab":"t","decisions":[{"id":0,"action":"drop","version":0},{"id":1,"action":"relabel","label":%q,"version":0}]}`, label)
-	r.must("POST", "/api/decide", "application/json", []byte(body), nil)
+	r.must("POST", "/api/decide", "application/json", decisions(label), nil)
 	r.must("POST", "/api/export", "application/json", []byte("{}"), nil)
 	after, err := datasets.ReadFile(mended, datasets.ReadOptions{})
 	if err != nil {
@@ -334,7 +350,8 @@ func TestReviewStudio(t *testing.T) {
 		t.Errorf("%d rows, expected one fewer than %d", len(after.Samples), len(d.Samples))
 	}
 	for _, sample := range after.Samples {
-		if sample.Path == rows.Rows[0].Path || sample.Path == rows.Rows[1].Path && after.Classes[sample.Label] != label {
+		if sample.Path == rows.Rows[0].Path || sample.Path == rows.Rows[1].Path &&
+			after.Classes[sample.Label] != label {
 			t.Errorf("%+v is in the mended manifest", sample)
 		}
 	}
@@ -344,7 +361,7 @@ func TestReviewStudio(t *testing.T) {
 	if code := r.end(); code != 0 {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
-	// The embedding of the run instead of the stored features.
+	// With --run, search uses the run's embedding instead of the stored features.
 	again, serves := newReviewed(t, "--manifest", s.manifest, "--audit", audit, "--root", s.images, "--run", s.run)
 	if !serves {
 		t.Fatal(again.stderr)
@@ -355,13 +372,15 @@ func TestReviewStudio(t *testing.T) {
 	}
 	first := found.Pictures[1]
 	again.must("GET", "/api/similar?key=0&n=1", "", nil, &found)
-	if d := found.Pictures[0].Similarity - first.Similarity; found.Pictures[0].Path != first.Path || d > 1e-4 || d < -1e-4 {
+	if d := found.Pictures[0].Similarity - first.Similarity; found.Pictures[0].Path != first.Path || d > 1e-4 ||
+		d < -1e-4 {
 		t.Errorf("by its key it finds %+v, expected %+v", found.Pictures[0], first)
 	}
-	s.call(t, "train", "--manifest", mended, "--root", s.images, "--features", s.store, "--out", filepath.Join(s.dir, "again"), "--dim", "6", "--batch", "4x4", "--epochs", "1", "--screen", "none")
+	mustCall(t, "train", "--manifest", mended, "--root", s.images, "--features", s.store, "--out",
+		filepath.Join(s.dir, "again"), "--dim", "6", "--batch", "4x4", "--epochs", "1", "--screen", "none")
 }
 
-// TestReviewRefuses: one line for what cannot be, and 2 for misuse.
+// TestReviewRefuses checks the errors and exit codes of misuse and bad files.
 func TestReviewRefuses(t *testing.T) {
 	manifest, audit := suspectAlbum(t, 5)
 	dir := filepath.Dir(manifest)
@@ -369,9 +388,10 @@ func TestReviewRefuses(t *testing.T) {
 		code int
 		text string
 	}{
-		"":                                                 {2, "winnow review: --manifest missing"},
-		"--manifest M":                                     {2, "the suspects are missing"},
-		"--manifest M --audit A extra":                     {2, `takes one argument, the suspects, which --audit names too: found ["extra"]`},
+		"":             {2, "winnow review: --manifest missing"},
+		"--manifest M": {2, "the suspects are missing"},
+		"--manifest M --audit A extra": {2,
+			`takes one argument, the suspects, which --audit names too: found ["extra"]`},
 		"--manifest M --export":                            {2, "name the file to write with --out"},
 		"--manifest M --audit A --json":                    {2, "--json goes with --export"},
 		"--manifest M --audit A --model x":                 {2, "--model goes with --features, without --run"},
@@ -393,13 +413,12 @@ func TestReviewRefuses(t *testing.T) {
 	} {
 		args := []string{"review"}
 		for _, word := range strings.Fields(line) {
-			args = append(args, map[string]string{"M": manifest, "A": audit, "E": t.TempDir()}[word]+map[bool]string{true: word}[word != "M" && word != "A" && word != "E"])
+			args = append(args, map[string]string{"M": manifest, "A": audit, "E": t.TempDir()}[word]+
+				map[bool]string{true: word}[word != "M" && word != "A" && word != "E"])
 		}
 		if strings.HasSuffix(line, "/out.csv") {
 			_ = os.Remove(filepath.Join(dir, "m.decisions.db"))
 		}
-		if code, stdout, stderr := call(t.Context(), args...); code != want.code || !strings.Contains(stderr, want.text) || stdout != "" {
-			t.Errorf("%s: exit code %d %q %q, expected %d %q", line, code, stdout, stderr, want.code, want.text)
-		}
+		fails(t, want.code, want.text, args...)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"winnow/cmd/winnow/term"
 )
 
-// What an interrupted command leaves behind, and how long it may take to end, follow from its name, not from files that are
-// called like other commands.
+// What an interrupted command says it saved, and how long it may take to end, follow from its name, not from
+// arguments that are named like other commands.
 func TestSaved(t *testing.T) {
 	for line, saved := range map[string]string{
 		"winnow train --config c.yaml":                   "--resume",
@@ -29,7 +29,8 @@ func TestSaved(t *testing.T) {
 		var told strings.Builder
 		term.Interrupted(&told, args)
 		got := strings.TrimSpace(strings.TrimPrefix(told.String(), "winnow: interrupted"))
-		if (got == "") != (saved == "") || !strings.Contains(got, saved) || (term.Patience(args) == 0) != (saved != "") {
+		if (got == "") != (saved == "") || !strings.Contains(got, saved) ||
+			(term.Patience(args) == 0) != (saved != "") {
 			t.Errorf("%s: %q, expected %q", line, got, saved)
 		}
 	}

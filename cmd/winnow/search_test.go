@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -47,16 +46,12 @@ type (
 	}
 )
 
-func (s studio) search(t *testing.T, args ...string) (r searchResult) {
+func searched(t *testing.T, args ...string) searchResult {
 	t.Helper()
-	text, _ := s.call(t, append([]string{"search", "--json"}, args...)...)
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		t.Fatal(err, text)
-	}
-	return r
+	return mustJSON[searchResult](t, append([]string{"search", "--json"}, args...)...)
 }
 
-// nearestOf is the definition: all products, sorted, the query itself left out.
+// nearestOf finds neighbours by the definition: all products, sorted, without the query itself.
 func nearestOf(x blas32.General, paths []string, query []float32, k, own int) (list []searchHit) {
 	for i := range x.Rows {
 		dot := 0.0
@@ -95,13 +90,15 @@ func TestIndexInStepsIsThatOfOne(t *testing.T) {
 	for _, dtype := range []string{"float32", "float16"} {
 		whole, steps := at("whole-"+dtype), at("steps-"+dtype)
 		by := []string{"--root", s.images, "--dtype", dtype, "--model", s.run}
-		text, stderr := s.call(t, append([]string{"index", s.manifest, "--out", whole}, by...)...)
-		if !strings.Contains(text, "59 images × 6 values; 59 added, 0 there already") || !strings.Contains(stderr, "39.png: not an image") {
+		text, stderr := mustCall(t, append([]string{"index", s.manifest, "--out", whole}, by...)...)
+		if !strings.Contains(text, "59 images × 6 values; 59 added, 0 there already") || !strings.Contains(stderr,
+			"39.png: not an image") {
 			t.Errorf("%s%s", text, stderr)
 		}
-		s.call(t, append([]string{"index", some, "--out", steps}, by...)...)
-		s.call(t, "index", more, "--out", steps, "--root", s.images, "--add")
-		text, _ = s.call(t, "index", s.manifest, "--out", steps, "--root", s.images, "--add", "--model", s.run, "--json")
+		mustCall(t, append([]string{"index", some, "--out", steps}, by...)...)
+		mustCall(t, "index", more, "--out", steps, "--root", s.images, "--add")
+		text, _ = mustCall(t, "index", s.manifest, "--out", steps, "--root", s.images, "--add", "--model", s.run,
+			"--json")
 		var r embedding.Indexed
 		if err := json.Unmarshal([]byte(text), &r); err != nil {
 			t.Fatal(err)
@@ -113,13 +110,14 @@ func TestIndexInStepsIsThatOfOne(t *testing.T) {
 		if diff := cmp.Diff(before, indexFiles(t, steps)); diff != "" {
 			t.Errorf("%s (-one +steps):\n%.600s", dtype, diff)
 		}
-		_, stderr = s.call(t, "index", s.manifest, "--out", whole, "--root", s.images, "--add") // only the unreadable one is new
+		// only the unreadable image is new
+		_, stderr = mustCall(t, "index", s.manifest, "--out", whole, "--root", s.images, "--add")
 		if diff := cmp.Diff(before, indexFiles(t, whole)); diff != "" || !strings.Contains(stderr, "39.png") {
 			t.Errorf("%s (-before +after):\n%.600s", stderr, diff)
 		}
 	}
-	// The vectors are those of embed.
-	s.call(t, "embed", s.run, s.manifest, "--root", s.images, "--out", at("e.npy"))
+	// The vectors equal those of embed.
+	mustCall(t, "embed", s.run, s.manifest, "--root", s.images, "--out", at("e.npy"))
 	ix, err := search.Open(at("whole-float32"))
 	if err != nil {
 		t.Fatal(err)
@@ -137,14 +135,14 @@ func TestIndexInStepsIsThatOfOne(t *testing.T) {
 func TestSearch(t *testing.T) {
 	s := newStudio(t)
 	dir, npy := filepath.Join(s.dir, "index"), filepath.Join(s.dir, "e.npy")
-	write(t, filepath.Join(s.images, "copy.png"), readFile(t, s.images, "07.png")) // ties with it everywhere
+	write(t, filepath.Join(s.images, "copy.png"), readFile(t, s.images, "07.png")) // ties with 07.png
 	list := filepath.Join(s.dir, "all.csv")
 	write(t, list, readFile(t, s.manifest)+"copy.png,twin,test\n")
-	s.call(t, "index", list, "--root", s.images, "--model", s.run, "--out", dir)
-	s.call(t, "embed", s.run, list, "--root", s.images, "--out", npy)
+	mustCall(t, "index", list, "--root", s.images, "--model", s.run, "--out", dir)
+	mustCall(t, "embed", s.run, list, "--root", s.images, "--out", npy)
 	x := readNPY(t, npy)
 	var paths []string
-	for _, id := range readCSVFile(t, filepath.Join(s.dir, "e.ids.csv"))[1:] {
+	for _, id := range table(t, s.dir, "e.ids.csv")[1:] {
 		paths = append(paths, id[1])
 	}
 	own := slices.Index(paths, "07.png")
@@ -160,13 +158,14 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	vector := features.Row(x, own)
-	r := s.search(t, "--index", dir, "--k", "9", "--manifest", list, "07.png")
+	r := searched(t, "--index", dir, "--k", "9", "--manifest", list, "07.png")
 	check("path", r.Queries[0], vector, own)
-	if hit := r.Queries[0].Nearest[0]; r.Rows != 60 || hit.Path != "copy.png" || hit.Label != "twin" || r.Queries[0].Label == "" {
+	if hit := r.Queries[0].Nearest[0]; r.Rows != 60 || hit.Path != "copy.png" || hit.Label != "twin" ||
+		r.Queries[0].Label == "" {
 		t.Errorf("%+v", r)
 	}
 	image, bad := filepath.Join(s.images, "07.png"), filepath.Join(s.images, "39.png")
-	r = s.search(t, "--index", dir, "--k", "9", bad, image, npy, "copy.png")
+	r = searched(t, "--index", dir, "--k", "9", bad, image, npy, "copy.png")
 	if len(r.Queries) != 1+60+1 || len(r.LeftOut) != 1 || r.LeftOut[0].Path != filepath.ToSlash(bad) {
 		t.Fatalf("%d queries, left out %+v", len(r.Queries), r.LeftOut)
 	}
@@ -178,14 +177,16 @@ func TestSearch(t *testing.T) {
 		check(q.Query, q, features.Row(x, i), -1)
 	}
 	check("copy", r.Queries[61], vector, slices.Index(paths, "copy.png"))
-	if hit := r.Queries[0].Nearest; hit[0].Path != "07.png" || hit[1].Path != "copy.png" || hit[0].Similarity != hit[1].Similarity {
+	if hit := r.Queries[0].Nearest; hit[0].Path != "07.png" || hit[1].Path != "copy.png" ||
+		hit[0].Similarity != hit[1].Similarity {
 		t.Errorf("copies do not tie by row: %+v", hit[:2])
 	}
-	text, _ := s.call(t, "search", "--index", dir, "--k", "2", "--manifest", list, image)
-	if lines := strings.Split(text, "\n"); len(lines) != 4 || lines[0] != filepath.ToSlash(image) || !strings.HasPrefix(lines[1], "   1  1.0000  07.png    red, ") {
+	text, _ := mustCall(t, "search", "--index", dir, "--k", "2", "--manifest", list, image)
+	if lines := strings.Split(text, "\n"); len(lines) != 4 || lines[0] != filepath.ToSlash(image) ||
+		!strings.HasPrefix(lines[1], "   1  1.0000  07.png    red, ") {
 		t.Errorf("%q", text)
 	}
-	// A feature store is looked in as it is, through the network that made it.
+	// A feature store is searched directly, by the network that made it.
 	stored := readNPY(t, filepath.Join(s.store, "features.npy"))
 	search.UnitRows(stored)
 	store, err := features.Open(s.store)
@@ -193,7 +194,7 @@ func TestSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	row, _ := store.Lookup([]string{"07.png"})
-	r = s.search(t, "--index", s.store, "--k", "5", image, "07.png")
+	r = searched(t, "--index", s.store, "--k", "5", image, "07.png")
 	want := nearestOf(stored, store.Paths, features.Row(stored, row[0]), 5, -1)
 	if diff := cmp.Diff(want, r.Queries[0].Nearest, cmpopts.EquateApprox(0, 1e-5)); diff != "" {
 		t.Errorf("store (-want +got):\n%s", diff)
@@ -206,8 +207,9 @@ func TestSearch(t *testing.T) {
 func TestIndexAndSearchRefuse(t *testing.T) {
 	s := newStudio(t)
 	dir, other, none := filepath.Join(s.dir, "index"), filepath.Join(s.dir, "other"), filepath.Join(s.dir, "none")
-	s.call(t, "index", s.manifest, "--root", s.images, "--model", s.run, "--out", dir)
-	s.call(t, "train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", other, "--dim", "6", "--batch", "4x4", "--epochs", "1", "--seed", "9", "--screen", "none")
+	mustCall(t, "index", s.manifest, "--root", s.images, "--model", s.run, "--out", dir)
+	mustCall(t, "train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", other, "--dim",
+		"6", "--batch", "4x4", "--epochs", "1", "--seed", "9", "--screen", "none")
 	image := filepath.Join(s.images, "00.png")
 	before := indexFiles(t, dir)
 	wide, zero := filepath.Join(s.dir, "wide.npy"), filepath.Join(s.dir, "zero.npy")
@@ -222,8 +224,10 @@ func TestIndexAndSearchRefuse(t *testing.T) {
 		{2, "found no images", []string{"index", "--out", none, "--model", s.run}},
 		{2, "--out missing", []string{"index", s.images, "--model", s.run}},
 		{2, `--dtype: found "int8"`, []string{"index", s.images, "--model", s.run, "--out", none, "--dtype", "int8"}},
-		{2, "keeps the numbers it was made with", []string{"index", s.images, "--out", dir, "--add", "--dtype", "float16"}},
-		{1, "there is an index already\nwinnow: --add puts", []string{"index", s.images, "--model", s.run, "--out", dir}},
+		{2, "keeps the type it was made with", []string{"index", s.images, "--out", dir, "--add", "--dtype",
+			"float16"}},
+		{1, "there is an index already\nwinnow: --add adds", []string{"index", s.images, "--model", s.run, "--out",
+			dir}},
 		{1, "no index: no index.json in it", []string{"index", s.images, "--out", none, "--add"}},
 		{1, "made with head ", []string{"index", s.images, "--model", other, "--out", dir, "--add"}},
 		{1, "made with head ", []string{"search", "--index", dir, "--model", other, image}},
@@ -235,34 +239,28 @@ func TestIndexAndSearchRefuse(t *testing.T) {
 		{1, "vectors of 3 values, expected 6", []string{"search", "--index", dir, wide}},
 		{1, "row 0 is all zeros", []string{"search", "--index", dir, zero}},
 	} {
-		code, stdout, stderr := call(context.Background(), c.args...)
-		if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" {
-			t.Errorf("%v: exit %d, expected %d with …%s…\n%s%s", c.args, code, c.code, c.want, stdout, stderr)
-		}
+		fails(t, c.code, c.want, c.args...)
 	}
 	if diff := cmp.Diff(before, indexFiles(t, dir)); diff != "" {
 		t.Errorf("a refused command changed the index:\n%.400s", diff)
 	}
-	// Vectors of pictures that an older decoder read are looked in, and told; nothing is put beside them.
+	// An index of an older decoder is searched, with a note; nothing can be added to it.
 	old := filepath.Join(s.dir, "old")
 	if err := os.CopyFS(old, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(old, "index.json"), strings.Replace(before["index.json"], `"decoder": "exact `, `"decoder": "exact 0.`, 1))
-	if _, stderr := s.call(t, "search", "--index", old, image); !strings.Contains(stderr, "another version of the decoder") {
+	write(t, filepath.Join(old, "index.json"), strings.Replace(before["index.json"], `"decoder": "exact `,
+		`"decoder": "exact 0.`, 1))
+	if _, stderr := mustCall(t, "search", "--index", old, image); !strings.Contains(stderr,
+		"another version of the decoder") {
 		t.Error(stderr)
 	}
-	if code, _, stderr := call(context.Background(), "index", image, "--out", old, "--add"); code != 1 || !strings.Contains(stderr, `made with decoder "exact 0.`) {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
-	// Who made the index is found where it was; moved, it is named.
+	fails(t, 1, `made with decoder "exact 0.`, "index", image, "--out", old, "--add")
+	// What made the index is found where it was; if it moved, --model names it.
 	moved := filepath.Join(s.dir, "moved")
 	if err := os.Rename(s.run, moved); err != nil {
 		t.Fatal(err)
 	}
-	code, _, stderr := call(context.Background(), "search", "--index", dir, image)
-	if code != 1 || !strings.Contains(stderr, "name it with --model") {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
-	s.call(t, "search", "--index", dir, "--model", moved, image)
+	fails(t, 1, "name it with --model", "search", "--index", dir, image)
+	mustCall(t, "search", "--index", dir, "--model", moved, image)
 }

@@ -19,14 +19,12 @@ import (
 	"winnow/internal/testing/tarfile"
 )
 
-// TestObjectStore: manifest and images in a bucket, as files, in a .zip file and in shards, make the same store as those of this
-// machine, to the byte and under the same key; other commands look at them there, too. Without the server a command says so in a line
-// and keeps no image for unreadable, and nothing is written there.
+// TestObjectStore reads manifest and images from a bucket: files, a .zip file and shards. The feature store has the
+// bytes and the key of that from local files; other commands read the bucket, too. If the server refuses, a command
+// says so in one line and records no image as unreadable. Nothing is written to the bucket.
 func TestObjectStore(t *testing.T) {
 	a := newAlbum(t, 13)
-	if out, errs, code := a.extract(t, t.Context()); code != 0 {
-		t.Fatalf("%s%s", out, errs)
-	}
+	a.mustExtract(t)
 	s := s3test.Serve(t, nil)
 	s.PutFolder(t, "photos/", a.root)
 	list, err := os.ReadFile(a.manifest)
@@ -53,18 +51,20 @@ func TestObjectStore(t *testing.T) {
 		return fmt.Sprintf("%s %+v", found.Sum, found.Key)
 	}
 	want := store(a.out)
-	for _, root := range []string{"s3://birds/photos", "s3://birds/photos.zip", "s3://birds/photos/?endpoint=" + s.URL, "file://" + a.root} {
+	for _, root := range []string{"s3://birds/photos", "s3://birds/photos.zip", "s3://birds/photos/?endpoint=" + s.URL,
+		"file://" + a.root} {
 		there := a
 		there.manifest, there.root, there.out = "s3://birds/list.csv", root, filepath.Join(t.TempDir(), "store")
-		out, errs, code := there.extract(t, t.Context())
+		code, out, errs := there.extract(t, t.Context())
 		if code != 0 {
 			t.Fatalf("%s: %s%s", root, out, errs)
 		}
 		if found := store(there.out); found != want {
 			t.Errorf("%s: a store of %s, expected %s", root, found, want)
 		}
-		there.out = a.out // what was made of this machine's images serves
-		if out, errs, code := there.extract(t, t.Context()); code != 0 || !strings.Contains(out, "it was complete: nothing to do") {
+		there.out = a.out // the store of the local images is reused
+		if code, out, errs := there.extract(t, t.Context()); code != 0 || !strings.Contains(out,
+			"it was complete: nothing to do") {
 			t.Errorf("%s: %s%s", root, out, errs)
 		}
 	}
@@ -79,24 +79,23 @@ func TestObjectStore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			files = append(files, fmt.Sprintf("%d%d.jpg", i, k), string(data), fmt.Sprintf("%d%d.cls", i, k), fmt.Sprint(k%2))
+			files = append(files, fmt.Sprintf("%d%d.jpg", i, k), string(data), fmt.Sprintf("%d%d.cls", i, k),
+				fmt.Sprint(k%2))
 		}
-		if err := os.WriteFile(filepath.Join(shards, fmt.Sprintf("s-%d.tar", i)), tarfile.Of(t, files...), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(shards, fmt.Sprintf("s-%d.tar", i)), tarfile.Of(t, files...),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.PutFolder(t, "tars/", shards)
 	here := a
-	here.manifest, here.root, here.out = filepath.Join(shards, "s-{0..2}.tar"), shards, filepath.Join(t.TempDir(), "store")
-	if out, errs, code := here.extract(t, t.Context()); code != 0 {
-		t.Fatalf("%s%s", out, errs)
-	}
+	here.manifest, here.root, here.out = filepath.Join(shards, "s-{0..2}.tar"), shards, filepath.Join(t.TempDir(),
+		"store")
+	here.mustExtract(t)
 	for _, pattern := range []string{"s3://birds/tars/s-{0..2}.tar", "s3://birds/tars/s-*.tar", "s3://birds/tars"} {
 		there := here
 		there.manifest, there.root, there.out = pattern, "s3://birds/tars", filepath.Join(t.TempDir(), "store")
-		if out, errs, code := there.extract(t, t.Context()); code != 0 {
-			t.Fatalf("%s: %s%s", pattern, out, errs)
-		}
+		there.mustExtract(t)
 		if found, want := store(there.out), store(here.out); found != want {
 			t.Errorf("%s: a store of %s, expected %s", pattern, found, want)
 		}
@@ -112,13 +111,12 @@ func TestObjectStore(t *testing.T) {
 		{"audit --manifest s3://birds/list.csv --features " + a.out + " --scorer knn --out suspects.csv", ""},
 	} {
 		args := append([]string{"--ort-lib", library}, strings.Fields(c.line)...)
-		if out, errs, code := winnow(t, args...); code != 0 || !strings.Contains(out+errs, c.want) {
+		if code, out, errs := call(t.Context(), args...); code != 0 || !strings.Contains(out+errs, c.want) {
 			t.Errorf("%s: exit code %d: %s%s", c.line, code, out, errs)
 		}
 	}
-	if _, errs, code := winnow(t, "extract", "--manifest", "s3://birds/list.csv", "--model", a.model, "--out", "s3://birds/store"); code != 2 || !strings.Contains(errs, "--out: found s3://birds/store, expected a path on this machine") {
-		t.Errorf("an --out in a bucket: exit code %d: %s", code, errs)
-	}
+	fails(t, 2, "--out: found s3://birds/store, expected a path on this machine", "extract", "--manifest",
+		"s3://birds/list.csv", "--model", a.model, "--out", "s3://birds/store")
 
 	// what goes wrong
 	refusing := func(times int) s3test.Spoil {
@@ -135,16 +133,18 @@ func TestObjectStore(t *testing.T) {
 		}
 	}
 	there := a
-	there.manifest, there.root, there.out = "s3://birds/list.csv", "s3://birds/photos", filepath.Join(t.TempDir(), "store")
+	there.manifest, there.root, there.out = "s3://birds/list.csv", "s3://birds/photos", filepath.Join(t.TempDir(),
+		"store")
 	for _, times := range []int{0, 7} {
 		s.Set(refusing(times))
-		_, errs, code := there.extract(t, t.Context(), "--workers", "1")
-		if code != 1 || !strings.Contains(errs, "access denied (ExpiredCredentials)") || strings.Count(errs, "access denied") != 1 {
+		code, _, errs := there.extract(t, t.Context(), "--workers", "1")
+		if code != 1 || !strings.Contains(errs, "access denied (ExpiredCredentials)") ||
+			strings.Count(errs, "access denied") != 1 {
 			t.Errorf("refused after %d images: exit code %d: %s", times, code, errs)
 		}
 	}
 	s.Set(nil)
-	if out, errs, code := there.extract(t, t.Context()); code != 0 || store(there.out) != want {
+	if code, out, errs := there.extract(t, t.Context()); code != 0 || store(there.out) != want {
 		t.Errorf("after the refusal: %s%s", out, errs)
 	}
 	for address, want := range map[string]string{
@@ -153,20 +153,19 @@ func TestObjectStore(t *testing.T) {
 		"s3://birds/tars/s-{0..3}.tar":  "1 of 4 files are not there, the first s3://birds/tars/s-3.tar",
 		"s3://birds/list.csv?color=red": `found the option "color"`,
 	} {
-		if _, errs, code := winnow(t, "data", "check", address); code != 1 || !strings.Contains(errs, want) || strings.Count(strings.TrimSpace(errs), "\n") > 0 {
+		if code, _, errs := call(t.Context(), "data", "check", address); code != 1 || !strings.Contains(errs, want) ||
+			strings.Count(strings.TrimSpace(errs), "\n") > 0 {
 			t.Errorf("%s: exit code %d: %s", address, code, errs)
 		}
 	}
 }
 
-// TestPartsInObjectStore: machines that share nothing but a bucket put their parts there, and the join makes the store of one machine of
-// them, there and here, to the byte. A part of which the last file is not there is not there: the same command puts it, and computes
-// nothing again.
+// TestPartsInObjectStore makes parts in a bucket, the only thing that the machines share. The join makes the store of
+// one machine, there and here, byte for byte. A part whose last file is missing is begun: the same command completes
+// it without computing anything again.
 func TestPartsInObjectStore(t *testing.T) {
 	a := newAlbum(t, 23)
-	if _, errs, code := a.extract(t, t.Context()); code != 0 {
-		t.Fatal(errs)
-	}
+	a.mustExtract(t)
 	want := a.files(t)
 	s := s3test.Serve(t, nil)
 	s.PutFolder(t, "photos/", a.root)
@@ -174,11 +173,13 @@ func TestPartsInObjectStore(t *testing.T) {
 	here := a.out
 	scratch := t.TempDir()
 	t.Setenv("TMPDIR", scratch)
-	server := "?endpoint=" + s.URL // of this test, while others may have been asked before
-	a.manifest, a.root, a.out = "s3://birds/list.csv"+server, "s3://birds/photos"+server, "s3://birds/runs/features"+server
+	server := "?endpoint=" + s.URL // this test's server; earlier tests may have used others
+	a.manifest, a.root, a.out = "s3://birds/list.csv"+server, "s3://birds/photos"+server, "s3://birds/runs/features"+
+		server
 	part := func(shard string, code int, told string, more ...string) {
 		t.Helper()
-		if out, errs, got := a.extract(t, t.Context(), append(more, "--shard", shard)...); got != code || !strings.Contains(out+errs, told) {
+		if got, out, errs := a.extract(t, t.Context(), append(more, "--shard", shard)...); got != code ||
+			!strings.Contains(out+errs, told) {
 			t.Errorf("shard %s: exit code %d: %s%s, expected %d and %q", shard, got, out, errs, code, told)
 		}
 	}
@@ -209,7 +210,7 @@ func TestPartsInObjectStore(t *testing.T) {
 	}
 	left(0)
 	part("3/3", 0, "")
-	stopped := func(w http.ResponseWriter, r *http.Request) bool { // as if the machine had stopped before the last file
+	stopped := func(w http.ResponseWriter, r *http.Request) bool { // as if the machine stopped before the last file
 		if r.Method != http.MethodPut || !strings.HasSuffix(r.URL.Path, "part.json") {
 			return false
 		}
@@ -218,26 +219,28 @@ func TestPartsInObjectStore(t *testing.T) {
 		return true
 	}
 	s.Set(stopped)
-	part("2/3", 1, "part.json: access denied (AccessDenied) with those of AWS_ACCESS_KEY_ID: expected credentials that may write to the bucket")
+	part("2/3", 1, "part.json: access denied (AccessDenied) with those of AWS_ACCESS_KEY_ID: expected credentials "+
+		"that may write to the bucket")
 	left(1)
 	s.Set(nil)
 	winnow(1, "2 of 3 parts of winnow extract are there", "cluster", "status", a.out)
 	winnow(1, "  2  begun", "cluster", "status", a.out)
 	winnow(1, "1 of 3 parts cannot be joined: begun: 2", "join", a.out)
-	s.Set(func(_ http.ResponseWriter, r *http.Request) bool { return strings.Contains(r.URL.Path, "photos/c") }) // no image is asked for
+	// no image is read
+	s.Set(func(_ http.ResponseWriter, r *http.Request) bool { return strings.Contains(r.URL.Path, "photos/c") })
 	part("2/3", 0, "")
 	left(0)
 	s.Set(nil)
 	part("2/3", 0, "nothing to do")
 	if list := puts(""); list != nil {
-		t.Errorf("of a part that was there %q were put", list)
+		t.Errorf("a complete part was put again: %q", list)
 	}
 	part("2/3", 1, "holds parts of another job", "--batch", "2")
 	s.Put(t, "runs/features.parts/2-of-3/features.npy", []byte("cut"))
 	winnow(1, "  2  torn  has a features.npy of 3 bytes", "cluster", "status", a.out)
 	part("2/3", 0, "")
 	s.Set(stopped)
-	part("2/3", 1, "access denied", "--overwrite") // what was there is not whole any more, though all its files are
+	part("2/3", 1, "access denied", "--overwrite") // the part is no longer complete, though its files are there
 	s.Set(nil)
 	winnow(1, "  2  begun", "cluster", "status", a.out)
 	part("2/3", 0, "", "--overwrite")
@@ -264,17 +267,13 @@ func TestPartsInObjectStore(t *testing.T) {
 		t.Errorf("joined here (-one +parts):\n%s", diff)
 	}
 	a.out = "s3://birds/runs/other"
-	if _, errs, code := a.extract(t, t.Context()); code != 2 || !strings.Contains(errs, "with --shard (1/1: all in one part)") {
-		t.Errorf("without --shard: exit code %d: %s", code, errs)
-	}
+	a.fails(t, 2, "with --shard (1/1: all in one part)")
 }
 
-// joinable returns an output on this machine that one part is of.
+// joinable returns a local output with its only part.
 func joinable(t *testing.T) string {
 	t.Helper()
 	b := newAlbum(t, 5)
-	if _, errs, code := b.extract(t, t.Context(), "--shard", "1/1"); code != 0 {
-		t.Fatal(errs)
-	}
+	b.mustExtract(t, "--shard", "1/1")
 	return b.out
 }

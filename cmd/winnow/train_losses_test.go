@@ -13,8 +13,8 @@ import (
 	"winnow/train"
 )
 
-// Every loss of the catalog trains from the command line, against the batch and, where it can, against the bank: no
-// step is skipped from the second on (a bank begins empty), every value is finite, and the validation stands.
+// Every loss of the catalog trains from the command line, against the batch and, if it can, against the bank. No step
+// is skipped from the second on (a bank begins empty), every value is finite, and there is a validation.
 func TestTrainWithEveryLoss(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.2)
@@ -27,17 +27,15 @@ func TestTrainWithEveryLoss(t *testing.T) {
 			t.Run(term, func(t *testing.T) {
 				out := filepath.Join(w.dir, "runs", strings.ReplaceAll(term, ":", "-"))
 				args := w.args(out)
-				args = append(args[:len(args)-2], "--steps", "12", "--loss", term, "--filter", "none", "--set", "validation.every=12 steps")
-				code, _, stderr := call(context.Background(), args...)
-				if code != 0 {
-					t.Fatalf("exit %d\n%s", code, stderr)
-				}
+				args = append(args[:len(args)-2], "--steps", "12", "--loss", term, "--filter", "none", "--set",
+					"validation.every=12 steps")
+				mustCall(t, args...)
 				var result folder.Result
 				if err := json.Unmarshal([]byte(readFile(t, out, folder.ResultFile)), &result); err != nil {
 					t.Fatal(err)
 				}
 				if v := result.Validation; v.Whitened.PrecisionAt1 < 0.3 {
-					t.Errorf("the world is harder than meant: %+v", v)
+					t.Errorf("the world is too hard: %+v", v)
 				}
 				steps := 0
 				for line := range strings.Lines(readFile(t, out, train.MetricsFile)) {
@@ -68,11 +66,14 @@ func TestTrainWithEveryLoss(t *testing.T) {
 
 // Losses add up, each with its weight.
 func TestTrainAddsLossesUp(t *testing.T) {
-	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--loss", "Soft-Triple:0.5", "--loss", "contrastive:bank:2")
-	if code != 0 || !strings.Contains(stdout, "name: soft_triple") || !strings.Contains(stdout, "weight: 0.5") || !strings.Contains(stdout, "weight: 2") {
+	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--loss", "Soft-Triple:0.5", "--loss",
+		"contrastive:bank:2")
+	if code != 0 || !strings.Contains(stdout, "name: soft_triple") || !strings.Contains(stdout, "weight: 0.5") ||
+		!strings.Contains(stdout, "weight: 2") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	if code, _, stderr := call(context.Background(), "train", "--defaults", "--loss", "triplet:heavy"); code == 0 || !strings.Contains(stderr, `found "heavy" behind the name`) {
+	if code, _, stderr := call(context.Background(), "train", "--defaults", "--loss", "triplet:heavy"); code == 0 ||
+		!strings.Contains(stderr, `found "heavy" behind the name`) {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }
@@ -91,11 +92,10 @@ func TestTrainOnUnlabelledImages(t *testing.T) {
 	run := func(name string, more ...string) string {
 		out := filepath.Join(w.dir, "runs", name)
 		args := w.args(out, append([]string{"--loss", "adapted_triplet", "--filter", "none"}, more...)...)
-		code, _, stderr := call(context.Background(), args...)
-		if code != 0 {
-			t.Fatalf("exit %d\n%s", code, stderr)
-		}
-		if want := "80 images of the train split have no label and are in the batches, 16 in each"; (len(more) > 0) != strings.Contains(stderr, want) {
+		_, stderr := mustCall(t, args...)
+		told := strings.Contains(stderr,
+			"80 images of the train split have no label and are in the batches, 16 in each")
+		if told != (len(more) > 0) {
 			t.Errorf("%s: standard error:\n%s", name, stderr)
 		}
 		return readFile(t, out, folder.LastHeadFile)
@@ -103,37 +103,41 @@ func TestTrainOnUnlabelledImages(t *testing.T) {
 	if run("without") == run("with", "--set", "sampler.unlabelled=16") {
 		t.Error("images without a label changed nothing")
 	}
-	code, _, stderr := call(context.Background(), w.args(filepath.Join(w.dir, "runs", "no"), "--loss", "triplet", "--set", "sampler.unlabelled=16")...)
-	if want := "sampler.unlabelled: found 16, but no loss of the run learns from images without a label: expected 0, or the loss adapted_triplet"; code == 0 || !strings.Contains(stderr, want) {
+	code, _, stderr := call(context.Background(), w.args(filepath.Join(w.dir, "runs", "no"), "--loss", "triplet",
+		"--set", "sampler.unlabelled=16")...)
+	if want := "sampler.unlabelled: found 16, but no loss of the run learns from images without a label: expected 0, " +
+		"or the loss adapted_triplet"; code == 0 || !strings.Contains(stderr, want) {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }
 
-// Settings of a loss that contradict each other are misuse, found before anything is read; and a run whose batches
-// give no loss anything to learn from says so.
+// Contradictory settings of a loss are misuse, found before anything is read. A run whose batches give no loss
+// anything to learn from says so.
 func TestTrainWhereNothingIsLearnt(t *testing.T) {
-	code, _, stderr := call(context.Background(), "train", "--loss", "triplet", "--set", "losses.0.settings.select=easy")
-	if want := "losses.0.settings: losses: triplet: select: found easy with gap 0.2"; code != 2 || !strings.Contains(stderr, want) {
+	code, _, stderr := call(context.Background(), "train", "--loss", "triplet", "--set",
+		"losses.0.settings.select=easy")
+	if want := "losses.0.settings: losses: triplet: select: found easy with gap 0.2"; code != 2 ||
+		!strings.Contains(stderr, want) {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 	needRuntime(t)
 	w := newWorld(t, 3, 0)
-	for batch, want := range map[string]string{"4x1": "in 4 of 4 steps no loss had anything to learn from", "900x2": ""} {
+	for batch, want := range map[string]string{"4x1": "in 4 of 4 steps no loss had anything to learn from",
+		"900x2": ""} {
 		out := filepath.Join(w.dir, "runs", batch)
 		args := w.args(out)
 		args = append(args[:len(args)-2], "--loss", "triplet", "--filter", "none", "--batch", batch, "--steps", "4")
-		code, stdout, stderr := call(context.Background(), args...)
-		if code != 0 {
-			t.Fatalf("exit %d\n%s", code, stderr)
-		}
-		if strings.Contains(stdout, "no loss had anything to learn from") != (want != "") || !strings.Contains(stdout, want) {
+		stdout, stderr := mustCall(t, args...)
+		if strings.Contains(stdout, "no loss had anything to learn from") != (want != "") || !strings.Contains(stdout,
+			want) {
 			t.Errorf("--batch %s:\n%s", batch, stdout)
 		}
 		if tells := strings.Contains(stderr, "900 are asked for, and there are no more"); tells != (batch == "900x2") {
 			t.Errorf("--batch %s:\n%s", batch, stderr)
 		}
 		var result folder.Result
-		if err := json.Unmarshal([]byte(readFile(t, out, folder.ResultFile)), &result); err != nil || (result.Idle == 4) != (want != "") {
+		if err := json.Unmarshal([]byte(readFile(t, out, folder.ResultFile)), &result); err != nil ||
+			(result.Idle == 4) != (want != "") {
 			t.Errorf("--batch %s: %d idle steps in %s (%v)", batch, result.Idle, folder.ResultFile, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"winnow/train"
 )
 
-// Every class's β of a margin loss is trained with its own solver; the losses that draw or take two means train too.
+// The β of every class of a margin loss is trained; losses that draw negatives or take two means train, too.
 func TestTrainWithMarginAndItsKin(t *testing.T) {
 	drawnRun(t)
 	for _, c := range []struct {
@@ -20,7 +20,8 @@ func TestTrainWithMarginAndItsKin(t *testing.T) {
 		{"means", "--loss adapted_triplet --set losses.0.settings.lambda=0.5", 0},
 		{"sums", "--loss marginal:0.5 --loss quadruplet:0.5 --set losses.0.settings.select=random_semihard", 0},
 	} {
-		mustRun(t, "winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --screen none --epochs 4 "+c.losses+" --out "+c.name)
+		mustRun(t, "winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --screen "+
+			"none --epochs 4 "+c.losses+" --out "+c.name)
 		params, err := train.ReadLossParams(c.name)
 		if err != nil || len(params) != c.params {
 			t.Fatalf("%s: %d parameters of losses (%v), expected %d", c.name, len(params), err, c.params)
@@ -37,7 +38,8 @@ func TestTrainWithMarginAndItsKin(t *testing.T) {
 			}
 		}
 		var result measure.Result
-		if err := json.Unmarshal([]byte(mustRun(t, "winnow eval "+c.name+" --json")), &result); err != nil || result.PrecisionAt1 < 0.7 {
+		if err := json.Unmarshal([]byte(mustRun(t, "winnow eval "+c.name+" --json")), &result); err != nil ||
+			result.PrecisionAt1 < 0.7 {
 			t.Errorf("%s: P@1 %v (%v)", c.name, result.PrecisionAt1, err)
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -17,13 +16,13 @@ import (
 	"winnow/train/peers"
 )
 
-// peersArgs are those of a short training by a method.
+// peersArgs returns the arguments of a short training by a method.
 func (w world) peersArgs(method, out string, more ...string) []string {
 	return append([]string{"train", "--manifest", w.manifest, "--root", w.dir, "--features", w.store, "--out", out,
 		"--method", method, "--dim", "24", "--batch", "32", "--noise-rate", "0.3", "--epochs", "12"}, more...)
 }
 
-// Every method leaves a run folder that the other commands take.
+// Every method leaves a run folder that the other commands read.
 func TestTrainMethods(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0.3)
@@ -44,7 +43,8 @@ func TestTrainMethods(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := result.Validation
-		t.Logf("%s: frozen %.4f, whitened %.4f, trained %.4f after step %d", method, v.Frozen.PrecisionAt1, v.Whitened.PrecisionAt1, v.Trained.PrecisionAt1, result.BestStep)
+		t.Logf("%s: frozen %.4f, whitened %.4f, trained %.4f after step %d", method, v.Frozen.PrecisionAt1,
+			v.Whitened.PrecisionAt1, v.Trained.PrecisionAt1, result.BestStep)
 		if v.Trained.PrecisionAt1 < v.Frozen.PrecisionAt1 {
 			t.Errorf("%s: P@1 %.4f trained, %.4f frozen", method, v.Trained.PrecisionAt1, v.Frozen.PrecisionAt1)
 		}
@@ -65,7 +65,8 @@ func TestTrainMethods(t *testing.T) {
 			t.Errorf("%s: eval: exit %d\n%s%s", method, code, stdout, stderr)
 		}
 		code, stdout, stderr = call(context.Background(), "audit", out, "--top", "3", "--json")
-		if code != 0 || !strings.Contains(stdout, `"rate": 0.3`) || !strings.Contains(stderr, "the run's method, "+method+", has no filter") {
+		if code != 0 || !strings.Contains(stdout, `"rate": 0.3`) || !strings.Contains(stderr, "the run's method, "+
+			method+", has no filter") {
 			t.Errorf("%s: audit: exit %d\n%.300s%s", method, code, stdout, stderr)
 		}
 		code, _, stderr = call(context.Background(), "export", out, "--npy", filepath.Join(w.dir, method+".npy"))
@@ -75,7 +76,7 @@ func TestTrainMethods(t *testing.T) {
 	}
 }
 
-// checkKeptShares reads what a run's metrics say of the rows it learned from.
+// checkKeptShares checks the share of rows that a run learned from.
 func checkKeptShares(t *testing.T, method, text string) {
 	t.Helper()
 	var first, last float64
@@ -93,48 +94,29 @@ func checkKeptShares(t *testing.T, method, text string) {
 			first = last
 		}
 	}
-	want := map[string]float64{peers.CoTeaching: 22. / 32, peers.CoTeachingTemperature: 22. / 32, peers.FCorrection: 1, peers.CrossEntropy: 1}[method]
+	want := map[string]float64{peers.CoTeaching: 22. / 32, peers.CoTeachingTemperature: 22. / 32, peers.FCorrection: 1,
+		peers.CrossEntropy: 1}[method]
 	if first != 1 || want > 0 && last != want || last > 1 {
 		t.Errorf("%s: kept share from %v to %v, expected 1 to %v", method, first, last, want)
 	}
 }
 
-// Interrupted and resumed, a method's run leaves the same files as uninterrupted.
+// An interrupted and resumed run of a method leaves the same files as an uninterrupted one.
 func TestTrainMethodResumes(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
 	for method, settings := range map[string][]string{
 		peers.CoTeachingPlus: {"--set", "peers.warm_up=2 epochs", "--set", "checkpoint=7 steps", "--epochs", "5"},
-		peers.FCorrection:    {"--set", "peers.transition=estimated", "--set", "peers.first_stage=15 steps", "--epochs", "5"},
+		peers.FCorrection: {"--set", "peers.transition=estimated", "--set", "peers.first_stage=15 steps", "--epochs",
+			"5"},
 	} {
 		whole, cut := filepath.Join(w.dir, method, "whole"), filepath.Join(w.dir, method, "cut")
-		if code, _, stderr := call(context.Background(), w.peersArgs(method, whole, settings...)...); code != 0 {
-			t.Fatal(stderr)
-		}
-		for i := 0; ; i++ {
-			ctx, cancel := context.WithCancel(context.Background())
-			watch := &cancelAfter{n: 2, cancel: cancel}
-			args := w.peersArgs(method, cut, append(settings, "--resume")...)
-			if i > 0 {
-				args = []string{"train", "--resume", "--out", cut} // the run knows its own method
-			}
-			code := execute(ctx, append([]string{"winnow"}, args...), new(bytes.Buffer), watch)
-			cancel()
-			if code == 0 {
-				if i == 0 {
-					t.Error("the run was never cut")
-				}
-				break
-			}
-			if code != 130 || i > 20 {
-				t.Fatalf("%s: exit %d\n%s", method, code, watch)
-			}
-		}
-		for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile, folder.ConfigFile} {
-			if readFile(t, whole, name) != readFile(t, cut, name) {
-				t.Errorf("%s: %s differs between the whole and the resumed run", method, name)
-			}
-		}
+		mustCall(t, w.peersArgs(method, whole, settings...)...)
+		cutAgain(t, 2, w.peersArgs(method, cut, append(settings, "--resume")...), func() []string {
+			return []string{"train", "--resume", "--out", cut} // the run knows its method
+		})
+		sameFiles(t, whole, cut, folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile,
+			folder.ConfigFile)
 	}
 }
 
@@ -149,21 +131,37 @@ func TestTrainMethodMisuse(t *testing.T) {
 		code int
 		want string
 	}{
-		{w.peersArgs("co-teaching", out, "--loss", "triplet"), 2, "losses: found 1, expected none: co-teaching has its own loss"},
-		{w.peersArgs("coteaching", out, "--filter", "vmf"), 2, `method: found "coteaching" (did you mean "co-teaching"?), expected metric, co-teaching,`},
-		{w.peersArgs("co-teaching", out, "--filter", "vmf"), 2, `filter.scorer: found "vmf", expected none: co-teaching has its own loss`},
-		{w.peersArgs("mentornet", out), 2, `method: found "mentornet", expected metric, co-teaching, co-teaching-plus, co-teaching-temperature, f-correction, cross-entropy`},
-		{w.peersArgs("co-teaching", out, "--batch", "8x4"), 2, `--batch: found "8x4", expected a number of images, because the sampler is shuffle`},
-		{w.peersArgs("co-teaching", out, "--set", "bank.size=9"), 2, "bank.size: found 9, expected 0: co-teaching has its own loss"},
-		{w.peersArgs("co-teaching", out, "--set", "peers.transition=pair"), 2, "peers: co-teaching: transition: found pair, expected none"},
-		{w.peersArgs("co-teaching", out, "--set", "peers.warm_up=2 epochs"), 2, "peers.warm_up: found 2 epochs, expected none: it is for co-teaching-plus"},
-		{w.peersArgs("co-teaching-temperature", out, "--set", "peers.classifier=linear"), 2, "classifier: found linear, expected cosine"},
-		{w.peersArgs("co-teaching", out, "--set", "peers.forget=1"), 2, "unknown key peers.forget: known here are classifier, exponent, first_stage, gradual, percentile, rate, temperature, transition, warm_up"},
-		{w.peersArgs("co-teaching", out, "--noise-rate", "1"), 2, "peers: co-teaching: rate: found 1, expected a share from 0 to below 1"},
-		{w.peersArgs("f-correction", out, "--set", "peers.transition=estimated", "--set", "validation.patience=2"), 2, "validation.patience: found 2, expected 0"},
-		{w.peersArgs("f-correction", out, "--set", "peers.transition=estimated", "--set", "peers.first_stage=12 epochs"), 1, "first_stage: 120 steps, expected fewer than the 120 of the run"},
-		{w.peersArgs("co-teaching", out, "--set", "schedule.beta1=0.1", "--set", "solver.name=sgd"), 2, "beta1: found 0.1, but sgd has none"},
-		{w.peersArgs("co-teaching", out, "--config", file), 2, "losses: found 1, expected none: co-teaching has its own loss"},
+		{w.peersArgs("co-teaching", out, "--loss", "triplet"), 2, "losses: found 1, expected none: co-teaching has " +
+			"its own loss"},
+		{w.peersArgs("coteaching", out, "--filter", "vmf"), 2,
+			`method: found "coteaching" (did you mean "co-teaching"?), expected metric, co-teaching,`},
+		{w.peersArgs("co-teaching", out, "--filter", "vmf"), 2,
+			`filter.scorer: found "vmf", expected none: co-teaching has its own loss`},
+		{w.peersArgs("mentornet", out), 2,
+			`method: found "mentornet", expected metric, co-teaching, co-teaching-plus, co-teaching-temperature, ` +
+				"f-correction, cross-entropy"},
+		{w.peersArgs("co-teaching", out, "--batch", "8x4"), 2,
+			`--batch: found "8x4", expected a number of images, because the sampler is shuffle`},
+		{w.peersArgs("co-teaching", out, "--set", "bank.size=9"), 2, "bank.size: found 9, expected 0: co-teaching " +
+			"has its own loss"},
+		{w.peersArgs("co-teaching", out, "--set", "peers.transition=pair"), 2, "peers: co-teaching: transition: " +
+			"found pair, expected none"},
+		{w.peersArgs("co-teaching", out, "--set", "peers.warm_up=2 epochs"), 2, "peers.warm_up: found 2 epochs, " +
+			"expected none: it is for co-teaching-plus"},
+		{w.peersArgs("co-teaching-temperature", out, "--set", "peers.classifier=linear"), 2,
+			"classifier: found linear, expected cosine"},
+		{w.peersArgs("co-teaching", out, "--set", "peers.forget=1"), 2, "unknown key peers.forget: known here are " +
+			"classifier, exponent, first_stage, gradual, percentile, rate, temperature, transition, warm_up"},
+		{w.peersArgs("co-teaching", out, "--noise-rate", "1"), 2, "peers: co-teaching: rate: found 1, expected a " +
+			"share from 0 to below 1"},
+		{w.peersArgs("f-correction", out, "--set", "peers.transition=estimated", "--set", "validation.patience=2"), 2,
+			"validation.patience: found 2, expected 0"},
+		{w.peersArgs("f-correction", out, "--set", "peers.transition=estimated", "--set",
+			"peers.first_stage=12 epochs"), 1, "first_stage: 120 steps, expected fewer than the 120 of the run"},
+		{w.peersArgs("co-teaching", out, "--set", "schedule.beta1=0.1", "--set", "solver.name=sgd"), 2,
+			"beta1: found 0.1, but sgd has none"},
+		{w.peersArgs("co-teaching", out, "--config", file), 2, "losses: found 1, expected none: co-teaching has " +
+			"its own loss"},
 		{w.args(out, "--set", "peers.classifier=cosine"), 2, "peers: found settings of another method than metric"},
 	} {
 		code, stdout, stderr := call(context.Background(), c.args...)
@@ -176,7 +174,7 @@ func TestTrainMethodMisuse(t *testing.T) {
 	}
 }
 
-// The published settings of Co-teaching can be stated, and what is printed reads back the same.
+// The published settings of Co-teaching can be configured, and the printed settings read back the same.
 func TestTrainStatesPublishedSettings(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "coteaching.yaml")
@@ -193,18 +191,22 @@ peers: {rate: 0.2, gradual: 10 epochs, exponent: 1, warm_up: 20 epochs}
 		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
 	}
 	p := cfg.Peers.In(cfg.Method, 7)
-	if cfg.Method != peers.CoTeachingPlus || p.Rate != 0.2 || p.Gradual != 10 || p.WarmUp != 20 || p.Epoch != 7 || cfg.Sampler.Rows != 64 || cfg.Schedule.Beta1 != 0.1 || len(cfg.Losses) != 0 || cfg.Filter.Scorer != config.NoFilter {
+	if cfg.Method != peers.CoTeachingPlus || p.Rate != 0.2 || p.Gradual != 10 || p.WarmUp != 20 || p.Epoch != 7 ||
+		cfg.Sampler.Rows != 64 || cfg.Schedule.Beta1 != 0.1 || len(cfg.Losses) != 0 ||
+		cfg.Filter.Scorer != config.NoFilter {
 		t.Errorf("settings %+v", cfg)
 	}
 	code, plain, _ := call(context.Background(), "train", "--defaults", "--method", "co-teaching-temperature")
-	if cfg, err := config.Parse("printed", []byte(plain), nil); code != 0 || err != nil || cfg.Peers.Classifier != peers.Cosine || cfg.Schedule.Hold != 0.4 || cfg.Solver.LR.Value != 1e-3 {
+	if cfg, err := config.Parse("printed", []byte(plain), nil); code != 0 || err != nil ||
+		cfg.Peers.Classifier != peers.Cosine || cfg.Schedule.Hold != 0.4 || cfg.Solver.LR.Value != 1e-3 {
 		t.Errorf("exit %d, %v\n%s", code, err, plain)
 	}
 }
 
-// filesOfAnyRun are those that a run on stored features writes whatever it trains by.
+// filesOfAnyRun returns the files that every run on stored features writes.
 func filesOfAnyRun() []string {
 	return slices.DeleteFunc(folder.Files(), func(name string) bool {
-		return strings.HasSuffix(name, ".onnx") || slices.Contains([]string{folder.WeightsFile, folder.CorrectionsFile, folder.ScreenedFile, folder.RangeFile, train.DiagnosticsFile}, name)
+		return strings.HasSuffix(name, ".onnx") || slices.Contains([]string{folder.WeightsFile, folder.CorrectionsFile,
+			folder.ScreenedFile, folder.RangeFile, train.DiagnosticsFile}, name)
 	})
 }

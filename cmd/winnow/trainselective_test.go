@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -15,13 +14,14 @@ import (
 	"winnow/train/selective"
 )
 
-// selectiveArgs are those of a short training by a method.
+// selectiveArgs returns the arguments of a short training by a method.
 func (w world) selectiveArgs(method, out string, more ...string) []string {
 	return append([]string{"train", "--manifest", w.manifest, "--root", w.dir, "--features", w.store, "--out", out,
-		"--method", method, "--dim", "24", "--batch", "32", "--epochs", "8", "--set", "selective.warm_up=2 epochs"}, more...)
+		"--method", method, "--dim", "24", "--batch", "32", "--epochs", "8", "--set", "selective.warm_up=2 epochs"},
+		more...)
 }
 
-// Both methods leave a run folder that the other commands take, and say that they are on frozen features.
+// Both methods leave a run folder that the other commands read, and say that they run on frozen features.
 func TestTrainSelective(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0.3)
@@ -39,14 +39,16 @@ func TestTrainSelective(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := result.Validation
-		t.Logf("%s: frozen %.4f, whitened %.4f, trained %.4f after step %d", method, v.Frozen.PrecisionAt1, v.Whitened.PrecisionAt1, v.Trained.PrecisionAt1, result.BestStep)
+		t.Logf("%s: frozen %.4f, whitened %.4f, trained %.4f after step %d", method, v.Frozen.PrecisionAt1,
+			v.Whitened.PrecisionAt1, v.Trained.PrecisionAt1, result.BestStep)
 		if v.Trained.PrecisionAt1 < v.Frozen.PrecisionAt1 {
 			t.Errorf("%s: P@1 %.4f trained, %.4f frozen", method, v.Trained.PrecisionAt1, v.Frozen.PrecisionAt1)
 		}
 		if !strings.Contains(stderr, selective.Title(method)) {
 			t.Errorf("%s: standard error does not name the method in full:\n%s", method, stderr)
 		}
-		if falls := strings.Contains(stderr, "the learning rate falls first after 125 epochs, which is not within this run"); falls != (method == selective.SelCL) {
+		if falls := strings.Contains(stderr, "the learning rate falls first after 125 epochs, which is not "+
+			"within this run"); falls != (method == selective.SelCL) {
 			t.Errorf("%s: said that the rate does not fall: %v\n%s", method, falls, stderr)
 		}
 		for _, name := range filesOfAnyRun() {
@@ -69,7 +71,7 @@ func TestTrainSelective(t *testing.T) {
 	}
 }
 
-// checkSelected sees that all rows count in the warm-up and fewer at the end.
+// checkSelected checks that all rows count in the warm-up and fewer at the end.
 func checkSelected(t *testing.T, method, text string) {
 	t.Helper()
 	var shares []float64
@@ -93,40 +95,19 @@ func checkSelected(t *testing.T, method, text string) {
 	}
 }
 
-// Interrupted and resumed, a run leaves the same files as uninterrupted.
+// An interrupted and resumed run leaves the same files as an uninterrupted one.
 func TestTrainSelectiveResumes(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
 	for _, method := range selective.Methods() {
 		settings := []string{"--set", "checkpoint=7 steps", "--epochs", "4", "--set", "selective.warm_up=1 epoch"}
 		whole, cut := filepath.Join(w.dir, method, "whole"), filepath.Join(w.dir, method, "cut")
-		if code, _, stderr := call(context.Background(), w.selectiveArgs(method, whole, settings...)...); code != 0 {
-			t.Fatal(stderr)
-		}
-		for i := 0; ; i++ {
-			ctx, cancel := context.WithCancel(context.Background())
-			watch := &cancelAfter{n: 2, cancel: cancel}
-			args := w.selectiveArgs(method, cut, append(settings, "--resume")...)
-			if i > 0 {
-				args = []string{"train", "--resume", "--out", cut} // the run knows its own method
-			}
-			code := execute(ctx, append([]string{"winnow"}, args...), new(bytes.Buffer), watch)
-			cancel()
-			if code == 0 {
-				if i == 0 {
-					t.Error("the run was never cut")
-				}
-				break
-			}
-			if code != 130 || i > 20 {
-				t.Fatalf("%s: exit %d\n%s", method, code, watch)
-			}
-		}
-		for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile, folder.ConfigFile} {
-			if readFile(t, whole, name) != readFile(t, cut, name) {
-				t.Errorf("%s: %s differs between the whole and the resumed run", method, name)
-			}
-		}
+		mustCall(t, w.selectiveArgs(method, whole, settings...)...)
+		cutAgain(t, 2, w.selectiveArgs(method, cut, append(settings, "--resume")...), func() []string {
+			return []string{"train", "--resume", "--out", cut} // the run knows its method
+		})
+		sameFiles(t, whole, cut, folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile,
+			folder.ConfigFile)
 	}
 }
 
@@ -139,16 +120,16 @@ func TestTrainSelectiveMisuse(t *testing.T) {
 		code int
 		want string
 	}{
-		{w.selectiveArgs("sel-cl", out, "--loss", "triplet"), 2, "losses: found 1, expected none: sel-cl has its own loss"},
-		{w.selectiveArgs("tcl", out, "--finetune", "all"), 2, "finetune.augment: found none, expected the name of a recipe: tcl compares two views"},
-		{w.selectiveArgs("tcl", out, "--set", "selective.beta=0.3"), 2, "selective: tcl: beta: found 0.3, expected none: it belongs to sel-cl"},
+		{w.selectiveArgs("sel-cl", out, "--loss", "triplet"), 2, "losses: found 1, expected none: sel-cl has " +
+			"its own loss"},
+		{w.selectiveArgs("tcl", out, "--finetune", "all"), 2, "finetune.augment: found none, expected the name of a " +
+			"recipe: tcl compares two views"},
+		{w.selectiveArgs("tcl", out, "--set", "selective.beta=0.3"), 2, "selective: tcl: beta: found 0.3, expected " +
+			"none: it belongs to sel-cl"},
 		{w.selectiveArgs("sel-cl", out, "--set", "selective.gmm=1"), 2, "unknown key selective.gmm: known here are"},
 		{w.selectiveArgs("sel-cl", out, "--batch", "1"), 1, "batches of 1 rows, expected at least 2"},
 		{w.args(out, "--set", "selective.alpha=0.5"), 2, "selective: found settings of another method than metric"},
 	} {
-		code, stdout, stderr := call(context.Background(), c.args...)
-		if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" {
-			t.Errorf("%v: exit %d, expected %d with …%s…\n%s%s", c.args[1:], code, c.code, c.want, stdout, stderr)
-		}
+		fails(t, c.code, c.want, c.args...)
 	}
 }

@@ -14,13 +14,14 @@ import (
 	"winnow/train"
 )
 
-// Validation by nearest class mean is winnow eval's number of the same state, where the classes are those trained.
+// Validation by nearest class mean, on trained classes, equals winnow eval's number of the same state.
 func TestValidationByClassMean(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 11, 0.3)
 	var list strings.Builder
 	for i, line := range strings.Split(readFile(t, w.manifest), "\n") {
-		switch { // of the classes that are trained a quarter validates; 0 and 1 are only trained, others only for validation
+		// a quarter of the trained classes' images validate; classes 0 and 1 are only trained, others only validated
+		switch {
 		case strings.Contains(line, "class00,") || strings.Contains(line, "class01,"):
 		case strings.HasPrefix(line, "c0") || strings.HasPrefix(line, "c1"):
 			if i%4 == 0 {
@@ -49,7 +50,8 @@ func TestValidationByClassMean(t *testing.T) {
 			best, n = max(best, *l.Validation), n+1
 		}
 	}
-	code, stdout, stderr := call(context.Background(), "eval", out, "--split", "validation", "--metrics", "nearest-class-mean", "--json")
+	code, stdout, stderr := call(context.Background(), "eval", out, "--split", "validation", "--metrics",
+		"nearest-class-mean", "--json")
 	if code != 0 {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}
@@ -63,23 +65,26 @@ func TestValidationByClassMean(t *testing.T) {
 		t.Errorf("the best of %d validations has accuracy %v, winnow eval says %v of that state", n, best, got)
 	}
 	code, _, stderr = call(context.Background(), w.args(filepath.Join(w.dir, "other"), measure...)...)
-	if code != 1 || !strings.Contains(stderr, "no image of the validation split has a class of the train split") || !strings.Contains(stderr, "validation.measure=p@1") {
+	if code != 1 || !strings.Contains(stderr, "no image of the validation split has a class of the train split") ||
+		!strings.Contains(stderr, "validation.measure=p@1") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
-	code, _, stderr = call(context.Background(), w.args(filepath.Join(w.dir, "unknown"), "--set", "validation.measure=ncm")...)
+	code, _, stderr = call(context.Background(), w.args(filepath.Join(w.dir, "unknown"), "--set",
+		"validation.measure=ncm")...)
 	if code == 0 || !strings.Contains(stderr, `validation.measure: found "ncm", expected p@1 or nearest-class-mean`) {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }
 
-// A validation split of one class finds nothing wrong and chooses nothing: training and report say so, and only then.
+// A validation split of one class cannot choose a state: training and report say so, and only then.
 func TestValidationOfOneClass(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 12, 0)
 	const told = "validation split has one class"
 	for _, one := range []bool{false, true} {
 		if one {
-			write(t, w.manifest, regexp.MustCompile(`(?m)^c2[1-9].*\n|^c3.*\n`).ReplaceAllString(readFile(t, w.manifest), ""))
+			write(t, w.manifest, regexp.MustCompile(`(?m)^c2[1-9].*\n|^c3.*\n`).ReplaceAllString(readFile(t,
+				w.manifest), ""))
 		}
 		out := filepath.Join(w.dir, fmt.Sprint("out", one))
 		code, _, stderr := call(context.Background(), w.args(out, "--epochs", "1")...)
@@ -88,7 +93,8 @@ func TestValidationOfOneClass(t *testing.T) {
 		}
 		page := filepath.Join(w.dir, "page.html")
 		code, _, stderr = call(context.Background(), "report", out, "--no-map", "--no-pictures", "--out", page)
-		if text := readFile(t, page); code != 0 || strings.Contains(text, told) != one || strings.Contains(text, "everything found there is right") != one {
+		if text := readFile(t, page); code != 0 || strings.Contains(text, told) != one || strings.Contains(text,
+			"everything found there is right") != one {
 			t.Errorf("one class: %v: report: exit %d\n%s", one, code, stderr)
 		}
 	}

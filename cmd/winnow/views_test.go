@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -11,10 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/datasets"
 	"winnow/features"
 	"winnow/papers/demo"
-	"winnow/run"
 	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/run/measure"
@@ -25,11 +21,9 @@ func TestExtractViewsCommand(t *testing.T) {
 	a := newAlbum(t, 13)
 	plain := a
 	plain.out = filepath.Join(a.dir, "plain")
-	if _, errs, code := plain.extract(t, t.Context()); code != 0 {
-		t.Fatal(errs)
-	}
+	plain.mustExtract(t)
 	flags := []string{"--views", "center+flip+2*prism", "--dtype", "float16", "--seed", "7"}
-	out, errs, code := a.extract(t, t.Context(), append(flags, "--json")...)
+	code, out, errs := a.extract(t, t.Context(), append(flags, "--json")...)
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
@@ -58,16 +52,17 @@ func TestExtractViewsCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, v := range y.Data {
-		if d := x.Data[i] - v; d > 5e-4*v || d < -5e-4*v { // features behind a Relu; half an ulp of float16 is 2⁻¹¹
+		if d := x.Data[i] - v; d > 5e-4*v || d < -5e-4*v { // features after a Relu; half an ulp of float16 is 2⁻¹¹
 			t.Errorf("number %d: %v as float16, %v as float32", i, x.Data[i], v)
 		}
 	}
 	if slices.Equal(x.Data, y.Data) {
-		t.Error("float16 lost nothing")
+		t.Error("float16 rounded nothing")
 	}
 	before := a.files(t)
-	out, _, code = a.extract(t, t.Context(), flags...)
-	if code != 0 || !strings.Contains(out, "13 images × 4 views × 7 values") || !strings.Contains(out, "as float16") || !strings.Contains(out, "nothing to do") {
+	code, out, _ = a.extract(t, t.Context(), flags...)
+	if code != 0 || !strings.Contains(out, "13 images × 4 views × 7 values") || !strings.Contains(out, "as float16") ||
+		!strings.Contains(out, "nothing to do") {
 		t.Errorf("again: %d: %s", code, out)
 	}
 	for want, other := range map[string][]string{
@@ -75,7 +70,8 @@ func TestExtractViewsCommand(t *testing.T) {
 		"asked for [center flip prism.1@8 prism.2@8]":                           {"--seed", "8"},
 		"made of float16 numbers, asked for float32":                            {"--dtype", "float32"},
 	} {
-		if _, errs, code := a.extract(t, t.Context(), append(slices.Clone(flags), other...)...); code != 1 || !strings.Contains(errs, want) || !strings.Contains(errs, "--overwrite") {
+		if code, _, errs := a.extract(t, t.Context(), append(slices.Clone(flags), other...)...); code != 1 ||
+			!strings.Contains(errs, want) || !strings.Contains(errs, "--overwrite") {
 			t.Errorf("%v: exit code %d: %s", other, code, errs)
 		}
 	}
@@ -87,13 +83,11 @@ func TestExtractViewsCommand(t *testing.T) {
 		`--dtype: found "float8", expected float32 or float16`:                                  {"--dtype", "float8"},
 		`--views: backbone: augmentation "prsim" is unknown (did you mean "prism"?): known are`: {"--views", "2*prsim"},
 	} {
-		if _, errs, code := a.extract(t, t.Context(), other...); code != 2 || !strings.Contains(errs, want) {
-			t.Errorf("%v: exit code %d: %s", other, code, errs)
-		}
+		a.fails(t, 2, want, other...)
 	}
 }
 
-// withViews replaces the world's store by one of three views: features under three independent draws of noise.
+// withViews replaces the world's store by one of three views: the features with three draws of noise.
 func (w world) withViews(t testing.TB, dtype string) {
 	t.Helper()
 	s, err := features.Open(w.store)
@@ -115,7 +109,8 @@ func (w world) withViews(t testing.TB, dtype string) {
 			}
 		}
 	}
-	writer, err := features.Create(w.store, features.Plan{Key: key, Paths: s.Paths, Dim: s.Dim, Batch: s.Rows, Device: "cpu", Winnow: "test"}, true)
+	writer, err := features.Create(w.store, features.Plan{Key: key, Paths: s.Paths, Dim: s.Dim, Batch: s.Rows,
+		Device: "cpu", Winnow: "test"}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,8 +123,8 @@ func (w world) withViews(t testing.TB, dtype string) {
 	}
 }
 
-// TestTrainOnViews: a run on several views differs from one on the centre, goes on to the same bits, and eval, audit
-// and export look at the centre or at the mean.
+// TestTrainOnViews trains on several views, which differs from training on the centre; a resumed run ends with the same
+// bits; eval, audit and export use the centre or the mean.
 func TestTrainOnViews(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
@@ -140,25 +135,8 @@ func TestTrainOnViews(t *testing.T) {
 	if code != 0 || !strings.Contains(stderr, "3 views of each training image: every visit shows one of them, drawn") {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	for i := 0; ; i++ {
-		ctx, cancel := context.WithCancel(t.Context())
-		code := execute(ctx, append([]string{"winnow"}, w.args(cut, append(settings, "--resume")...)...), new(bytes.Buffer), &cancelAfter{n: 3, cancel: cancel})
-		cancel()
-		if code == 0 {
-			if i == 0 {
-				t.Error("the run was never cut")
-			}
-			break
-		}
-		if code != 130 || i > 50 {
-			t.Fatalf("exit %d", code)
-		}
-	}
-	for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile} {
-		if readFile(t, whole, name) != readFile(t, cut, name) {
-			t.Errorf("%s differs between the whole and the resumed run", name)
-		}
-	}
+	cutAgain(t, 3, w.args(cut, append(settings, "--resume")...), nil)
+	sameFiles(t, whole, cut, folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile)
 	one := w
 	one.store = filepath.Join(w.dir, "centre")
 	s, err := features.Open(w.store)
@@ -171,11 +149,13 @@ func TestTrainOnViews(t *testing.T) {
 	}
 	one.makeStore(t, s.Paths, x.Data, nil)
 	centre := filepath.Join(w.dir, "of the centre")
-	if code, _, stderr := call(t.Context(), one.args(centre, settings...)...); code != 0 || strings.Contains(stderr, "views of each") {
+	if code, _, stderr := call(t.Context(), one.args(centre, settings...)...); code != 0 || strings.Contains(stderr,
+		"views of each") {
 		t.Fatal(stderr)
 	}
-	if readFile(t, whole, train.MetricsFile) == readFile(t, centre, train.MetricsFile) { // a head names its settings too, which differ
-		t.Error("the views play no part in training")
+	// the head's file would differ anyway, by its settings
+	if readFile(t, whole, train.MetricsFile) == readFile(t, centre, train.MetricsFile) {
+		t.Error("the views do not affect training")
 	}
 	var scores []float64
 	for _, view := range []string{"center", "mean"} {
@@ -184,12 +164,13 @@ func TestTrainOnViews(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || r.View != view {
 			t.Fatalf("exit code %d, %v, view %q: %s", code, err, r.View, stderr)
 		}
-		if want := map[string]string{"center": "using the centre (the view mean averages all)", "mean": "using the mean of the 3 views"}[view]; !strings.Contains(stderr, want) {
+		if want := map[string]string{"center": "using the centre (the view mean averages all)",
+			"mean": "using the mean of the 3 views"}[view]; !strings.Contains(stderr, want) {
 			t.Errorf("%s: %s", view, stderr)
 		}
 		scores = append(scores, r.PrecisionAt1)
 	}
-	if scores[1] < scores[0]+0.02 { // the noise of three draws is 1/√3 of that of one
+	if scores[1] < scores[0]+0.02 { // the mean of three draws has 1/√3 of the noise of one
 		t.Errorf("P@1 of the mean %.3f, of the centre %.3f", scores[1], scores[0])
 	}
 	code, out, stderr := call(t.Context(), "audit", whole, "--view", "mean", "--json")
@@ -199,50 +180,35 @@ func TestTrainOnViews(t *testing.T) {
 	npy := map[string]string{}
 	for _, view := range []string{"center", "mean"} {
 		path := filepath.Join(w.dir, view+".npy")
-		if code, _, stderr := call(t.Context(), "export", whole, "--npy", path, "--view", view); code != 0 {
-			t.Fatalf("export: %s", stderr)
-		}
+		mustCall(t, "export", whole, "--npy", path, "--view", view)
 		npy[view] = readFile(t, path)
 	}
 	if npy["center"] == npy["mean"] {
 		t.Error("export gives the same vectors of the centre and of the mean")
 	}
-	if code, _, stderr := call(t.Context(), "eval", whole, "--split", "validation", "--view", "first"); code != 2 || !strings.Contains(stderr, `--view: found "first", expected center or mean`) {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
+	fails(t, 2, `--view: found "first", expected center or mean`, "eval", whole, "--split", "validation", "--view",
+		"first")
 }
 
-// TestOneViewHasNoMean, and noise of clusters reads the centre of a store of several.
+// TestOneViewHasNoMean refuses the mean of one view. Noise of clusters uses the centre of several.
 func TestOneViewHasNoMean(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0)
 	out := filepath.Join(w.dir, "run")
-	if code, _, stderr := call(t.Context(), w.args(out, "--epochs", "1")...); code != 0 {
-		t.Fatal(stderr)
-	}
+	mustCall(t, w.args(out, "--epochs", "1")...)
 	code, _, stderr := call(t.Context(), "eval", out, "--split", "validation", "--view", "mean")
-	if code != 1 || !strings.Contains(stderr, "holds one view of each image, the center, expected several") || !strings.Contains(stderr, "--views center+flip") {
+	if code != 1 || !strings.Contains(stderr, "holds one view of each image, the center, expected several") ||
+		!strings.Contains(stderr, "--views center+flip") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	w.withViews(t, "")
-	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := features.Open(w.store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := run.VectorsIn(t.Context(), store, d, datasets.Train)
-	if err != nil || x.Rows != 320 || x.Cols != worldDim {
-		t.Errorf("%d×%d: %v", x.Rows, x.Cols, err)
-	}
-	if code, _, stderr := call(t.Context(), "eval", out, "--split", "validation", "--view", "mean"); code != 0 { // the head stays as it is
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
+	mustCall(t, "data", "corrupt", w.manifest, "--noise", "small-cluster", "--features", w.store, "--noise-rate", "0.2",
+		"--out", filepath.Join(w.dir, "noisy.csv"))
+	// the head can be evaluated on several views
+	mustCall(t, "eval", out, "--split", "validation", "--view", "mean")
 }
 
-// TestMethodsOnViews: every other method trains on several views, and otherwise than on the first alone.
+// TestMethodsOnViews trains on several views by the other methods; the same run ends with the same bytes.
 func TestMethodsOnViews(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.3)
@@ -251,41 +217,42 @@ func TestMethodsOnViews(t *testing.T) {
 		var ends []string
 		for _, seed := range []string{"1", "1"} {
 			out := filepath.Join(w.dir, method+"-"+string(rune('a'+len(ends))))
-			code, _, stderr := call(t.Context(), "train", "--manifest", w.manifest, "--features", w.store, "--out", out, "--method", method,
+			code, _, stderr := call(t.Context(), "train", "--manifest", w.manifest, "--features", w.store, "--out", out,
+				"--method", method,
 				"--dim", "24", "--epochs", "2", "--batch", "40", "--seed", seed, "--noise-rate", "0.3", "--lr", "1e-2")
 			if code != 0 || !strings.Contains(stderr, "3 views of each training image") {
 				t.Fatalf("%s: exit code %d: %s", method, code, stderr)
 			}
-			if strings.HasPrefix(method, "t") && !strings.Contains(stderr, "views are one of the 3 stored views, drawn, with noise") {
+			if strings.HasPrefix(method, "t") && !strings.Contains(stderr, "views are one of the 3 stored views, "+
+				"drawn, with noise") {
 				t.Errorf("%s: %s", method, stderr)
 			}
 			ends = append(ends, readFile(t, out, folder.LastHeadFile))
 		}
 		if ends[0] != ends[1] {
-			t.Errorf("%s: the same run ended otherwise", method)
+			t.Errorf("%s: the same run gave other bytes", method)
 		}
 	}
 }
 
-// TestFinetuneOnViews: a backbone that is trained starts from the centre of a store of several views, the stored bytes
-// being those of the centre alone, and its own features have no mean.
+// TestFinetuneOnViews fine-tunes from a store of several views: only the centre is used, and the run's own features
+// have no mean.
 func TestFinetuneOnViews(t *testing.T) {
 	atelier(t)
 	for out, views := range map[string]string{"one": "center", "three": "center+flip+1*digits"} {
-		mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", demo.Backbone, "--out", out, "--views", views)
+		mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", demo.Backbone, "--out", out,
+			"--views", views)
 	}
 	for _, run := range []string{"one", "three"} {
 		_, stderr := mustCall(t, tuneArgs("tuned-"+run, "block5*", "--features", run)...)
-		if told := strings.Contains(stderr, "of the 3 stored views of each image only the centre is used"); told != (run == "three") {
+		told := strings.Contains(stderr, "of the 3 stored views of each image only the centre is used")
+		if told != (run == "three") {
 			t.Errorf("%s: %s", run, stderr)
 		}
 	}
 	if readFile(t, "tuned-one", train.MetricsFile) != readFile(t, "tuned-three", train.MetricsFile) {
-		t.Error("the other views play a part in fine-tuning")
+		t.Error("the other views affect fine-tuning")
 	}
 	mustCall(t, "eval", "tuned-three")
-	code, _, stderr := call(t.Context(), "eval", "tuned-three", "--view", "mean")
-	if code != 1 || !strings.Contains(stderr, "holds one view of each image") {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
+	fails(t, 1, "holds one view of each image", "eval", "tuned-three", "--view", "mean")
 }

@@ -169,7 +169,8 @@ func (l *List) root(at location.Source) (fs.FS, error) {
 // add adds an image. Two images of the same name are an error, because they would be mixed up.
 func (l *List) add(n Image, at place) error {
 	if old, ok := l.at[n.Path]; ok && old != at {
-		return fmt.Errorf("images: two are called %s: below %q and below %q", n.Path, old.root.String(), at.root.String())
+		return fmt.Errorf("images: two are called %s: below %q and below %q", n.Path, old.root.String(),
+			at.root.String())
 	}
 	l.at[n.Path] = at
 	l.Images = append(l.Images, n)

@@ -51,7 +51,8 @@ func TestNames(t *testing.T) {
 	} {
 		s := location.At(name)
 		parent := s.Parent()
-		found := strings.Join([]string{parent.String(), s.Base(), parent.Join("c.jpg").String(), s.Clean().String()}, " ")
+		found := strings.Join([]string{parent.String(), s.Base(), parent.Join("c.jpg").String(), s.Clean().String()},
+			" ")
 		if found != want {
 			t.Errorf("%s: found %q, expected %q", name, found, want)
 		}

@@ -2,11 +2,11 @@
 // every epoch. In Sel-CL every row's nearest neighbours vote on its label. TCL compares each row with class
 // centres and fits a mixture of two normal distributions to how badly the rows fit their own class.
 //
-// Both return P(clean) of every given label ([Selection.Share], [Detection.Clean]), for an audit, and what their training
-// also needs: selected rows, confident pairs, class centres. Rows are normalised on entry; similarities are
-// cosines. Products are float32, decisions float64. What is closer to a cut than float32 can resolve is
-// computed again ([precision]), so that copies of one vector are treated alike and no choice depends on how a
-// product was blocked.
+// Both return P(clean) of every given label ([Selection.Share], [Detection.Clean]), for an audit, and what their
+// training also needs: selected rows, confident pairs, class centres. Rows are normalised on entry; similarities are
+// cosines. Products are float32, decisions float64. What is closer to a cut than float32 can resolve is computed
+// again ([precision]), so that copies of one vector are treated alike and no choice depends on how a product was
+// blocked.
 //
 // A negative label means no label: such a row is neither judged nor selected, but it has neighbours, a pseudo
 // label and a share in the centres. The package sees given labels only, keeps nothing between calls, and

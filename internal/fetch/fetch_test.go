@@ -182,7 +182,8 @@ func TestOtherThings(t *testing.T) {
 		answer func(http.ResponseWriter, *http.Request, int)
 		want   string
 	}{
-		"wrong bytes":  {whole(other), "with sha256 " + known(other).SHA256 + ", expected 200000 with " + known(data).SHA256 + ": it is another version, or damaged"},
+		"wrong bytes": {whole(other), "with sha256 " + known(other).SHA256 + ", expected 200000 with " +
+			known(data).SHA256 + ": it is another version, or damaged"},
 		"another size": {whole(other[1:]), "found a file of 199999 bytes, expected 200000: it is another version"},
 		"without end": {func(w http.ResponseWriter, _ *http.Request, _ int) {
 			w.(http.Flusher).Flush()

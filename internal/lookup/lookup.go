@@ -7,6 +7,7 @@ import (
 
 	"winnow/cluster"
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
 )
@@ -62,7 +63,7 @@ func Rows(d *datasets.Dataset, s *features.Store, at []int, which string) (rows,
 			missing = append(missing, d.Samples[id].Path)
 		}
 	}
-	if out, shard, ok := cluster.PartOf(s.Dir); ok && len(missing) > 0 {
+	if out, shard, ok := cluster.PartOf(location.At(s.Dir)); ok && len(missing) > 0 {
 		return nil, nil, nil, hint.With(
 			fmt.Errorf("features %s: is shard %v, without %d of the %d %simages",
 				s.Dir, shard, len(missing), len(at), which),

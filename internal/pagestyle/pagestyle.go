@@ -42,7 +42,8 @@ func (p Page) Begin() template.HTML {
 %s%s</style>
 </head>
 <body>
-<header class="bar"><p class="brand"><img src="%[2]s" alt="" width="26" height="26"><span>winnow <b>%[5]s</b></span></p></header>
+<header class="bar"><p class="brand"><img src="%[2]s" alt="" width="26" height="26">`+
+		`<span>winnow <b>%[5]s</b></span></p></header>
 <main>
 `, html.EscapeString(p.Title), icon, CSS, p.Style, html.EscapeString(p.Command)))
 }

@@ -130,7 +130,8 @@ func single(t testing.TB, codec format.CompressionCodec, kind format.Type, h for
 	chunk := format.ColumnChunk{}
 	chunk.MetaData = format.ColumnMetaData{Type: kind, Encoding: []format.Encoding{h.Encoding},
 		PathInSchema: []string{"path"}, Codec: codec,
-		NumValues: int64(h.NumValues), TotalCompressedSize: int64(len(out) - 4), TotalUncompressedSize: int64(unpacked), DataPageOffset: 4}
+		NumValues: int64(h.NumValues), TotalCompressedSize: int64(len(out) - 4),
+		TotalUncompressedSize: int64(unpacked), DataPageOffset: 4}
 	meta.RowGroups = []format.RowGroup{{Columns: []format.ColumnChunk{chunk}, NumRows: int64(h.NumValues)}}
 	footer := marshal(&meta)
 	out = append(out, footer...)

@@ -14,17 +14,17 @@ import (
 
 // plain are the rooms that a program without ONNX Runtime, and without a C compiler, can use.
 var plain = []string{
-	"audit/...", "losses/...", "filters/...", "eval/...", "features", "head", "train/...", "search", "datasets/...", "backbone/graph/...",
-	"models/...",
+	"audit/...", "losses/...", "filters/...", "eval/...", "features", "head", "train/...", "search", "datasets/...",
+	"backbone/graph/...", "models/...",
 }
 
 // heavy must not be linked by a plain room.
 var heavy = []string{"winnow/backbone/ort", "github.com/yalue/onnxruntime_go", "modernc.org/sqlite"}
 
-// Plain rooms link neither ONNX Runtime nor SQLite, and no package of ours or of others that is written with cgo. What still
-// links runtime/cgo is the standard library's own net and os/user: below packages of others (Parquet's uuid), below
-// datasets/bucket, which speaks to object stores, and below archive/tar, which looks up owners of files with os/user.
-// Where there is no C compiler, these are written in Go.
+// Plain rooms link neither ONNX Runtime nor SQLite, and no package of ours or of others that is written with cgo.
+// What still links runtime/cgo is the standard library's own net and os/user: below packages of others (Parquet's
+// uuid), below datasets/bucket, which speaks to object stores, and below archive/tar, which looks up owners of files
+// with os/user. Where there is no C compiler, these are written in Go.
 func TestPlainRoomsWithoutCgo(t *testing.T) {
 	for _, fault := range cgoFaults(listed(t, plain...)) {
 		t.Error(fault)
@@ -54,7 +54,8 @@ type linked struct {
 // listed lists what the rooms' packages link, each package behind those that it imports.
 func listed(t *testing.T, rooms ...string) []linked {
 	t.Helper()
-	list := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}}|{{.Standard}}|{{len .CgoFiles}}|{{join .Imports \" \"}}")
+	list := exec.Command("go", "list", "-deps",
+		"-f", "{{.ImportPath}}|{{.Standard}}|{{len .CgoFiles}}|{{join .Imports \" \"}}")
 	for _, room := range rooms {
 		list.Args = append(list.Args, "winnow/"+room)
 	}

@@ -63,7 +63,8 @@ func misplaced(files []*ast.File, term bool) []token.Pos {
 			}
 		case *ast.AssignStmt:
 			for i, left := range n.Lhs {
-				if field, ok := left.(*ast.SelectorExpr); ok && slices.Contains(hooks, field.Sel.Name) && i < len(n.Rhs) {
+				if field, ok := left.(*ast.SelectorExpr); ok && i < len(n.Rhs) &&
+					slices.Contains(hooks, field.Sel.Name) {
 					give(n.Rhs[i])
 				}
 			}

@@ -20,7 +20,8 @@ func TestReadmeWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(strings.Fields(string(text))); n > readmeWords {
-		t.Errorf("README.md has %d words, expected at most %d: what a first page need not say belongs into docs", n, readmeWords)
+		t.Errorf("README.md has %d words, expected at most %d: move what a first page need not say to docs",
+			n, readmeWords)
 	}
 }
 
@@ -84,7 +85,8 @@ func TestLinks(t *testing.T) {
 		return string(text), err
 	}
 	links := 0
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/log/*.md", "experiments/*/README.md", "models/*.md", "internal/testing/reference/golden/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/log/*.md", "experiments/*/README.md", "models/*.md",
+		"internal/testing/reference/golden/*.md"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -110,9 +112,10 @@ func TestLinks(t *testing.T) {
 }
 
 func TestBrokenLinks(t *testing.T) {
-	pages := map[string]string{"docs/b.md": "# One head: a `word`\n```sh\n# no heading\n```\n## Two\n## Two\n", "a.md": ""}
-	page := "[f](b.md) [f](b.md#one-head-a-word) [f](../a.md) [f](https://example.org) `[f](none)` [f](#here)\n# Here\n[f](b.md#two-1) " +
-		"[wrong](c.md) [wrong](b.md#no-heading) [wrong](b.md#two-2) [wrong](#there)\n```\n[f](none)\n```\n"
+	pages := map[string]string{"a.md": "",
+		"docs/b.md": "# One head: a `word`\n```sh\n# no heading\n```\n## Two\n## Two\n"}
+	page := "[f](b.md) [f](b.md#one-head-a-word) [f](../a.md) [f](https://example.org) `[f](none)` [f](#here)\n" +
+		"# Here\n[f](b.md#two-1) [wrong](c.md) [wrong](b.md#no-heading) [wrong](b.md#two-2) [wrong](#there)\n```\n[f](none)\n```\n"
 	got := broken("docs/a.md", page, func(path string) (string, error) {
 		if text, ok := pages[path]; ok {
 			return text, nil

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// most is how many texts outside cmd name flags. Flags are the command line's words: a room names the setting, and cmd/winnow
-// the flag. Lower the number when one goes.
-const most = 194
+// most is how many texts outside cmd name flags. Flags are the command line's words: a room names the setting, and
+// cmd/winnow the flag. Lower the number when one goes.
+const most = 190
 
 var flagName = regexp.MustCompile(`--[a-z]`)
 
@@ -19,7 +19,8 @@ var flagName = regexp.MustCompile(`--[a-z]`)
 func TestFlagsStayHome(t *testing.T) {
 	found := 0
 	sources(t, func(name string, content []byte) {
-		if strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "internal/testing/") || strings.HasPrefix(name, "experiments/") {
+		if strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "internal/testing/") ||
+			strings.HasPrefix(name, "experiments/") {
 			return
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.SkipObjectResolution)
@@ -34,6 +35,7 @@ func TestFlagsStayHome(t *testing.T) {
 		})
 	})
 	if found != most {
-		t.Errorf("found %d texts outside cmd that name flags, expected %d: name flags in cmd/winnow, and hold a lower number here", found, most)
+		t.Errorf("found %d texts outside cmd that name flags, expected %d: name flags in cmd/winnow, "+
+			"and put a lower number here", found, most)
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"winnow/run/settings"
 )
 
-// TestHints holds the table of docs/troubleshooting.md to the hints of the sources: what [hint.With] tells of what to do, and the
-// error before it where that is made in the same place.
+// TestHints holds the table of docs/troubleshooting.md to the hints of the sources: what [hint.With] tells of what to
+// do, and the error before it where that is made in the same place.
 func TestHints(t *testing.T) {
 	rows, unknown := make(map[string]bool), 0
 	sources(t, func(name string, content []byte) {
@@ -39,24 +39,28 @@ func TestHints(t *testing.T) {
 				return true
 			}
 			message := ""
-			if inner, ok := call.Args[0].(*ast.CallExpr); ok && len(inner.Args) > 0 && (called(inner) == "fmt.Errorf" || called(inner) == "errors.New") {
+			if inner, ok := call.Args[0].(*ast.CallExpr); ok && len(inner.Args) > 0 &&
+				(called(inner) == "fmt.Errorf" || called(inner) == "errors.New") {
 				if message, ok = literal(inner.Args[0]); !ok {
 					t.Errorf("%s: the error of the hint %q is no text", name, advice)
 				}
 			}
-			rows[fmt.Sprintf("| %s | %s | %s |\n", path.Dir(name), shown(message, nil), shown(advice, call.Args[2:]))] = true
+			what, todo := shown(message, nil), shown(advice, call.Args[2:])
+			rows[fmt.Sprintf("| %s | %s | %s |\n", path.Dir(name), what, todo)] = true
 			return true
 		})
 	})
 	if len(rows) < 50 || unknown > len(rows)/4 {
-		t.Errorf("found %d hints and %d that are no texts, expected 50 and more, most of them texts", len(rows), unknown)
+		t.Errorf("found %d hints and %d that are no texts, expected 50 and more, most of them texts",
+			len(rows), unknown)
 	}
 	var list []string
 	for row := range rows {
 		list = append(list, row)
 	}
 	slices.Sort(list)
-	const begin, end = "<!-- the hints of the sources; go test ./internal/rules -update writes them -->\n", "<!-- end -->"
+	const begin = "<!-- the hints of the sources; go test ./internal/rules -update writes them -->\n"
+	const end = "<!-- end -->"
 	file := filepath.Join(reference.Root(t), "docs", "troubleshooting.md")
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -67,12 +71,14 @@ func TestHints(t *testing.T) {
 	if !found || !ended {
 		t.Fatalf("docs/troubleshooting.md has no part between %q and %q", begin, end)
 	}
-	want := before + begin + "| said by | message | what to do |\n|---|---|---|\n" + strings.Join(list, "") + end + after
+	want := before + begin + "| said by | message | what to do |\n|---|---|---|\n" +
+		strings.Join(list, "") + end + after
 	if want == string(text) {
 		return
 	}
 	if !*update {
-		t.Fatal("the hints in docs/troubleshooting.md are not those of the sources: run go test ./internal/rules -update")
+		t.Fatal("the hints in docs/troubleshooting.md are not those of the sources: " +
+			"run go test ./internal/rules -update")
 	}
 	if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,8 @@ import (
 )
 
 // builtins are the functions and types of Go that a parameter must not hide.
-const builtins = "any append cap clear close complex copy delete error imag len make max min new panic print println real recover string"
+const builtins = "any append cap clear close complex copy delete error imag len make max min new panic print println " +
+	"real recover string"
 
 // TestNames: no parameter is named like a builtin, and no constructor is called Of.
 func TestNames(t *testing.T) {
@@ -26,8 +27,8 @@ func TestNames(t *testing.T) {
 	})
 }
 
-// misnamed returns the bad names of a file. Functions called Of that return no type of their package are fine: hint.Of(err)
-// reads well.
+// misnamed returns the bad names of a file. Functions called Of that return no type of their package are fine:
+// hint.Of(err) reads well.
 func misnamed(file *ast.File) (bad []*ast.Ident) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -40,7 +41,8 @@ func misnamed(file *ast.File) (bad []*ast.Ident) {
 				}
 			}
 		case *ast.FuncDecl:
-			if n.Name.Name == "Of" && n.Recv == nil && n.Type.Results != nil && constructs(n.Type.Results.List[0].Type) {
+			if n.Name.Name == "Of" && n.Recv == nil && n.Type.Results != nil &&
+				constructs(n.Type.Results.List[0].Type) {
 				bad = append(bad, n.Name)
 			}
 		}

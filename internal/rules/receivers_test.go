@@ -38,7 +38,8 @@ func askedForNil(file *ast.File) (at []token.Pos) {
 		}
 		r := f.Recv.List[0].Names[0].Name
 		ast.Inspect(f.Body, func(n ast.Node) bool {
-			if b, ok := n.(*ast.BinaryExpr); ok && (named(b.X, r) && named(b.Y, "nil") || named(b.X, "nil") && named(b.Y, r)) {
+			if b, ok := n.(*ast.BinaryExpr); ok &&
+				(named(b.X, r) && named(b.Y, "nil") || named(b.X, "nil") && named(b.Y, r)) {
 				at = append(at, b.Pos())
 			}
 			return true

@@ -8,7 +8,8 @@ type Room struct {
 }
 
 // openToAll may be imported by every room.
-const openToAll = "datasets/location internal/atomicfile internal/catalog internal/interrupt internal/lock internal/regular internal/text"
+const openToAll = "datasets/location internal/atomicfile internal/catalog internal/interrupt internal/lock " +
+	"internal/regular internal/text"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
@@ -17,20 +18,25 @@ var rooms = []Room{
 		""},
 
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
-		"datasets/fiftyone datasets/labelstudio datasets/parquetimages datasets/parquetrows datasets/shards datasets/tarshards internal/document internal/exif internal/jsontext"},
-	{"datasets/location", "says where files and folders are, on this machine or in an object store, opens them, and finds them when they moved", ""},
-	{"datasets/bucket", "reads the objects of a bucket as files: S3, all that speaks its protocol, Google's storage", ""},
+		"datasets/fiftyone datasets/labelstudio datasets/parquetimages datasets/parquetrows datasets/shards " +
+			"datasets/tarshards internal/document internal/exif internal/jsontext"},
+	{"datasets/location", "says where files and folders are, on this machine or in an object store, opens them, and " +
+		"finds them when they moved", ""},
+	{"datasets/bucket", "reads the objects of a bucket as files: S3, all that speaks its protocol, Google's storage",
+		""},
 	{"datasets/shards", "finds the files of data sets in shards by patterns of names, and the images in them by path",
 		"datasets/packed datasets/parquetimages datasets/tarshards"},
 	{"datasets/parquetimages", "finds images in the columns of Parquet files, a page at a time",
 		"internal/parquetguard"},
-	{"datasets/tarshards", "lists and finds files in tar files, and writes tar files whose bytes depend on what they hold alone",
+	{"datasets/tarshards", "lists and finds files in tar files, and writes tar files whose bytes depend on what " +
+		"they hold alone",
 		""},
 	{"datasets/importing", "gathers sources or a published data set, splits them, and writes a manifest or shards",
 		"datasets datasets/imageroot datasets/published"},
 	{"datasets/fiftyone", "writes labels as FiftyOne reads them",
 		""},
-	{"datasets/labelstudio", "reads and writes the tasks of Label Studio: what annotators chose, predictions, the labelling configuration",
+	{"datasets/labelstudio", "reads and writes the tasks of Label Studio: what annotators chose, predictions, the " +
+		"labelling configuration",
 		"internal/jsontext"},
 	{"datasets/parquetrows", "reads the plain columns of a Parquet file as rows of text",
 		"internal/parquetguard"},
@@ -46,7 +52,8 @@ var rooms = []Room{
 		"datasets datasets/packed"},
 	{"datasets/matfile", "reads MATLAB's files",
 		""},
-	{"datasets/imageroot", "opens what a manifest's paths start from: a folder, a .zip file, shards, a published data set",
+	{"datasets/imageroot", "opens what a manifest's paths start from: a folder, a .zip file, shards, a " +
+		"published data set",
 		"datasets datasets/cifar datasets/mnist datasets/shards"},
 	{"datasets/imagelist", "gathers images from files, folders, zip files, shards, manifests and standard input",
 		"datasets datasets/imageroot"},
@@ -61,7 +68,8 @@ var rooms = []Room{
 		"cluster/plan datasets/location internal/hint"},
 	{"backbone/graph", "holds an ONNX model as data: read, check, infer shapes, cut, join, write",
 		""},
-	{"backbone/graph/gradient", "writes a model's derivative as two more models; knows which of its weights can be trained",
+	{"backbone/graph/gradient", "writes a model's derivative as two more models; knows which of its weights " +
+		"can be trained",
 		"backbone/graph"},
 	{"losses", "computes numbers and their gradients",
 		"features"},
@@ -70,7 +78,8 @@ var rooms = []Room{
 		"features"},
 	{"filters/correction", "corrects the labels that the filter keeps dropping",
 		"features filters"},
-	{"filters/detectors", "judges the labels of a whole set as Sel-CL (votes of neighbours) and TCL (class centres, mixture) do",
+	{"filters/detectors", "judges the labels of a whole set as Sel-CL (votes of neighbours) and TCL (class centres, " +
+		"mixture) do",
 		"features internal/spread"},
 	{"filters/leaveout", "compares every image with every class, the image itself left out of what it is compared with",
 		"features"},
@@ -82,7 +91,8 @@ var rooms = []Room{
 	{"head", "turns features into unit embeddings and their gradients into gradients of weights; holds Gorgonia",
 		"features internal/eigen"},
 	{"train", "runs the loop: sampler, terms, solvers, schedules, checkpoints, observers",
-		"features filters filters/correction filters/selfpaced head internal/spread internal/tfevents losses train/archive train/samples"},
+		"features filters filters/correction filters/selfpaced head internal/spread internal/tfevents losses " +
+			"train/archive train/samples"},
 	{"train/archive", "writes and reads a state and arrays of numbers in one checked file", ""},
 	{"train/samples", "keeps what a training saw of each of its samples, for audits",
 		"features filters"},
@@ -93,17 +103,20 @@ var rooms = []Room{
 
 	{"backbone", "turns image files into vectors: decode, orient, resize, crop, augment, batch, infer",
 		"backbone/graph backbone/jfif datasets features internal/exif"},
-	{"backbone/checking", "decodes the images of a manifest and reports what stands in the way of training, on one machine or several",
+	{"backbone/checking", "decodes the images of a manifest and reports what stands in the way of training, on one " +
+		"machine or several",
 		"backbone cluster datasets datasets/imageroot datasets/location"},
 	{"backbone/jfif", "decodes JPEG photographs to libjpeg's bits",
 		""},
-	{"backbone/ort", "runs models with ONNX Runtime: sessions, live networks, CPU and CUDA, the fast BLAS; holds the only cgo",
+	{"backbone/ort", "runs models with ONNX Runtime: sessions, live networks, CPU and CUDA, the fast BLAS; holds " +
+		"the only cgo",
 		"backbone features backbone/graph backbone/graph/gradient internal/ortlib"},
 	{"backbone/live", "trains a backbone with its head: rows to pixels to unit vectors, and gradients back",
 		"backbone features backbone/graph backbone/graph/gradient head"},
 
 	{"models", "knows backbones and checks their files, keeps trained heads on disk",
-		"backbone backbone/graph backbone/graph/gradient head internal/hint models/architecture"}, // backbone: an entry holds its preprocessing
+		// backbone: an entry holds its preprocessing
+		"backbone backbone/graph backbone/graph/gradient head internal/hint models/architecture"},
 	{"models/architecture", "builds untrained networks from a YAML description and a seed",
 		"backbone backbone/graph internal/document"},
 	{"run/extraction", "turns a list of images into a feature store",
@@ -115,7 +128,8 @@ var rooms = []Room{
 		"eval features"},
 
 	{"audit", "finds which given labels of a whole set are wrong, and which of them to drop or replace",
-		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout filters/noiserate head train train/samples"},
+		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout " +
+			"filters/noiserate head train train/samples"},
 	{"audit/judges", "is the catalog of ways to judge the labels of a whole set at once",
 		"eval features filters/leaveout filters/noiserate internal/eigen"},
 	{"audit/crossfit", "judges labels with heads trained on the spot, none of them on what it judges",
@@ -126,30 +140,45 @@ var rooms = []Room{
 		"internal/parquetguard"},
 
 	{"run", "turns a configuration and data into a training run and its folder",
-		"audit audit/judges datasets datasets/imageroot eval run/extraction features filters filters/correction filters/leaveout filters/noiserate filters/selfpaced backbone/graph head internal/hint internal/lookup losses models run/comparison run/config run/dealt run/folder run/mlflow run/tuning train train/peers train/samples train/selective"},
+		"audit audit/judges datasets datasets/imageroot eval run/extraction features filters " +
+			"filters/correction filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
+			"internal/hint internal/lookup losses models run/comparison run/config run/dealt run/folder run/mlflow " +
+			"run/tuning train train/peers train/samples train/selective"},
 	{"run/cells", "runs many trainings, of a study or a sweep: several at once, each kept when it is done",
 		"internal/hint"},
 	{"run/config", "is the configuration of a training run",
-		"audit/judges filters filters/correction filters/selfpaced head internal/document losses train train/peers train/selective"},
+		"audit/judges filters filters/correction filters/selfpaced head internal/document losses train train/peers " +
+			"train/selective"},
 	{"run/comparison", "measures a trained head beside what needs no training",
 		"eval features head"},
-	{"run/dealt", "deals the stored features of a manifest among machines: sums of all rows, a sample to fit to, then what is said of each row",
+	{"run/dealt", "deals the stored features of a manifest among machines: sums of all rows, a sample to fit to, " +
+		"then what is said of each row",
 		"cluster datasets features filters/leaveout internal/hint internal/lookup run/folder train"},
 	{"run/measure", "measures an opened run by the metrics asked for, beside frozen and whitened features",
-		"audit cluster datasets eval features filters/leaveout filters/noiserate head internal/budget internal/hint internal/lookup run run/comparison run/dealt run/folder train"},
+		"audit cluster datasets eval features filters/leaveout filters/noiserate head internal/budget " +
+			"internal/hint internal/lookup run run/comparison run/dealt run/folder train"},
 	{"run/mlflow", "records a training in the files of an MLflow store",
 		"run/config run/folder train"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
-		"backbone datasets datasets/imageroot run/extraction features filters/noiserate head internal/hint internal/lookup models run/comparison run/config train train/samples"},
+		"backbone datasets datasets/imageroot run/extraction features filters/noiserate head internal/hint " +
+			"internal/lookup models run/comparison run/config train train/samples"},
 	{"run/fetching", "brings the files of backbones that are known by name",
 		"internal/fetch internal/hint models"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
-		"backbone backbone/live backbone/ort datasets/imageroot run/extraction features backbone/graph backbone/graph/gradient head internal/hint models models/architecture run/config run/folder train train/selective"},
-	{"run/inspect", "audits the labels of images, of a manifest by stored features, or of a run, and writes the mended manifest",
-		"audit audit/crossfit audit/findings audit/judges audit/suspects backbone cluster datasets datasets/imageroot datasets/location eval run/extraction features filters filters/leaveout filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses models run run/config run/dealt run/folder run/tuning train train/samples"},
+		"backbone backbone/live backbone/ort datasets/imageroot run/extraction features backbone/graph " +
+			"backbone/graph/gradient head internal/hint models models/architecture run/config run/folder train " +
+			"train/selective"},
+	{"run/inspect", "audits the labels of images, of a manifest by stored features, or of a run, and writes the " +
+		"mended manifest",
+		"audit audit/crossfit audit/findings audit/judges audit/suspects backbone cluster datasets " +
+			"datasets/imageroot datasets/location eval run/extraction features filters filters/leaveout " +
+			"filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses " +
+			"models run run/config run/dealt run/folder run/tuning train train/samples"},
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
-		"audit audit/suspects backbone datasets datasets/glyphs/names datasets/imageroot eval eval/tsne run/extraction features filters internal/budget internal/hint internal/lookup report/atlas report/chart report/page run/inspect run/comparison run/config run/measure run/folder train"},
+		"audit audit/suspects backbone datasets datasets/glyphs/names datasets/imageroot eval eval/tsne " +
+			"run/extraction features filters internal/budget internal/hint internal/lookup report/atlas " +
+			"report/chart report/page run/inspect run/comparison run/config run/measure run/folder train"},
 	{"report/atlas", "draws points of a plane that stand for images: page, SVG, table, TensorBoard's projector",
 		"internal/pagestyle internal/vectorfile"},
 	{"report/page", "writes a report as one page that needs nothing else",
@@ -158,19 +187,27 @@ var rooms = []Room{
 		"internal/spread"},
 
 	{"papers/demo", "runs the whole path on drawn characters with half of the labels wrong",
-		"backbone backbone/ort datasets datasets/glyphs datasets/glyphs/names eval run/extraction features filters internal/lookup models papers/watch report report/chart report/page run run/inspect run/config run/folder train"},
+		"backbone backbone/ort datasets datasets/glyphs datasets/glyphs/names eval run/extraction features " +
+			"filters internal/lookup models papers/watch report report/chart report/page run run/inspect " +
+			"run/config run/folder train"},
 	{"run/recipes", "holds the papers' settings as data, one file each",
 		""},
 	{"run/settings", "puts a training's configuration together from recipe, file, settings and flags by name",
 		"backbone internal/hint run/recipes run/config run/folder"},
 	{"run/sweep", "trains a grid of settings, or drawn ones, over seeds, compares them and chooses by validation",
-		"backbone/ort datasets run/extraction features internal/hint internal/paired run/recipes report/chart report/page run run/cells run/config run/measure run/folder run/settings run/tuning train"},
+		"backbone/ort datasets run/extraction features internal/hint internal/paired run/recipes " +
+			"report/chart report/page run run/cells run/config run/measure run/folder run/settings run/tuning " +
+			"train"},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
 		"internal/pagestyle internal/paired report/atlas report/chart report/page"},
 	{"papers/watch", "compares what a filter does during a training with the truth",
 		"datasets filters"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
-		"audit audit/suspects backbone backbone/ort datasets datasets/glyphs datasets/glyphs/names datasets/imageroot eval eval/tsne run/extraction features filters filters/noiserate head internal/hint internal/lookup internal/spread models run/recipes papers/studies papers/theory/concentration papers/watch report run run/inspect run/cells run/comparison run/config run/measure run/folder train train/samples"},
+		"audit audit/suspects backbone backbone/ort datasets datasets/glyphs datasets/glyphs/names " +
+			"datasets/imageroot eval eval/tsne run/extraction features filters filters/noiserate head " +
+			"internal/hint internal/lookup internal/spread models run/recipes papers/studies " +
+			"papers/theory/concentration papers/watch report run run/inspect run/cells run/comparison run/config " +
+			"run/measure run/folder train train/samples"},
 	{"papers/inventory", "lists every table and figure of the papers: what makes it, of which data, how long",
 		"papers/runner papers/studies"},
 	{"papers/embedded", "opens labelled training images as vectors, with the batches of a training",
@@ -182,21 +219,28 @@ var rooms = []Room{
 	{"papers/theory/skew", "measures how unevenly mining takes the pairs of batches",
 		"datasets features internal/hint internal/lookup losses papers/embedded papers/theory run/config train"},
 	{"papers/pairs", "compares true and false pairs: their cosines, and what losses make of them",
-		"datasets features internal/hint internal/lookup losses papers/embedded papers/theory report/chart run run/config train"},
+		"datasets features internal/hint internal/lookup losses papers/embedded papers/theory report/chart run " +
+			"run/config train"},
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
 		"eval features internal/hint"},
-	{"search/vectordb", "uploads vectors into a database of vectors, resumes after a break, verifies; what all such databases have in common",
+	{"search/vectordb", "uploads vectors into a database of vectors, resumes after a break, verifies; what all such " +
+		"databases have in common",
 		""},
 	{"search/qdrant", "speaks to a Qdrant server",
 		"search/vectordb"},
 	{"search/pgvector", "speaks to PostgreSQL with pgvector",
 		"search/vectordb"},
-	{"run/embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes and searches by them; exports a run",
-		"backbone backbone/ort cluster datasets datasets/imagelist datasets/imageroot run/extraction features backbone/graph head internal/hint internal/lookup internal/vectorfile models run/folder search search/pgvector search/qdrant search/vectordb"},
+	{"run/embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes " +
+		"and searches by them; exports a run",
+		"backbone backbone/ort cluster datasets datasets/imagelist datasets/imageroot run/extraction features " +
+			"backbone/graph head internal/hint internal/lookup internal/vectorfile models run/folder search " +
+			"search/pgvector search/qdrant search/vectordb"},
 
-	{"report/review", "serves the page on which people decide about suspects, takes their decisions from Label Studio, and writes them in every form",
-		"audit/suspects datasets datasets/imageroot datasets/labelstudio datasets/shards internal/hint internal/pagestyle report/review/decisions report/review/pictures"},
+	{"report/review", "serves the page on which people decide about suspects, takes their decisions from Label " +
+		"Studio, and writes them in every form",
+		"audit/suspects datasets datasets/imageroot datasets/labelstudio datasets/shards internal/hint " +
+			"internal/pagestyle report/review/decisions report/review/pictures"},
 	{"report/review/finder", "finds the images that are like another, for the page of a review",
 		"backbone run/embedding features report/review run/folder search"},
 	{"report/review/decisions", "keeps decisions and their history durably; holds SQLite",
@@ -212,7 +256,8 @@ var rooms = []Room{
 	{"internal/catalog", "checks the settings of a catalog's entries and finds entries by name, or the nearest name",
 		""},
 	{"internal/glyphnet", "trains the embedded backbone and holds its weights",
-		"backbone/ort datasets datasets/glyphs eval features backbone/graph backbone/graph/gradient head models/architecture train"},
+		"backbone/ort datasets datasets/glyphs eval features backbone/graph backbone/graph/gradient head " +
+			"models/architecture train"},
 	{"internal/diagnosis", "checks what winnow needs of a machine, and names what mends the rest",
 		"backbone/ort internal/ortlib run/config"},
 	{"internal/document", "parses YAML of bounded size and depth",
@@ -248,7 +293,8 @@ var rooms = []Room{
 		""},
 	{"internal/eigen", "decomposes symmetric matrices",
 		""},
-	{"internal/paired", "compares two ways by the differences of their repetitions: t-test, interval, Holm's correction",
+	{"internal/paired", "compares two ways by the differences of their repetitions: t-test, interval, " +
+		"Holm's correction",
 		""},
 	{"internal/spread", "summarises values as a box plot does, and finds the k-th largest",
 		""},
@@ -285,9 +331,11 @@ var rooms = []Room{
 	{"experiments/audit", "plants oddities into a set and counts which are found",
 		"audit/findings audit/judges datasets features head run train"},
 	{"experiments/finetune/why", "watches fine-tunings beside the truth: drift, terms, filter, bank",
-		"backbone backbone/ort datasets eval run/extraction features filters head papers/watch report/chart run run/config run/folder run/tuning train"},
+		"backbone backbone/ort datasets eval run/extraction features filters head papers/watch report/chart " +
+			"run run/config run/folder run/tuning train"},
 	{"experiments/gpu", "tries everything that runs on a GPU, and measures it",
-		"backbone/ort eval features backbone/graph backbone/graph/gradient internal/ortlib report/chart report/page train"},
+		"backbone/ort eval features backbone/graph backbone/graph/gradient internal/ortlib report/chart " +
+			"report/page train"},
 	{"experiments/scale", "prints how long 10⁸ images take, for docs/scale.md",
 		"cluster/plan"},
 	{"experiments/prepare", "prepares published data sets",
@@ -296,13 +344,15 @@ var rooms = []Room{
 
 // only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.
 var only = map[string]string{
-	"gorgonia.org":                      "head",
-	"github.com/yalue/onnxruntime_go":   "backbone/ort",
-	"C":                                 "backbone/ort",
-	"modernc.org/sqlite":                "report/review/decisions",
-	"github.com/urfave/cli":             "cmd/... internal/manual internal/shell", // these two describe and complete commands
+	"gorgonia.org":                    "head",
+	"github.com/yalue/onnxruntime_go": "backbone/ort",
+	"C":                               "backbone/ort",
+	"modernc.org/sqlite":              "report/review/decisions",
+	// these two describe and complete commands
+	"github.com/urfave/cli":             "cmd/... internal/manual internal/shell",
 	"github.com/disintegration/imaging": "backbone",
-	"github.com/qdrant/go-client":       "search/qdrant internal/testing/qdranttest", // a client, and a server to test it by
-	"github.com/jackc/pgx":              "search/pgvector",
-	"google.golang.org/grpc":            "search/qdrant internal/testing/qdranttest",
+	// a client, and a server to test it by
+	"github.com/qdrant/go-client": "search/qdrant internal/testing/qdranttest",
+	"github.com/jackc/pgx":        "search/pgvector",
+	"google.golang.org/grpc":      "search/qdrant internal/testing/qdranttest",
 }

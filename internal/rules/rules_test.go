@@ -19,7 +19,8 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-var update = flag.Bool("update", false, "write the table of rooms into ARCHITECTURE.md, and hints into docs/troubleshooting.md")
+var update = flag.Bool("update", false,
+	"write the table of rooms into ARCHITECTURE.md, and hints into docs/troubleshooting.md")
 
 // sources calls see for every Go file of the module, tests aside, with its path from the root.
 func sources(t *testing.T, see func(name string, content []byte)) {
@@ -149,8 +150,8 @@ func TestRooms(t *testing.T) {
 	}
 }
 
-// arrowsUp is how many arrows may run against the order of the table, from one top-level room to a later one. internal's
-// tools come last and serve all, so they are not counted. The number may only shrink.
+// arrowsUp is how many arrows may run against the order of the table, from one top-level room to a later one.
+// internal's tools come last and serve all, so they are not counted. The number may only shrink.
 const arrowsUp = 0
 
 func TestArrowsUp(t *testing.T) {

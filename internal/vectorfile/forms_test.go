@@ -80,9 +80,10 @@ func TestFormsByTheirDescriptions(t *testing.T) {
 			"splits.npy", npy("{'descr': '<U5', 'fortran_order': False, 'shape': (2,), }",
 				utf32('t', 'r', 'a', 'i', 'n')+zeros(20)),
 		)},
-		safetensors: {"\x48" + zeros(7) + `{"embeddings":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}      ` + twoValues, ids},
-		fVecs:       {"\x02\x00\x00\x00" + twoValues[:8] + "\x02\x00\x00\x00" + twoValues[8:], ids},
-		tsv:         {"1\t-2\n0.5\t1e-45\n", "path\tlabel\tsplit\na b.png\tü\ttrain\n\xff\U0001F426\t\t\n"},
+		safetensors: {"\x48" + zeros(7) + `{"embeddings":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}      ` +
+			twoValues, ids},
+		fVecs: {"\x02\x00\x00\x00" + twoValues[:8] + "\x02\x00\x00\x00" + twoValues[8:], ids},
+		tsv:   {"1\t-2\n0.5\t1e-45\n", "path\tlabel\tsplit\na b.png\tü\ttrain\n\xff\U0001F426\t\t\n"},
 	} {
 		files := form.Files(filepath.Join(t.TempDir(), "e."+string(form)))
 		if (len(files) == 2) != (want[1] != "") {

@@ -42,7 +42,8 @@ func TestCSV(t *testing.T) {
 	if err := writeAll(to, sample(2)); err != nil {
 		t.Fatal(err)
 	}
-	want := "path,label,split,e0,e1,e2\n\"a/x,y.png\",cls,train,0,-3.4028235e+38,1e-40\n\"b/x,y.png\",cls,train,0.33333334,-3.4028235e+38,1e-40\n"
+	want := "path,label,split,e0,e1,e2\n\"a/x,y.png\",cls,train,0,-3.4028235e+38,1e-40\n" +
+		"\"b/x,y.png\",cls,train,0.33333334,-3.4028235e+38,1e-40\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -105,7 +105,8 @@ func (r *reproduction) judgeBySamples(ctx context.Context, o *studies.Outcome, t
 			given.Score, given.Order = append(given.Score, scores[i]), append(given.Order, orders[i])
 		}
 	}
-	return r.judge(ctx, o, t, z.Rows(rows), audit.Options{Scorer: filters.Default().Scorer}, audit.Auditor{Given: given})
+	asked := audit.Options{Scorer: filters.Default().Scorer}
+	return r.judge(ctx, o, t, z.Rows(rows), asked, audit.Auditor{Given: given})
 }
 
 // reliability compares probabilities with the true labels.

@@ -113,7 +113,7 @@ func someImage(root fs.FS, audit *Audit, where location.Source) error {
 		}
 	}
 	return hint.With(fmt.Errorf("review: none of the first %d images is below %s: %w", len(paths), where, first),
-		"name the folder of the images, or a .zip file of it, as the root")
+		"name the folder of the images, or a .zip file of it, with --root")
 }
 
 // Export applies the decisions without a server: it writes Out in its form, and List. For tasks of Label Studio

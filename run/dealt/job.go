@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"winnow/cluster"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/internal/hint"
@@ -69,13 +70,14 @@ func (j Job[Options, Fit, Said]) judge(ctx context.Context, f Fit, first, end in
 }
 
 // fits returns the job that keeps the fit, and its file beside the output out.
-func fits[Fit any](name, out string) (cluster.Job[Fit], string) {
-	return cluster.Job[Fit]{Name: name + " fit", Unit: "images"}, cluster.Out(out) + ".fit"
+func fits[Fit any](name string, out location.Source) (cluster.Job[Fit], location.Source) {
+	out = cluster.Out(out)
+	return cluster.Job[Fit]{Name: name + " fit", Unit: "images"}, out.With(out.Path() + ".fit")
 }
 
 // Part makes a shard's part of the output out, by the fit that the first machine makes for all.
-func (j Job[Options, Fit, Said]) Part(ctx context.Context, shared cluster.Job[Part[Options, Said]], out string,
-	s cluster.Shard) (cluster.Made, error) {
+func (j Job[Options, Fit, Said]) Part(ctx context.Context, shared cluster.Job[Part[Options, Said]],
+	out location.Source, s cluster.Shard) (cluster.Made, error) {
 	text, err := json.Marshal(j.Options)
 	if err != nil {
 		return cluster.Made{}, err

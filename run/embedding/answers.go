@@ -20,7 +20,7 @@ type Answers struct {
 	Dim     int              `json:"dim"`
 	Queries []Answer         `json:"queries"`
 	LeftOut []lookup.LeftOut `json:"left_out"`         // queries that could not be read
-	Recall  *Recall          `json:"recall,omitempty"` // of a database, where there is an index to compare it with
+	Recall  *Recall          `json:"recall,omitempty"` // of a database, if an index is given to compare it with
 }
 
 // Answer is what was found for one query.
@@ -39,7 +39,7 @@ type Hit struct {
 	Similarity float64 `json:"similarity"`
 }
 
-// NewAnswers puts labels to what a gallery found for queries; left are those that could not be read.
+// NewAnswers adds labels to what a gallery found for queries. left are the queries that could not be read.
 func NewAnswers(index string, g *search.Gallery, queries []search.Query, found [][]search.Hit,
 	labels map[string]string, left []features.Bad) Answers {
 	r := newAnswers(index, g.Len(), g.Width(), queries, left)
@@ -59,7 +59,7 @@ func newAnswers(index string, rows, dim int, queries []search.Query, left []feat
 		LeftOut: lookup.Unreadable(left)}
 }
 
-// labelsOf returns the labels of a manifest by path, and its sha256; none has none.
+// labelsOf returns the labels of a manifest by path, and its sha256. The zero source has no labels.
 func labelsOf(manifest location.Source) (labels map[string]string, digest string, err error) {
 	if manifest.IsZero() {
 		return nil, "", nil

@@ -17,41 +17,44 @@ import (
 	"winnow/internal/hint"
 )
 
-// How far numbers of unit vectors may lie apart.
+// The largest allowed difference between numbers of unit vectors.
 const (
-	exportLimit = 1e-5 // the joined model from winnow's own way, on the same pixels
-	storedLimit = 1e-3 // today's embeddings from those of the stored features, made in other batches
-	halfLimit   = 1e-2 // the same, of features stored as float16
+	exportLimit = 1e-5 // between the joined model and winnow's own computation on the same pixels
+	storedLimit = 1e-3 // between today's embeddings and those of the stored features, computed in other batches
+	halfLimit   = 1e-2 // the same for features stored as float16
 )
 
-// What the check of a joined model runs on.
+// Pixels that the check of a joined model runs on.
 const (
 	OnImages = "images"
 	OnNoise  = "random pixels"
 )
 
-// Check is how the joined model fared beside winnow's own way.
+// Check compares the joined model with winnow's own computation.
 type Check struct {
 	Images  int      `json:"images"`
 	Pixels  string   `json:"pixels"`             // images or random pixels
 	Largest float64  `json:"largest_difference"` // of any number of the unit vectors
 	Limit   float64  `json:"limit"`
-	Stored  *float64 `json:"stored_difference"` // of winnow's own from those of the stored features; null without images
+	Stored  *float64 `json:"stored_difference"` // of winnow's own vectors from the stored features; null without images
 }
 
 func (e Check) String() string {
-	text := fmt.Sprintf("agrees with winnow's own on %d images: largest difference %.2g, at most %.0g allowed", e.Images, e.Largest, e.Limit)
+	on := "images"
 	if e.Pixels == OnNoise {
-		text = fmt.Sprintf("agrees with winnow's own on %d pictures of random pixels, as no image could be read (give --root): largest difference %.2g, at most %.0g allowed", e.Images, e.Largest, e.Limit)
+		on = "pictures of random pixels, as no image could be read (give --root)"
 	}
+	text := fmt.Sprintf("agrees with winnow's own on %d %s: largest difference %.2g, at most %.0g allowed", e.Images,
+		on,
+		e.Largest, e.Limit)
 	if e.Stored != nil {
 		text += fmt.Sprintf("; embeddings of the stored features differ by %.2g", *e.Stored)
 	}
 	return text
 }
 
-// Check runs the model on at most n images of the manifest, spread over it, beside backbone and head as winnow runs them,
-// or, if no image can be read, on random pixels. Facts for the user are noted.
+// Check compares the model with backbone and head as winnow runs them, on at most n images spread over the manifest or,
+// if no image can be read, on random pixels. Facts for the user are noted.
 func (j Joined) Check(rt *ort.Runtime, n int, note func(format string, args ...any)) (Check, error) {
 	result := Check{Limit: exportLimit, Pixels: OnImages}
 	p := j.Backbone.Preprocessing
@@ -73,7 +76,8 @@ func (j Joined) Check(rt *ort.Runtime, n int, note func(format string, args ...a
 		return result, err
 	}
 	if result.Images, result.Largest = v.count, v.largest; !(v.largest <= exportLimit) {
-		return result, fmt.Errorf("its vectors differ from winnow's own by up to %.3g on %d %s, expected at most %.0g", v.largest, v.count, result.Pixels, exportLimit)
+		return result, fmt.Errorf("its vectors differ from winnow's own by up to %.3g on %d %s, expected at most %.0g",
+			v.largest, v.count, result.Pixels, exportLimit)
 	}
 	if result.Pixels == OnNoise {
 		return result, nil
@@ -81,11 +85,13 @@ func (j Joined) Check(rt *ort.Runtime, n int, note func(format string, args ...a
 	return result, j.compareStored(rt, rows, v.own(), &result, note)
 }
 
-// compareStored holds today's embeddings of images against those of their stored features. Other batches and
-// another processor explain some of it; other images or another model do not.
-func (j Joined) compareStored(rt *ort.Runtime, rows []int, today blas32.General, result *Check, note func(format string, args ...any)) error {
+// compareStored compares today's embeddings of images with those of their stored features. Other batches and another
+// processor explain small differences; large ones come from other images or another model.
+func (j Joined) compareStored(rt *ort.Runtime, rows []int, today blas32.General, result *Check,
+	note func(format string, args ...any)) error {
 	r := j.run
-	x, err := r.Store.ReadView(context.Background(), rows, 0) // a few rows; the ONNX file sees the centre, whatever --view says
+	// a few rows; the ONNX file takes the centre, independent of --view
+	x, err := r.Store.ReadView(context.Background(), rows, 0)
 	if err != nil {
 		return err
 	}
@@ -103,25 +109,31 @@ func (j Joined) compareStored(rt *ort.Runtime, rows []int, today blas32.General,
 		return nil
 	}
 	if now := j.Backbone.Preprocessing.DecoderVersion(); now != r.Store.Key.Decoder {
-		note("embeddings differ by up to %.3g from those of the stored features: an earlier winnow decoded their images, winnow extract --overwrite makes them again", d)
+		note("embeddings differ by up to %.3g from those of the stored features: an earlier winnow decoded "+
+			"their images, "+
+			"winnow extract --overwrite makes them again", d)
 		return nil
 	}
 	if device := rt.Where(); device != r.Store.Device {
-		note("embeddings on %s differ by up to %.3g from those of the stored features, which were made on %s", device, d, r.Store.Device)
+		note("embeddings on %s differ by up to %.3g from those of the stored features, which were made on %s", device,
+			d,
+			r.Store.Device)
 		return nil
 	}
-	return hint.With(fmt.Errorf("embeddings of the images differ by up to %.3g from those of their stored features, expected at most %.0g", d, limit),
+	return hint.With(fmt.Errorf("embeddings of the images differ by up to %.3g from those of their stored features, "+
+		"expected at most %.0g", d, limit),
 		"the images have changed or --root names others: extract again, or name the right folder")
 }
 
-// checkOnImages shows at most n images, taken evenly from the manifest, and returns their rows of the store. No rows mean
-// that no image is at hand; in a folder that the user names that is an error.
-func (j Joined) checkOnImages(v *verifier, n int, q *backbone.Preprocessor, note func(format string, args ...any)) (rows []int, err error) {
+// checkOnImages passes at most n images, taken evenly from the manifest, to v and returns their rows of the store. It
+// returns none if no image can be read; in a folder that the user names that is an error.
+func (j Joined) checkOnImages(v *verifier, n int, q *backbone.Preprocessor,
+	note func(format string, args ...any)) (rows []int, err error) {
 	root := j.run.ImageRoot()
 	paths, stored := j.readable()
 	fsys, failed := imageroot.Open(context.Background(), root)
 	if len(paths) == 0 {
-		failed = errors.New("the store has a readable one for none of the manifest's")
+		failed = errors.New("the store has no readable image of the manifest")
 	}
 	n = min(n, len(paths))
 	for i := 0; i < n && fsys != nil; i++ {
@@ -143,11 +155,12 @@ func (j Joined) checkOnImages(v *verifier, n int, q *backbone.Preprocessor, note
 	case !j.run.Root.IsZero():
 		return nil, fmt.Errorf("--root %s: none of the images to check on can be read: %w", root, failed)
 	}
-	note("no image can be read below %s (%v): checking on random pixels; --root names the folder of the images", root, failed)
+	note("no image can be read below %s (%v): checking on random pixels; --root names the folder of the images", root,
+		failed)
 	return nil, nil
 }
 
-// readable lists the images of the manifest that the store has vectors of, and their rows there.
+// readable lists the images of the manifest that have vectors in the store, and their rows there.
 func (j Joined) readable() (paths []string, rows []int) {
 	r := j.run
 	all := r.Manifest.Paths()
@@ -161,7 +174,7 @@ func (j Joined) readable() (paths []string, rows []int) {
 	return paths, rows
 }
 
-// checkOnNoise shows n pictures of random bytes, prepared as images are. The bytes are always the same ones.
+// checkOnNoise passes n pictures of random bytes to v, preprocessed like images. The bytes are always the same.
 func checkOnNoise(v *verifier, n int, p backbone.Preprocessing, q *backbone.Preprocessor) error {
 	rng := rand.New(rand.NewPCG(1, 0x6e6f697365)) // "noise"
 	img := image.NewNRGBA(image.Rect(0, 0, p.Crop, p.Crop))
@@ -179,7 +192,7 @@ func checkOnNoise(v *verifier, n int, p backbone.Preprocessing, q *backbone.Prep
 	return v.flush()
 }
 
-// readImage fills dst with one image as the network sees it.
+// readImage fills dst with an image as the network takes it.
 func readImage(dst []float32, fsys fs.FS, path string, p backbone.Preprocessing, q *backbone.Preprocessor) error {
 	return backbone.ReadImage(fsys, path, p.DecodeOptions(), func(img image.Image) error { return q.Into(dst, img) })
 }

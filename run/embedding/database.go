@@ -27,10 +27,10 @@ type Database struct {
 	Note func(format string, args ...any) // takes a fact for the user; may be nil
 }
 
-// KeyVariable holds the key of a Qdrant server: an argument would stand in the list of processes.
+// KeyVariable holds the key of a Qdrant server: an argument would show in the list of processes.
 const KeyVariable = "WINNOW_QDRANT_API_KEY"
 
-// NewDatabase reads an address, and the key to it from a file or from the environment. Addresses may hold passwords: no error
+// NewDatabase reads an address, and its key from a file or from the environment. Addresses may hold passwords: no error
 // quotes them.
 func NewDatabase(address, collection, keyFile string) (d Database, err error) {
 	d = Database{URL: address, Collection: collection}
@@ -42,7 +42,8 @@ func NewDatabase(address, collection, keyFile string) (d Database, err error) {
 	case "postgres", "postgresql":
 		d.Postgres, err = pgvector.ParseAddress(address)
 	default:
-		err = errors.New("found an address of no kind known here, expected http(s)://HOST:6334 (Qdrant) or postgres://USER@HOST/DATABASE (pgvector)")
+		err = errors.New("found an address of an unknown kind, expected http(s)://HOST:6334 (Qdrant) or " +
+			"postgres://USER@HOST/DATABASE (pgvector)")
 	}
 	if err != nil {
 		return d, hint.AsMisuse(fmt.Errorf("--to: %w", err))
@@ -56,16 +57,17 @@ func NewDatabase(address, collection, keyFile string) (d Database, err error) {
 	}
 	d.Key = strings.TrimSpace(key)
 	if d.Postgres == nil && strings.ContainsFunc(d.Key, func(r rune) bool { return r < '!' || r > '~' }) {
-		return d, errors.New("the key of the Qdrant server holds something else than printable ASCII, expected one word")
+		return d, errors.New("the key of the Qdrant server is not one word of printable ASCII")
 	}
 	if d.Postgres != nil && collection != "" && d.Postgres.Table != "" && collection != d.Postgres.Table {
-		return d, hint.Misused("--collection %s: the table of --to is %s, expected one of the two", collection, d.Postgres.Table)
+		return d, hint.Misused("--collection %s: the table of --to is %s, expected one of the two", collection,
+			d.Postgres.Table)
 	}
 	return d, nil
 }
 
-// Dial prepares the connection to the collection, which takes the name of a folder where it has no other; nil where no database is
-// asked for.
+// Dial prepares the connection to the collection, which is named after the folder dir unless it has a name. It returns
+// nil for a database without a URL.
 func (d Database) Dial(dir string) (vectordb.Store, error) {
 	name := d.Collection
 	if dir != "" {
@@ -89,7 +91,8 @@ func (d Database) note(format string, args ...any) {
 	}
 }
 
-// advised adds what to do about an error; again says how to go on once the server answers, elsewhere where else vectors can be.
+// advised adds what to do about an error. again says how to continue once the server answers, elsewhere what to do if
+// the collection is another's.
 func (d Database) advised(err error, again, elsewhere string) error {
 	var request *vectordb.RequestError
 	var other *vectordb.OtherCollection
@@ -105,7 +108,7 @@ func (d Database) advised(err error, again, elsewhere string) error {
 	case isRequest && request.Refused:
 		return hint.With(err, "put the server's key into %s, or name a file with --key-file", KeyVariable)
 	case isRequest && request.NoAnswer && d.Postgres == nil && d.Qdrant.Port == qdrant.RESTPort:
-		return hint.With(err, "port %d is Qdrant's REST interface; gRPC listens on 6334 unless it is set otherwise", qdrant.RESTPort)
+		return hint.With(err, "port %d is Qdrant's REST interface; gRPC listens on 6334 by default", qdrant.RESTPort)
 	case isRequest && request.NoAnswer && d.Postgres == nil:
 		return hint.With(err, "is the server up, and is this its gRPC port? Then %s", again)
 	case isRequest && request.NoAnswer:

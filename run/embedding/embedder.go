@@ -1,6 +1,6 @@
-// Package embedding makes vectors of images: by a run's backbone and head, a model that winnow export wrote, or a backbone
-// alone. It writes them to files ([Network.WriteFile]), puts them into an index ([CreateIndex], [ExtendIndex]) and searches
-// by them, there or in a database ([Search]).
+// Package embedding computes vectors of images: by a run's backbone and head, by a model that winnow export wrote, or
+// by a backbone alone. It writes them to files ([Network.WriteFile]), adds them to an index ([CreateIndex],
+// [ExtendIndex]) and searches for them, there or in a database ([Search]).
 package embedding
 
 import (
@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"winnow/backbone"
 	"winnow/backbone/graph"
@@ -21,20 +22,20 @@ import (
 	"winnow/search"
 )
 
-// Options say by what images are embedded, where they are, and how many at a time.
+// Options say what embeds images, where they are, and how many at a time.
 type Options struct {
-	Model    string          // a run folder, an ONNX file or a known backbone; "" where there are vectors: what made them
-	Backbone string          // of a run folder, where it is not found by its sha256
-	Root     location.Source // that the paths of manifests and of standard input start from
-	Stdin    io.Reader       // names images where one is called "-"
-	Batch    int             // images a run of the network
-	Workers  int             // images decoded at the same time; 0: one a core
+	Model    string          // a run folder, an ONNX file or a known backbone; "": what made the vectors that exist
+	Backbone string          // of a run folder, if it is not found by its sha256
+	Root     location.Source // folder that the paths in manifests and on standard input are relative to
+	Stdin    io.Reader       // list of images for the name "-"
+	Batch    int             // images per run of the network
+	Workers  int             // images decoded at the same time; 0: one per core
 }
 
-// Host is what embedding needs of the program around it.
+// Host is what embedding needs from the program around it.
 type Host = extraction.Host
 
-// Embedder makes vectors of images.
+// Embedder computes vectors of images.
 type Embedder struct {
 	search.Embedder // its identity
 
@@ -42,17 +43,17 @@ type Embedder struct {
 	cut      *models.Prepared
 	head     *head.Head // nil: the model's output is the vector
 	Unit     bool       // the vectors have length 1
-	Files    []string   // that it reads: nothing must be written over them
+	Files    []string   // its input files, which must not be overwritten
 }
 
-// Open opens a run folder, an ONNX file, or a backbone by its name. file is the backbone of a run where it is not found by
-// its sha256, "" otherwise. What a person should know of the model is noted.
+// Open opens a run folder, an ONNX file, or a backbone by its name. file is the backbone of a run, "" to find it by its
+// sha256. Warnings about the model are noted.
 func Open(model, file string, note func(format string, args ...any)) (*Embedder, error) {
 	if info, err := os.Stat(model); err == nil && info.IsDir() {
 		return OpenRun(model, file)
 	}
 	if file != "" {
-		return nil, hint.Misused("--backbone names the backbone of a run folder; %s is none", model)
+		return nil, hint.Misused("--backbone names the backbone of a run folder; %s is not a folder", model)
 	}
 	registry, err := models.OpenDefault()
 	if err != nil {
@@ -77,16 +78,14 @@ func Open(model, file string, note func(format string, args ...any)) (*Embedder,
 	if err := e.prepare(output); err != nil {
 		return nil, err
 	}
-	for _, list := range [][]string{b.Warnings, e.cut.Warnings} {
-		for _, warning := range list {
-			note("%s", warning)
-		}
+	for _, warning := range slices.Concat(b.Warnings, e.cut.Warnings) {
+		note("%s", warning)
 	}
 	return e, nil
 }
 
-// OpenRun opens the network and the head of a run, which need neither its manifest nor its features. file is the backbone
-// where it is not found by its sha256.
+// OpenRun opens the network and the head of a run. Manifest and features are not needed. file is the backbone, "" to
+// find it by its sha256.
 func OpenRun(dir, file string) (*Embedder, error) {
 	r, err := folder.Read(dir, false)
 	if err != nil {
@@ -102,7 +101,7 @@ func OpenRun(dir, file string) (*Embedder, error) {
 	} else if file == "" {
 		e.Backbone, err = r.TunedBackbone(r.HeadFile, r.Meta)
 	} else {
-		err = hint.Misused("--backbone: the backbone of this run was fine-tuned and lies in it")
+		err = hint.Misused("--backbone: the backbone of this run was fine-tuned and is stored in it")
 	}
 	if err != nil {
 		return nil, err
@@ -122,8 +121,8 @@ func frozenBackbone(r *folder.Run, file string) (*models.Backbone, error) {
 	return b, err
 }
 
-// OpenMaker opens what made the vectors of a gallery, where it was or as o names it. Another version of the decoder reads
-// nearly the same pictures: that is noted, not refused.
+// OpenMaker opens what made the vectors of a gallery, from where it was or as o names it. Another version of the
+// decoder reads nearly the same pictures: that is noted, not an error.
 func OpenMaker(g *search.Gallery, o Options, note func(format string, args ...any)) (*Embedder, error) {
 	if g.Index != nil {
 		was := g.Index.Embedder
@@ -140,20 +139,22 @@ func OpenMaker(g *search.Gallery, o Options, note func(format string, args ...an
 	return e, e.prepare(g.Store.Key.Output)
 }
 
-// decoderNow returns what reads pictures today as a preprocessing says, and notes where it was another version.
+// decoderNow returns today's version of the decoder of a preprocessing, and notes if it differs from the one used.
 func decoderNow(dir, preprocessing, was string, note func(format string, args ...any)) string {
 	p, err := backbone.ParsePreprocessing(preprocessing)
 	if err != nil {
-		return was // the embedders are compared later, which says what differs
+		return was // comparing the embedders later says what differs
 	}
 	now := p.DecoderVersion()
 	if now != was {
-		note("%s: another version of the decoder read its images (%q, today %q): similarities are a little off", dir, was, now)
+		note("%s: another version of the decoder read its images (%q, today %q): similarities are a little off", dir,
+			was,
+			now)
 	}
 	return now
 }
 
-// reopen opens the embedder that made an index, where it was or as o names it, and refuses another.
+// reopen opens the embedder that made an index, from where it was or as o names it. Another embedder is an error.
 func reopen(dir string, was search.Embedder, o Options, note func(format string, args ...any)) (*Embedder, error) {
 	from := was.Source
 	if !was.Place.Absolute.IsZero() {
@@ -167,13 +168,15 @@ func reopen(dir string, was search.Embedder, o Options, note func(format string,
 		return nil, err
 	}
 	if why := was.Differs(e.Embedder); why != "" {
-		return nil, hint.With(&search.OtherEmbedder{Dir: dir, Why: why}, "vectors of two embedders cannot be compared: name the one that made the index with --model, or make a new index")
+		return nil, hint.With(&search.OtherEmbedder{Dir: dir, Why: why},
+			"vectors of two embedders cannot be compared: "+
+				"name the one that made the index with --model, or make a new index")
 	}
 	return e, nil
 }
 
-// exportedOutput returns the tensor of the embedding if winnow export wrote the file. models.Prepare finds the feature of other
-// models.
+// exportedOutput returns the tensor of the embedding if winnow export wrote the file, and whether it did. In other
+// files models.Prepare finds the tensor.
 func exportedOutput(b *models.Backbone) (string, bool, error) {
 	m, err := graph.ReadNamed(b.File, b.Data)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"winnow/search"
 )
 
-// Indexed is what an index came to, as winnow index --json prints it.
+// Indexed describes an index that was made or extended, as winnow index --json prints it.
 type Indexed struct {
 	Index   string           `json:"index"`
 	Rows    int              `json:"rows"`
@@ -22,14 +22,15 @@ type Indexed struct {
 	DType   string           `json:"dtype"`
 	Model   string           `json:"model"`
 	Added   int              `json:"added"`
-	Skipped int              `json:"skipped"` // had been there, or named twice
+	Skipped int              `json:"skipped"` // in the index already, or named twice
 	LeftOut []lookup.LeftOut `json:"left_out"`
 }
 
 // CreateIndex puts images into a new index.
 func CreateIndex(ctx context.Context, h Host, dir, dtype string, images []location.Source, o Options) (Indexed, error) {
 	if search.Here(dir) {
-		return Indexed{}, hint.With(fmt.Errorf("index: %s: %w", dir, search.ErrExists), "--add puts images behind those it has; a new one needs another --out")
+		return Indexed{}, hint.With(fmt.Errorf("index: %s: %w", dir, search.ErrExists),
+			"--add adds images to it; a new index needs another --out")
 	}
 	e, err := Open(o.Model, o.Backbone, h.Note)
 	if err != nil {
@@ -40,7 +41,7 @@ func CreateIndex(ctx context.Context, h Host, dir, dtype string, images []locati
 	})
 }
 
-// ExtendIndex puts images that an index does not have behind those that it has, by the same embedder.
+// ExtendIndex appends the images that an index lacks, by the same embedder.
 func ExtendIndex(ctx context.Context, h Host, dir string, images []location.Source, o Options) (Indexed, error) {
 	ix, err := search.Open(dir)
 	if err != nil {
@@ -58,8 +59,9 @@ func ExtendIndex(ctx context.Context, h Host, dir string, images []location.Sour
 	})
 }
 
-// fill embeds images into an index that open opens.
-func (e *Embedder) fill(ctx context.Context, h Host, dir string, images []location.Source, o Options, open func(dim int, paths []string) (*search.Extension, error)) (r Indexed, err error) {
+// fill embeds images into the index that open opens.
+func (e *Embedder) fill(ctx context.Context, h Host, dir string, images []location.Source, o Options,
+	open func(dim int, paths []string) (*search.Extension, error)) (r Indexed, err error) {
 	list, err := imagelist.Open(ctx, images, o.Root, o.Stdin)
 	if err != nil {
 		return r, err
@@ -83,7 +85,8 @@ func (e *Embedder) fill(ctx context.Context, h Host, dir string, images []locati
 		net.host.Note("none of the %d images that are new can be read", none.Tried)
 		bad, err = []features.Bad{{Path: none.Path, Reason: none.Reason.Error()}}, nil
 	}
-	r = Indexed{Index: dir, Rows: x.Total(), Dim: net.Dim(), DType: x.DType(), Model: e.Backbone.Name, Added: x.Added(), Skipped: x.Skipped, LeftOut: lookup.Unreadable(bad)}
+	r = Indexed{Index: dir, Rows: x.Total(), Dim: net.Dim(), DType: x.DType(), Model: e.Backbone.Name,
+		Added: x.Added(), Skipped: x.Skipped, LeftOut: lookup.Unreadable(bad)}
 	if err != nil {
 		return r, err
 	}

@@ -23,7 +23,7 @@ type Model struct {
 	Check  Check  `json:"check"`
 }
 
-// Joined is the model of a run with what it was joined from.
+// Joined is the model of a run and what it was joined from.
 type Joined struct {
 	*models.Joined
 	Backbone *models.Backbone
@@ -31,15 +31,16 @@ type Joined struct {
 	cut      *models.Prepared
 }
 
-// Join puts a run's head behind the backbone of its features. model is that backbone, "" to find it by its sha256; winnow
-// is the version that the metadata name.
+// Join appends a run's head to the backbone of its features. model is that backbone, "" to find it by its sha256;
+// winnow is the version for the metadata.
 func Join(r *folder.Run, model, winnow string) (j Joined, err error) {
 	j.run = r
 	if r.Tuned == nil {
 		k := r.Store.Key
-		j.Backbone, err = extraction.BackboneBy(k.Model, k.Preprocessing, "features "+r.Store.Dir, model, append(r.BackboneFiles(), r.Store.ModelFile)...)
+		j.Backbone, err = extraction.BackboneBy(k.Model, k.Preprocessing, "features "+r.Store.Dir, model,
+			append(r.BackboneFiles(), r.Store.ModelFile)...)
 	} else if j.Backbone = r.Tuned; model != "" {
-		err = hint.Misused("--model: the backbone of this run was fine-tuned and lies in it, as %s", r.Tuned.Path)
+		err = hint.Misused("--model: the backbone of this run was fine-tuned and is stored in it, as %s", r.Tuned.Path)
 	}
 	if err != nil {
 		return j, err
@@ -57,10 +58,12 @@ func Join(r *folder.Run, model, winnow string) (j Joined, err error) {
 
 // Describe returns the facts about the model, written as file.
 func (j Joined) Describe(file string, check Check) *Model {
-	return &Model{File: file, Bytes: len(j.Model), SHA256: models.Sum(j.Model), Input: j.Input.String(), Output: j.Output, Dim: j.Dim, Opset: j.Opset, Check: check}
+	return &Model{File: file, Bytes: len(j.Model), SHA256: models.Sum(j.Model), Input: j.Input.String(),
+		Output: j.Output,
+		Dim:    j.Dim, Opset: j.Opset, Check: check}
 }
 
-// about returns the metadata of the model: they suffice to feed it.
+// about returns the metadata of the model, which say all that is needed to use it.
 func (j Joined) about(winnow string) (map[string]string, error) {
 	r, b := j.run, j.Backbone
 	sum, err := folder.FileSum(filepath.Join(r.Dir, r.HeadFile))

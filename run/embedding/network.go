@@ -12,6 +12,7 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/features"
+	"winnow/run/extraction"
 	"winnow/search"
 )
 
@@ -37,16 +38,15 @@ type lane struct {
 
 var _ backbone.Lanes = (*Network)(nil)
 
-// Load loads the network onto the devices of the host's runtime. With fill above 0 it always computes batches of that size; with unit it
-// divides vectors by their length.
+// Load loads the network onto the devices of the host's runtime. With fill above 0 it always computes batches of that
+// size. With unit it divides vectors by their length.
 func (e *Embedder) Load(h Host, fill int, unit bool) (*Network, error) {
 	h = h.Complete()
 	rt, err := h.Runtime()
 	if err != nil {
 		return nil, err
 	}
-	p := e.Backbone.Preprocessing
-	nets, err := ort.NewNetworks(rt, e.cut.Model, e.cut.Tensor, ort.NetworkInput{Name: e.cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	nets, err := ort.NewNetworks(rt, e.cut.Model, e.cut.Tensor, extraction.Input(e.cut, e.Backbone.Preprocessing))
 	if err != nil {
 		return nil, errors.Join(err, rt.Close())
 	}
@@ -84,8 +84,8 @@ func (l *lane) Dim() int {
 	return l.net.Dim()
 }
 
-// Infer implements backbone.Network. With fill, a batch of fewer pictures is filled up with black ones: an image's last
-// bits depend on the size of its batch (one alone and the same one among 46 differed, after MobileNetV2 and a head of
+// Infer implements backbone.Network. With fill, a smaller batch is filled up with black pictures: an image's last bits
+// depend on the size of its batch (an image alone and the same image among 46 differed, after MobileNetV2 and a head of
 // 256), and an index made in steps must equal one made at once.
 func (l *lane) Infer(dst blas32.General, pixels []float32, count int) error {
 	run, size := count, l.Backbone.Preprocessing.Size()
@@ -119,7 +119,7 @@ func (l *lane) Infer(dst blas32.General, pixels []float32, count int) error {
 	return nil
 }
 
-// embed sends images through the network into rows.
+// embed passes the vectors of images to rows.
 func (n *Network) embed(ctx context.Context, images fs.FS, paths []string, rows backbone.RowWriter, o Options) error {
 	observe, end := n.host.Images()
 	defer end()
@@ -128,40 +128,24 @@ func (n *Network) embed(ctx context.Context, images fs.FS, paths []string, rows 
 }
 
 // Queries embeds images to search for. It also returns those that cannot be read or whose vector is all zeros.
-func (n *Network) Queries(ctx context.Context, images fs.FS, paths []string, o Options) ([]search.Query, []features.Bad, error) {
-	rows := &queryRows{paths: paths}
-	err := n.embed(ctx, images, paths, rows, o)
-	slices.SortFunc(rows.bad, func(a, b features.Bad) int { return cmp.Compare(a.Row, b.Row) })
-	return rows.list, rows.bad, err
-}
-
-// queryRows collects the vectors of queries.
-type queryRows struct {
-	paths []string
-	list  []search.Query
-	rows  int
-	bad   []features.Bad
-}
-
-// Rows, Bad and Flush implement backbone.RowWriter.
-func (s *queryRows) Rows() int           { return s.rows }
-func (s *queryRows) Bad() []features.Bad { return s.bad }
-func (s *queryRows) Flush() error        { return nil }
-
-// Append implements backbone.RowWriter.
-func (s *queryRows) Append(x blas32.General, bad []features.Bad) error {
-	for i := range x.Rows {
-		row := s.rows + i
-		if slices.ContainsFunc(bad, func(b features.Bad) bool { return b.Row == row }) {
-			continue
+func (n *Network) Queries(ctx context.Context, images fs.FS, paths []string, o Options) (list []search.Query,
+	bad []features.Bad, err error) {
+	all := &rows{take: func(x blas32.General, first int, unreadable []features.Bad) error {
+		for i := range x.Rows {
+			row := first + i
+			if slices.ContainsFunc(unreadable, func(b features.Bad) bool { return b.Row == row }) {
+				continue
+			}
+			if q, ok := search.NewQuery(paths[row], slices.Clone(features.Row(x, i))); ok {
+				list = append(list, q)
+			} else {
+				bad = append(bad, features.Bad{Row: row, Path: paths[row], Reason: search.NoDirection})
+			}
 		}
-		if q, ok := search.NewQuery(s.paths[row], slices.Clone(features.Row(x, i))); ok {
-			s.list = append(s.list, q)
-		} else {
-			s.bad = append(s.bad, features.Bad{Row: row, Path: s.paths[row], Reason: search.NoDirection})
-		}
-	}
-	s.rows += x.Rows
-	s.bad = append(s.bad, bad...)
-	return nil
+		return nil
+	}}
+	err = n.embed(ctx, images, paths, all, o)
+	bad = append(bad, all.bad...)
+	slices.SortFunc(bad, func(a, b features.Bad) int { return cmp.Compare(a.Row, b.Row) })
+	return list, bad, err
 }

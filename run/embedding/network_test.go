@@ -43,15 +43,16 @@ func vectorsOf(t *testing.T, e *Embedder, devices string, fill int) string {
 	return fmt.Sprintf("%d ", len(n.lanes)) + b.String()
 }
 
-// Devices that share the batches, here sessions on the CPU, make the vectors of one to the bit: of a backbone alone, behind a head, and
-// with batches that are filled up.
+// Devices that share the batches, here sessions on the CPU, make the vectors of one to the bit: of a backbone alone,
+// behind a head, and with batches that are filled up.
 func TestDevices(t *testing.T) {
 	note := func(string, ...any) {}
 	for name, with := range map[string]func(*Embedder) int{
 		"backbone": func(*Embedder) int { return 0 },
 		"filled":   func(*Embedder) int { return 6 },
 		"head": func(e *Embedder) int {
-			h, err := head.New(t.Context(), head.Config{In: 192, Out: 12, Init: head.Random}, features.NewMatrix(1, 192), rand.New(rand.NewPCG(1, 2)))
+			h, err := head.New(t.Context(), head.Config{In: 192, Out: 12, Init: head.Random},
+				features.NewMatrix(1, 192), rand.New(rand.NewPCG(1, 2)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,12 +8,13 @@ import (
 
 	"winnow/cluster"
 	"winnow/datasets/imagelist"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/lookup"
 	"winnow/internal/vectorfile"
 )
 
-// Job divides the making of vectors.
+// Job divides the computation of vectors.
 var Job = cluster.Job[partRows]{Name: "embed", Unit: "images", Merge: mergeVectors}
 
 // partRows is a batch of a part. The first has Dim and Model, the last Bad.
@@ -36,7 +37,7 @@ func (e *Embedder) WritePart(ctx context.Context, h Host, out string, list *imag
 		Inputs: map[string]string{"model": e.Embedder.Model, "head": e.Head, "images": features.HashPaths(names)},
 		Settings: map[string]string{"output": e.Output, "preprocessing": e.Preprocessing, "decoder": e.Decoder,
 			"batch": strconv.Itoa(o.Batch), "l2": strconv.FormatBool(unit)}, Winnow: h.Winnow}
-	return Job.Do(ctx, out, s, rows, func(first, end int, put func(partRows) error) error {
+	return Job.Do(ctx, location.At(out), s, rows, func(first, end int, put func(partRows) error) error {
 		n, err := e.Load(h, 0, unit)
 		if err != nil {
 			return err
@@ -47,15 +48,15 @@ func (e *Embedder) WritePart(ctx context.Context, h Host, out string, list *imag
 		}
 		mine := *list
 		mine.Images = slices.Clone(list.Images[first:end])
-		rows := &imageRows{images: mine.Images, out: partWriter(put)}
-		if err := n.embed(ctx, &mine, mine.Paths(), rows, o); err != nil {
+		rows, err := n.write(ctx, &mine, partWriter(put), nil, o)
+		if err != nil {
 			return err
 		}
 		return put(partRows{Bad: rows.bad})
 	})
 }
 
-// partWriter is a vectorfile.Writer into a part.
+// partWriter writes rows into a part. It implements vectorfile.Writer.
 type partWriter func(partRows) error
 
 func (put partWriter) Write(rows []vectorfile.Row) error {
@@ -67,10 +68,10 @@ func (put partWriter) Write(rows []vectorfile.Row) error {
 
 func (partWriter) Close() error { return nil }
 
-// mergeVectors writes the file of vectors from its parts, in the form that its ending says.
+// mergeVectors writes the file of vectors from its parts, in the form that its ending names.
 func mergeVectors(_ context.Context, w *cluster.Whole, values iter.Seq2[partRows, error],
 	o cluster.JoinOptions) (cluster.Result, error) {
-	files, err := Files(w.Out)
+	files, err := Files(w.Out.Path())
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func mergeVectors(_ context.Context, w *cluster.Whole, values iter.Seq2[partRows
 		return nil, err
 	}
 	var bad []features.Bad
-	err = writeFile(w.Out, first.Dim, func(to vectorfile.Writer) error {
+	err = writeFile(w.Out.Path(), first.Dim, func(to vectorfile.Writer) error {
 		done := 0
 		for {
 			some, err, more := next()

@@ -15,13 +15,13 @@ import (
 	"winnow/search/vectordb"
 )
 
-// Points are vectors on their way into a database, with what it left out so far.
+// Points are vectors for a database, and the images left out so far.
 type Points interface {
 	vectordb.Source
 	LeftOut() []lookup.LeftOut
 }
 
-// runPoints are the embeddings of a run's images, made block by block as they are sent.
+// runPoints are the embeddings of a run's images, computed block by block as they are sent.
 type runPoints struct {
 	ctx       context.Context
 	run       *folder.Run
@@ -31,8 +31,8 @@ type runPoints struct {
 	at        int
 }
 
-// RunPoints returns the embeddings of the images of some splits, with columns of the manifest beside each, and the sha256
-// of the head that makes them. ctx ends their making.
+// RunPoints returns the embeddings of the images of some splits, each with columns of the manifest, and the sha256 of
+// the head that computes them. ctx ends the computation.
 func RunPoints(ctx context.Context, r *folder.Run, splits string, columns []string) (Points, string, error) {
 	rows, ids, left, err := readable(r, splits)
 	if err != nil {
@@ -80,7 +80,7 @@ func zeros(v []float32) bool {
 	return !slices.ContainsFunc(v, func(x float32) bool { return x != 0 })
 }
 
-// payloadOf is what a manifest says of a sample, in these columns. A sample without a label has no field for it.
+// payloadOf returns a sample's fields in these columns of a manifest. A sample without a label has no field for it.
 func payloadOf(d *datasets.Dataset, id int, columns []string) map[string]string {
 	fields := map[string]string{}
 	sample := &d.Samples[id]
@@ -106,13 +106,13 @@ type galleryPoints struct {
 	*search.Gallery
 	manifest *datasets.Dataset // nil: none
 	columns  []string
-	samples  map[string]int // where a path stands in the manifest
+	samples  map[string]int // positions of paths in the manifest
 	left     []lookup.LeftOut
 	at       int
 }
 
-// GalleryPoints returns the vectors of an index or of a feature store, with columns of a manifest, which may be nil,
-// beside each.
+// GalleryPoints returns the vectors of an index or of a feature store, each with columns of a manifest, which may be
+// nil.
 func GalleryPoints(g *search.Gallery, manifest *datasets.Dataset, columns []string) Points {
 	p := &galleryPoints{Gallery: g, manifest: manifest, columns: columns, samples: map[string]int{}}
 	if manifest != nil {
@@ -136,7 +136,7 @@ func (p *galleryPoints) Next() ([]vectordb.Point, error) {
 	if err != nil {
 		return nil, fmt.Errorf("export: %w", err)
 	}
-	own := features.NewMatrix(n, p.Width()) // what Block gives is its own until the next call only
+	own := features.NewMatrix(n, p.Width()) // Block reuses what it returns
 	list := make([]vectordb.Point, 0, n)
 	for i := range n {
 		path := p.Paths[p.at+i]
@@ -155,7 +155,7 @@ func (p *galleryPoints) Next() ([]vectordb.Point, error) {
 	return list, nil
 }
 
-// why is the reason that a row has no direction.
+// why returns the reason why a row has no direction.
 func (p *galleryPoints) why(row int) string {
 	if p.Store != nil {
 		if reason, bad := p.Store.BadRows()[row]; bad {

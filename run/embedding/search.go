@@ -18,27 +18,27 @@ import (
 type Search struct {
 	Options           // of queries that are images
 	Index    string   // or a feature store; "": a database alone
-	Database Database // that is asked, where it has a URL; an index beside it says how good its answers are
-	Queries  []string // images, paths of what is searched, .npy files
+	Database Database // is searched if it has a URL; an index as well measures its recall
+	Queries  []string // images, paths of indexed images, .npy files
 	K        int
-	Manifest location.Source // none: no labels but those of the database
+	Manifest location.Source // the zero value: only the labels of the database
 }
 
-// manyQueries are worth loading ONNX Runtime for, whose products are several times as fast.
+// manyQueries is from how many queries on loading ONNX Runtime pays: its products are several times as fast.
 const manyQueries = 8
 
 // nearest is the exact search.
 func (s Search) nearest(ctx context.Context, h Host, g *search.Gallery, queries []search.Query) ([][]search.Hit,
 	error) {
 	if len(queries) >= manyQueries {
-		if rt, err := h.Runtime(); err == nil { // without, the same is found more slowly
+		if rt, err := h.Runtime(); err == nil { // without it the search is slower
 			defer rt.Close()
 		}
 	}
 	return g.Nearest(ctx, queries, s.K)
 }
 
-// embed makes queries of images. It also returns those that have no vector.
+// embed turns images into queries. It also returns those that have no vector.
 func (s Search) embed(ctx context.Context, h Host, e *Embedder, dim int, list *imagelist.List) ([]search.Query,
 	[]features.Bad, error) {
 	net, err := e.Load(h, 0, true)
@@ -52,7 +52,7 @@ func (s Search) embed(ctx context.Context, h Host, e *Embedder, dim int, list *i
 	return net.Queries(ctx, list, list.Paths(), s.Options)
 }
 
-// ask has a database find the neighbours. g, which may be nil, holds the same vectors.
+// ask searches a database for the neighbours. g, which may be nil, holds the same vectors.
 func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[string]string) (r Answers, err error) {
 	store, err := s.Database.Dial(s.Index)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 	return r, err
 }
 
-// imagesFor makes queries of images for a database, by the model whose vectors it holds.
+// imagesFor turns images into queries to a database, by the model whose vectors it holds.
 func (s Search) imagesFor(ctx context.Context, h Host, store vectordb.Store, about vectordb.About,
 	images []string) ([]search.Query, []features.Bad, error) {
 	if s.Model == "" {
@@ -150,7 +150,7 @@ func (s Search) imagesFor(ctx context.Context, h Host, store vectordb.Store, abo
 	return s.embed(ctx, h, e, about.Dim, list)
 }
 
-// Recall says how many of the neighbours of an exact search others found.
+// Recall says how many of the neighbours of an exact search a database found.
 type Recall struct {
 	Of       string  `json:"of"` // the index that was searched exactly
 	Found    int     `json:"found"`
@@ -158,11 +158,11 @@ type Recall struct {
 	Value    float64 `json:"recall"`
 }
 
-// tied is how far similarities of one vector lie apart when two programs compute them.
+// tied is how much similarities of the same vectors differ when two programs compute them.
 const tied = 1e-6
 
-// recall compares answers with those of the exact search. Another image that is as similar as the last of the exact
-// ones is right, too.
+// recall compares answers with those of the exact search. An image as similar as the last exact one counts as found,
+// too.
 func recall(g *search.Gallery, answers []Answer, exact [][]search.Hit, of string) *Recall {
 	r := &Recall{Of: of, Value: 1}
 	for i, list := range exact {

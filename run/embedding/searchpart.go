@@ -22,19 +22,19 @@ import (
 // SearchJob divides the queries of an exact search.
 var SearchJob = cluster.Job[Answers]{Name: "search", Unit: "queries", Merge: mergeAnswers}
 
-// asked are queries to a gallery. Those that are images have no vector until they are embedded.
+// asked holds the queries to a gallery. Images have no vector until they are embedded.
 type asked struct {
 	queries []search.Query
 	images  []group
 }
 
-// group is images that are embedded together: the queries from first on.
+// group holds images that are embedded together: the queries from first on.
 type group struct {
 	*imagelist.List
 	first int
 }
 
-// open lists the queries in their order, without looking at an image.
+// open lists the queries in their order, without opening an image.
 func (s Search) open(ctx context.Context, g *search.Gallery) (a asked, err error) {
 	a.queries, _, err = g.Queries(s.Queries, func(names []string) ([]search.Query, []features.Bad, error) {
 		list, err := imagelist.Open(ctx, location.All(names), s.Root, s.Stdin)
@@ -69,8 +69,8 @@ func (a asked) sum() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Run lets all queries, or those of a shard, ask the whole gallery. The answers of a shard are a part of the file
-// out, unless it is there; those of all are saved in it. Images are embedded beside the same others on one machine
+// Run searches the whole gallery for all queries, or for those of a shard. All answers are saved in the file out; those
+// of a shard are a part of it, which is made unless it exists. Images are embedded in the same batches on one machine
 // and on several.
 func (s Search) Run(ctx context.Context, h Host, out string, shard cluster.Shard) (cluster.Result, error) {
 	if s.Database.URL != "" && !shard.Whole() {
@@ -88,12 +88,14 @@ func (s Search) Run(ctx context.Context, h Host, out string, shard cluster.Shard
 		}
 		defer g.Close()
 	}
-	if s.Database.URL != "" {
-		r, err := s.ask(ctx, h, g, labels)
+	save := func(r Answers, err error) (cluster.Result, error) {
 		if err == nil {
 			err = cluster.Save(out, r)
 		}
 		return r, err
+	}
+	if s.Database.URL != "" {
+		return save(s.ask(ctx, h, g, labels))
 	}
 	a, err := s.open(ctx, g)
 	if err != nil {
@@ -108,17 +110,13 @@ func (s Search) Run(ctx context.Context, h Host, out string, shard cluster.Shard
 		return NewAnswers(s.Index, g, queries, found, labels, left), err
 	}
 	if shard.Whole() {
-		r, err := find(0, len(a.queries))
-		if err == nil {
-			err = cluster.Save(out, r)
-		}
-		return r, err
+		return save(find(0, len(a.queries)))
 	}
 	rows := cluster.Rows{Total: len(a.queries), Batch: 1,
 		Inputs: map[string]string{"vectors": g.Sum(), "queries": a.sum(), "labels": digest},
 		Settings: map[string]string{"k": strconv.Itoa(s.K), "batch": strconv.Itoa(s.Batch),
 			"root": s.Root.String()}, Winnow: h.Winnow}
-	return SearchJob.Do(ctx, out, shard, rows, func(first, end int, put func(Answers) error) error {
+	return SearchJob.Do(ctx, location.At(out), shard, rows, func(first, end int, put func(Answers) error) error {
 		r, err := find(first, end)
 		if err != nil {
 			return err
@@ -186,5 +184,5 @@ func mergeAnswers(_ context.Context, w *cluster.Whole, values iter.Seq2[Answers,
 	for i := range all.Queries {
 		all.Queries[i].Nearest = append([]Hit{}, all.Queries[i].Nearest...)
 	}
-	return all, cluster.Save(w.Out, all)
+	return all, cluster.Save(w.Out.Path(), all)
 }

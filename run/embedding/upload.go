@@ -16,20 +16,20 @@ import (
 	"winnow/search/vectordb"
 )
 
-// Upload says where points go, and how.
+// Upload says where to send points, and how.
 type Upload struct {
 	Database
 	Payload  string // columns of the manifest
-	Chosen   bool   // Payload was asked for
+	Chosen   bool   // the user set Payload
 	Batch    int
 	Recreate bool
 	Delete   bool
 	OnDisk   bool
 
-	Watch func(what string) (at func(done, total int), end func()) // shows how far it is; may be nil
+	Watch func(what string) (at func(done, total int), end func()) // shows progress; may be nil
 }
 
-// PayloadError is a column that cannot be kept beside the vectors.
+// PayloadError is a column that cannot be stored with the vectors.
 type PayloadError struct{ error }
 
 // Run sends the embeddings of a run's images.
@@ -58,7 +58,8 @@ func (q Upload) Gallery(ctx context.Context, dir string, manifestFile location.S
 	defer server.Close()
 	g, err := search.OpenGallery(dir)
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("export: %s: neither a run folder, nor an index, nor a feature store: %w", dir, err), "winnow train makes a run, winnow index an index")
+		return nil, hint.With(fmt.Errorf("export: %s: neither a run folder, nor an index, nor a feature store: %w", dir,
+			err), "winnow train makes a run, winnow index an index")
 	}
 	defer g.Close()
 	var manifest *datasets.Dataset
@@ -76,23 +77,26 @@ func (q Upload) Gallery(ctx context.Context, dir string, manifestFile location.S
 	return q.send(ctx, server, g.Model(), columns, GalleryPoints(g, manifest, columns))
 }
 
-// Uploaded is what winnow export --json says of an upload.
+// Uploaded describes an upload, as winnow export --json prints it.
 type Uploaded struct {
 	URL string `json:"url"`
 	vectordb.Result
 	LeftOut []lookup.LeftOut `json:"left_out"` // unreadable images
 }
 
-// String says it in words.
+// String describes the upload for people.
 func (u *Uploaded) String() string {
-	text := fmt.Sprintf("%s at %s: %d points of %d values, %d sent, %d there already", u.Collection, u.URL, u.Rows, u.Dim, u.Sent, u.Kept)
+	text := fmt.Sprintf("%s at %s: %d points of %d values, %d sent, %d there already", u.Collection, u.URL, u.Rows,
+		u.Dim,
+		u.Sent, u.Kept)
 	if u.Deleted > 0 {
 		text += fmt.Sprintf(", %d deleted", u.Deleted)
 	}
 	if n := len(u.LeftOut); n > 0 {
 		text += fmt.Sprintf(", %d unreadable images left out", n)
 	}
-	return text + fmt.Sprintf("\n            the collection holds %d points; %d read back and found equal", u.Points, u.Compared)
+	return text + fmt.Sprintf("\n            the collection holds %d points; %d read back and found equal", u.Points,
+		u.Compared)
 }
 
 func (q Upload) tell(text string) { q.note("%s", text) }
@@ -106,15 +110,16 @@ func (q Upload) explain(err error) error {
 	return q.advised(err, again, "name another --collection, or replace this one with --recreate")
 }
 
-// send sends points and says in the user's words what is in the way.
-func (q Upload) send(ctx context.Context, server vectordb.Store, model string, columns []string, points Points) (*Uploaded, error) {
+// send sends points. Its errors say what to do.
+func (q Upload) send(ctx context.Context, server vectordb.Store, model string, columns []string,
+	points Points) (*Uploaded, error) {
 	observe, end := (func(done, total int))(nil), func() {}
 	if q.Watch != nil {
 		observe, end = q.Watch("points")
 	}
 	defer end()
-	r, err := vectordb.Upload(ctx, server, points, vectordb.Options{Model: model, Batch: q.Batch, Recreate: q.Recreate, Delete: q.Delete, OnDisk: q.OnDisk,
-		Columns: columns, Note: q.tell, Observe: observe})
+	r, err := vectordb.Upload(ctx, server, points, vectordb.Options{Model: model, Batch: q.Batch, Recreate: q.Recreate,
+		Delete: q.Delete, OnDisk: q.OnDisk, Columns: columns, Note: q.tell, Observe: observe})
 	if err != nil {
 		return nil, q.explain(err)
 	}
@@ -135,11 +140,12 @@ func (q Upload) columns(d *datasets.Dataset) (columns []string, err error) {
 		name = strings.TrimSpace(name)
 		switch {
 		case !slices.Contains(known, name):
-			return nil, payloadError("--payload: found %q, expected columns of the manifest: %s", name, strings.Join(known, ", "))
+			return nil, payloadError("--payload: found %q, expected columns of the manifest: %s", name,
+				strings.Join(known, ", "))
 		case name == vectordb.PathField || name == vectordb.ModelField || name == vectordb.DigestField:
 			return nil, payloadError("--payload: %q is the name of a field that winnow writes itself", name)
 		case slices.Contains(columns, name):
-			return nil, payloadError("--payload: %q stands there twice", name)
+			return nil, payloadError("--payload: %q is named twice", name)
 		}
 		columns = append(columns, name)
 	}

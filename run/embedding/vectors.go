@@ -18,21 +18,22 @@ import (
 	"winnow/run/folder"
 )
 
-// RunForms are the names of the forms that [WriteRun] writes.
+// RunForms are the forms that [WriteRun] writes.
 var RunForms = []string{"npy", "npz", "safetensors", "fvecs", "csv", "tsv", "parquet"}
 
-// RunFile is a file that the embeddings of a run are written to, in one of [RunForms], whatever its ending.
+// RunFile is a file for the embeddings of a run. Form, one of [RunForms], need not be its ending.
 type RunFile struct{ Form, Path string }
 
-// Beside returns the file that says what the rows are: one and the same for emb.npy, emb.safetensors and emb.fvecs. "": none.
+// Beside returns the file that says what the rows are, "" for forms that need none. It is the same file for emb.npy,
+// emb.safetensors and emb.fvecs.
 func (f RunFile) Beside() string { return vectorfile.Form(f.Form).Beside(f.Path) }
 
-// RunVectors is what was written of a run's embeddings, as winnow export --json prints it.
+// RunVectors describes the embeddings written for a run, as winnow export --json prints it.
 type RunVectors struct {
 	Files   []string         `json:"files"`
 	Rows    int              `json:"rows"`
 	Dim     int              `json:"dim"`
-	View    string           `json:"view,omitempty"` // center or mean, where the store has several views of each image
+	View    string           `json:"view,omitempty"` // center or mean, if the store has several views of each image
 	LeftOut []lookup.LeftOut `json:"left_out"`       // unreadable images
 }
 
@@ -60,7 +61,7 @@ func WriteRun(ctx context.Context, r *folder.Run, splits string, to []RunFile) (
 	}
 	out := &RunVectors{Rows: x.Rows, Dim: x.Cols, View: r.Look(), LeftOut: append([]lookup.LeftOut{}, left...)}
 	put := func(path string, write func(io.Writer) error) error {
-		if slices.Contains(out.Files, path) { // what the rows are, for another form
+		if slices.Contains(out.Files, path) { // the file of rows, written for another form
 			return nil
 		}
 		out.Files = append(out.Files, path)
@@ -74,8 +75,8 @@ func WriteRun(ctx context.Context, r *folder.Run, splits string, to []RunFile) (
 	return out, nil
 }
 
-// readable returns the images of some splits that have features: their rows in the store and places in the manifest. It
-// refuses a choice of none.
+// readable returns the images of some splits that have features: their rows in the store and positions in the manifest.
+// It is an error if there are none.
 func readable(r *folder.Run, splits string) (rows, ids []int, left []lookup.LeftOut, err error) {
 	at, err := r.Manifest.Choose(splits)
 	if err != nil {
@@ -83,16 +84,18 @@ func readable(r *folder.Run, splits string) (rows, ids []int, left []lookup.Left
 	}
 	rows, ids, left, err = lookup.Rows(r.Manifest, r.Store, at, "")
 	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("export: none of the %d images of split %s could be read, the first is %q: %s", len(at), splits, left[0].Path, left[0].Reason)
+		err = fmt.Errorf("export: none of the %d images of split %s could be read, the first is %q: %s", len(at),
+			splits,
+			left[0].Path, left[0].Reason)
 	}
 	return rows, ids, left, err
 }
 
-// embeddedBlock rows are read and embedded at a time: features are larger than embeddings and need not all be
-// in memory. A multiple of the head's own block, so that the products are the same as in one go.
+// embeddedBlock is how many rows are read and embedded at a time: features are larger than embeddings and need not all
+// be in memory. It is a multiple of the head's own block, so that the products equal those of one pass.
 const embeddedBlock = 8192
 
-// embedBlock fills dst with the embeddings of rows of the store, which are those samples of the manifest.
+// embedBlock fills dst with the embeddings of rows of the store. ids are their positions in the manifest.
 func embedBlock(ctx context.Context, r *folder.Run, dst blas32.General, rows, ids []int) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -107,7 +110,7 @@ func embedBlock(ctx context.Context, r *folder.Run, dst blas32.General, rows, id
 	return nil
 }
 
-// WriteWhole writes one file whole or not at all. Its errors name the file and not the temporary one.
+// WriteWhole writes a file completely or not at all. Its errors name the file, not the temporary one.
 func WriteWhole(path string, write func(io.Writer) error) error {
 	err := atomicfile.Write(path, write)
 	if err == nil {

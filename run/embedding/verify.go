@@ -9,13 +9,14 @@ import (
 	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/head"
+	"winnow/run/extraction"
 )
 
-// verifiedBatch pictures are run at once: however many are checked, few are in memory.
+// verifiedBatch is how many pictures are run at once, so that few are in memory.
 const verifiedBatch = 16
 
-// verifier sends pictures both ways to unit vectors, through the joined model and through backbone and head as
-// winnow runs them, and keeps the largest difference.
+// verifier computes unit vectors of pictures both by the joined model and by backbone and head as winnow runs them, and
+// keeps the largest difference.
 type verifier struct {
 	backbone, joined *ort.Network
 	head             *head.Head
@@ -25,13 +26,13 @@ type verifier struct {
 	waiting int       // pictures in it
 
 	count   int     // pictures checked
-	largest float64 // difference of any two numbers; NaN where one is
+	largest float64 // difference of any two numbers; NaN if one is NaN
 	ours    []float32
 }
 
 func openVerifier(rt *ort.Runtime, j Joined) (*verifier, error) {
 	p := j.Backbone.Preprocessing
-	in := ort.NetworkInput{Name: j.cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop}
+	in := extraction.Input(j.cut, p)
 	v := &verifier{head: j.run.Head, size: p.Size(), pixels: make([]float32, verifiedBatch*p.Size())}
 	var err error
 	if v.backbone, err = ort.NewNetwork(rt, j.cut.Model, j.cut.Tensor, in); err != nil {
@@ -43,7 +44,7 @@ func openVerifier(rt *ort.Runtime, j Joined) (*verifier, error) {
 	return v, nil
 }
 
-// next is where the next picture belongs; take says that it is there.
+// next returns where to write the next picture; call take once it is written.
 func (v *verifier) next() []float32 { return v.pixels[v.waiting*v.size : (v.waiting+1)*v.size] }
 
 func (v *verifier) take() error {
@@ -53,7 +54,7 @@ func (v *verifier) take() error {
 	return v.flush()
 }
 
-// flush runs the pictures that wait.
+// flush runs the waiting pictures.
 func (v *verifier) flush() error {
 	n := v.waiting
 	if n == 0 {
@@ -79,7 +80,7 @@ func (v *verifier) flush() error {
 	return nil
 }
 
-// own is winnow's own vectors of all pictures so far.
+// own returns winnow's own vectors of all pictures so far.
 func (v *verifier) own() blas32.General {
 	d := v.head.Config().Out
 	return blas32.General{Rows: v.count, Cols: d, Stride: d, Data: v.ours}
@@ -88,7 +89,8 @@ func (v *verifier) own() blas32.General {
 // Close frees both models.
 func (v *verifier) Close() error { return errors.Join(v.backbone.Close(), v.joined.Close()) }
 
-// largestDifference of the numbers of two matrices; NaN where one is, infinite where the shapes differ.
+// largestDifference returns the largest difference of two numbers in the same place; NaN if one is NaN, infinite if the
+// shapes differ.
 func largestDifference(a, b blas32.General) float64 {
 	if a.Rows != b.Rows || a.Cols != b.Cols {
 		return math.Inf(1)

@@ -16,7 +16,7 @@ import (
 	"winnow/internal/vectorfile"
 )
 
-// Endings are those of the files that [Network.WriteFile] writes.
+// Endings returns the endings of the files that [Network.WriteFile] writes.
 func Endings() (list []string) {
 	for _, form := range vectorfile.Forms {
 		list = append(list, "."+string(form))
@@ -24,8 +24,8 @@ func Endings() (list []string) {
 	return list
 }
 
-// Files returns what is written for a file of vectors: itself and, for forms that hold no names, beside it the list of
-// what its rows are. It refuses an ending that none of [Endings] is.
+// Files returns the files that are written for a file of vectors: itself and, for forms without names, the list of what
+// its rows are. An ending not in [Endings] is an error.
 func Files(out string) ([]string, error) {
 	form, ok := vectorfile.FormOf(out)
 	if !ok {
@@ -34,7 +34,7 @@ func Files(out string) ([]string, error) {
 	return form.Files(out), nil
 }
 
-// Written is what a file of vectors came to, as winnow embed --json prints it.
+// Written describes a file of vectors, as winnow embed --json prints it.
 type Written struct {
 	Files   []string         `json:"files"`
 	Rows    int              `json:"rows"`
@@ -43,72 +43,83 @@ type Written struct {
 	LeftOut []lookup.LeftOut `json:"left_out"` // unreadable images
 }
 
-// Write writes the outcome for people, but for the images left out.
+// Write writes the result for people, without the images left out.
 func (r Written) Write(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s: %d images × %d values\n", strings.Join(r.Files, ", "), r.Rows, r.Dim)
 	return err
 }
 
-// WriteFile writes the vectors of images, whole or not at all, in the form that the file's ending says.
+// WriteFile writes the vectors of images, all or none, in the form that the file's ending names.
 func (n *Network) WriteFile(ctx context.Context, out string, list *imagelist.List, o Options) (Written, error) {
 	files, err := Files(out)
 	if err != nil {
 		return Written{}, fmt.Errorf("embed: %w", err)
 	}
-	rows := &imageRows{images: list.Images}
-	err = writeFile(out, n.Dim(), func(to vectorfile.Writer) error {
-		rows.out = to
-		return errors.Join(n.embed(ctx, list, list.Paths(), rows, o), to.Close())
+	var all *rows
+	err = writeFile(out, n.Dim(), func(to vectorfile.Writer) (err error) {
+		all, err = n.write(ctx, list, to, nil, o)
+		return errors.Join(err, to.Close())
 	})
-	return Written{Files: files, Rows: rows.rows - len(rows.bad), Dim: n.Dim(), Model: n.Backbone.Name, LeftOut: lookup.Unreadable(rows.bad)}, err
+	if all == nil {
+		return Written{}, err
+	}
+	return Written{Files: files, Rows: all.count - len(all.bad), Dim: n.Dim(), Model: n.Backbone.Name,
+		LeftOut: lookup.Unreadable(all.bad)}, err
 }
 
-// WriteLines writes an object of JSON a line for each image, as they come.
+// WriteLines writes each image as a line of JSON as soon as its vector is computed.
 func (n *Network) WriteLines(ctx context.Context, w io.Writer, list *imagelist.List, o Options) error {
 	to := vectorfile.NewJSONL(w)
-	return n.embed(ctx, list, list.Paths(), &imageRows{images: list.Images, out: to, tell: to.Unreadable}, o)
+	_, err := n.write(ctx, list, to, to.Unreadable, o)
+	return err
 }
 
-// imageRows hands the rows of readable images on; it keeps no vectors.
-type imageRows struct {
-	images []imagelist.Image
-	out    vectorfile.Writer
-	tell   func(path, reason string) error // of an unreadable image, as it comes; may be nil
-
-	rows int
-	bad  []features.Bad
-	some []vectorfile.Row
-}
-
-// Rows, Bad and Flush implement backbone.RowWriter.
-func (s *imageRows) Rows() int           { return s.rows }
-func (s *imageRows) Bad() []features.Bad { return s.bad }
-func (s *imageRows) Flush() error        { return nil }
-
-// Append implements backbone.RowWriter.
-func (s *imageRows) Append(x blas32.General, bad []features.Bad) error {
-	s.some = s.some[:0]
-	next := 0
-	for i := range x.Rows {
-		if next < len(bad) && bad[next].Row == s.rows+i {
-			if s.tell != nil {
-				if err := errors.Join(s.out.Write(s.some), s.tell(bad[next].Path, bad[next].Reason)); err != nil {
-					return err
+// write passes the vectors of readable images to out, and unreadable images to tell unless it is nil. No vector is
+// kept.
+func (n *Network) write(ctx context.Context, list *imagelist.List, out vectorfile.Writer,
+	tell func(path, reason string) error, o Options) (*rows, error) {
+	var some []vectorfile.Row
+	all := &rows{take: func(x blas32.General, first int, bad []features.Bad) error {
+		some = some[:0]
+		for i := range x.Rows {
+			if len(bad) > 0 && bad[0].Row == first+i {
+				if tell != nil {
+					if err := errors.Join(out.Write(some), tell(bad[0].Path, bad[0].Reason)); err != nil {
+						return err
+					}
+					some = some[:0]
 				}
-				s.some = s.some[:0]
+				bad = bad[1:]
+				continue
 			}
-			next++
-			continue
+			n := list.Images[first+i]
+			some = append(some, vectorfile.Row{Path: n.Path, Label: n.Label, Split: n.Split,
+				Embedding: features.Row(x, i)})
 		}
-		n := s.images[s.rows+i]
-		s.some = append(s.some, vectorfile.Row{Path: n.Path, Label: n.Label, Split: n.Split, Embedding: features.Row(x, i)})
-	}
-	s.rows += x.Rows
-	s.bad = append(s.bad, bad...)
-	return s.out.Write(s.some)
+		return out.Write(some)
+	}}
+	return all, n.embed(ctx, list, list.Paths(), all, o)
 }
 
-// writeFile writes the file, and what belongs beside it, after fill has given all rows without an error.
+// rows counts the rows of images, collects the unreadable ones and passes each block of rows, from the row first on, to
+// take. It implements backbone.RowWriter.
+type rows struct {
+	take  func(x blas32.General, first int, bad []features.Bad) error
+	count int
+	bad   []features.Bad
+}
+
+func (r *rows) Rows() int           { return r.count }
+func (r *rows) Bad() []features.Bad { return r.bad }
+func (r *rows) Flush() error        { return nil }
+
+func (r *rows) Append(x blas32.General, bad []features.Bad) error {
+	first := r.count
+	r.count, r.bad = first+x.Rows, append(r.bad, bad...)
+	return r.take(x, first, bad)
+}
+
+// writeFile writes the file, and the one beside it, once fill has written all rows without an error.
 func writeFile(out string, dim int, fill func(vectorfile.Writer) error) error {
 	form, _ := vectorfile.FormOf(out)
 	var filling error // in its own words

@@ -6,19 +6,20 @@ import (
 	"slices"
 
 	"winnow/backbone"
+	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
 )
 
-// BackboneOf finds the model that made a store: the one named, which must have its sha256, or one that has it. The
-// store's description of it counts, not the registry's.
+// BackboneOf finds the model that made a store: the one named, which must have its sha256, or any that has it. The
+// preprocessing is the store's, not the registry's.
 func BackboneOf(store *features.Store, name string) (*models.Backbone, error) {
 	return BackboneBy(store.Key.Model, store.Key.Preprocessing, "features "+store.Dir, name, store.ModelFile)
 }
 
-// BackboneBy finds a model by its sha256: the file that the user names, or one of the registry or at the places. whose
-// says in errors what was made with it.
+// BackboneBy finds a model by its sha256: the file that the user names, or one in the registry or at the places. whose
+// names in errors what the model has made.
 func BackboneBy(sum, preprocessing, whose, name string, places ...string) (*models.Backbone, error) {
 	registry, err := models.OpenDefault()
 	if err != nil {
@@ -32,7 +33,8 @@ func BackboneBy(sum, preprocessing, whose, name string, places ...string) (*mode
 	} else {
 		places = slices.DeleteFunc(places, func(p string) bool { return p == "" })
 		if b, err = registry.Recall(sum, places...); errors.Is(err, models.ErrNoBackbone) {
-			return nil, hint.With(fmt.Errorf("%s: %w", whose, err), "name the file with --model FILE, or record it: winnow models add FILE")
+			return nil, hint.With(fmt.Errorf("%s: %w", whose, err), "name the file with --model FILE, or record it: "+
+				"winnow models add FILE")
 		} else if err != nil {
 			return nil, hint.With(err, "name the file with --model FILE")
 		}
@@ -41,6 +43,11 @@ func BackboneBy(sum, preprocessing, whose, name string, places ...string) (*mode
 		return nil, fmt.Errorf("%s: %w", whose, err)
 	}
 	return b, nil
+}
+
+// Input describes the images that a network, cut at its features, takes after a preprocessing.
+func Input(cut *models.Prepared, p backbone.Preprocessing) ort.NetworkInput {
+	return ort.NetworkInput{Name: cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop}
 }
 
 // OpenBackbone finds a model by name or file and cuts it at its features. Both may bring warnings.

@@ -8,19 +8,19 @@ import (
 	"winnow/internal/text"
 )
 
-// UsualBatch is how many images go through a network at once that is not trained, unless the user says otherwise or
-// memory is short. On a CPU larger batches bring nothing: MobileNetV2, SqueezeNet and GoogLeNet take the same processor
-// time an image, within a tenth, at 8, 32 and 128, and four times the memory at 128.
+// UsualBatch is the default number of images per run of a network that is not trained, if memory allows. On a CPU
+// larger batches gain nothing: MobileNetV2, SqueezeNet and GoogLeNet take the same processor time per image, within a
+// tenth, at 8, 32 and 128, and four times the memory at 128.
 const UsualBatch = 32
 
-// gpuBatch is the most that auto takes on a GPU, which small batches leave idle.
+// gpuBatch is the largest batch that auto chooses on a GPU, which small batches leave idle.
 const gpuBatch = 256
 
-// memoryShare is the part of the memory at hand that auto gives to a batch: 1/memoryShare. The rest is for the weights,
-// others, and the runtime, which took 1.1 (MobileNetV2), 1.2 (SqueezeNet) and 2.3 times (GoogLeNet) what is counted.
+// memoryShare: auto gives a batch 1/memoryShare of the available memory. The rest is for the weights, other programs,
+// and the runtime, which took 1.1 (MobileNetV2), 1.2 (SqueezeNet) and 2.3 times (GoogLeNet) what is counted.
 const memoryShare = 4
 
-// settleBatch turns auto into a number, and notes which. A store that was begun keeps its batch.
+// settleBatch replaces an automatic batch by a number and notes it. A store that was begun keeps its batch.
 func (e *Extraction) settleBatch(h Host, rt *ort.Runtime) {
 	if e.Config.Batch > 0 {
 		return
@@ -41,7 +41,7 @@ func (e *Extraction) settleBatch(h Host, rt *ort.Runtime) {
 	}
 	var why string
 	e.Config.Batch, why = e.batchFor(memory, known, most, where)
-	if e.Memory == 0 { // else a matter of what asks for it
+	if e.Memory == 0 { // otherwise the caller chose the memory
 		h.Note("batch auto: %d images a run, %s", e.Config.Batch, why)
 	}
 }
@@ -59,5 +59,6 @@ func (e *Extraction) batchFor(memory int64, known bool, most int, where string) 
 		return UsualBatch, fmt.Sprintf("as usual: the memory of one is not known (%v)", err)
 	}
 	n := e.Config.BatchWithin(memory/memoryShare, activations, most)
-	return n, fmt.Sprintf("about %s; there are %s %s", text.Approx(e.Config.BatchBytes(n, activations)), text.Approx(memory), where)
+	return n, fmt.Sprintf("about %s; there are %s %s", text.Approx(e.Config.BatchBytes(n, activations)),
+		text.Approx(memory), where)
 }

@@ -9,16 +9,16 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
-	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/internal/text"
 )
 
-// tried is how many batches a dry run times, behind one that is not counted: the first takes longer. Two of them may have been read
-// while it was computed.
+// tried is how many batches a dry run times, after a first one that takes longer and is not counted. Up to two of them
+// are read while that one is computed.
 const tried = 8
 
-// DryRun is what an extraction takes on this machine, by some of its images, as `winnow extract --dry-run --json` prints it.
+// DryRun estimates from some of the images what an extraction takes on this machine, as `winnow extract --dry-run
+// --json` prints it.
 type DryRun struct {
 	Images    int     `json:"images"` // of the extraction, or of its shard
 	Views     int     `json:"views"`
@@ -29,20 +29,13 @@ type DryRun struct {
 	Device    string  `json:"device"`
 	Batch     int     `json:"batch"`
 	PerSecond float64 `json:"images_per_second"`
-	Seconds   float64 `json:"seconds"` // all images at that rate
-	Memory    int64   `json:"memory"`  // the most that the process has held; 0: not known here
+	Seconds   float64 `json:"seconds"` // of all images at that rate
+	Memory    int64   `json:"memory"`  // peak of the process; 0: unknown on this system
 }
 
-// DryRun computes the vectors of some images, which are kept nowhere, and says what all will take.
+// DryRun computes the vectors of some images, discards them, and estimates what all images take.
 func (e *Extraction) DryRun(ctx context.Context, h Host) (DryRun, error) {
-	h = h.Complete()
-	rt, err := h.Runtime()
-	if err != nil {
-		return DryRun{}, err
-	}
-	e.settleBatch(h, rt)
-	p := e.Config.Preprocessing
-	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor, ort.NetworkInput{Name: e.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	rt, net, err := e.load(h.Complete())
 	if err != nil {
 		return DryRun{}, err
 	}
@@ -64,7 +57,8 @@ func (e *Extraction) DryRun(ctx context.Context, h Host) (DryRun, error) {
 	if last > 1 {
 		from = 1
 	}
-	r := DryRun{Images: len(e.Paths), Views: len(e.Config.ViewNames()), Dim: net.Dim(), Tried: n, Bad: len(w.bad), Device: rt.Where(), Batch: e.Config.Batch, Memory: peakMemory()}
+	r := DryRun{Images: len(e.Paths), Views: len(e.Config.ViewNames()), Dim: net.Dim(), Tried: n, Bad: len(w.bad),
+		Device: rt.Where(), Batch: e.Config.Batch, Memory: peakMemory()}
 	size := int64(4)
 	if e.DType == features.Float16 {
 		size = 2
@@ -75,7 +69,7 @@ func (e *Extraction) DryRun(ctx context.Context, h Host) (DryRun, error) {
 	return r, nil
 }
 
-// unkept takes vectors and keeps none.
+// unkept discards vectors. It implements backbone.RowWriter.
 type unkept struct {
 	rows int
 	bad  []features.Bad
@@ -96,7 +90,10 @@ func (r DryRun) Write(w io.Writer) error {
 	if r.Memory > 0 {
 		held = ", and held " + text.Approx(r.Memory)
 	}
-	_, err := fmt.Fprintf(w, "%d images × %d views × %d values: %s\n%d of them tried, %d unreadable: %.1f images/s on %s, %d at once%s\nall: about %s on such a machine\n",
-		r.Images, r.Views, r.Dim, text.Approx(r.Bytes), r.Tried, r.Bad, r.PerSecond, r.Device, r.Batch, held, text.About(time.Duration(r.Seconds*float64(time.Second))))
+	_, err := fmt.Fprintf(w, "%d images × %d views × %d values: %s\n%d of them tried, %d unreadable: %.1f "+
+		"images/s on %s, "+
+		"%d at once%s\nall: about %s on such a machine\n", r.Images, r.Views, r.Dim, text.Approx(
+		r.Bytes), r.Tried, r.Bad,
+		r.PerSecond, r.Device, r.Batch, held, text.About(time.Duration(r.Seconds*float64(time.Second))))
 	return err
 }

@@ -1,5 +1,5 @@
-// Package extraction turns a list of images into a feature store: it makes a store, continues one that was begun, or keeps a
-// finished one.
+// Package extraction turns a list of images into a feature store: it makes a store, continues one that was begun, or
+// keeps a finished one.
 package extraction
 
 import (
@@ -13,14 +13,15 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/cluster"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
 )
 
-// Extraction says which store to make; its parts are found and checked.
+// Extraction says which store to make. Backbone, images and settings have been found and checked.
 type Extraction struct {
-	Out       string // of a shard too the whole's, of which it makes a part
+	Out       string // with a shard: the store of all images, of which a part is made
 	Overwrite bool
 	Root      fs.FS
 	Paths     []string
@@ -28,24 +29,24 @@ type Extraction struct {
 	Cut       *models.Prepared
 	Config    backbone.ExtractConfig
 	DType     string // of the store's numbers; "": float32
-	Memory    int64  // that a batch is chosen for; 0: what the machine has left
+	Memory    int64  // bytes that a batch may use; 0: what the machine has left
 
-	shard  cluster.Shard // that Paths is
+	shard  cluster.Shard // whose images are in Paths
 	total  int           // images of all shards
-	images string        // features.HashPaths of them
+	images string        // features.HashPaths of all shards
 }
 
-// Host is what an extraction needs of the program around it; the zero value opens the ONNX Runtime that is found and says
-// nothing.
+// Host is what an extraction needs from the program around it. The zero value opens the ONNX Runtime that is installed
+// and prints nothing.
 type Host struct {
-	Runtime   func() (*ort.Runtime, error)                         // as the user wants it; only asked where something is computed
-	Note      func(format string, args ...any)                     // takes a fact for the user
-	Images    func() (observe func(backbone.Progress), end func()) // shows how far it is
-	GPUMemory int64                                                // most of a GPU's memory, 0: no limit
-	Winnow    string                                               // its version, for the store
+	Runtime   func() (*ort.Runtime, error)                         // called only if something is computed
+	Note      func(format string, args ...any)                     // tells the user a fact
+	Images    func() (observe func(backbone.Progress), end func()) // shows progress
+	GPUMemory int64                                                // limit in bytes; 0: none
+	Winnow    string                                               // version of the program, for the store
 }
 
-// Complete returns the host with functions for those that are nil.
+// Complete returns the host with defaults for the functions that are nil.
 func (h Host) Complete() Host {
 	if h.Runtime == nil {
 		h.Runtime = func() (*ort.Runtime, error) { return ort.Open(ort.Config{}) }
@@ -69,7 +70,7 @@ type Result struct {
 	Model     string         `json:"model"`
 	Output    string         `json:"output"`
 	Device    string         `json:"device"`
-	Batch     int            `json:"batch"`             // images a run of the network
+	Batch     int            `json:"batch"`             // images per run of the network
 	Shard     string         `json:"shard,omitempty"`   // i/n
 	Complete  bool           `json:"complete"`          // it existed already: nothing was done
 	Resumed   int            `json:"resumed"`           // rows of an earlier run
@@ -77,17 +78,18 @@ type Result struct {
 	PerSecond float64        `json:"images_per_second"` // of this run
 	Bad       []features.Bad `json:"unreadable"`        // their rows hold zeros
 
-	sum string // of the store's vectors
+	sum   string          // of the store's vectors
+	whole location.Source // whose shard it is
 }
 
 // Key returns the key of the features asked for.
 func (e *Extraction) Key() features.Key {
 	return features.Key{Model: e.Model.SHA256, Output: e.Cut.Cut, Preprocessing: e.Config.Preprocessing.Key(),
-		Decoder: e.Config.Preprocessing.DecoderVersion(), Views: e.Config.ViewNames(), Images: features.HashPaths(e.Paths), DType: e.DType}
+		Decoder: e.Config.Preprocessing.DecoderVersion(), Views: e.Config.ViewNames(),
+		Images: features.HashPaths(e.Paths), DType: e.DType}
 }
 
-// Store returns the finished store, and makes or finishes it first if necessary. It is for commands that need features of a
-// network of their own.
+// Store returns the finished store, after making or finishing it if necessary.
 func (e *Extraction) Store(ctx context.Context, h Host) (*features.Store, error) {
 	if _, err := e.Run(ctx, h); err != nil {
 		return nil, err
@@ -95,7 +97,7 @@ func (e *Extraction) Store(ctx context.Context, h Host) (*features.Store, error)
 	return features.Open(e.Out)
 }
 
-// Run makes the store, or the part of it that is this machine's, unless it exists.
+// Run makes the store, or the part of its shard, unless it exists.
 func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 	if !e.shard.Whole() {
 		return e.part(ctx, h)
@@ -103,7 +105,7 @@ func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 	return e.store(ctx, h)
 }
 
-// store makes the store in the folder.
+// store makes the store in the folder Out.
 func (e *Extraction) store(ctx context.Context, h Host) (Result, error) {
 	if !e.Overwrite {
 		if r, done, err := e.standing(ctx); done || err != nil {
@@ -111,14 +113,7 @@ func (e *Extraction) store(ctx context.Context, h Host) (Result, error) {
 		}
 	}
 	h = h.Complete()
-	rt, err := h.Runtime()
-	if err != nil {
-		return Result{}, err
-	}
-	e.settleBatch(h, rt)
-	p := e.Config.Preprocessing
-	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor,
-		ort.NetworkInput{Name: e.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	rt, net, err := e.load(h)
 	if err != nil {
 		return Result{}, err
 	}
@@ -132,11 +127,22 @@ func (e *Extraction) store(ctx context.Context, h Host) (Result, error) {
 	return e.fill(ctx, h, w, net)
 }
 
-// standing returns the result of a finished store in the folder, before anything is loaded.
+// load opens the runtime, settles the batch, and loads the network.
+func (e *Extraction) load(h Host) (*ort.Runtime, ort.Networks, error) {
+	rt, err := h.Runtime()
+	if err != nil {
+		return nil, nil, err
+	}
+	e.settleBatch(h, rt)
+	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor, Input(e.Cut, e.Config.Preprocessing))
+	return rt, net, err
+}
+
+// standing returns the result of a finished store in the folder, if there is one.
 func (e *Extraction) standing(ctx context.Context) (Result, bool, error) {
 	s, err := features.Open(e.Out)
 	if err != nil {
-		return Result{}, false, nil // nothing, a beginning, or damage: features.Create says which
+		return Result{}, false, nil // none, or begun, or damaged: features.Create says which
 	}
 	if why := s.Key.Differs(e.Key()); why != "" {
 		return Result{}, false, e.storeHint(&features.KeyError{Dir: e.Out, Why: why})
@@ -160,7 +166,7 @@ func (e *Extraction) strictly(bad []features.Bad) error {
 	return fmt.Errorf("extract: %s: %s (found by an earlier run)", bad[0].Path, bad[0].Reason)
 }
 
-// storeHint adds what to do if the folder holds something else, or a damaged store.
+// storeHint adds what to do if the folder holds another store or a damaged one.
 func (e *Extraction) storeHint(err error) error {
 	if _, ok := errors.AsType[*features.KeyError](err); ok {
 		return hint.With(err, "name another folder with --out, ask for the same again, or replace it with --overwrite")
@@ -171,7 +177,7 @@ func (e *Extraction) storeHint(err error) error {
 	return err
 }
 
-// fill runs the extraction into the begun store and finishes it.
+// fill computes the vectors that a begun store lacks and finishes it.
 func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net ort.Networks) (Result, error) {
 	if err := e.strictly(w.Bad()); err != nil {
 		return Result{}, err
@@ -200,10 +206,12 @@ func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net o
 }
 
 func (e *Extraction) result(s *features.Store) Result {
-	return Result{Store: e.Out, Rows: s.Rows, Dim: s.Dim, Views: s.Key.Views, DType: s.Key.Element(), Model: e.Model.Name, Output: s.Key.Output, Device: s.Device, Batch: s.Batch, Bad: s.Bad, sum: s.Sum}
+	return Result{Store: e.Out, Rows: s.Rows, Dim: s.Dim, Views: s.Key.Views, DType: s.Key.Element(),
+		Model:  e.Model.Name,
+		Output: s.Key.Output, Device: s.Device, Batch: s.Batch, Bad: s.Bad, sum: s.Sum}
 }
 
-// Absolute returns a path that other commands, in other folders, can follow; "" stays.
+// Absolute returns a path that is valid in any working folder; "" stays.
 func Absolute(path string) string {
 	if full, err := filepath.Abs(path); err == nil && path != "" {
 		return full

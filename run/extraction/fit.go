@@ -7,17 +7,17 @@ import (
 	"winnow/features"
 )
 
-// squarish is the longest that pictures may be for their width, in the middle, to be cropped. A usual crop, 224 of 256, shows
-// two thirds of the length of one of 4:3, and 60 % of one of 3:2; squashed they are less distorted than by the aspects of 3:4 to 4:3
-// that networks are usually trained with.
+// squarish is the largest median aspect of pictures that are cropped. A usual crop, 224 of 256, shows two thirds of the
+// length of a picture of 4:3, and 60 % of one of 3:2. Squashing distorts them less than the aspects of 3:4 to 4:3 that
+// networks are usually trained with.
 const squarish = 1.25
 
-// sampled is how many pictures are looked at, evenly over the list.
+// sampled is how many pictures are measured, evenly over the list.
 const sampled = 64
 
-// Fit squashes pictures that are longer than wide, where the network's entry crops them, and says so. It is for callers whose user
-// says nothing about it. A store that is there, finished or begun, stays as it was made; the list is to be whole yet, for all
-// shards to agree.
+// Fit squashes pictures, and notes that, if the network's preprocessing crops them and most are much longer than wide.
+// Callers call it if the user has not chosen a preprocessing. A store that exists, finished or begun, keeps its own.
+// Call it before [Extraction.TakeShard], so that all shards agree.
 func (e *Extraction) Fit(h Host) {
 	p := e.Config.Preprocessing
 	if p.Resize == 0 || p.Exact || p.Long {
@@ -34,11 +34,13 @@ func (e *Extraction) Fit(h Host) {
 	}
 	if aspect := e.aspect(); aspect > squarish {
 		e.Config.Preprocessing = squashed
-		h.Complete().Note("half of the pictures are at least %.2f times as long as wide: they are squashed to %d×%d, not cropped (winnow extract --resize short crops them)", aspect, p.Crop, p.Crop)
+		h.Complete().Note("half of the pictures are at least %.2f times as long as wide: they are squashed to "+
+			"%d×%d, not "+
+			"cropped (winnow extract --resize short crops them)", aspect, p.Crop, p.Crop)
 	}
 }
 
-// aspect returns the median of the longer side by the shorter of a sample of pictures; 0 if none can be read.
+// aspect returns the median ratio of the longer to the shorter side of a sample of pictures; 0 if none can be read.
 func (e *Extraction) aspect() float64 {
 	var list []float64
 	n := min(sampled, len(e.Paths))

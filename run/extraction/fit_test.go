@@ -52,7 +52,8 @@ func TestFit(t *testing.T) {
 	fitted("half of them long", "short")
 	a.sized(n/2, 32, 48)
 	e := fitted("more than half long", "squash")
-	if want := fmt.Sprintf("at least 1.50 times as long as wide: they are squashed to %d×%d", 32, 32); !strings.Contains(a.told, want) {
+	if want := fmt.Sprintf("at least 1.50 times as long as wide: they are squashed to %d×%d", 32,
+		32); !strings.Contains(a.told, want) {
 		t.Errorf("told %q, expected %q", a.told, want)
 	}
 	if _, err := e.Run(t.Context(), a.host); err != nil {

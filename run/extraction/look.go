@@ -6,18 +6,17 @@ import (
 	"io/fs"
 	"slices"
 
-	"winnow/backbone"
 	"winnow/datasets/glyphs/names"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
 )
 
-// glyphnet is the backbone that is part of the program.
+// glyphnet is the backbone built into the program.
 const glyphnet = "glyphnet"
 
-// Choose returns the backbone that images of some classes are looked at by where none is named, and why: for drawn characters the
-// one made for them, else the best that is installed.
+// Choose returns the backbone for images of some classes if the user names none, and the reason: for drawn characters
+// the one made for them, otherwise the best one installed.
 func Choose(classes []string) (name, why string, err error) {
 	if !slices.ContainsFunc(classes, func(class string) bool { return names.Readable(class) == class }) {
 		return glyphnet, "made for drawn characters", nil
@@ -32,26 +31,29 @@ func Choose(classes []string) (name, why string, err error) {
 	}
 	name, why, ok := registry.Choose()
 	if !ok {
-		return "", "", hint.With(errors.New("no backbone is installed, expected a pretrained network to look at photographs with"),
-			"name an ONNX file of any image classifier or feature network with --model FILE, or install one for good: winnow models get mobilenetv2-7, or winnow models add FILE")
+		return "", "", hint.With(errors.New("no backbone is installed, expected a pretrained network to look at "+
+			"photographs with"), "name an ONNX file of any image classifier or feature network with --model FILE, or "+
+			"install one for good: winnow models get mobilenetv2-7, or winnow models add FILE")
 	}
 	return name, why, nil
 }
 
-// Look returns how images are looked at by a backbone, a name or a file, where the user says nothing else: turned as the camera noted.
-// What is odd about the backbone is noted. The caller says where the store lies, and may [Extraction.Fit] it then.
+// Look returns the default extraction for a backbone, a name or a file: images are turned by their EXIF orientation.
+// The caller sets Out, and may call [Extraction.Fit] then.
 func Look(name string, root fs.FS, paths []string, h Host) (*Extraction, error) {
+	return New(name, models.Settings{EXIF: new(true)}, root, paths, h)
+}
+
+// New returns the extraction for a backbone, a name or a file, with settings. Warnings about the backbone are noted.
+func New(name string, settings models.Settings, root fs.FS, paths []string, h Host) (*Extraction, error) {
 	e := &Extraction{Root: root, Paths: features.Distinct(paths)}
 	var err error
-	if e.Model, e.Cut, err = OpenBackbone(name, models.Settings{EXIF: new(true)}); err != nil {
+	if e.Model, e.Cut, err = OpenBackbone(name, settings); err != nil {
 		return nil, err
 	}
 	for _, line := range slices.Concat(e.Model.Warnings, e.Cut.Warnings) {
 		h.Complete().Note("%s", line)
 	}
-	if e.Model.Name == "" {
-		e.Model.Name = name
-	}
-	e.Config = backbone.ExtractConfig{Preprocessing: e.Model.Preprocessing}
+	e.Config.Preprocessing = e.Model.Preprocessing
 	return e, nil
 }

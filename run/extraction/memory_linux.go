@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// availableMemory returns how many bytes a program may still take: what the system has left without swapping
-// (MemAvailable), or what is left of the limit of the control group this process runs in, if that is less.
+// availableMemory returns how many bytes a program may still allocate: what the system has left without swapping
+// (MemAvailable), or, if less, what the process's control group has left.
 func availableMemory() (int64, bool) {
 	data, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -29,8 +29,8 @@ func availableMemory() (int64, bool) {
 	return max(left, 0), true
 }
 
-// groupRoom returns the memory that a control group, a line of /proc/self/cgroup, leaves: its limit without what is used, where
-// cached files count as free. A container sees its own group as the root.
+// groupRoom returns the memory that a control group has left: its limit less what is used; cached files count as free.
+// line is the group's line of /proc/self/cgroup. A container sees its own group as the root.
 func groupRoom(read func(string) ([]byte, error), line string) (int64, bool) {
 	_, rest, _ := strings.Cut(line, ":")
 	controllers, group, ok := strings.Cut(rest, ":")
@@ -39,7 +39,8 @@ func groupRoom(read func(string) ([]byte, error), line string) (int64, bool) {
 	case !ok, controllers != "" && controllers != "memory":
 		return 0, false
 	case controllers == "memory": // the first version
-		root, limitFile, usedFile, cached = "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+		root, limitFile = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		usedFile, cached = "memory.usage_in_bytes", "total_inactive_file"
 	}
 	for _, folder := range []string{path.Join(root, group), root} {
 		limit, ok1 := wholeNumber(read, path.Join(folder, limitFile))
@@ -54,7 +55,7 @@ func groupRoom(read func(string) ([]byte, error), line string) (int64, bool) {
 	return 0, false
 }
 
-// wholeNumber reads a file that holds a number; "max", no limit, is not one.
+// wholeNumber reads a file that holds a number. "max", no limit, is not a number.
 func wholeNumber(read func(string) ([]byte, error), name string) (int64, bool) {
 	data, err := read(name)
 	if err != nil {
@@ -75,9 +76,9 @@ func memoryField(data []byte, name string) (int64, bool) {
 	return 0, false
 }
 
-// peakMemory returns the most that this process has held at a time.
+// peakMemory returns the largest memory that this process has held.
 func peakMemory() int64 {
-	data, _ := os.ReadFile("/proc/self/status") // 0 where it is not there
+	data, _ := os.ReadFile("/proc/self/status") // without it: 0
 	kilobytes, _ := memoryField(data, "VmHWM:")
 	return kilobytes * 1024
 }

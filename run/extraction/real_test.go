@@ -108,7 +108,8 @@ func TestRecognizesPhotographs(t *testing.T) {
 		paths := append(slices.Clone(few), rest...)
 		x := extracted(t, photos, paths, model, whole)
 		if top1, top5 := recognized(x, paths); top1 != want[0] || top5 != want[1] {
-			t.Errorf("%s: found %d among the first one and %d among the first five, expected %v of 200", model, top1, top5, want)
+			t.Errorf("%s: found %d among the first one and %d among the first five, expected %v of 200", model, top1,
+				top5, want)
 		}
 		if model == "squeezenet1.1" {
 			right, _ = recognized(x, few)
@@ -116,13 +117,16 @@ func TestRecognizesPhotographs(t *testing.T) {
 	}
 	exchanged := whole
 	exchanged.Channels = "BGR"
-	if wrong, _ := recognized(extracted(t, photos, few, "squeezenet1.1", exchanged), few); wrong >= right-3 || right < 20 {
-		t.Errorf("with red and blue exchanged: found %d of 50, expected fewer than the %d found as they are", wrong, right)
+	if wrong, _ := recognized(extracted(t, photos, few, "squeezenet1.1", exchanged), few); wrong >= right-3 ||
+		right < 20 {
+		t.Errorf("with red and blue exchanged: found %d of 50, expected fewer than the %d found as they are", wrong,
+			right)
 	}
 }
 
-// Real photographs, from the file to the features, give what PIL, torchvision and torch give (backbone/testdata/photos): the
-// cosine of each image's features is at least 0.9999. With another interpolation it is not, nor for another image.
+// Real photographs, from the file to the features, give what PIL, torchvision and torch give
+// (backbone/testdata/photos): the cosine of each image's features is at least 0.9999. With another interpolation it
+// is not, nor for another image.
 func TestFeaturesAsPIL(t *testing.T) {
 	var seen struct {
 		Photos []struct {
@@ -150,7 +154,8 @@ func TestFeaturesAsPIL(t *testing.T) {
 		least := func(x blas32.General, shifted int) float64 {
 			worst := 1.0
 			for i := range seen.Photos {
-				worst = min(worst, cosineToEveryFourth(t, features.Row(x, i), seen.Photos[(i+shifted)%len(seen.Photos)].Features[model]))
+				worst = min(worst, cosineToEveryFourth(t, features.Row(x, i),
+					seen.Photos[(i+shifted)%len(seen.Photos)].Features[model]))
 			}
 			return worst
 		}
@@ -163,8 +168,10 @@ func TestFeaturesAsPIL(t *testing.T) {
 		if other := least(x, 1); other > 0.9 {
 			t.Errorf("%s: the features of other images are as near: %.4f", model, other)
 		}
-		if cubic := least(extracted(t, root, paths, model, models.Settings{Interpolation: "bicubic"}), 0); cubic >= 0.9999 {
-			t.Errorf("%s: with bicubic interpolation the smallest cosine is %.6f, the comparison sees nothing", model, cubic)
+		if cubic := least(extracted(t, root, paths, model, models.Settings{Interpolation: "bicubic"}),
+			0); cubic >= 0.9999 {
+			t.Errorf("%s: with bicubic interpolation the smallest cosine is %.6f, the comparison sees nothing", model,
+				cubic)
 		}
 	}
 }

@@ -18,12 +18,12 @@ import (
 	"winnow/internal/hint"
 )
 
-// Job divides an extraction. Its parts are stores, whose vectors the merge reads once: their sums are compared while
-// they are copied.
+// Job divides an extraction. Its parts are stores. The merge reads their vectors once and compares their sums while it
+// copies them.
 var Job = cluster.Job[struct{}]{Name: "extract", Unit: "images", Merge: merge, Copied: features.VectorsFile}
 
-// TakeShard keeps the images of one shard: whole batches, so that every number is that of one machine, to the bit. A
-// batch of 0 becomes the usual one, because machines with different memory must agree on it.
+// TakeShard keeps the images of one shard: whole batches, so that every number equals that of one machine to the bit.
+// A batch of 0 becomes the usual one, because machines with different memory must agree on it.
 func (e *Extraction) TakeShard(s cluster.Shard) error {
 	if s.Whole() {
 		return nil
@@ -38,7 +38,7 @@ func (e *Extraction) TakeShard(s cluster.Shard) error {
 	return nil
 }
 
-// own copies a part of a list, so that the rest can be freed.
+// own copies a part of a list so that the rest can be freed.
 func own(paths []string) []string {
 	all, list := strings.Join(paths, ""), make([]string, len(paths))
 	for i, p := range paths {
@@ -56,7 +56,7 @@ func (e *Extraction) part(ctx context.Context, h Host) (r Result, err error) {
 			"views": strings.Join(key.Views, "+"), "dtype": key.Element(), "batch": strconv.Itoa(e.Config.Batch)},
 		Winnow: h.Winnow}
 	own := *e
-	made, err := Job.Fill(ctx, e.Out, e.shard, rows, e.Overwrite, func(at string) (err error) {
+	made, err := Job.Fill(ctx, location.At(e.Out), e.shard, rows, e.Overwrite, func(at string) (err error) {
 		own.Out = at
 		r, err = own.store(ctx, h)
 		return err
@@ -74,34 +74,34 @@ func (e *Extraction) part(ctx context.Context, h Host) (r Result, err error) {
 		}
 		r.Resumed = s.Rows
 	}
-	r.Store, r.Shard, r.Complete = made.Part, made.Shard, made.Complete
+	r.Store, r.Shard, r.Complete, r.whole = made.Part.String(), made.Shard, made.Complete, made.Out
 	return r, nil
 }
 
 // openPart opens a store that is a part or was joined from parts, also in an object store.
-func openPart(ctx context.Context, at string) (*features.Store, error) {
-	if !location.At(at).IsRemote() {
-		return features.Open(at)
+func openPart(ctx context.Context, at location.Source) (*features.Store, error) {
+	if !at.IsRemote() {
+		return features.Open(at.Path())
 	}
-	files, err := location.At(at).Dir(ctx)
+	files, err := at.Dir(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return features.OpenIn(files, at)
+	return features.OpenIn(files, at.String())
 }
 
 // Joined is the outcome of a merge, as `winnow join --json` prints it.
 type Joined struct {
-	Store    string `json:"store"`
-	Shards   int    `json:"shards"`
-	Rows     int    `json:"rows"`
-	Dim      int    `json:"dim"`
-	Device   string `json:"device"`
-	Bad      int    `json:"unreadable"`
-	Complete bool   `json:"complete"` // it existed already: nothing was done
+	Store    location.Source `json:"store"`
+	Shards   int             `json:"shards"`
+	Rows     int             `json:"rows"`
+	Dim      int             `json:"dim"`
+	Device   string          `json:"device"`
+	Bad      int             `json:"unreadable"`
+	Complete bool            `json:"complete"` // it existed already: nothing was done
 }
 
-// merge makes the store of one machine from parts, byte for byte. If one is damaged, it looks at all of them.
+// merge makes the store that one machine makes, byte for byte. If a part is damaged, it verifies all of them.
 func merge(ctx context.Context, w *cluster.Whole, _ iter.Seq2[struct{}, error],
 	o cluster.JoinOptions) (cluster.Result, error) {
 	list := make([]*features.Store, len(w.Parts))
@@ -111,11 +111,13 @@ func merge(ctx context.Context, w *cluster.Whole, _ iter.Seq2[struct{}, error],
 			return nil, cmp.Or(w.Verify(ctx), err)
 		}
 	}
-	join := joinHere
-	if location.At(w.Out).IsRemote() {
-		join = joinThere
+	var s *features.Store
+	var err error
+	if w.Out.IsRemote() {
+		s, err = joinRemote(ctx, w, list, o)
+	} else {
+		s, err = features.Join(list, w.Out.Path(), o.Overwrite, o.Progress)
 	}
-	s, err := join(ctx, w, list, o)
 	complete := errors.Is(err, features.ErrComplete)
 	if complete {
 		s, err = openPart(ctx, w.Out)
@@ -131,25 +133,21 @@ func merge(ctx context.Context, w *cluster.Whole, _ iter.Seq2[struct{}, error],
 		return nil, err
 	}
 	if strings.Contains(s.Device, ",") {
-		o.Note("the shards were made on different devices (%s): their last bits are not those of one", s.Device)
+		o.Note("the shards were made on different devices (%s): last bits may differ from those of one device",
+			s.Device)
 	}
 	return Joined{Store: w.Out, Shards: w.Of, Rows: s.Rows, Dim: s.Dim, Device: s.Device, Bad: len(s.Bad),
 		Complete: complete}, nil
 }
 
-func joinHere(_ context.Context, w *cluster.Whole, list []*features.Store, o cluster.JoinOptions) (*features.Store,
-	error) {
-	return features.Join(list, w.Out, o.Overwrite, o.Progress)
-}
-
-// joinThere joins in the folder of temporary files, and puts the store into an object store, store.json last.
-func joinThere(ctx context.Context, w *cluster.Whole, list []*features.Store,
+// joinRemote joins in a temporary folder, then puts the store into an object store, store.json last.
+func joinRemote(ctx context.Context, w *cluster.Whole, list []*features.Store,
 	o cluster.JoinOptions) (_ *features.Store, err error) {
 	if old, err := openPart(ctx, w.Out); err == nil && !o.Overwrite {
 		key := list[0].Key
 		key.Images = w.Inputs["images"]
 		if why := old.Key.Differs(key); why != "" {
-			return nil, &features.KeyError{Dir: w.Out, Why: why}
+			return nil, &features.KeyError{Dir: w.Out.String(), Why: why}
 		}
 		return nil, features.ErrComplete
 	}
@@ -163,7 +161,7 @@ func joinThere(ctx context.Context, w *cluster.Whole, list []*features.Store,
 		return nil, err
 	}
 	var names []string
-	for _, file := range s.Files() { // the last of them is the one that is written last
+	for _, file := range s.Files() { // store.json is the last
 		names = append(names, filepath.Base(file))
 	}
 	return s, cluster.PutFolder(ctx, w.Out, dir, names...)

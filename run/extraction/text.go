@@ -5,12 +5,11 @@ import (
 	"io"
 	"path/filepath"
 
-	"winnow/cluster"
 	"winnow/features"
 	"winnow/internal/text"
 )
 
-// Write writes the result for people; of unreadable images at most that many are named.
+// Write writes the result for people. It names at most listed unreadable images.
 func (r Result) Write(w io.Writer, listed int) {
 	fmt.Fprintf(w, "%s: %d images × ", r.Store, r.Rows)
 	if len(r.Views) > 1 {
@@ -22,7 +21,7 @@ func (r Result) Write(w io.Writer, listed int) {
 	}
 	fmt.Fprintln(w)
 	if r.Shard != "" {
-		fmt.Fprintf(w, "shard %s: when all are there: winnow join %s\n", r.Shard, cluster.Out(filepath.Dir(r.Store)))
+		fmt.Fprintf(w, "shard %s: when all are there: winnow join %s\n", r.Shard, r.whole)
 	}
 	if r.Complete {
 		fmt.Fprintln(w, "it was complete: nothing to do")

@@ -18,30 +18,30 @@ import (
 	"winnow/internal/text"
 )
 
-// Files beside those of a store that [Extraction.Update] makes. Without them the store is whole, too.
+// Files that [Extraction.Update] adds to a store. A store without them is complete, too.
 const (
 	seenFile  = "seen.json"
-	begunFile = "seen.json.part" // of one that was begun
+	begunFile = "seen.json.part" // of a store that was begun
 )
 
 const seenVersion = 1
 
-// seen says which files a store's vectors were made of.
+// seen records the files that a store's vectors were made from.
 type seen struct {
 	Version  int      `json:"version"`
 	Images   string   `json:"images"`          // features.HashPaths of the list
 	Features string   `json:"features_sha256"` // of the store; "": it was begun
-	Files    []string `json:"files"`           // size and time of change of each image, of those in a .zip file size and checksum; "": there was none
+	Files    []string `json:"files"`           // of each image size and time, in a .zip size and checksum; "": none
 }
 
-// Update makes the store as Run does. Of a finished store in its folder, of the same backbone, it keeps the vectors of images
-// that are there as they were: only those that came or changed are looked at. Vectors that stand beside each other may so
-// come from different batches, which changes last bits. A store that is of something else, or damaged, is replaced. Shards, and
+// Update makes the store as Run does, but keeps the vectors of unchanged images if its folder holds a finished store of
+// the same backbone: it computes only those of images that are new or changed. Neighbouring vectors may then come from
+// different batches, which changes last bits. A store of something else, or a damaged one, is replaced. Shards, and
 // several views of an image, are left to Run.
 //
-// An image is as it was if its file has the size and the time of change that are noted in the store's folder; in a store without
-// a note, if it is older than the store. Whenever it is stopped the old store is there, or a beginning that the next
-// call goes on with; images that changed in between are looked at again.
+// An image is unchanged if its file has the size and the time of change recorded in the store's folder; without a
+// record, if it is older than the store. If Update is interrupted, the old store is still there, or a begun one that
+// the next call continues; images that changed in between are read again.
 func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 	if !e.shard.Whole() || len(e.Key().Views) > 1 {
 		return e.Run(ctx, h)
@@ -88,7 +88,7 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 	}
 }
 
-// look returns what is noted of each image now.
+// look returns what seen records, for each image as it is now.
 func (e *Extraction) look(ctx context.Context) ([]string, error) {
 	files := make([]string, len(e.Paths))
 	for i, path := range e.Paths {
@@ -109,7 +109,7 @@ func fileOf(info fs.FileInfo) string {
 	return fmt.Sprintf("%d %s", info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano))
 }
 
-// standingSeen opens a finished store whose vectors can be kept, with what is noted of its images, nil if nothing is.
+// standingSeen opens a finished store whose vectors can be kept, with the record of its files, nil without one.
 func (e *Extraction) standingSeen(h Host) (*features.Store, []string) {
 	if e.Overwrite {
 		return nil, nil
@@ -131,8 +131,8 @@ func (e *Extraction) standingSeen(h Host) (*features.Store, []string) {
 	return old, readSeen(e.Out, seenFile, old.Key.Images, old.Sum)
 }
 
-// compare finds the rows of a store that serve for the images, -1 for others, which are fresh; news says in words how the store
-// differs, "" where it does not.
+// compare finds the store's row of each unchanged image; it is -1 for the others, which fresh lists. news says in words
+// how the images differ from the store's, "" if they do not.
 func (e *Extraction) compare(old *features.Store, files, now []string) (rows []int, fresh []string, news string) {
 	if old == nil {
 		return nil, e.Paths, ""
@@ -177,19 +177,19 @@ func images(n int) string {
 	return fmt.Sprintf("%d images", n)
 }
 
-// older reports whether an image did not change after a time; of one in a .zip file that is not known.
+// older reports whether an image did not change after a time. In a .zip file that is unknown, which counts as changed.
 func (e *Extraction) older(path string, made time.Time) bool {
 	info, err := fs.Stat(e.Root, path)
 	if err != nil {
-		return true // it is as unreadable as it will be
+		return true // unreadable then and now
 	}
 	_, zipped := info.Sys().(*zip.FileHeader)
 	return !zipped && (!info.ModTime().After(made) || info.ModTime().After(time.Now()))
 }
 
-// whole makes the store of all images, or goes on making it.
+// whole makes the store of all images, or continues one.
 func (e *Extraction) whole(ctx context.Context, h Host, now []string) (Result, error) {
-	files := readSeen(e.Out, begunFile, features.HashPaths(e.Paths), "") // of the beginning, which saw images as they were then
+	files := readSeen(e.Out, begunFile, features.HashPaths(e.Paths), "") // as they were when the store was begun
 	if _, begun := features.BegunBatch(e.Out); !begun || files == nil {
 		files = now
 		if err := e.note("", files); err != nil {
@@ -213,8 +213,9 @@ func (e *Extraction) whole(ctx context.Context, h Host, now []string) (Result, e
 	return r, e.note(r.sum, files)
 }
 
-// renew makes the store of rows of the old one, and of fresh images, which are looked at in a store of their own.
-func (e *Extraction) renew(ctx context.Context, h Host, old *features.Store, rows []int, fresh, now []string) (r Result, err error) {
+// renew makes the store from rows of the old one and from fresh images, whose vectors go through a store of their own.
+func (e *Extraction) renew(ctx context.Context, h Host, old *features.Store, rows []int,
+	fresh, now []string) (r Result, err error) {
 	if err := old.Verify(ctx); err != nil {
 		h.Note("%v: all are made again", err)
 		e.Overwrite = true
@@ -241,8 +242,8 @@ func (e *Extraction) renew(ctx context.Context, h Host, old *features.Store, row
 			}
 		}
 	}
-	w, err := features.Create(e.Out, features.Plan{Key: e.Key(), Paths: e.Paths, Dim: old.Dim, Batch: old.Batch, Device: device,
-		Winnow: h.Winnow, ModelFile: Absolute(e.Model.Path)}, true)
+	w, err := features.Create(e.Out, features.Plan{Key: e.Key(), Paths: e.Paths, Dim: old.Dim, Batch: old.Batch,
+		Device: device, Winnow: h.Winnow, ModelFile: Absolute(e.Model.Path)}, true)
 	if err != nil {
 		return r, err
 	}
@@ -263,7 +264,7 @@ func (e *Extraction) renew(ctx context.Context, h Host, old *features.Store, row
 	return whole, os.RemoveAll(side.Out)
 }
 
-// fill appends rows of old, and where there is none the next of added.
+// fill appends rows of old; for a row of -1 it appends the next row of added.
 func fill(ctx context.Context, w *features.Writer, old, added *features.Store, rows []int) error {
 	reasons, next := [2]map[int]string{old.BadRows()}, 0
 	if added != nil {
@@ -299,17 +300,18 @@ func fill(ctx context.Context, w *features.Writer, old, added *features.Store, r
 	return nil
 }
 
-// readSeen returns what is noted of the images of a list in a store of this sum, nil if nothing is.
+// readSeen returns the record of the files of a list in a store with this sum, nil without one.
 func readSeen(dir, name, list, sum string) []string {
 	var s seen
 	data, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil || json.Unmarshal(data, &s) != nil || s.Version != seenVersion || s.Images != list || s.Features != sum {
+	if err != nil || json.Unmarshal(data, &s) != nil || s.Version != seenVersion || s.Images != list ||
+		s.Features != sum {
 		return nil
 	}
 	return s.Files
 }
 
-// note writes down what the images of a store, by the sum of its vectors, were made of; "": of one that is begun.
+// note records the files of a store with this sum of its vectors; "": of a store that is begun.
 func (e *Extraction) note(sum string, files []string) error {
 	name := seenFile
 	if sum == "" {

@@ -37,7 +37,8 @@ type album struct {
 func newAlbum(t *testing.T, n int) *album {
 	rt := orttest.Runtime(t)
 	a := &album{T: t, dir: t.TempDir(), out: filepath.Join(t.TempDir(), "features")}
-	a.host = Host{Runtime: func() (*ort.Runtime, error) { return rt, nil }, Note: func(f string, args ...any) { a.told += fmt.Sprintf(f, args...) + "\n" },
+	a.host = Host{Runtime: func() (*ort.Runtime, error) { return rt, nil },
+		Note: func(f string, args ...any) { a.told += fmt.Sprintf(f, args...) + "\n" },
 		Images: func() (func(backbone.Progress), func()) {
 			before := a.seen
 			return func(p backbone.Progress) { a.seen = before + p.Done - p.Resumed }, func() {}
@@ -95,16 +96,18 @@ func (a *album) update(ctx context.Context) (Result, error) {
 	return a.extraction(a.out).Update(ctx, a.host)
 }
 
-// want updates and checks how many pictures were looked at, that the store holds what one made in one go does, and that nothing
-// lies beside it.
+// want updates and checks how many pictures were looked at, that the store holds what one made in one go does, and
+// that nothing lies beside it.
 func (a *album) want(looked int, told string) {
 	a.Helper()
 	r, err := a.update(a.Context())
 	if err != nil {
 		a.Fatal(err)
 	}
-	if a.seen != looked || r.Rows-r.Resumed != looked || r.Complete != (looked == 0) || !strings.Contains(a.told, told) {
-		a.Errorf("%d looked at, %d of %d rows resumed, complete %v, expected %d looked at and %q: %s", a.seen, r.Resumed, r.Rows, r.Complete, looked, told, a.told)
+	if a.seen != looked || r.Rows-r.Resumed != looked || r.Complete != (looked == 0) || !strings.Contains(a.told,
+		told) {
+		a.Errorf("%d looked at, %d of %d rows resumed, complete %v, expected %d looked at and %q: %s", a.seen,
+			r.Resumed, r.Rows, r.Complete, looked, told, a.told)
 	}
 	fresh := a.extraction(filepath.Join(a.TempDir(), "again"))
 	whole, err := fresh.Store(a.Context(), a.host)
@@ -128,7 +131,8 @@ func (a *album) want(looked int, told string) {
 			a.Fatalf("%s: value %v, made in one go %v", s.Paths[i/x.Cols], v, y.Data[i])
 		}
 	}
-	for _, name := range []string{a.out + ".new", filepath.Join(a.out, "seen.json.part"), filepath.Join(a.out, "features.npy.part"), filepath.Join(a.out, "progress.json")} {
+	for _, name := range []string{a.out + ".new", filepath.Join(a.out, "seen.json.part"),
+		filepath.Join(a.out, "features.npy.part"), filepath.Join(a.out, "progress.json")} {
 		if _, err := os.Stat(name); err == nil {
 			a.Errorf("%s is left", name)
 		}
@@ -188,7 +192,8 @@ func TestUpdateStopped(t *testing.T) {
 	}
 	stop(8)
 	a.draw(1, 11) // seen before
-	if r, err := a.update(t.Context()); err != nil || a.seen > 13 || r.Rows != 20 || !strings.Contains(a.told, "going on after") || !strings.Contains(a.told, "1 image changed, the first is 01.png") {
+	if r, err := a.update(t.Context()); err != nil || a.seen > 13 || r.Rows != 20 || !strings.Contains(a.told,
+		"going on after") || !strings.Contains(a.told, "1 image changed, the first is 01.png") {
 		t.Fatalf("%+v, %v: %s", r, err, a.told)
 	}
 	a.want(0, "")

@@ -87,8 +87,8 @@ func ReadRange(dir string) ([]RangePoint, error) {
 		p := RangePoint{Weights: row[0]}
 		for j, to := range []*float64{&p.Rate, &p.Loss, &p.Still, &p.Change} {
 			if *to, err = strconv.ParseFloat(row[j+1], 64); err != nil {
-				return nil, fmt.Errorf("train: %s: line %d: found %s %q, expected a number", filepath.Join(dir, RangeFile), i+2,
-					rangeHeader[j+1], row[j+1])
+				return nil, fmt.Errorf("train: %s: line %d: found %s %q, expected a number",
+					filepath.Join(dir, RangeFile), i+2, rangeHeader[j+1], row[j+1])
 			}
 		}
 		curve = append(curve, p)

@@ -69,8 +69,8 @@ func ReadScreening(dir string) ([]Screened, error) {
 	for i, row := range rows {
 		score, err := strconv.ParseFloat(row[2], 64)
 		if err != nil {
-			return nil, fmt.Errorf("train: %s: line %d: found score %q, expected a number", filepath.Join(dir, ScreenedFile), i+2,
-				row[2])
+			return nil, fmt.Errorf("train: %s: line %d: found score %q, expected a number",
+				filepath.Join(dir, ScreenedFile), i+2, row[2])
 		}
 		list = append(list, Screened{Path: row[0], Label: row[1], Score: score, Suggested: row[3]})
 	}

@@ -24,7 +24,7 @@ func writeTable(dir, name string, header []string, rows [][]string) error {
 	return nil
 }
 
-// readTable reads the rows below the header of a CSV file of a run; the error is fs.ErrNotExist if there is no such file.
+// readTable reads the rows below the header of a CSV file of a run. The error is fs.ErrNotExist if there is none.
 func readTable(dir, name string, header []string) ([][]string, error) {
 	path := filepath.Join(dir, name)
 	f, err := os.Open(path)

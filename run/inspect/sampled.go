@@ -151,7 +151,7 @@ func StorePart(ctx context.Context, in Input, options Options, h Host, f Files, 
 		return made, err
 	}
 	a.job.Options, a.job.Winnow = q, winnow
-	return a.job.Part(ctx, Job, f.Out, s)
+	return a.job.Part(ctx, Job, location.At(f.Out), s)
 }
 
 // open reads the manifest and finds the features.
@@ -197,6 +197,6 @@ func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[part, error],
 	if err != nil {
 		return nil, err
 	}
-	q.Files.Out = w.Out
+	q.Files.Out = w.Out.Path()
 	return Joined{r, q.Files.Top}, r.Save(ctx, q.Files, a.auditing.Options, a.Note)
 }

@@ -79,7 +79,7 @@ func sampledBy(scorer string) Options {
 
 // joinAll joins the parts of an output.
 func joinAll(ctx context.Context, out string) (cluster.Result, error) {
-	return cluster.Join(ctx, out, []cluster.Joiner{Job}, cluster.JoinOptions{Progress: func(int, int) {},
+	return cluster.Join(ctx, location.At(out), []cluster.Joiner{Job}, cluster.JoinOptions{Progress: func(int, int) {},
 		Note: func(string, ...any) {}})
 }
 
@@ -152,7 +152,7 @@ func TestDealt(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if made.Complete || made.Out != f.Out {
+				if made.Complete || made.Out.Path() != f.Out {
 					t.Fatalf("%+v", made)
 				}
 			}
@@ -210,7 +210,7 @@ func TestDealtRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := o
-	second := cluster.Path(f.Out, 2, 2)
+	second := cluster.Path(location.At(f.Out), 2, 2).Path()
 	whole, err := os.ReadFile(second)
 	if err != nil {
 		t.Fatal(err)

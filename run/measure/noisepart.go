@@ -10,6 +10,7 @@ import (
 	"winnow/audit"
 	"winnow/cluster"
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
@@ -110,7 +111,7 @@ func noiseBySample(ctx context.Context, o NoiseOptions, progress func(done, tota
 		return nil, err
 	}
 	if !o.Shard.Whole() {
-		return j.Part(ctx, NoiseJob, o.Out, o.Shard)
+		return j.Part(ctx, NoiseJob, location.At(o.Out), o.Shard)
 	}
 	c, said, err := j.Run(ctx)
 	if err != nil {
@@ -138,5 +139,5 @@ func mergeNoise(ctx context.Context, w *cluster.Whole, values iter.Seq2[noisePar
 	if err != nil {
 		return nil, err
 	}
-	return r, cluster.Save(w.Out, r)
+	return r, cluster.Save(w.Out.Path(), r)
 }

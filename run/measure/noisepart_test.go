@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/cluster"
+	"winnow/datasets/location"
 	"winnow/filters/noiserate"
 	"winnow/internal/text"
 )
@@ -38,7 +39,7 @@ func TestNoiseDealt(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		joined, err := cluster.Join(t.Context(), o.Out, []cluster.Joiner{NoiseJob},
+		joined, err := cluster.Join(t.Context(), location.At(o.Out), []cluster.Joiner{NoiseJob},
 			cluster.JoinOptions{Progress: func(int, int) {}, Note: quiet})
 		if err != nil {
 			t.Fatal(err)

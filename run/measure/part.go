@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"winnow/cluster"
+	"winnow/datasets/location"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/hint"
@@ -58,7 +59,7 @@ func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s cluste
 		Settings: map[string]string{"split": images.Split, "view": r.Look(), "k": fmt.Sprint(ask.K),
 			"count-lonely": fmt.Sprint(ask.CountLonely),
 			"queries":      fmt.Sprint(ask.Queries), "seed": fmt.Sprint(ask.Seed)}, Winnow: winnow}
-	return Job.Do(ctx, out, s, rows, func(first, end int, put func(part) error) error {
+	return Job.Do(ctx, location.At(out), s, rows, func(first, end int, put func(part) error) error {
 		left, err := images.Similarities(r, o.Metrics, o.MaxMem, 0)
 		if err != nil {
 			return err
@@ -103,5 +104,5 @@ func merge(_ context.Context, w *cluster.Whole, values iter.Seq2[part, error], _
 	if err := r.conclude(); err != nil {
 		return nil, err
 	}
-	return r, cluster.Save(w.Out, r)
+	return r, cluster.Save(w.Out.Path(), r)
 }

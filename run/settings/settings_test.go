@@ -90,7 +90,8 @@ func TestFlagsHaveKeys(t *testing.T) {
 	flat := config.Flatten(config.Default())
 	for _, f := range Flags {
 		_, scalar := flat[f.Key]
-		if whole := f.Key == "losses" || f.Key == "sampler" || f.Key == "head.hidden"; f.Key != "" && !scalar && !whole {
+		whole := f.Key == "losses" || f.Key == "sampler" || f.Key == "head.hidden"
+		if f.Key != "" && !scalar && !whole {
 			t.Errorf("--%s: there is no setting %s", f.Name, f.Key)
 		}
 	}

@@ -195,7 +195,8 @@ func TestKernelInstructions(t *testing.T) {
 	tested := 0
 	for _, set := range []string{"plain", "avx2", "avx512"} {
 		c := exec.Command(os.Args[0],
-			"-test.run=^TestKernels$|^TestConv3x3NotFinite$|^TestPoolKernels$|^TestConvAgainstDefinition$|^TestNetworkKernels$/^(mobilenet|resnet18)", "-rapid.checks=30")
+			"-test.run=^TestKernels$|^TestConv3x3NotFinite$|^TestPoolKernels$|^TestConvAgainstDefinition$|"+
+				"^TestNetworkKernels$/^(mobilenet|resnet18)", "-rapid.checks=30")
 		c.Env = append(os.Environ(), "WINNOW_TEST_KERNELS="+set)
 		out, err := c.CombinedOutput()
 		switch {

@@ -1,4 +1,4 @@
-// Package catalogs is winnow losses and winnow metrics: each lists a catalog, or says all about one of its entries.
+// Package catalogs is winnow losses and winnow metrics: each lists a catalog or describes one of its entries.
 package catalogs
 
 import (
@@ -26,12 +26,14 @@ func lossesCommand(call term.Call[Options]) *cli.Command {
 	return command(call, func(name string) error { _, err := losses.Find(name); return err }, &cli.Command{
 		Name:  "losses",
 		Usage: "list the losses, or describe one: formula, settings, paper and equation",
-		Description: "A loss is chosen with winnow train --loss NAME; NAME:bank compares with the memory bank, NAME:0.5 gives it a\n" +
-			"weight, and several are added up: --loss multi_similarity --loss proxy_anchor:0.5. Its settings are set with\n" +
-			"--set losses.0.settings.NAME=VALUE, counted in the order of the --loss flags.\n\n" +
-			"In the formulas s is the cosine of two vectors, d their distance, D its square; i or a is an anchor, P and N its\n" +
-			"positives and negatives; [x]₊ is max(x, 0), mean₊ the mean of the terms above 0, R what the reduction says. Five\n" +
-			"papers have numbers: 000 Le & Odobez, 001 PRISM, 002 BSPML, 003 Adapted triplet, 004 SCL-RHE.",
+		Description: "winnow train --loss NAME chooses a loss. NAME:bank compares with the memory bank,\n" +
+			"NAME:0.5 has a weight, and several losses are added: --loss multi_similarity --loss\n" +
+			"proxy_anchor:0.5. Its settings are set by --set losses.0.settings.NAME=VALUE, numbered in the\n" +
+			"order of the --loss flags.\n\n" +
+			"In the formulas s is the cosine of two vectors, d their distance, D its square; i or a is an anchor,\n" +
+			"P and N are its positives and negatives; [x]₊ is max(x, 0), mean₊ the mean of the terms above 0, R the\n" +
+			"reduction. Five papers have numbers: 000 Le & Odobez, 001 PRISM, 002 BSPML, 003 Adapted triplet,\n" +
+			"004 SCL-RHE.",
 	})
 }
 
@@ -39,17 +41,17 @@ func metricsCommand(call term.Call[Options]) *cli.Command {
 	return command(call, func(name string) error { _, err := eval.Find(name); return err }, &cli.Command{
 		Name:  "metrics",
 		Usage: "list the metrics, or describe one",
-		Description: "What winnow eval --metrics takes, and what the audit measures: formula, settings with their defaults,\n" +
+		Description: "The metrics of winnow eval --metrics and of the audit: formula, settings with defaults,\n" +
 			"paper and equation.",
 	})
 }
 
-// command completes a command with what the two share; find says whether a name is in the catalog.
+// command adds what the two commands share. find returns an error for a name that is not in the catalog.
 func command(call term.Call[Options], find func(name string) error, c *cli.Command) *cli.Command {
 	c.ArgsUsage = "[NAME]"
 	c.Flags = []cli.Flag{
-		&cli.BoolFlag{Name: "json", Usage: "as JSON"},
-		&cli.BoolFlag{Name: "markdown", Usage: "the list as the table of docs"},
+		&cli.BoolFlag{Name: "json", Usage: "print as JSON"},
+		&cli.BoolFlag{Name: "markdown", Usage: "print the list as the table in docs"},
 	}
 	c.Action = term.Action(func(c *cli.Context) (Options, error) {
 		o := Options{Name: c.Args().First(), JSON: c.Bool("json"), Markdown: c.Bool("markdown")}

@@ -35,7 +35,8 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: options (-want +got):\n%s", line, d)
 		}
 	}
-	for _, line := range []string{"losses nix", "losses triplet circle", "losses nmi", "metrics nix", "metrics triplet"} {
+	for _, line := range []string{"losses nix", "losses triplet circle", "losses nmi", "metrics nix",
+		"metrics triplet"} {
 		if code := ask(line); code != 2 || got != nil {
 			t.Errorf("%s: exit code %d, options %v, expected 2 and none", line, code, got)
 		}

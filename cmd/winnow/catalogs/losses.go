@@ -18,17 +18,17 @@ type Loss struct {
 	Paper      string        `json:"paper"`
 	Equation   string        `json:"equation"`
 	Formula    string        `json:"formula"`
-	Against    string        `json:"against"` // batch; both: the memory bank too; proxies: vectors of its own
+	Against    string        `json:"against"` // batch; both: batch or memory bank; proxies: its own vectors
 	Parameters bool          `json:"parameters"`
 	Weighted   bool          `json:"weighted"` // takes a weight for every sample
 	Draws      bool          `json:"draws"`
-	Proxies    bool          `json:"proxies"`           // vectors of its own that --filter proxysim and sub_center may judge by
-	Unlabelled bool          `json:"unlabelled"`        // learns from images without a label, too
+	Proxies    bool          `json:"proxies"`           // has vectors that --filter proxysim and sub_center can use
+	Unlabelled bool          `json:"unlabelled"`        // also learns from images without a label
 	Printed    string        `json:"printed,omitempty"` // what --paper-variant changes
 	Settings   []LossSetting `json:"settings"`
 }
 
-// LossSetting is one of its settings.
+// LossSetting is a setting of a loss.
 type LossSetting struct {
 	Name    string `json:"name"`
 	Symbol  string `json:"symbol,omitempty"`
@@ -36,13 +36,15 @@ type LossSetting struct {
 	Range   string `json:"range"`
 	Doc     string `json:"doc"`
 
-	Each map[string]string `json:"each,omitempty"` // what each of the words allowed does
+	Each map[string]string `json:"each,omitempty"` // allowed words and what each does
 }
 
 // NewLoss describes an entry of the catalog.
 func NewLoss(e losses.Entry) Loss {
-	out := Loss{Name: e.Name, Aliases: e.Aliases, Title: e.Title, Paper: e.Paper, Equation: e.Equation, Formula: e.Formula,
-		Against: string(e.Against), Parameters: e.Params, Weighted: e.Weighted, Draws: e.Draws, Proxies: e.Proxied, Unlabelled: e.Unlabelled, Printed: e.Printed, Settings: []LossSetting{}}
+	out := Loss{Name: e.Name, Aliases: e.Aliases, Title: e.Title, Paper: e.Paper, Equation: e.Equation,
+		Formula: e.Formula,
+		Against: string(e.Against), Parameters: e.Params, Weighted: e.Weighted, Draws: e.Draws, Proxies: e.Proxied,
+		Unlabelled: e.Unlabelled, Printed: e.Printed, Settings: []LossSetting{}}
 	for _, s := range e.Settings {
 		setting := LossSetting{Name: s.Name, Symbol: s.Symbol, Default: s.Default, Range: s.Range(), Doc: s.Doc}
 		for i, doc := range s.Each {
@@ -56,7 +58,7 @@ func NewLoss(e losses.Entry) Loss {
 	return out
 }
 
-// Against returns what a loss compares a batch with, in words.
+// Against says what a loss compares a batch with.
 func Against(e losses.Entry) string {
 	switch e.Against {
 	case losses.Both:
@@ -67,28 +69,30 @@ func Against(e losses.Entry) string {
 	return "batch"
 }
 
-// WriteLoss writes the page of one loss.
+// WriteLoss describes a loss for people.
 func WriteLoss(out io.Writer, e losses.Entry) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "name\t%s\n", e.Name)
 	if len(e.Aliases) > 0 {
 		fmt.Fprintf(w, "also\t%s\n", strings.Join(e.Aliases, ", "))
 	}
-	fmt.Fprintf(w, "loss\t%s\nformula\t%s\nsource\t%s\ncompares with\t%s\n", e.Title, e.Formula, page.Source(e.Paper, e.Equation), Against(e))
+	fmt.Fprintf(w, "loss\t%s\nformula\t%s\nsource\t%s\ncompares with\t%s\n", e.Title, e.Formula,
+		page.Source(e.Paper, e.Equation),
+		Against(e))
 	if e.Params {
-		fmt.Fprintln(w, "learns\tparameters of its own (loss_solver, loss_schedule)")
+		fmt.Fprintln(w, "learns\tits own parameters (loss_solver, loss_schedule)")
 	}
 	if e.Proxied {
-		fmt.Fprintln(w, "filter\tproxysim and sub_center may judge by its vectors")
+		fmt.Fprintln(w, "filter\tproxysim and sub_center can judge by its vectors")
 	}
 	if e.Unlabelled {
-		fmt.Fprintln(w, "unlabelled\timages help, too (sampler.unlabelled=N of them in a batch)")
+		fmt.Fprintln(w, "unlabelled\tit also learns from images without a label (sampler.unlabelled=N in a batch)")
 	}
 	if e.Weighted {
-		fmt.Fprintln(w, "weighs\tevery sample by a weight in [0, 1] that the run sets (1 where it sets none)")
+		fmt.Fprintln(w, "weighs\tevery sample by a weight in [0, 1] that the run sets (default: 1)")
 	}
 	if e.Draws {
-		fmt.Fprintln(w, "draws\tat random where its settings say so, as a function of seed and step")
+		fmt.Fprintln(w, "draws\tat random if its settings say so, as a function of seed and step")
 	}
 	if e.Printed != "" {
 		fmt.Fprintf(w, "as printed\t%s (--paper-variant)\n", e.Printed)
@@ -116,7 +120,7 @@ func WriteLoss(out io.Writer, e losses.Entry) error {
 	return w.Flush()
 }
 
-// LossTable returns the table of docs.
+// LossTable returns the table in docs.
 func LossTable(list []losses.Entry) string {
 	var b strings.Builder
 	b.WriteString("| `--loss` | loss | compares with | source | settings and defaults |\n|---|---|---|---|---|\n")
@@ -125,7 +129,8 @@ func LossTable(list []losses.Entry) string {
 		for _, s := range e.Settings {
 			settings = append(settings, fmt.Sprintf("%s %v", s.Name, s.Default))
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Name, e.Title, Against(e), page.Source(e.Paper, e.Equation), strings.Join(settings, ", "))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Name, e.Title, Against(e), page.Source(e.Paper, e.Equation),
+			strings.Join(settings, ", "))
 	}
 	return b.String()
 }

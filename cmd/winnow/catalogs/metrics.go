@@ -24,7 +24,7 @@ type Metric struct {
 	Command  string          `json:"command"`
 }
 
-// MetricSetting is one of its settings.
+// MetricSetting is a setting of a metric.
 type MetricSetting struct {
 	Name    string `json:"name"`
 	Default any    `json:"default"`
@@ -32,7 +32,7 @@ type MetricSetting struct {
 	Meaning string `json:"meaning"`
 }
 
-// WriteMetricTable writes the table of docs.
+// WriteMetricTable writes the table in docs.
 func WriteMetricTable(out io.Writer, list []Metric) error {
 	text := "| metric | numbers | needs | command | source | settings and defaults |\n|---|---|---|---|---|---|\n"
 	for _, m := range list {
@@ -40,7 +40,8 @@ func WriteMetricTable(out io.Writer, list []Metric) error {
 		for _, s := range m.Settings {
 			settings = append(settings, s.Name+" "+SettingText(s.Default))
 		}
-		text += fmt.Sprintf("| `%s` | %s | %s | `%s` | %s | %s |\n", m.Name, m.Labels(), m.Needs, m.Command, m.Source(), strings.Join(settings, ", "))
+		text += fmt.Sprintf("| `%s` | %s | %s | `%s` | %s | %s |\n", m.Name, m.Labels(), m.Needs, m.Command, m.Source(),
+			strings.Join(settings, ", "))
 	}
 	_, err := io.WriteString(out, text)
 	return err
@@ -68,7 +69,7 @@ func NewMetric(e eval.Entry) Metric {
 	return m
 }
 
-// Labels names its numbers.
+// Labels names the metric's numbers.
 func (m Metric) Labels() string {
 	var labels []string
 	for _, n := range m.Numbers {
@@ -77,10 +78,10 @@ func (m Metric) Labels() string {
 	return strings.Join(labels, ", ")
 }
 
-// Source names the paper.
+// Source names the metric's paper and equation.
 func (m Metric) Source() string { return page.Source(m.Paper, m.Equation) }
 
-// WriteMetric writes all about one metric for people.
+// WriteMetric describes a metric for people.
 func WriteMetric(out io.Writer, m Metric) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(key, text string) {
@@ -98,14 +99,15 @@ func WriteMetric(out io.Writer, m Metric) error {
 	line("needs", m.Needs)
 	line("takes", m.Cost)
 	for i, s := range m.Settings {
-		line(map[bool]string{true: "settings"}[i == 0], fmt.Sprintf("%s = %s: %s (%s)", s.Name, SettingText(s.Default), s.Meaning, s.Range))
+		line(map[bool]string{true: "settings"}[i == 0], fmt.Sprintf("%s = %s: %s (%s)", s.Name, SettingText(s.Default),
+			s.Meaning, s.Range))
 	}
 	line("source", m.Source())
 	line("command", m.Command)
 	return w.Flush()
 }
 
-// SettingText writes a value as --set takes it.
+// SettingText formats a value as --set takes it.
 func SettingText(value any) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(value), " ", ","), "[]")
 }

@@ -11,7 +11,7 @@ import (
 	"winnow/losses"
 )
 
-// Options choose an entry of a catalog and the form it is printed in.
+// Options choose an entry of a catalog and the output format.
 type Options struct {
 	Name           string // "": all
 	JSON, Markdown bool
@@ -46,7 +46,8 @@ func writeLosses(w io.Writer, o Options) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tLOSS\tCOMPARES WITH\tSOURCE")
 	for _, e := range list {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", e.Name, e.Title, Against(e), text.Shortened(page.Source(e.Paper, e.Equation), 70))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", e.Name, e.Title, Against(e),
+			text.Shortened(page.Source(e.Paper, e.Equation), 70))
 	}
 	return table.Flush()
 }
@@ -76,7 +77,8 @@ func writeMetrics(w io.Writer, o Options) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tNUMBERS\tNEEDS\tCOMMAND\tSOURCE")
 	for _, m := range list {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", m.Name, m.Labels(), m.Needs, m.Command, text.Shortened(m.Source(), 60))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", m.Name, m.Labels(), m.Needs, m.Command,
+			text.Shortened(m.Source(), 60))
 	}
 	return table.Flush()
 }

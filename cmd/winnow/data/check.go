@@ -12,14 +12,15 @@ import (
 
 func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 	return &cli.Command{
-		Name:      "check",
-		Usage:     "report unreadable images, duplicates, leaks between splits, classes with one sample, and label counts",
+		Name: "check",
+		Usage: "report unreadable images, duplicates, leaks between splits, classes with one sample, and " +
+			"label counts",
 		ArgsUsage: "MANIFEST",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "root",
 				Usage: "`DIR` (or .zip file) the manifest's paths are relative to (default: the manifest's folder)"},
 			&cli.BoolFlag{Name: "strict",
-				Usage: "exit with 1 if an image cannot be read or a picture stands in two splits"},
+				Usage: "exit with 1 if an image cannot be read or a picture is in two splits"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the whole report into `FILE`, as JSON"},
 			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "json", Usage: "print the whole report as JSON"},
@@ -28,7 +29,7 @@ func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 	}
 }
 
-// CheckOptions say what is checked.
+// CheckOptions say what to check.
 type CheckOptions struct {
 	checking.Options
 	JSON bool

@@ -33,9 +33,9 @@ func corruptCommand(call term.Call[CorruptOptions]) *cli.Command {
 			&cli.StringFlag{Name: "count", Value: datasets.Independent,
 				Usage: "symmetric, `WAY` to count: each label by chance (independent), a share of all (exact) or " +
 					"of each class (per-class)"},
-			&cli.BoolFlag{Name: "own", Usage: "symmetric: draw from all classes, the label's own one too"},
+			&cli.BoolFlag{Name: "own", Usage: "symmetric: draw from all classes, including the label's own"},
 			&cli.StringFlag{Name: "features",
-				Usage: "small-cluster, human-like: `DIR` with the features of the images"},
+				Usage: "small-cluster, human-like: feature store `DIR` of the images"},
 			&cli.BoolFlag{Name: "one-shot", Usage: "small-cluster: clusters join only classes that stay"},
 			&cli.IntFlag{Name: "similar", Value: 3,
 				Usage: "human-like: `M` most similar classes that a label may become"},
@@ -48,17 +48,17 @@ func corruptCommand(call term.Call[CorruptOptions]) *cli.Command {
 	}
 }
 
-// CorruptOptions say which labels become wrong, and how.
+// CorruptOptions say which labels to make wrong, and how.
 type CorruptOptions struct {
 	Manifest   location.Source
 	Out, Split string
 	Noise      run.NoiseSpec
-	Features   string // store that models of noise look at
+	Features   string // store for the models of noise that need one
 	Seed       uint64
 	JSON       bool
 }
 
-// noiseFlags are the flags that only some models read.
+// noiseFlags are the flags that only some models use.
 var noiseFlags = []struct {
 	flag   string
 	models []string
@@ -69,27 +69,33 @@ var noiseFlags = []struct {
 }
 
 func readCorrupt(c *cli.Context) (o CorruptOptions, err error) {
-	o = CorruptOptions{Out: c.String("out"), Features: c.String("features"), Seed: c.Uint64("seed"), JSON: c.Bool("json"), Noise: run.NoiseSpec{
-		Model: c.String("noise"), Rate: c.Float64("noise-rate"), Count: c.String("count"), Own: c.Bool("own"),
-		OneShot: c.Bool("one-shot"), Similar: c.Int("similar"), Nearest: c.Bool("nearest"),
-	}}
+	o = CorruptOptions{Out: c.String("out"), Features: c.String("features"), Seed: c.Uint64("seed"),
+		JSON: c.Bool("json"),
+		Noise: run.NoiseSpec{
+			Model: c.String("noise"), Rate: c.Float64("noise-rate"), Count: c.String("count"), Own: c.Bool("own"),
+			OneShot: c.Bool("one-shot"), Similar: c.Int("similar"), Nearest: c.Bool("nearest"),
+		}}
 	if o.Split, err = datasets.ParseSplit(c.String("split")); err != nil {
 		return o, term.Misused("--split: %w", err)
 	}
 	if !slices.Contains(run.NoiseModels(), o.Noise.Model) {
-		return o, term.Misused("data corrupt: --noise: %q is unknown%s, expected %s", o.Noise.Model, catalog.Ask(o.Noise.Model, run.NoiseModels()), strings.Join(run.NoiseModels(), ", "))
+		return o, term.Misused("data corrupt: --noise: %q is unknown%s, expected %s", o.Noise.Model,
+			catalog.Ask(o.Noise.Model, run.NoiseModels()), strings.Join(run.NoiseModels(), ", "))
 	}
 	for _, f := range noiseFlags {
 		reads := slices.Contains(f.models, o.Noise.Model)
 		if c.IsSet(f.flag) && !reads {
-			return o, term.Misused("data corrupt: --%s does not go with --noise %s, only with %s", f.flag, o.Noise.Model, strings.Join(f.models, " and "))
+			return o, term.Misused("data corrupt: --%s does not go with --noise %s, only with %s", f.flag,
+				o.Noise.Model, strings.Join(f.models, " and "))
 		}
 		if f.flag == "features" && reads && !c.IsSet("features") {
-			return o, term.Misused("data corrupt: --noise %s needs --features, a folder that winnow extract made", o.Noise.Model)
+			return o, term.Misused("data corrupt: --noise %s needs --features, a folder that winnow extract made",
+				o.Noise.Model)
 		}
 	}
-	if count := o.Noise.Count; !slices.Contains([]string{datasets.Independent, datasets.Exact, datasets.PerClass}, count) {
-		return o, term.Misused("--count: %q is unknown, expected %s, %s or %s", count, datasets.Independent, datasets.Exact, datasets.PerClass)
+	counts := []string{datasets.Independent, datasets.Exact, datasets.PerClass}
+	if count := o.Noise.Count; !slices.Contains(counts, count) {
+		return o, term.Misused("--count: %q is unknown, expected %s, %s or %s", count, counts[0], counts[1], counts[2])
 	}
 	if o.Noise.Similar < 1 {
 		return o, term.Misused("--similar: found %d, expected 1 or more", o.Noise.Similar)

@@ -1,4 +1,4 @@
-// Package data is winnow data: it makes, checks and corrupts manifests.
+// Package data is winnow data: it makes, checks and changes manifests.
 package data
 
 import "github.com/urfave/cli/v2"

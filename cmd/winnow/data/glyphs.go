@@ -19,7 +19,7 @@ func glyphsCommand(call term.Call[GlyphsOptions]) *cli.Command {
 		Usage: "draw the embedded dataset of characters into image folders, with a manifest.csv",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
-				Usage: "`DIR` to write to; made if missing, must be empty", Required: true},
+				Usage: "empty or new `DIR` to write to", Required: true},
 			&cli.IntFlag{Name: "classes", Usage: "`N` classes over all splits, 12 … 240", DefaultText: "240"},
 			&cli.IntFlag{Name: "images", Usage: "`N` images of each class, 2 … 1000", Value: glyphs.DefaultImages},
 			&cli.Uint64Flag{Name: "seed",
@@ -29,14 +29,15 @@ func glyphsCommand(call term.Call[GlyphsOptions]) *cli.Command {
 	}
 }
 
-// GlyphsOptions say which images are drawn into which folder.
+// GlyphsOptions say which images to draw, and where.
 type GlyphsOptions struct {
 	Out string
 	glyphs.Config
 }
 
 func readGlyphs(c *cli.Context) (GlyphsOptions, error) {
-	return GlyphsOptions{Out: c.String("out"), Config: glyphs.Config{Classes: c.Int("classes"), Images: c.Int("images"), Seed: c.Uint64("seed")}}, term.NoArguments(c)
+	return GlyphsOptions{Out: c.String("out"), Config: glyphs.Config{Classes: c.Int("classes"), Images: c.Int("images"),
+		Seed: c.Uint64("seed")}}, term.NoArguments(c)
 }
 
 func runGlyphs(ctx context.Context, p *term.Program, o GlyphsOptions) error {
@@ -53,6 +54,7 @@ func writeGlyphs(ctx context.Context, p *term.Program, cfg glyphs.Config, dir, m
 	} else if err != nil {
 		return fmt.Errorf("%s: %w", p.Command, err)
 	}
-	_, err = fmt.Fprintf(p.Out, "%d images of %d classes in %s, listed in %s\n", len(dataset.Samples), len(dataset.Classes), dir, manifest)
+	_, err = fmt.Fprintf(p.Out, "%d images of %d classes in %s, listed in %s\n", len(dataset.Samples),
+		len(dataset.Classes), dir, manifest)
 	return err
 }

@@ -23,51 +23,56 @@ var importHelp string
 
 func importCommand(call term.Call[importing.Job]) *cli.Command {
 	return &cli.Command{
-		Name:        "import",
-		Usage:       "write a manifest from image folders (one per class), tables, shards or the files of a known dataset",
+		Name: "import",
+		Usage: "write a manifest from image folders (one per class), tables, shards or the files of a " +
+			"known dataset",
 		ArgsUsage:   "SOURCE[=SPLIT]...",
 		Description: importHelp,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true,
-				Usage: "manifest `FILE` to write; .tar: WebDataset's shards, %06d their number, {split} the split"},
+				Usage: "manifest `FILE` to write; .tar: WebDataset shards, where %06d is their number and " +
+					"{split} the split"},
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
 			&cli.StringFlag{Name: "format", Value: "auto",
-				Usage: "`NAME` of the form of SOURCE: auto, folders, classes, csv, tsv, jsonl, prism, coco, labelstudio, " +
-					"webdataset, parquet"},
-			&cli.StringFlag{Name: "strip-prefix", Usage: "`TEXT` removed from the front of every path of a file"},
-			&cli.StringFlag{Name: "path-column", DefaultText: "path, or a usual name, which is told",
+				Usage: "format `NAME` of SOURCE: auto, folders, classes, csv, tsv, jsonl, prism, coco, " +
+					"labelstudio, webdataset, parquet"},
+			&cli.StringFlag{Name: "encoding", DefaultText: "UTF-8, or what the table shows, which is printed",
+				Usage: "`NAME` of the encoding of a table: latin1, windows-1252, utf-16, shift_jis, gbk, …"},
+			&cli.StringFlag{Name: "strip-prefix", Usage: "remove `TEXT` from the beginning of every path"},
+			&cli.StringFlag{Name: "path-column", DefaultText: "path, or a usual name, which is printed",
 				Usage: "`NAME` of a table's column (JSON lines: key) with the images' paths"},
-			&cli.StringFlag{Name: "label-column", DefaultText: "label, or a usual name, which is told",
+			&cli.StringFlag{Name: "label-column", DefaultText: "label, or a usual name, which is printed",
 				Usage: "`NAME` of the column with the labels"},
 			&cli.StringFlag{Name: "split-column", DefaultText: "split", Usage: "`NAME` of the column with the splits"},
 			&cli.StringFlag{Name: "true-column", DefaultText: "true_label",
-				Usage: "`NAME` of the column with labels that are known to be right"},
-			&cli.StringFlag{Name: "split", Usage: "deal the images out: `SPLIT=SHARE,...` with shares that sum to 1"},
+				Usage: "`NAME` of the column with the true labels"},
+			&cli.StringFlag{Name: "split", Usage: "divide the images among splits: `SPLIT=SHARE,...`, where " +
+				"shares sum to 1"},
 			&cli.StringFlag{Name: "by", Value: "class",
-				Usage: "`WHAT` is dealt out: whole classes (class) or the images of each class (image)"},
+				Usage: "`WHAT` --split divides: the classes (class) or the images of each class (image)"},
 			&cli.Float64Flag{Name: "crop-margin",
-				Usage: "boxes: `SHARE` of the box's sides that is added to its crop on each side"},
+				Usage: "boxes: enlarge each crop on every side by `SHARE` of the box's sides"},
 			&cli.IntFlag{Name: "min-box", DefaultText: "1",
-				Usage: "boxes: leave out those with a side below `N` pixels"},
+				Usage: "boxes: leave out boxes with a side below `N` pixels"},
 			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
 			&cli.StringFlag{Name: "root",
-				Usage: "`DIR` with the files of --preset, for glyphs the new one that they are drawn into; for " +
-					"shards, that of the images"},
+				Usage: "`DIR` with the files of --preset; glyphs: the new folder to draw into; shards: that of the " +
+					"images"},
 			&cli.StringFlag{Name: "protocol",
-				Usage: "`SPLIT` of --preset: official, half, prism, usual or coarse, as the dataset has them"},
+				Usage: "`SPLIT` of --preset, of those that the dataset has: official, half, prism, usual or coarse"},
 			&cli.StringFlag{Name: "human",
 				Usage: "`SET` of human labels of cifar10n: aggre (the default), worse, random1, random2 or random3"},
-			&cli.StringFlag{Name: "human-labels", DefaultText: "looked for in --root",
+			&cli.StringFlag{Name: "human-labels", DefaultText: "found in --root",
 				Usage: "`FILE` with the human labels of cifar10n or cifar100n: .pt as published, CSV, .npy"},
 			&cli.StringFlag{Name: "corrected-labels",
 				Usage: "`FILE` of the label-errors project, JSON or .npy, for the test images of mnist, CIFAR and " +
 					"ImageNet (JSON)"},
 			&cli.StringFlag{Name: "given",
-				Usage: "with --preset: PRISM's released training list `FILE`, whose noisy labels become the given " +
-					"ones, beside true_label"},
+				Usage: "with --preset: `FILE` of PRISM's released training list, whose noisy labels become the " +
+					"labels; the true ones become true_label"},
 			&cli.Float64Flag{Name: "validation",
 				Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the deal, and of the drawing of glyphs"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of --split, and of glyphs"},
 		},
 		Action: term.Action(readImport, call),
 	}
@@ -76,7 +81,7 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 // glyphsPreset is the embedded dataset's name among the presets.
 const glyphsPreset = "glyphs"
 
-// presetNames are the datasets that data import knows: those of the catalog, and the embedded one.
+// presetNames returns the datasets that data import knows: those of the catalog, and the embedded one.
 func presetNames() []string {
 	names := []string{glyphsPreset}
 	for _, p := range published.Catalog() {
@@ -86,24 +91,28 @@ func presetNames() []string {
 	return names
 }
 
-// Flags of data import that go with --preset, and those that do not.
+// Flags of data import that need --preset, and flags that exclude it.
 var (
 	presetFlags    = []string{"root", "protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
-	notWithPresets = []string{"path-column", "label-column", "split-column", "true-column", "format", "strip-prefix", "split", "by", "crop-margin", "min-box"}
+	notWithPresets = []string{"encoding", "path-column", "label-column", "split-column", "true-column", "format", "strip-prefix",
+		"split", "by", "crop-margin", "min-box"}
 )
 
 func readImport(c *cli.Context) (o importing.Job, err error) {
 	o = importing.Job{
 		Out: c.String("out"), Seed: c.Uint64("seed"), ByImage: c.String("by") == "image",
-		Preset: c.String("preset"), Root: location.At(c.String("root")), Protocol: c.String("protocol"), Human: c.String("human"),
-		Labels: c.String("human-labels"), Corrected: c.String("corrected-labels"), Given: c.String("given"), Validation: c.Float64("validation"),
+		Preset: c.String("preset"), Root: location.At(c.String("root")), Protocol: c.String("protocol"),
+		Human: c.String("human"), Labels: c.String("human-labels"), Corrected: c.String("corrected-labels"),
+		Given: c.String("given"), Validation: c.Float64("validation"),
 	}
 	if o.ShardSize, err = term.Size(c, "shard-size"); err != nil {
 		return o, err
 	}
 	if tar := datasets.IsShardName(o.Out); c.IsSet("shard-size") && !tar || o.Preset == glyphsPreset && tar {
-		return o, term.Misused("--out: found %s, expected shards (.tar) with --shard-size, and a manifest of %s", o.Out, glyphsPreset)
-	} else if err := term.KeepInput(c, c.Args().Slice()...); err != nil && !tar && o.Preset != glyphsPreset { // these make their folders
+		return o, term.Misused("--out: found %s, expected shards (.tar) with --shard-size, and a manifest of %s", o.Out,
+			glyphsPreset)
+		// shards and glyphs make their folders
+	} else if err := term.KeepInput(c, c.Args().Slice()...); err != nil && !tar && o.Preset != glyphsPreset {
 		return o, err
 	}
 	if c.IsSet("preset") {
@@ -120,10 +129,14 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 	if by := c.String("by"); by != "class" && by != "image" {
 		return o, term.Misused("--by: %q is unknown, expected class or image", by)
 	}
-	names := datasets.Names{Path: c.String("path-column"), Label: c.String("label-column"), Split: c.String("split-column"), True: c.String("true-column")}
+	names := datasets.Names{Path: c.String("path-column"), Label: c.String("label-column"),
+		Split: c.String("split-column"), True: c.String("true-column")}
 	for _, arg := range c.Args().Slice() {
 		source, split := importing.SourceAndSplit(arg)
-		o.Sources = append(o.Sources, importing.Source{Path: location.At(source), Read: datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix"), Names: names, CropMargin: c.Float64("crop-margin"), MinBox: c.Int("min-box")}})
+		o.Sources = append(o.Sources, importing.Source{Path: location.At(source), Read: datasets.ReadOptions{
+			Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String(
+				"strip-prefix"), Names: names,
+			CropMargin: c.Float64("crop-margin"), MinBox: c.Int("min-box")}})
 	}
 	if o.Shares, err = datasets.ParseShares(c.String("split")); c.IsSet("split") && err != nil {
 		return o, term.Misused("--split: %w", err)
@@ -131,7 +144,7 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 	return o, nil
 }
 
-// readPreset refuses flags that the preset does not go with.
+// readPreset returns an error for flags that do not go with the preset.
 func readPreset(c *cli.Context, o importing.Job) error {
 	if err := term.NoArguments(c); err != nil {
 		return err
@@ -139,7 +152,8 @@ func readPreset(c *cli.Context, o importing.Job) error {
 	if o.Preset == glyphsPreset {
 		for _, name := range append(presetFlags, notWithPresets...) {
 			if name != "root" && name != "protocol" && c.IsSet(name) {
-				return term.Misused("data import: --%s does not go with %s, whose splits are made with it", name, glyphsPreset)
+				return term.Misused("data import: --%s does not go with %s, whose splits are made with it", name,
+					glyphsPreset)
 			}
 		}
 		if o.Protocol != "" && o.Protocol != published.Official {
@@ -149,7 +163,8 @@ func readPreset(c *cli.Context, o importing.Job) error {
 	}
 	for _, name := range notWithPresets {
 		if c.IsSet(name) {
-			return term.Misused("data import: --%s does not go with --preset, which has splits of its own (--protocol)", name)
+			return term.Misused("data import: --%s does not go with --preset, which has splits of its own (--protocol)",
+				name)
 		}
 	}
 	if c.IsSet("given") && c.IsSet("validation") {
@@ -159,15 +174,20 @@ func readPreset(c *cli.Context, o importing.Job) error {
 	_, known := preset.Protocols[o.Protocol]
 	switch {
 	case unknown != nil:
-		return term.Misused("--preset: %q is unknown%s, expected one of %s", o.Preset, catalog.Ask(o.Preset, presetNames()), strings.Join(presetNames(), ", "))
+		return term.Misused("--preset: %q is unknown%s, expected one of %s", o.Preset,
+			catalog.Ask(o.Preset, presetNames()), strings.Join(presetNames(), ", "))
 	case o.Protocol != "" && !known:
-		return term.Misused("--protocol: %s has no %q%s, expected one of %s", preset.Name, o.Protocol, catalog.Ask(o.Protocol, preset.ProtocolNames()), strings.Join(preset.ProtocolNames(), ", "))
+		return term.Misused("--protocol: %s has no %q%s, expected one of %s", preset.Name, o.Protocol,
+			catalog.Ask(o.Protocol, preset.ProtocolNames()), strings.Join(preset.ProtocolNames(), ", "))
 	case c.IsSet("human") && !slices.Contains(preset.Human, o.Human):
-		return term.Misused("--human: %s has no label set %q, expected one of: %s", preset.Name, o.Human, cmp.Or(strings.Join(preset.Human, ", "), "none"))
+		return term.Misused("--human: %s has no label set %q, expected one of: %s", preset.Name, o.Human,
+			cmp.Or(strings.Join(preset.Human, ", "), "none"))
 	case c.IsSet("human-labels") && preset.Human == nil:
-		return term.Misused("data import: --human-labels does not go with %s, only with cifar10n and cifar100n", preset.Name)
+		return term.Misused("data import: --human-labels does not go with %s, only with cifar10n and cifar100n",
+			preset.Name)
 	case c.IsSet("corrected-labels") && !preset.Corrects:
-		return term.Misused("data import: --corrected-labels does not go with %s, only with mnist and CIFAR", preset.Name)
+		return term.Misused("data import: --corrected-labels does not go with %s, only with mnist and CIFAR",
+			preset.Name)
 	case o.Root.IsZero():
 		return term.Misused("data import: --preset needs --root, the folder with the dataset's files")
 	case o.Validation < 0 || o.Validation >= 1:

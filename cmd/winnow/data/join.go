@@ -37,9 +37,11 @@ type JoinOptions struct {
 
 func readJoin(c *cli.Context) (JoinOptions, error) {
 	if c.NArg() != 2 {
-		return JoinOptions{}, term.Misused("winnow data join: found %d arguments, expected two: a clean manifest and a list of noisy labels", c.NArg())
+		return JoinOptions{}, term.Misused("winnow data join: found %d arguments, expected two: a clean manifest and "+
+			"a list of noisy labels", c.NArg())
 	}
-	o := JoinOptions{Manifest: location.At(c.Args().Get(0)), List: c.Args().Get(1), Out: c.String("out"), JSON: c.Bool("json")}
+	o := JoinOptions{Manifest: location.At(c.Args().Get(0)), List: c.Args().Get(1), Out: c.String("out"),
+		JSON: c.Bool("json")}
 	return o, term.KeepInput(c, o.Manifest.Path(), o.List)
 }
 

@@ -13,11 +13,12 @@ import (
 func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
 	return &cli.Command{
 		Name:      "topline",
-		Usage:     "keep the share 1-p of each class, with only true labels: what noise p leaves to learn from",
+		Usage:     "keep the share 1-p of each class, all labelled right, as a reference for training with noise p",
 		ArgsUsage: "MANIFEST",
-		Description: "The reference of Le & Odobez (000): a run on labels of which a share p is wrong is compared with a run on the share\n" +
-			"1-p of the images, all labelled right. Each class keeps its share, drawn at random, and at least two images. Other\n" +
-			"splits, and images without a label, stay as they are; the same features serve both runs:\n\n" +
+		Description: "The reference of Le & Odobez (000): a run on labels of which a share p is wrong is\n" +
+			"compared with a run on the share 1-p of the images, all labelled right. Each class keeps its\n" +
+			"share, drawn at random, and at least two images. Other splits, and images without a label, are not\n" +
+			"changed. Both runs can use the same features:\n\n" +
 			"   winnow data corrupt clean.csv --noise-rate 0.3 --out noisy.csv\n" +
 			"   winnow data topline clean.csv --rate 0.3 --out topline.csv",
 		Flags: []cli.Flag{
@@ -25,7 +26,7 @@ func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
 			&cli.Float64Flag{Name: "rate", Required: true, Usage: "share of images to leave out, `P` in [0, 1)"},
 			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the `SPLIT` to thin out"},
 			&cli.Uint64Flag{Name: "seed", Value: 1,
-				Usage: "seed `N` of the draw; with the same one a higher rate keeps a part of what a lower one " +
+				Usage: "seed `N` of the draw; with the same seed a higher rate keeps a subset of what a lower one " +
 					"keeps"},
 			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
 		},
@@ -33,7 +34,7 @@ func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
 	}
 }
 
-// ToplineOptions say which share of a split is left out.
+// ToplineOptions say which share of a split to leave out.
 type ToplineOptions struct {
 	Manifest   location.Source
 	Out, Split string

@@ -1,4 +1,4 @@
-// Package doctor is winnow doctor: it says what winnow has to work with.
+// Package doctor is winnow doctor: it checks what winnow needs on this machine.
 package doctor
 
 import (
@@ -12,7 +12,7 @@ import (
 	"winnow/internal/hint"
 )
 
-// Options say how the finding is printed.
+// Options choose the output format.
 type Options struct{ JSON bool }
 
 // Command is winnow doctor.
@@ -22,9 +22,9 @@ func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "check this machine, and name the command that installs what is missing",
-		Description: "Exit code 0: networks run on this machine's CPU, so the main job can be done. Everything else that\n" +
-			"is missing is listed with the command that mends it.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+		Description: "Exit code 0: networks run on this machine's CPU, so the main job can be done. Everything\n" +
+			"else that is missing is listed with the command that installs it.",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print as JSON"}},
 		Action: term.Action(read, call),
 	}
 }
@@ -32,7 +32,8 @@ func command(call term.Call[Options]) *cli.Command {
 func read(c *cli.Context) (Options, error) { return Options{c.Bool("json")}, term.NoArguments(c) }
 
 func run(_ context.Context, p *term.Program, o Options) error {
-	d, err := diagnosis.Make(diagnosis.Options{Winnow: term.Version(), Compute: p.Compute, Find: p.FindLibrary, LibraryHint: p.LibraryHint})
+	d, err := diagnosis.Make(diagnosis.Options{Winnow: term.Version(), Compute: p.Compute, Find: p.FindLibrary,
+		LibraryHint: p.LibraryHint})
 	if err != nil {
 		return err
 	}

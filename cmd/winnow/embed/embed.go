@@ -1,4 +1,4 @@
-// Package embed is winnow embed.
+// Package embed is winnow embed: it computes vectors of images.
 package embed
 
 import (
@@ -21,18 +21,19 @@ func command(call term.Call[Options]) *cli.Command {
 		Name:      "embed",
 		Usage:     "compute the vectors of images with a run or an exported model",
 		ArgsUsage: "[RUN] IMAGES...",
-		Description: "IMAGES are image files, folders with all below them, .zip files, manifests (.csv, .jsonl, .txt), or - for paths on\n" +
-			"standard input, in the order given. RUN is a run folder; --model takes an ONNX file of winnow export instead, or a\n" +
-			"backbone alone. The numbers are those of winnow export. Memory does not grow with the number of images, but for\n" +
-			"their names. --out is written whole or not at all. Beside FILE.npy, .safetensors and .fvecs stands FILE.ids.csv,\n" +
-			"beside FILE.tsv (for TensorBoard's projector) FILE.metadata.tsv: they say what each row is; .npz holds it as texts.\n" +
-			"Unreadable images have no row and are told with their reason. --shard makes a part of FILE, for winnow join FILE.\n\n" +
+		Description: "IMAGES are image files, folders with all below them, .zip files, manifests (.csv,\n" +
+			".jsonl, .txt), or - for paths on standard input, in the order given. RUN is a run folder; --model\n" +
+			"takes an ONNX file of winnow export, or a backbone alone, instead. The numbers equal those of\n" +
+			"winnow export. Memory grows only with the names of the images. --out is written completely or not\n" +
+			"at all.\n\n" +
+			"FILE.ids.csv says what the rows of FILE.npy, .safetensors and .fvecs are, FILE.metadata.tsv what\n" +
+			"those of FILE.tsv (for TensorBoard's projector) are; .npz contains it as texts. Unreadable images\n" +
+			"have no row and are listed with their reason. --shard makes a part of FILE, for winnow join FILE.\n\n" +
 			"   winnow embed runs/birds photos/ --out birds.parquet\n" +
 			"   find photos -name '*.jpg' | winnow embed --model birds.onnx - --json",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model",
-				Usage: "embed by an ONNX `FILE` that winnow export wrote, a run folder, or a backbone of winnow " +
-					"models list"},
+				Usage: "embed by an ONNX `FILE` of winnow export, a run folder, or a backbone of winnow models list"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
 				Usage: "write `FILE`.npy, .npz, .safetensors, .fvecs, .csv, .tsv, .parquet or .jsonl"},
 			&cli.BoolFlag{Name: "l2",
@@ -43,16 +44,16 @@ func command(call term.Call[Options]) *cli.Command {
 	}
 }
 
-// Options of winnow embed.
+// Options are those of winnow embed.
 type Options struct {
 	embedding.Options
 	Images []location.Source
 	Out    string // "": lines of JSON on standard output
-	Unit   bool   // divide by the length
+	Unit   bool   // divide vectors by their length
 	JSON   bool
 	Shard  cluster.Shard
 
-	files []string // Out and what is written beside it
+	files []string // Out and the file next to it
 }
 
 func read(c *cli.Context) (Options, error) {
@@ -60,7 +61,8 @@ func read(c *cli.Context) (Options, error) {
 	if err != nil {
 		return Options{}, err
 	}
-	o := Options{Options: by, Images: location.All(c.Args().Slice()), Out: c.String("out"), Unit: c.Bool("l2"), JSON: c.Bool("json")}
+	o := Options{Options: by, Images: location.All(c.Args().Slice()), Out: c.String("out"), Unit: c.Bool("l2"),
+		JSON: c.Bool("json")}
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
 	}
@@ -71,7 +73,8 @@ func read(c *cli.Context) (Options, error) {
 	case o.Model == "":
 		return o, term.Misused("winnow embed takes a run folder, or --model FILE, and images: found neither")
 	case len(o.Images) == 0:
-		return o, term.Misused("winnow embed: found %s and no images: name files, folders, .zip files, manifests, or - for paths on standard input", o.Model)
+		return o, term.Misused("winnow embed: found %s and no images: name files, folders, .zip files, manifests, or "+
+			"- for paths on standard input", o.Model)
 	case o.Out == "" && !o.JSON:
 		return o, term.Misused("winnow embed: name a file to write with --out, or print lines of JSON with --json")
 	case o.Out != "":

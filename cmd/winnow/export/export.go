@@ -1,4 +1,4 @@
-// Package export is winnow export.
+// Package export is winnow export: it writes embeddings and models of runs.
 package export
 
 import (
@@ -26,36 +26,39 @@ func command(call term.Call[Options]) *cli.Command {
 		Name:      "export",
 		Usage:     "export embeddings to files or a vector database, and backbone with head as one ONNX file",
 		ArgsUsage: "RUN",
-		Description: "Embeddings are unit rows of the run's best head, in the order of the manifest; unreadable images are left\n" +
-			"out and reported. Beside FILE.npy, .safetensors and .fvecs stands FILE.ids.csv, beside FILE.tsv FILE.metadata.tsv:\n" +
-			"they say what each row is.\n\n" +
-			"The ONNX file takes images prepared as its metadata say and gives the unit vectors. Before it is written\n" +
-			"it runs on real images beside winnow's own way and must agree to 1e-5.\n\n" +
+		Description: "Embeddings are unit vectors of the run's best head, in the order of the manifest.\n" +
+			"Unreadable images are left out and listed. FILE.ids.csv says what the rows of FILE.npy,\n" +
+			".safetensors and .fvecs are, FILE.metadata.tsv what those of FILE.tsv are.\n\n" +
+			"The ONNX file takes images preprocessed as its metadata say and gives the unit vectors. Before it is\n" +
+			"written, it is run on real images and must agree with winnow's own vectors to 1e-5.\n\n" +
 			"   winnow export runs/birds --npy birds.npy --parquet birds.parquet --split test\n\n" +
-			"--to sends the embeddings to a vector database: to a collection of a Qdrant server (http://HOST:6334, its gRPC port) or\n" +
-			"to a table of PostgreSQL with pgvector (postgres://USER@HOST/DATABASE). One point or row an image, with path, label,\n" +
-			"split, the model's sha256 and a digest of it all; Qdrant's id is the UUID of the path (Python:\n" +
-			"uuid.uuid5(uuid.NAMESPACE_URL, path)), a table's key the path. The server is asked what it has, and what is missing or\n" +
-			"different is sent: the same command goes on after a break, mends what changed and adds what is new. What is made here is\n" +
-			"indexed (HNSW, cosine) when all is in; at the end the points are counted and 100 and more of them are read back. Instead of\n" +
-			"a run it also takes the folder of winnow index or winnow extract (with --manifest for labels). Keys and passwords come\n" +
-			"from " + embedding.KeyVariable + ", PGPASSWORD, ~/.pgpass or --key-file. After ? an address of PostgreSQL takes table=,\n" +
-			"schema=, column=, metric=cosine|l2|ip, m=, ef_construction=, and what libpq takes: sslmode=, connect_timeout=, …\n\n" +
+			"--to sends the embeddings to a vector database: to a collection of a Qdrant server\n" +
+			"(http://HOST:6334, its gRPC port) or to a table of PostgreSQL with pgvector\n" +
+			"(postgres://USER@HOST/DATABASE). Each image is one point or row, with path, label, split, the\n" +
+			"model's sha256 and a digest of all this. Qdrant's id is the UUID of the path (Python:\n" +
+			"uuid.uuid5(uuid.NAMESPACE_URL, path)), a table's key is the path. Only points that the server\n" +
+			"lacks or has differently are sent, so the same command continues after a break, repairs what\n" +
+			"changed and adds what is new. A new collection is indexed (HNSW, cosine) once all points are\n" +
+			"there. At the end the points are counted and at least 100 of them are read back. Instead of a run,\n" +
+			"export also takes the folder of winnow index or winnow extract (with --manifest for labels).\n\n" +
+			"Keys and passwords come from " + embedding.KeyVariable + ", PGPASSWORD, ~/.pgpass or --key-file.\n" +
+			"An address of PostgreSQL may end with ? and table=, schema=, column=, metric=cosine|l2|ip, m=,\n" +
+			"ef_construction=, and what libpq takes: sslmode=, connect_timeout=, …\n\n" +
 			"   winnow export runs/birds --onnx birds.onnx\n" +
 			"   winnow export runs/birds --to http://localhost:6334 --collection birds\n" +
 			"   winnow export birds.index --to 'postgres://me@db.example/photos?table=birds&sslmode=require'",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "npy",
-				Usage: "embeddings to `FILE`, float32, one a row, and what the rows are beside it"},
+				Usage: "embeddings to `FILE`, float32, one per row, and FILE.ids.csv"},
 			&cli.StringFlag{Name: "npz",
-				Usage: "embeddings, paths, labels and splits to `FILE`, arrays for numpy.load"},
+				Usage: "embeddings, paths, labels and splits to `FILE`, for numpy.load"},
 			&cli.StringFlag{Name: "safetensors",
-				Usage: "embeddings to `FILE` as the tensor embeddings, and what the rows are beside it"},
+				Usage: "embeddings to `FILE` as the tensor embeddings, and FILE.ids.csv"},
 			&cli.StringFlag{Name: "fvecs",
-				Usage: "embeddings to `FILE` as faiss and texmex have them, and what the rows are beside it"},
+				Usage: "embeddings to `FILE` in the format of faiss and texmex, and FILE.ids.csv"},
 			&cli.StringFlag{Name: "csv", Usage: "embeddings to `FILE` as path,label,split,e0,e1,…"},
 			&cli.StringFlag{Name: "tsv",
-				Usage: "embeddings to `FILE` for TensorBoard's projector, and its metadata beside it"},
+				Usage: "embeddings to `FILE` for TensorBoard's projector, and FILE.metadata.tsv"},
 			&cli.StringFlag{Name: "parquet",
 				Usage: "embeddings to `FILE` with the columns path, label, split, embedding"},
 			&cli.StringFlag{Name: "onnx", Usage: "backbone, head and normalisation to `FILE` as one model"},
@@ -70,24 +73,25 @@ func command(call term.Call[Options]) *cli.Command {
 	}
 }
 
-// Options of winnow export.
+// Options are those of winnow export.
 type Options struct {
-	Dir    string // of a run, or, with To, of an index or a feature store
+	Dir    string // of a run; with To also of an index or a feature store
 	Run    folder.Options
 	Files  []embedding.RunFile
 	ONNX   string
 	Splits string
 	Model  string // the backbone; "": found by its sha256
-	Check  int    // images that the ONNX file is run on
+	Check  int    // images to run the ONNX file on
 	To     embedding.Upload
 	JSON   bool
 
-	given []string // flags that say nothing of an index or a feature store
+	given []string // flags that do not apply to an index or a feature store
 }
 
 func read(c *cli.Context) (o Options, err error) {
 	o = Options{
-		ONNX: c.String("onnx"), Splits: c.String("split"), Model: c.String("model"), Check: c.Int("check"), JSON: c.Bool("json"),
+		ONNX: c.String("onnx"), Splits: c.String("split"), Model: c.String("model"), Check: c.Int("check"),
+		JSON: c.Bool("json"),
 	}
 	for _, form := range embedding.RunForms {
 		if path := c.String(form); path != "" {
@@ -95,7 +99,8 @@ func read(c *cli.Context) (o Options, err error) {
 		}
 	}
 	if len(o.targets()) == 0 && c.String("to") == "" {
-		return o, term.Misused("winnow export writes what is asked for: name at least one of --%s, --onnx FILE, --to URL", strings.Join(embedding.RunForms, ", --"))
+		return o, term.Misused("winnow export writes what is asked for: name at least one of --%s, --onnx "+
+			"FILE, --to URL", strings.Join(embedding.RunForms, ", --"))
 	}
 	if o.To, err = readTo(c); err != nil {
 		return o, err
@@ -115,9 +120,9 @@ func read(c *cli.Context) (o Options, err error) {
 	return o, err
 }
 
-// targets lists what will be written.
+// targets lists the files to write.
 func (o Options) targets() (files []term.Target) {
-	beside := map[string]bool{"": true} // one file for all that need it
+	beside := map[string]bool{"": true} // formats share one file of names
 	for _, f := range o.Files {
 		files = append(files, term.Target{Flag: f.Form, Path: f.Path})
 		if path := f.Beside(); !beside[path] {
@@ -130,7 +135,7 @@ func (o Options) targets() (files []term.Target) {
 	return files
 }
 
-// result is what winnow export --json prints. What was not asked for is left out.
+// result is what winnow export --json prints, without what was not asked for.
 type result struct {
 	Run      string                `json:"run"`
 	Vectors  *embedding.RunVectors `json:"embeddings,omitempty"`
@@ -138,7 +143,7 @@ type result struct {
 	Database *embedding.Uploaded   `json:"database,omitempty"`
 }
 
-// isRun reports whether a folder is a run's and not that of an index or a feature store.
+// isRun reports whether a folder is a run's, not that of an index or a feature store.
 func isRun(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, folder.ConfigFile))
 	return err == nil
@@ -195,7 +200,8 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		}
 	}
 	if o.ONNX != "" {
-		if err := embedding.WriteWhole(o.ONNX, func(w io.Writer) error { _, err := w.Write(model.Model); return err }); err != nil {
+		if err := embedding.WriteWhole(o.ONNX,
+			func(w io.Writer) error { _, err := w.Write(model.Model); return err }); err != nil {
 			return err
 		}
 	}
@@ -219,7 +225,8 @@ func (r result) print(p *term.Program, asJSON bool) error {
 		fmt.Fprintf(p.Out, "\n            %s\n", strings.Join(v.Files, ", "))
 	}
 	if m := r.Model; m != nil {
-		fmt.Fprintf(p.Out, "model       %s: %s → %s [N,%d], opset %d, %.1f MB\n", m.File, m.Input, m.Output, m.Dim, m.Opset, float64(m.Bytes)/1e6)
+		fmt.Fprintf(p.Out, "model       %s: %s → %s [N,%d], opset %d, %.1f MB\n", m.File, m.Input, m.Output, m.Dim,
+			m.Opset, float64(m.Bytes)/1e6)
 		fmt.Fprintf(p.Out, "            %s\n", m.Check)
 	}
 	if d := r.Database; d != nil {

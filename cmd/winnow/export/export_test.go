@@ -18,18 +18,26 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		args []string
 		want Options
 	}{
-		{[]string{"--npy", "e.npy", "--csv", "e.csv", "--parquet", "e.pq", "--onnx", "e.onnx", "--split", "test", "--model", "m", "--check", "3", "--json", "--last", "run"},
-			Options{Dir: "run", Run: folder.Options{Last: true, View: "center", For: "export"}, Files: []embedding.RunFile{{Form: "npy", Path: "e.npy"}, {Form: "csv", Path: "e.csv"}, {Form: "parquet", Path: "e.pq"}}, ONNX: "e.onnx",
-				Splits: "test", Model: "m", Check: 3, JSON: true, To: embedding.Upload{Payload: "label,split", Batch: 256}}},
-		{[]string{"--to", "http://db:6334", "--collection", "c", "--payload", "label", "--batch", "9", "--recreate", "--delete", "--on-disk", "ix"},
+		{[]string{"--npy", "e.npy", "--csv", "e.csv", "--parquet", "e.pq", "--onnx", "e.onnx", "--split", "test",
+			"--model", "m", "--check", "3", "--json", "--last", "run"},
+			Options{Dir: "run", Run: folder.Options{Last: true, View: "center", For: "export"},
+				Files: []embedding.RunFile{{Form: "npy", Path: "e.npy"}, {Form: "csv", Path: "e.csv"},
+					{Form: "parquet", Path: "e.pq"}}, ONNX: "e.onnx",
+				Splits: "test", Model: "m", Check: 3, JSON: true,
+				To: embedding.Upload{Payload: "label,split", Batch: 256}}},
+		{[]string{"--to", "http://db:6334", "--collection", "c", "--payload", "label", "--batch", "9", "--recreate",
+			"--delete", "--on-disk", "ix"},
 			Options{Dir: "ix", Run: folder.Options{View: "center", For: "export"}, Splits: "all", Check: 16,
-				To: embedding.Upload{Database: embedding.Database{URL: "http://db:6334", Qdrant: qdrant.Address{Host: "db", Port: 6334}, Key: "secret", Collection: "c"}, Payload: "label", Chosen: true, Batch: 9, Recreate: true, Delete: true, OnDisk: true}}},
+				To: embedding.Upload{Payload: "label", Chosen: true, Batch: 9, Recreate: true, Delete: true,
+					OnDisk: true, Database: embedding.Database{URL: "http://db:6334", Key: "secret", Collection: "c",
+						Qdrant: qdrant.Address{Host: "db", Port: 6334}}}}},
 	} {
 		got, err := termtest.Asked(t, command, c.args...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(&c.want, got, termtest.Sources, cmpopts.IgnoreUnexported(Options{}), cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
+		if diff := cmp.Diff(&c.want, got, termtest.Sources, cmpopts.IgnoreUnexported(Options{}),
+			cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", c.args, diff)
 		}
 	}

@@ -3,7 +3,6 @@ package extract
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +19,7 @@ import (
 	"winnow/run/extraction"
 )
 
-// Options say what is extracted from which images, and how.
+// Options say what to extract from which images, and how.
 type Options struct {
 	Manifest, Root  location.Source
 	Model           string
@@ -39,16 +38,17 @@ func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:  "extract",
 		Usage: "compute the feature vectors of images once, for all later trainings and audits",
-		Description: "Writes the folder --out: features.npy (float32, one row per image), paths.txt and store.json. Labels play no\n" +
-			"part: manifests that differ only in labels share one store. If it is interrupted, run the same command again: it\n" +
-			"continues, to the same bytes. A finished store is not touched.\n\n" +
+		Description: "Writes the folder --out: features.npy (float32, one row per image), paths.txt and\n" +
+			"store.json. Labels are not used: manifests that differ only in labels share one store. If it is\n" +
+			"interrupted, run the same command again: it continues, to the same bytes. A finished store is not\n" +
+			"touched.\n\n" +
 			"   winnow extract --manifest birds.csv --root birds/ --model mobilenetv2 --out birds.features\n\n" +
-			"--shard I/N makes one of N parts, a store of whole batches in OUT.parts. winnow join OUT joins them to the bytes that one\n" +
-			"machine writes (batch auto is then 32, whatever the memory).\n\n" +
-			"--views stores several views of each image: center, flip (the centre mirrored) and N*RECIPE, N random views as a paper\n" +
-			"augments its images; add them up, as center+flip or 4*prism. The centre is always stored. Random views depend only on\n" +
-			"--seed, the path and the view. Training draws one view at each visit; eval, audit and export use the centre, or the mean\n" +
-			"of all (--view). Recipes: " + viewRecipes() + ".",
+			"--shard I/N makes one of N parts, a store of whole batches in OUT.parts. winnow join OUT joins\n" +
+			"them to the bytes that one machine writes (batch auto is then always 32).\n\n" +
+			"--views stores several views of each image: center, flip (the centre mirrored) and N*RECIPE, N\n" +
+			"random views as a paper augments its images; add them up, as center+flip or 4*prism. The centre is\n" +
+			"always stored. Random views depend only on --seed, the path and the view. Training draws one view\n" +
+			"at each visit; eval, audit and export use the centre, or the mean .",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "manifest", Required: true,
 				Usage: "manifest `FILE`, or a folder with a folder for each class"},
@@ -63,8 +63,8 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "dtype", Value: features.Float32,
 				Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
 			&cli.StringFlag{Name: "batch", Value: autoBatch,
-				Usage: "`N` images a run of the network; auto: as many as memory allows, at most 32 (256 on a GPU)"},
-			&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
+				Usage: "`N` images per run of the network; auto: as many as memory allows, at most 32 (256 on a GPU)"},
+			&cli.IntFlag{Name: "workers", DefaultText: "one per core", Usage: "`N` images decoded at the same time"},
 			&cli.IntFlag{Name: "max-pixels", Value: backbone.DefaultMaxPixels,
 				Usage: "pictures of more than `N` pixels are unreadable, and those that take more than 6·N bytes " +
 					"(1 GiB at least) to decode"},
@@ -74,7 +74,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "strict", Usage: "stop at the first unreadable image"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace a store of another model, preprocessing or image list"},
 			&cli.BoolFlag{Name: "dry-run",
-				Usage: "say by some of the images how long all take and how much memory, and write nothing"},
+				Usage: "estimate from some of the images how long all take and how much memory; write nothing"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, term.PreprocessingFlags()...),
 		Action: term.Action(read, call),
@@ -92,20 +92,26 @@ func viewRecipes() string {
 	return strings.Join(names, ", ")
 }
 
-// decoderUsage says what --decoder trades for what. The numbers are those of TestFastOnPhotographs and BenchmarkDecoder.
-const decoderUsage = "read JPEG photographs by `NAME`: exact, every pixel as libjpeg and PIL have it, or fast, which reduces those of twice the size needed " +
-	"or more while decoding, as PIL's draft mode: on 11 photographs of 768×576 to 4032×2268 the pixels for a network of 224 are off by 1.4 of 255 on average " +
-	"(2.9 in the worst), MobileNetV2's features by a cosine of 0.996 (0.991), for 1.2 to 1.5 times the images/s of reading; smaller ones are the same"
+// decoderUsage says what --decoder fast costs and gains. The numbers are those of TestFastOnPhotographs and
+// BenchmarkDecoder.
+const decoderUsage = "decode JPEG photographs by `NAME`: exact, every pixel as in libjpeg and PIL, or fast, " +
+	"which reduces " +
+	"photographs of at least twice the size needed while decoding, as PIL's draft mode does. On 11 photographs " +
+	"of 768×576 " +
+	"to 4032×2268 and a network of 224, fast reads 1.2 to 1.5 times the images/s; pixels differ by 1.4 of 255 " +
+	"on average " +
+	"(2.9 in the worst), MobileNetV2's features have a cosine of 0.996 (0.991). Smaller photographs do not change"
 
 func read(c *cli.Context) (o Options, err error) {
 	o = Options{
 		Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
 		Model: c.String("model"), Settings: term.ModelSettings(c),
-		Out: c.String("out"), DType: c.String("dtype"), Overwrite: c.Bool("overwrite"), JSON: c.Bool("json"), DryRun: c.Bool("dry-run"),
-		Extract: backbone.ExtractConfig{Workers: c.Int("workers"), MaxPixels: c.Int("max-pixels"), Strict: c.Bool("strict")},
+		Out: c.String("out"), DType: c.String("dtype"), Overwrite: c.Bool("overwrite"), JSON: c.Bool("json"),
+		DryRun: c.Bool("dry-run"), Extract: backbone.ExtractConfig{Workers: c.Int("workers"),
+			MaxPixels: c.Int("max-pixels"), Strict: c.Bool("strict")},
 	}
 	if c.NArg() > 0 {
-		return o, term.Misused("extract: %q is too much: everything is given by flags", c.Args().First())
+		return o, term.Misused("extract: unexpected argument %q: use flags", c.Args().First())
 	}
 	if o.Extract.Workers < 0 {
 		return o, term.Misused("--workers: found %d, expected at least 0", o.Extract.Workers)
@@ -133,7 +139,8 @@ func read(c *cli.Context) (o Options, err error) {
 	if c.IsSet("decoder") {
 		decoder, err := backbone.ParseDecoder(c.String("decoder"))
 		if err != nil {
-			return o, term.Misused("--decoder: found %q, expected %s or %s", c.String("decoder"), backbone.ExactDecoder, backbone.FastDecoder)
+			return o, term.Misused("--decoder: found %q, expected %s or %s", c.String("decoder"), backbone.ExactDecoder,
+				backbone.FastDecoder)
 		}
 		o.Settings.Decoder = &decoder
 	}
@@ -166,20 +173,19 @@ func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.E
 	if err != nil {
 		return nil, err
 	}
-	e := &extraction.Extraction{Out: o.Out, Overwrite: o.Overwrite, Paths: features.Distinct(paths), Config: o.Extract}
+	root, err := imageroot.Open(ctx, imageroot.Resolve(o.Root, o.Manifest))
+	if err != nil {
+		return nil, err
+	}
+	e, err := extraction.New(o.Model, o.Settings, root, paths, p.Host())
+	if err != nil {
+		return nil, err
+	}
+	o.Extract.Preprocessing = e.Config.Preprocessing
+	e.Out, e.Overwrite, e.Config = o.Out, o.Overwrite, o.Extract
 	if o.DType != features.Float32 {
 		e.DType = o.DType
 	}
-	if e.Root, err = imageroot.Open(ctx, imageroot.Resolve(o.Root, o.Manifest)); err != nil {
-		return nil, err
-	}
-	if e.Model, e.Cut, err = extraction.OpenBackbone(o.Model, o.Settings); err != nil {
-		return nil, err
-	}
-	for _, line := range slices.Concat(e.Model.Warnings, e.Cut.Warnings) {
-		p.Note("%s", line)
-	}
-	e.Config.Preprocessing = e.Model.Preprocessing
 	if !o.Settings.Shaped() {
 		e.Fit(p.Host())
 	}
@@ -189,5 +195,5 @@ func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.E
 	return e, nil
 }
 
-// autoBatch is --batch where memory is to decide.
+// autoBatch is the value of --batch that lets the memory decide.
 const autoBatch = "auto"

@@ -18,9 +18,13 @@ func TestOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	termtest.Check(t, command, map[string]Options{
-		"--manifest m.csv --model net --out f --views center+flip --batch 7 --dtype float16 --shard 1/2 --crop 96 --exif --strict": {
-			Manifest: location.At("m.csv"), Model: "net", Out: "f", DType: "float16", Shard: cluster.Shard{Index: 1, Of: 2}, Settings: models.Settings{Crop: &crop, EXIF: &yes},
+		"--manifest m.csv --model net --out f --views center+flip --batch 7 --dtype float16 --shard 1/2 --crop 96 " +
+			"--exif --strict": {
+			Manifest: location.At("m.csv"), Model: "net", Out: "f", DType: "float16",
+			Shard: cluster.Shard{Index: 1, Of: 2}, Settings: models.Settings{Crop: &crop, EXIF: &yes},
 			Extract: backbone.ExtractConfig{Batch: 7, MaxPixels: backbone.DefaultMaxPixels, Strict: true, Views: views},
 		},
-	}, []string{"--manifest m --model n --out f more", "--manifest m --model n --out f --batch 0", "--manifest m --model n --out f --dtype int8", "--manifest m --model n --out f --views nix", "--manifest m --model n --out f --decoder nix", "--model n --out f"})
+	}, []string{"--manifest m --model n --out f more", "--manifest m --model n --out f --batch 0",
+		"--manifest m --model n --out f --dtype int8", "--manifest m --model n --out f --views nix",
+		"--manifest m --model n --out f --decoder nix", "--model n --out f"})
 }

@@ -17,15 +17,19 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		args []string
 		want Options
 	}{
-		{[]string{"--model", "run", "-o", "ix", "--dtype", "float16", "a.zip", "-"}, Options{embedding.Options{Model: "run", Batch: 32}, location.All([]string{"a.zip", "-"}), "ix", false, "float16", false}},
-		{[]string{"--out", "ix", "--add", "--json", "--batch", "5", "photos"}, Options{embedding.Options{Batch: 5}, location.All([]string{"photos"}), "ix", true, "float32", true}},
+		{[]string{"--model", "run", "-o", "ix", "--dtype", "float16", "a.zip", "-"},
+			Options{embedding.Options{Model: "run", Batch: 32}, location.All([]string{"a.zip", "-"}), "ix", false,
+				"float16", false}},
+		{[]string{"--out", "ix", "--add", "--json", "--batch", "5", "photos"}, Options{embedding.Options{Batch: 5},
+			location.All([]string{"photos"}), "ix", true, "float32", true}},
 	} {
 		got, err := termtest.Asked(t, command, c.args...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.want.Stdin = os.Stdin
-		if diff := cmp.Diff(&c.want, got, termtest.Sources, cmp.Comparer(func(a, b io.Reader) bool { return a == b })); diff != "" {
+		if diff := cmp.Diff(&c.want, got, termtest.Sources,
+			cmp.Comparer(func(a, b io.Reader) bool { return a == b })); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", c.args, diff)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package join is winnow join: it puts the parts that machines made with --shard together.
+// Package join is winnow join: it joins the parts that machines made with --shard.
 package join
 
 import (
@@ -9,19 +9,20 @@ import (
 	"winnow/backbone/checking"
 	"winnow/cluster"
 	"winnow/cmd/winnow/term"
+	"winnow/datasets/location"
 	"winnow/run/embedding"
 	"winnow/run/extraction"
 	"winnow/run/inspect"
 	"winnow/run/measure"
 )
 
-// Options name the output that is put together.
+// Options name the output to join.
 type Options struct {
-	Out, To         string
+	Out, To         location.Source
 	Overwrite, JSON bool
 }
 
-// jobs are those whose parts are joined.
+// jobs are the jobs whose parts can be joined.
 var jobs = []cluster.Joiner{checking.Job, extraction.Job, embedding.Job, embedding.SearchJob, measure.Job,
 	inspect.Job, measure.NoiseJob}
 
@@ -33,20 +34,17 @@ func command(call term.Call[Options]) *cli.Command {
 		Name:      "join",
 		Usage:     "join the parts that several machines made with --shard",
 		ArgsUsage: "OUT",
-		Description: "OUT is the --out of the command that ran with --shard; the parts lie in OUT.parts. They " +
-			"must be all of one job: the same\n" +
-			"inputs, settings and number of parts. Those that are missing or damaged are listed with the shards " +
-			"to run again. The\n" +
-			"result is that of one machine: feature stores byte for byte, where all parts were made on the same " +
-			"kind of device,\n" +
-			"numbers to 1e-9. The parts stay as they are.\n\n" +
-			"   winnow extract … --shard 1/2 --out birds.features    winnow extract … --shard 2/2 --out " +
-			"birds.features\n" +
+		Description: "OUT is the --out of the command that ran with --shard; the parts are in OUT.parts. All\n" +
+			"must be of one job: the same inputs, settings and number of parts. Missing and damaged parts are\n" +
+			"listed with the shards to run again. The result equals that of one machine: feature stores byte\n" +
+			"for byte if all parts were made on the same kind of device, numbers to 1e-9. The parts are kept.\n\n" +
+			"   winnow extract … --shard 1/2 --out birds.features\n" +
+			"   winnow extract … --shard 2/2 --out birds.features\n" +
 			"   winnow join birds.features",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "OUT",
-				Usage: "`DIR` for the whole of parts that lie in an object store"},
-			&cli.BoolFlag{Name: "overwrite", Usage: "replace another feature store that stands at OUT"},
+				Usage: "write the result of parts in an object store to `DIR`"},
+			&cli.BoolFlag{Name: "overwrite", Usage: "replace another feature store at OUT"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		},
 		Action: term.Action(read, call),
@@ -55,7 +53,8 @@ func command(call term.Call[Options]) *cli.Command {
 
 func read(c *cli.Context) (Options, error) {
 	out, err := term.OneArgument(c, "the --out that machines made parts of")
-	return Options{Out: out, To: c.String("out"), Overwrite: c.Bool("overwrite"), JSON: c.Bool("json")}, err
+	return Options{Out: location.At(out), To: location.At(c.String("out")), Overwrite: c.Bool("overwrite"),
+		JSON: c.Bool("json")}, err
 }
 
 func run(ctx context.Context, p *term.Program, o Options) error {

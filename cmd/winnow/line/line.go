@@ -1,4 +1,4 @@
-// Package line reads command lines as people type them, with flags before or behind arguments.
+// Package line reads command lines as people type them, with flags before or after arguments.
 package line
 
 import (
@@ -13,31 +13,31 @@ import (
 	"winnow/run/config"
 )
 
-// Place is how far the words of a command line have led.
+// Place is a position in a command line.
 type Place struct {
 	Path      []string       // names of the commands
 	Commands  []*cli.Command // that may follow
-	Waiting   cli.Flag       // for its value; nil: none
-	Arguments int            // of the command
-	Dashes    bool           // -- was passed: all that follows is arguments
+	Waiting   cli.Flag       // flag whose value comes next; nil: none
+	Arguments int            // number of the command's arguments so far
+	Dashes    bool           // -- was passed: only arguments follow
 
 	own, global []cli.Flag // of the command, of the program
 }
 
-// Begin returns the place behind the program's name.
+// Begin returns the place after the program's name.
 func Begin(app *cli.App) Place { return Place{Commands: app.Commands, global: app.Flags} }
 
-// Flags returns the command's flags, and behind them the program's.
+// Flags returns the command's flags, then the global ones.
 func (p *Place) Flags() []cli.Flag { return slices.Concat(p.own, p.global) }
 
-// Meet ends the wait of a flag that may stand without a value, where the next word is another flag.
+// Meet ends the wait for the value of a flag that needs none, if the next word is another flag.
 func (p *Place) Meet(word string) {
 	if p.Waiting != nil && word != "" && usual(p.Flags(), "--"+p.Waiting.Names()[0], []string{word}) != "" {
 		p.Waiting = nil
 	}
 }
 
-// Pass goes on past a word. It returns the flag whose value is known with this word, and the value; nil for none.
+// Pass moves past a word. If the word completes a flag and its value, it returns them, otherwise nil.
 func (p *Place) Pass(word string) (flag cli.Flag, value string) {
 	p.Meet(word)
 	switch {
@@ -70,7 +70,7 @@ func (p *Place) Pass(word string) (flag cli.Flag, value string) {
 	return nil, ""
 }
 
-// command returns the command that a word names, nil where it is an argument.
+// command returns the command that a word names, nil if the word is an argument.
 func (p *Place) command(word string) *cli.Command {
 	at := slices.IndexFunc(p.Commands, func(c *cli.Command) bool { return c.HasName(word) })
 	if at < 0 || p.Arguments > 0 {
@@ -79,10 +79,10 @@ func (p *Place) command(word string) *cli.Command {
 	return p.Commands[at]
 }
 
-// FlagsFirst moves the flags behind a command's arguments to before them, and the program's own to before the command: the
-// library stops looking for flags at the first argument, and people write "winnow models add FILE --name NAME" and
-// "winnow extract --threads 1". Words behind "--" stay where they are. A flag of [usualValues] that stands alone is given its
-// value. args begin with the program's name.
+// FlagsFirst moves a command's flags before its arguments, and global flags before the command, because the library
+// stops looking for flags at the first argument, and people write "winnow models add FILE --name NAME" and "winnow
+// extract --threads 1". Words after "--" are not moved. A flag of [usualValues] without a value gets its usual one.
+// args begin with the program's name.
 func FlagsFirst(app *cli.App, args []string) []string {
 	if len(args) == 0 {
 		return args
@@ -100,7 +100,7 @@ func FlagsFirst(app *cli.App, args []string) []string {
 			if Find(at.own, word) == nil && Find(at.global, word) != nil {
 				to = &global
 			} else if len(behind) > 0 && len(at.Commands) > 0 {
-				to = &behind // of an unknown command, which the error has to name first
+				to = &behind // of an unknown command, which the error must name first
 			}
 			if value := usual(at.Flags(), word, args[i+1:]); value != "" {
 				word += "=" + value
@@ -116,8 +116,8 @@ func FlagsFirst(app *cli.App, args []string) []string {
 	return slices.Concat(global, out, behind)
 }
 
-// HelpAsked reports whether a command line asks for help, of which command, and whether for all of it. args begin with the
-// program's name.
+// HelpAsked reports whether a command line asks for help, on which command, and whether for the long form. args begin
+// with the program's name.
 func HelpAsked(app *cli.App, args []string) (path []string, long, asked bool) {
 	at := Begin(app)
 	for _, word := range args[min(1, len(args)):] {
@@ -131,7 +131,7 @@ func HelpAsked(app *cli.App, args []string) (path []string, long, asked bool) {
 	return at.Path, long, asked
 }
 
-// Read reads command lines, without the program's name, that -- separates. Commands and flags must exist.
+// Read parses command lines, without the program's name, that are separated by --. Commands and flags must exist.
 func Read(app *cli.App, words []string) (list []cluster.Command, err error) {
 	for len(words) > 0 {
 		end := slices.Index(words, "--")
@@ -152,7 +152,8 @@ func read(app *cli.App, words []string) (cluster.Command, error) {
 	at := Begin(app)
 	for i, word := range words {
 		if at.Waiting == nil && isFlag(word) && Find(at.Flags(), word) == nil {
-			return g, fmt.Errorf("winnow %s: %s is not a flag of it%s", g.Name, word, catalog.Ask(flagName(word), names(at.own)))
+			return g, fmt.Errorf("winnow %s: %s is not a flag of this command%s", g.Name, word,
+				catalog.Ask(flagName(word), names(at.own)))
 		}
 		if c := at.command(word); at.Waiting == nil && c != nil {
 			g.Name, g.At = strings.TrimSpace(g.Name+" "+c.Name), i+1
@@ -168,12 +169,13 @@ func read(app *cli.App, words []string) (cluster.Command, error) {
 			for _, c := range at.Commands {
 				near = append(near, c.Name)
 			}
-			return g, fmt.Errorf("winnow %s: is not a command%s", strings.TrimSpace(g.Name+" "+word), catalog.Ask(word, near))
+			return g, fmt.Errorf("winnow %s: is not a command%s", strings.TrimSpace(g.Name+" "+word),
+				catalog.Ask(word, near))
 		}
 	}
 	switch {
 	case at.Waiting != nil:
-		return g, fmt.Errorf("winnow %s: %s is without its value", g.Name, words[len(words)-1])
+		return g, fmt.Errorf("winnow %s: %s has no value", g.Name, words[len(words)-1])
 	case len(at.Commands) > 0:
 		return g, fmt.Errorf("winnow %s: a command is missing", g.Name)
 	}
@@ -187,10 +189,10 @@ func names(flags []cli.Flag) (list []string) {
 	return list
 }
 
-// usualValues are the values of flags that may stand without one, before another flag or at the end.
+// usualValues are the values of flags that may be given without one, before another flag or at the end.
 var usualValues = map[string]string{"finetune": config.AllWeights}
 
-// usual returns the value of a flag that stands without one, "" where it has one or needs one. rest is what follows it.
+// usual returns the usual value of a flag that is given without one, "" for other flags. rest is what follows it.
 func usual(flags []cli.Flag, word string, rest []string) string {
 	if !takesValue(flags, word) || len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
 		return ""
@@ -201,7 +203,7 @@ func usual(flags []cli.Flag, word string, rest []string) string {
 // isFlag reports whether a word is a flag: -q, --quiet, --out=DIR.
 func isFlag(word string) bool { return len(word) > 1 && word[0] == '-' }
 
-// Find returns the flag that a word names, nil for none.
+// Find returns the flag that a word names, nil if there is none.
 func Find(flags []cli.Flag, word string) cli.Flag {
 	at := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flagName(word)) })
 	if at < 0 {
@@ -216,8 +218,8 @@ func flagName(word string) string {
 	return name
 }
 
-// takesValue reports whether the next word belongs to a flag: not after --flag=value, and not for switches. An unknown flag
-// takes none; the parser will name it.
+// takesValue reports whether the next word is a flag's value: not after --flag=value, and not for switches. An unknown
+// flag takes none; the parser will name it.
 func takesValue(flags []cli.Flag, word string) bool {
 	f := Find(flags, word)
 	_, boolean := f.(*cli.BoolFlag)

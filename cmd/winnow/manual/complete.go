@@ -14,21 +14,21 @@ import (
 	"winnow/internal/catalog"
 )
 
-// CompleteWord is the first argument with which the scripts ask the program. What was typed follows; the last word is to be
-// completed.
+// CompleteWord is the first argument with which the shells' scripts call the program. The words typed follow; the
+// last one is to be completed.
 const CompleteWord = "__complete"
 
-// candidate is a word that may stand in the place of the last one.
+// candidate is a completion of the last word.
 type candidate struct {
-	Text string // the whole word: --filter=vmf where --filter=v was typed
-	Help string // one line, "" for none
+	Text string // the whole word: --filter=vmf for --filter=v
+	Help string // one line; "": none
 }
 
-// completion is what may stand in a place; if it is empty, the shell proposes nothing.
+// completion lists the completions at a place; if it is empty, the shell proposes nothing.
 type completion struct {
 	Candidates []candidate
-	Files      bool // files and folders may stand there, too
-	Folders    bool // folders may
+	Files      bool // files and folders, too
+	Folders    bool // folders, too
 }
 
 // The lines that tell the scripts to complete files or folders, too.
@@ -40,10 +40,10 @@ const (
 //go:embed completion.*
 var scripts embed.FS
 
-// shells have a script.
+// shells are those with a script.
 var shells = []string{"bash", "zsh", "fish"}
 
-// script returns the script that makes a shell complete winnow's command lines.
+// script returns the script by which a shell completes winnow's command lines.
 func script(shell string) (string, error) {
 	if err := catalog.Check("completion: shell", shell, shells...); err != nil {
 		return "", err
@@ -52,8 +52,8 @@ func script(shell string) (string, error) {
 	return string(text), err
 }
 
-// Complete prints what the last of words may become, for the scripts to read: a line a candidate, a tab before its help. words
-// are a command line without the program's name.
+// Complete prints the completions of the last word for the scripts to read: one per line, with a tab before its help.
+// words are a command line without the program's name.
 func Complete(app *cli.App, words []string) error {
 	c := complete(app, words)
 	var b strings.Builder
@@ -106,7 +106,7 @@ func complete(app *cli.App, words []string) completion {
 	return at.argument(word)
 }
 
-// place is where the word that is completed stands.
+// place is the position of the word to complete.
 type place struct{ line.Place }
 
 func reach(app *cli.App, words []string) place {
@@ -117,7 +117,7 @@ func reach(app *cli.App, words []string) place {
 	return at
 }
 
-// beginning are the candidates that begin with a word.
+// beginning returns the candidates that begin with a word.
 func beginning(all []candidate, word string) []candidate {
 	return slices.DeleteFunc(all, func(c candidate) bool { return !strings.HasPrefix(c.Text, word) })
 }
@@ -131,7 +131,7 @@ func (p *place) commandNames() (list []candidate) {
 	return list
 }
 
-// flagNames are the flags' first names, the command's before the program's.
+// flagNames returns the first names of flags, the command's before the global ones.
 func (p *place) flagNames() (list []candidate) {
 	for _, f := range p.Flags() {
 		if visible, ok := f.(cli.VisibleFlag); ok && !visible.IsVisible() {
@@ -149,10 +149,10 @@ func (p *place) flagNames() (list []candidate) {
 			list = append(list, c)
 		}
 	}
-	return append(list, candidate{"--help", "say what the command does"})
+	return append(list, candidate{"--help", "explain the command"})
 }
 
-// oneLine is a help text without the marks around its placeholder, cut where a candidate's help has to end.
+// oneLine returns a help text without the marks around its placeholder, cut to a line of 80 letters.
 func oneLine(text string) string {
 	text, _, _ = strings.Cut(strings.ReplaceAll(text, "`", ""), "\n")
 	if runes := []rune(text); len(runes) > 80 {
@@ -161,7 +161,7 @@ func oneLine(text string) string {
 	return text
 }
 
-// values completes the value of a flag, of which value is typed, prefix standing before it in the word.
+// values completes the value of a flag. value is what was typed of it, prefix what precedes it in the word.
 func (p *place) values(f cli.Flag, prefix, value string) completion {
 	v, known := valuesOf(strings.Join(p.Path, " "), f.Names()[0])
 	if !known {
@@ -182,7 +182,7 @@ func (p *place) values(f cli.Flag, prefix, value string) completion {
 	return completion{Candidates: found, Files: v.files, Folders: v.folders}
 }
 
-// byPlaceholder says by what stands for a flag's value in its help whether files are meant.
+// byPlaceholder tells from the placeholder in a flag's help whether its value is a file or folder.
 func byPlaceholder(f cli.Flag) values {
 	switch what, _ := page.Placeholder(f); {
 	case strings.Contains(what, "FILE"), strings.Contains(what, "PATH"):

@@ -14,12 +14,12 @@ import (
 	"winnow/cmd/winnow/term"
 )
 
-// Options are what the three commands are asked.
+// Options are those of the three commands.
 type Options struct {
-	App   *cli.App // whose commands are described
-	About []string // a topic, a command or nothing; a shell
+	App   *cli.App // has the commands to describe
+	About []string // a topic or a command, or none; a shell
 	Long  bool
-	Dir   string // of manual pages; "": the page of docs
+	Dir   string // of manual pages; "": print the page in docs
 }
 
 func read(c *cli.Context) (Options, error) {
@@ -53,7 +53,7 @@ func Manual() *cli.Command {
 		Name:  "manual",
 		Usage: "print the help of all commands as Markdown, or write manual pages for man",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "dir",
-			Usage: "write winnow.1, winnow-train.1 and so on to `DIR`, which is made"}},
+			Usage: "write winnow.1, winnow-train.1 and so on to a new `DIR`"}},
 		Action: term.Action(read, pages),
 	}
 }
@@ -67,7 +67,8 @@ func pages(_ context.Context, p *term.Program, o Options) error {
 	}
 	n, err := page.ManPages(o.Dir, o.App)
 	if err == nil {
-		_, err = fmt.Fprintf(p.Out, "%s: %d manual pages; to read one: man %s/winnow.1\n", o.Dir, n, strings.TrimRight(o.Dir, "/"))
+		_, err = fmt.Fprintf(p.Out, "%s: %d manual pages; to read one: man %s/winnow.1\n", o.Dir, n,
+			strings.TrimRight(o.Dir, "/"))
 	}
 	return err
 }
@@ -76,13 +77,15 @@ func pages(_ context.Context, p *term.Program, o Options) error {
 func Completion() *cli.Command {
 	return &cli.Command{
 		Name: "completion", ArgsUsage: "SHELL",
-		Usage: "print a script that completes commands, flags and their values in the shell: " + strings.Join(shells, ", "),
+		Usage: "print a script that completes commands, flags and their values in the shell: " +
+			strings.Join(shells, ", "),
 		Description: "   source <(winnow completion bash)           # for this shell; zsh likewise\n" +
 			"   winnow completion fish | source            # for this shell\n\n" +
 			"The script's first lines say where to put it for every new shell.",
 		Action: term.Action(read, func(_ context.Context, p *term.Program, o Options) error {
 			if len(o.About) != 1 {
-				return term.Misused("winnow completion: found %d arguments, expected one of %s", len(o.About), strings.Join(shells, ", "))
+				return term.Misused("winnow completion: found %d arguments, expected one of %s", len(o.About),
+					strings.Join(shells, ", "))
 			}
 			text, err := script(o.About[0])
 			if err == nil {

@@ -20,14 +20,14 @@ import (
 	"winnow/run/recipes"
 )
 
-// values are what a flag or an argument may be.
+// values are the possible values of a flag or an argument.
 type values struct {
 	list           func() []candidate
-	many           bool // with commas between them
+	many           bool // separated by commas
 	files, folders bool
 }
 
-// valuesOf returns what is known of a flag, or of an argument by its number from 1, of a command: "train", "filter".
+// valuesOf returns the values of a command's flag or, by its number from 1, argument: "train", "filter".
 func valuesOf(command, name string) (values, bool) {
 	if v, ok := known[command+" "+name]; ok {
 		return v, true
@@ -36,31 +36,32 @@ func valuesOf(command, name string) (values, bool) {
 	return v, ok
 }
 
-// known are the values by flag or, where a command has its own, by command and flag or argument.
+// known are the values by flag or, if a command has its own, by command and flag or argument.
 var known = map[string]values{
-	"augment":              {list: augmentations},
-	"channels":             words("RGB", "BGR", "L"),
-	"cudnn-search":         words("heuristic", "exhaustive", "default"),
-	"device":               words("cpu", "cuda", "auto"),
-	"dtype":                words("float32", "float16"),
-	"filter":               {list: func() []candidate { return append(filterNames(), candidate{"none", "keep every label"}) }},
-	"init":                 words("whiten", "random"),
-	"interpolation":        words("bilinear", "bicubic", "lanczos"),
-	"loss":                 {list: lossTerms, many: true},
-	"metrics":              {list: func() []candidate { return append(metricNames(), candidate{"all", "all of them"}) }, many: true},
-	"model":                {list: modelNames, files: true},
-	"noise":                words(run.NoiseModels()...),
-	"preset":               words(models.Presets()...),
-	"recipe":               {list: recipeNames},
-	"resize":               words(backbone.Fits()...),
-	"scorer":               {list: scorers},
-	"screen":               {list: func() []candidate { return append(judgeNames(), candidate{"none", "every label takes part"}) }},
-	"split":                {list: listed("train", "validation", "test", "query", "gallery", "all"), many: true},
-	"view":                 words("center", "mean"),
-	"audit model":          {list: modelNames, files: true, many: true},
-	"data corrupt count":   words("independent", "exact", "per-class"),
-	"data import by":       words("class", "image"),
-	"data import format":   words("auto", "folders", "csv", "tsv", "jsonl", "prism", "coco", "labelstudio", "webdataset", "parquet"),
+	"augment":            {list: augmentations},
+	"channels":           words("RGB", "BGR", "L"),
+	"cudnn-search":       words("heuristic", "exhaustive", "default"),
+	"device":             words("cpu", "cuda", "auto"),
+	"dtype":              words("float32", "float16"),
+	"filter":             {list: or(filterNames, "none", "keep every label")},
+	"init":               words("whiten", "random"),
+	"interpolation":      words("bilinear", "bicubic", "lanczos"),
+	"loss":               {list: lossTerms, many: true},
+	"metrics":            {list: or(metricNames, "all", "every metric"), many: true},
+	"model":              {list: modelNames, files: true},
+	"noise":              words(run.NoiseModels()...),
+	"preset":             words(models.Presets()...),
+	"recipe":             {list: recipeNames},
+	"resize":             words(backbone.Fits()...),
+	"scorer":             {list: scorers},
+	"screen":             {list: or(judgeNames, "none", "use every label")},
+	"split":              {list: listed("train", "validation", "test", "query", "gallery", "all"), many: true},
+	"view":               words("center", "mean"),
+	"audit model":        {list: modelNames, files: true, many: true},
+	"data corrupt count": words("independent", "exact", "per-class"),
+	"data import by":     words("class", "image"),
+	"data import format": words("auto", "folders", "csv", "tsv", "jsonl", "prism", "coco", "labelstudio",
+		"webdataset", "parquet"),
 	"data import human":    words("aggre", "worse", "random1", "random2", "random3"),
 	"data import preset":   {list: dataSets},
 	"data import protocol": words("official", "half", "prism", "usual", "coarse"),
@@ -91,6 +92,11 @@ var known = map[string]values{
 	"reproduce 1":            {list: studyNames},
 }
 
+// or adds a word to a list.
+func or(list func() []candidate, word, help string) func() []candidate {
+	return func() []candidate { return append(list(), candidate{word, help}) }
+}
+
 func words(list ...string) values { return values{list: listed(list...)} }
 
 func listed(list ...string) func() []candidate {
@@ -116,7 +122,7 @@ func lossNames() []candidate {
 	return each(losses.Catalog, func(e losses.Entry) candidate { return candidate{e.Name, e.Title} })
 }
 
-// lossTerms are the losses as winnow train --loss has them.
+// lossTerms returns the losses as winnow train --loss takes them.
 func lossTerms() []candidate {
 	list := lossNames()
 	for _, e := range losses.Catalog {
@@ -139,7 +145,7 @@ func judgeNames() []candidate {
 	return each(judges.Catalog, func(j judges.Judge) candidate { return candidate{j.Name, j.Title} })
 }
 
-// scorers are those of winnow audit.
+// scorers returns those of winnow audit.
 func scorers() []candidate {
 	return each(inspect.Scorers(), func(name string) candidate { return candidate{name, audit.Named(name).Title} })
 }
@@ -156,13 +162,13 @@ func dataSets() []candidate {
 	return each(published.Catalog(), func(p published.Preset) candidate { return candidate{p.Name, p.Title} })
 }
 
-// studyNames are none where the studies cannot be read: a completion has no errors.
+// studyNames returns none if the studies cannot be read: completions have no errors.
 func studyNames() []candidate {
 	list, _ := studies.List()
 	return each(list, func(s studies.Study) candidate { return candidate{s.Name, s.Title} })
 }
 
-// fetched are the backbones that winnow models get fetches.
+// fetched returns the backbones that winnow models get downloads.
 func fetched() []candidate {
 	r, err := models.OpenDefault()
 	if err != nil {
@@ -174,7 +180,7 @@ func fetched() []candidate {
 	}), func(e models.Entry) candidate { return candidate{e.Name, e.Source} })
 }
 
-// modelNames are those of the user's registry, none where it cannot be read.
+// modelNames returns those in the user's registry, none if it cannot be read.
 func modelNames() []candidate {
 	r, err := models.OpenDefault()
 	if err != nil {

@@ -14,38 +14,43 @@ import (
 
 // Command is winnow models.
 func Command() *cli.Command {
-	asJSON := &cli.BoolFlag{Name: "json", Usage: "as JSON"}
+	asJSON := &cli.BoolFlag{Name: "json", Usage: "print as JSON"}
 	return &cli.Command{
 		Name:  "models",
 		Usage: "list, show, download, add, make and remove backbones, the pretrained networks",
-		Description: "A backbone is an ONNX file that turns images into vectors. Your own are recorded in models.json in\n" +
-			"winnow's configuration folder (or the file WINNOW_MODELS names); files of winnow's own entries are\n" +
-			"looked for in the folders of WINNOW_MODEL_DIRS.",
+		Description: "A backbone is an ONNX file that turns images into vectors. Your own are recorded in\n" +
+			"models.json in winnow's configuration folder (or in the file that WINNOW_MODELS names). Files of\n" +
+			"winnow's own entries are found in the folders of WINNOW_MODEL_DIRS.",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the backbones winnow knows", Flags: []cli.Flag{asJSON}, Action: term.Action(readNothing, opened(list))},
+			{Name: "list", Usage: "list the backbones winnow knows", Flags: []cli.Flag{asJSON},
+				Action: term.Action(readNothing, opened(list))},
 			{Name: "show", Usage: "describe one backbone, by name or file", ArgsUsage: "NAME|FILE",
-				Flags: append([]cli.Flag{asJSON}, term.PreprocessingFlags()...), Action: named("one name or file", opened(show))},
+				Flags: append([]cli.Flag{asJSON}, term.PreprocessingFlags()...), Action: named("one name or file",
+					opened(show))},
 			{Name: "get", Usage: "download a backbone by name, check it and record it", ArgsUsage: "NAME",
-				Description: "Only files whose size and sha256 winnow knows are fetched: those that winnow models list marks with get. The\nfile comes to lie beside models.json. " +
-					"Stopped or broken off, the same command goes on with what has come.\nProxies are those of HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
+				Description: "Downloads only files whose size and sha256 winnow knows: those that winnow models\n" +
+					"list marks with get. The file is stored next to models.json. After an interrupt or a broken\n" +
+					"connection, the same command continues the download. Proxies are those of HTTPS_PROXY,\n" +
+					"HTTP_PROXY and NO_PROXY.",
 				Flags: []cli.Flag{&cli.StringFlag{Name: "from", DefaultText: "where it is published",
-					Usage: "take it from `URL|FILE`, a mirror or a copy; of a URL that ends in / the file of that " +
-						"name"}, asJSON},
+					Usage: "take it from `URL|FILE`, a mirror or a copy; a URL that ends in / is the folder of the " +
+						"file"}, asJSON},
 				Action: named("one name", opened(get))},
-			{Name: "add", Usage: "record an ONNX file as a backbone (nothing is copied)", ArgsUsage: "FILE",
+			{Name: "add", Usage: "record an ONNX file as a backbone (the file is not copied)", ArgsUsage: "FILE",
 				Flags: append([]cli.Flag{&cli.StringFlag{Name: "name",
-					Usage: "`NAME` for it"}, asJSON}, term.PreprocessingFlags()...),
+					Usage: "record it as `NAME`"}, asJSON}, term.PreprocessingFlags()...),
 				Action: named("one ONNX file", opened(add))},
 			newCommand(opened(makeNew)),
 			architecturesCommand(),
-			{Name: "remove", Usage: "forget a backbone you added (its file stays)", ArgsUsage: "NAME", Action: named("one name", opened(remove))},
+			{Name: "remove", Usage: "remove a backbone that you added (its file is kept)", ArgsUsage: "NAME",
+				Action: named("one name", opened(remove))},
 		},
 	}
 }
 
-// Options name a backbone and say how it wants its images.
+// Options name a backbone and its settings.
 type Options struct {
-	Argument, Name, From string // name or file; name for one that is added; where one is fetched from
+	Argument, Name, From string // name or file; name for an added one; source of a download
 	Settings             models.Settings
 	JSON                 bool
 }
@@ -54,15 +59,16 @@ func readNothing(c *cli.Context) (Options, error) {
 	return Options{JSON: c.Bool("json")}, term.NoArguments(c)
 }
 
-// named is the action of a command with one argument; what is how errors name it.
+// named returns the action of a command with one argument, which errors call what.
 func named(what string, call term.Call[Options]) cli.ActionFunc {
 	return term.Action(func(c *cli.Context) (Options, error) {
 		argument, err := term.OneArgument(c, what)
-		return Options{Argument: argument, Name: c.String("name"), From: c.String("from"), Settings: term.ModelSettings(c), JSON: c.Bool("json")}, err
+		return Options{Argument: argument, Name: c.String("name"), From: c.String("from"),
+			Settings: term.ModelSettings(c), JSON: c.Bool("json")}, err
 	}, call)
 }
 
-// opened is a call that is given the user's registry.
+// opened adds the user's registry to a call.
 func opened[O any](call func(context.Context, *term.Program, *models.Registry, O) error) term.Call[O] {
 	return func(ctx context.Context, p *term.Program, o O) error {
 		r, err := models.OpenDefault()
@@ -94,7 +100,8 @@ func show(_ context.Context, p *term.Program, r *models.Registry, o Options) err
 
 func get(ctx context.Context, p *term.Program, r *models.Registry, o Options) error {
 	at, end := p.WatchFrom("MB")
-	got, err := fetching.Get(ctx, r, o.Argument, fetching.Options{From: o.From, Note: func(fact string) { end(); p.Note("%s", fact) }, Progress: at})
+	got, err := fetching.Get(ctx, r, o.Argument, fetching.Options{From: o.From,
+		Note: func(fact string) { end(); p.Note("%s", fact) }, Progress: at})
 	end()
 	if err != nil {
 		return err
@@ -116,7 +123,7 @@ func warn(p *term.Program, lines ...string) {
 	}
 }
 
-// tell prints what a backbone that is there now is.
+// tell describes a backbone that was added.
 func tell(p *term.Program, got *fetching.Got, asJSON bool) error {
 	warn(p, append(got.Warnings, got.Cut.Warnings...)...)
 	if asJSON {

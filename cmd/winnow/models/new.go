@@ -15,17 +15,18 @@ import (
 func newCommand(call term.Call[NewOptions]) *cli.Command {
 	return &cli.Command{
 		Name:      "new",
-		Usage:     "make an untrained network from a description, its weights drawn from a seed",
+		Usage:     "make an untrained network from a description, with random weights by a seed",
 		ArgsUsage: "NAME",
-		Description: "Writes an ONNX file and records it under NAME. --arch names a network of winnow models architectures or\n" +
-			"a YAML file like those it prints. The same description and seed give the same file.\n\n" +
+		Description: "Writes an ONNX file and records it as NAME. --arch names a network of winnow models\n" +
+			"architectures, or a YAML file like those that it prints. The same description and seed give the\n" +
+			"same file.\n\n" +
 			"   winnow models new digits --arch lenet --seed 1\n" +
 			"   winnow train --model digits --finetune all ...",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "arch", Required: true,
 				Usage: "`NETWORK`: a name, or a file that ends in .yaml or .yml"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of the weights"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "NAME.onnx beside the registry",
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "NAME.onnx next to the registry",
 				Usage: "ONNX `FILE` to write"},
 			&cli.BoolFlag{Name: "json", Usage: "print the entry as JSON"},
 		},
@@ -38,7 +39,7 @@ func architecturesCommand() *cli.Command {
 		Name:      "architectures",
 		Usage:     "list the networks that models new knows, or print the description of one",
 		ArgsUsage: "[NAME]",
-		Flags:     []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+		Flags:     []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print as JSON"}},
 		Action:    term.Action(readArchitectures, architectures),
 	}
 }
@@ -52,7 +53,8 @@ type NewOptions struct {
 
 func readNew(c *cli.Context) (NewOptions, error) {
 	name, err := term.OneArgument(c, "one name")
-	return NewOptions{Name: name, Architecture: c.String("arch"), Out: c.String("out"), Seed: c.Uint64("seed"), JSON: c.Bool("json")}, err
+	return NewOptions{Name: name, Architecture: c.String("arch"), Out: c.String("out"), Seed: c.Uint64("seed"),
+		JSON: c.Bool("json")}, err
 }
 
 func makeNew(_ context.Context, p *term.Program, r *models.Registry, o NewOptions) error {

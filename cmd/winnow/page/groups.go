@@ -18,7 +18,7 @@ type group struct {
 // mostUsed is the group of the flags that short help shows.
 const mostUsed = "most used"
 
-// groups are those of each command, by its path: "winnow", "data import".
+// groups returns the groups of each command by its path: "winnow", "data import".
 var groups = sync.OnceValue(func() map[string][]group {
 	all, command := make(map[string][]group), ""
 	for line := range strings.Lines(groupsText) {
@@ -36,7 +36,7 @@ var groups = sync.OnceValue(func() map[string][]group {
 	return all
 })
 
-// named returns a command's flags of a group, and whether it has one.
+// named returns the flags in a command's group, and whether it has that group.
 func named(command, heading string) ([]string, bool) {
 	for _, g := range groups()[command] {
 		if g.heading == heading {

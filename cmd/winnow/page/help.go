@@ -1,4 +1,4 @@
-// Package page writes what help says of the program and its commands: as text, as Markdown and as manual pages.
+// Package page writes the help of the program and its commands as text, as Markdown and as manual pages.
 package page
 
 import (
@@ -12,7 +12,7 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Page is what is known of the program or of one of its commands, as help and manual pages show it.
+// Page is the help of the program or of a command.
 type Page struct {
 	Path     string // winnow data import
 	Usage    string // one line
@@ -20,8 +20,8 @@ type Page struct {
 
 	Description []string // paragraphs; examples are indented
 	Commands    []Section
-	Options     []Section // all, by groups
-	Most        []Row     // the options that matter most
+	Options     []Section // all, in groups
+	Most        []Row     // the options in short help
 }
 
 // Section is a heading, "" for none, with rows.
@@ -30,13 +30,13 @@ type Section struct {
 	Rows    []Row
 }
 
-// Row is a flag or a command with what it is for.
+// Row is a flag or a command with its help.
 type Row struct {
 	Name string // as it is typed: --out DIR, -o DIR
 	Text string
 }
 
-// NewPage describes a command; path are the names that lead to it, from the program's own on.
+// NewPage returns the help of a command. path are the names that lead to it, beginning with the program's.
 func NewPage(path []string, c *cli.Command) Page {
 	p := Page{Path: strings.Join(path, " "), Usage: c.Usage, Description: paragraphs(c.Description)}
 	p.Synopsis = p.Path
@@ -75,9 +75,11 @@ func NewPage(path []string, c *cli.Command) Page {
 	rest = slices.Clone(shown)
 	for _, g := range groups()[own] {
 		if g.heading != mostUsed {
-			p.Options = append(p.Options, Section{g.heading, take(slices.DeleteFunc(slices.Clone(g.flags), func(name string) bool {
-				return !slices.ContainsFunc(rest, func(f cli.Flag) bool { return f.Names()[0] == name }) // stands in a group before
-			}))})
+			p.Options = append(p.Options,
+				Section{g.heading, take(slices.DeleteFunc(slices.Clone(g.flags), func(name string) bool {
+					// it is in an earlier group
+					return !slices.ContainsFunc(rest, func(f cli.Flag) bool { return f.Names()[0] == name })
+				}))})
 		}
 	}
 	if len(rest) > 0 {
@@ -98,12 +100,13 @@ func NewPage(path []string, c *cli.Command) Page {
 	return p
 }
 
-// Find describes the program, or the command that the path leads to, the program's own name left out.
+// Find returns the help of the program, or of the command at the path, which does not begin with the program's name.
 func Find(app *cli.App, path []string) (Page, error) {
 	whole := []string{app.Name}
-	c := &cli.Command{Usage: app.Usage, Description: app.Description, Subcommands: app.Commands, Flags: append(slices.Clone(app.Flags),
-		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "print this help; with --long all of it"},
-		&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"})}
+	c := &cli.Command{Usage: app.Usage, Description: app.Description, Subcommands: app.Commands,
+		Flags: append(slices.Clone(app.Flags),
+			&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "print this help; with --long everything"},
+			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"})}
 	for _, name := range path {
 		at := slices.IndexFunc(c.Subcommands, func(sub *cli.Command) bool { return sub.HasName(name) })
 		if at < 0 {
@@ -111,7 +114,8 @@ func Find(app *cli.App, path []string) (Page, error) {
 			for _, sub := range c.Subcommands {
 				known = append(known, sub.Name)
 			}
-			return Page{}, fmt.Errorf("%q is not a command of %s%s", name, strings.Join(whole, " "), catalog.Ask(name, known))
+			return Page{}, fmt.Errorf("%q is not a command of %s%s", name, strings.Join(whole, " "),
+				catalog.Ask(name, known))
 		}
 		c = c.Subcommands[at]
 		whole = append(whole, c.Name)
@@ -123,7 +127,7 @@ func Find(app *cli.App, path []string) (Page, error) {
 	return page, nil
 }
 
-// visible are the flags that help shows.
+// visible returns the flags that help shows.
 func visible(flags []cli.Flag) []cli.Flag {
 	return slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool {
 		v, ok := f.(cli.VisibleFlag)
@@ -131,7 +135,7 @@ func visible(flags []cli.Flag) []cli.Flag {
 	})
 }
 
-// sections are commands under their headings.
+// sections groups commands under their headings.
 func sections(commands []*cli.Command) (list []Section) {
 	for _, c := range commands {
 		if c.Hidden || c.Name == "help" && c.Category == "" { // the library's own
@@ -147,7 +151,7 @@ func sections(commands []*cli.Command) (list []Section) {
 	return list
 }
 
-// flagRow writes a flag as it is typed, and what it is for, with its default where it has one.
+// flagRow returns a flag as it is typed and its help with the default, if any.
 func flagRow(f cli.Flag) Row {
 	documented, ok := f.(cli.DocGenerationFlag)
 	if !ok {
@@ -176,8 +180,8 @@ func flagRow(f cli.Flag) Row {
 	return Row{strings.Join(names, ", "), usage}
 }
 
-// Placeholder returns the name that stands for a flag's value in its help, as FILE in --config FILE; "" for switches, which take no
-// value. Where a flag's text names none it is VALUE, and false: a test refuses such a flag.
+// Placeholder returns the name of a flag's value in its help, as FILE in --config FILE; "" for switches. If the help
+// has no such name, it returns VALUE and false; a test refuses such a flag.
 func Placeholder(f cli.Flag) (string, bool) {
 	documented, ok := f.(cli.DocGenerationFlag)
 	if !ok || !documented.TakesValue() {
@@ -190,7 +194,7 @@ func Placeholder(f cli.Flag) (string, bool) {
 	return parts[1], true
 }
 
-// Default returns a flag's default as help shows it: "" for one that has to be given, for none and for switches.
+// Default returns a flag's default as help shows it; "" for required flags, for switches and without a default.
 func Default(f cli.Flag) string {
 	documented, ok := f.(cli.DocGenerationFlag)
 	if !ok || !documented.TakesValue() || strings.Contains(documented.GetUsage(), "; required") {
@@ -202,7 +206,8 @@ func Default(f cli.Flag) string {
 	return ""
 }
 
-// paragraphs parts a description at empty lines; lines that begin with spaces are examples or lists and keep their breaks.
+// paragraphs splits a description at empty lines. Lines that begin with spaces are examples or lists and keep their
+// breaks.
 func paragraphs(description string) (list []string) {
 	for _, part := range strings.Split(description, "\n\n") {
 		if part = strings.Trim(part, "\n"); strings.TrimSpace(part) != "" {

@@ -12,7 +12,7 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// pages returns that of the program and those of all commands, a command's own before those of its subcommands.
+// pages returns the pages of the program and of all commands, each before those of its subcommands.
 func pages(app *cli.App) ([]Page, error) {
 	first, err := Find(app, nil)
 	if err != nil {
@@ -36,14 +36,16 @@ func pages(app *cli.App) ([]Page, error) {
 	return all, nil
 }
 
-// Markdown writes docs/cli.md: all that help says of every command.
+// Markdown writes docs/cli.md: the long help of every command.
 func Markdown(w io.Writer, app *cli.App) error {
 	all, err := pages(app)
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
-	b.WriteString("# Commands\n\nWhat `--help --long` prints for every command; `winnow manual` writes this page, and with `--dir` manual pages.\n\n")
+	b.WriteString("# Commands\n\nThe output of `--help --long` for every command. `winnow manual` prints this " +
+		"page, and with " +
+		"`--dir` writes manual pages.\n\n")
 	for _, p := range all {
 		if strings.Count(p.Path, " ") == 1 {
 			fmt.Fprintf(&b, "- [`%s`](#%s): %s\n", p.Path, strings.ReplaceAll(p.Path, " ", "-"), p.Usage)
@@ -60,8 +62,8 @@ func Markdown(w io.Writer, app *cli.App) error {
 	return err
 }
 
-// ManPages writes a manual page for the program and for each command into a folder, which is made: winnow.1, winnow-data-import.1. It
-// returns how many there are.
+// ManPages writes manual pages of the program and of every command into a new folder: winnow.1, winnow-data-import.1.
+// It returns their number.
 func ManPages(dir string, app *cli.App) (int, error) {
 	all, err := pages(app)
 	if err != nil {
@@ -79,11 +81,12 @@ func ManPages(dir string, app *cli.App) (int, error) {
 	return len(all), nil
 }
 
-// Man writes the page in the language of manual pages, man(7).
+// Man writes the page as a manual page, man(7).
 func (p Page) Man(w io.Writer, version string) error {
 	var b strings.Builder
 	name := strings.ReplaceAll(p.Path, " ", "-")
-	fmt.Fprintf(&b, ".TH %s 1 \"\" %s %s\n.nh\n.ad l\n", quoted(strings.ToUpper(name)), quoted("winnow "+version), quoted("winnow"))
+	fmt.Fprintf(&b, ".TH %s 1 \"\" %s %s\n.nh\n.ad l\n", quoted(strings.ToUpper(name)), quoted("winnow "+version),
+		quoted("winnow"))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", escaped(name), escaped(p.Usage))
 	b.WriteString(".SH SYNOPSIS\n.B " + escaped(p.Synopsis) + "\n")
 	if len(p.Description) > 0 {
@@ -122,15 +125,15 @@ func manSections(b *strings.Builder, title string, list []Section) {
 
 var roff = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`)
 
-// escaped is a text whose letters mean nothing to troff.
+// escaped escapes a text for troff.
 func escaped(text string) string { return roff.Replace(text) }
 
-// quoted is one argument of a macro.
+// quoted returns a text as one argument of a macro.
 func quoted(text string) string {
 	return `"` + strings.ReplaceAll(escaped(text), `"`, `\(dq`) + `"`
 }
 
-// lines are those of a text, none of which begins with a request.
+// lines escapes a text so that no line is a request.
 func lines(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -15,7 +15,7 @@ import (
 //go:embed topics/*.txt
 var topicTexts embed.FS
 
-// topics are what winnow help explains beside commands, with a line about each.
+// topics are what winnow help explains besides commands, with a line about each.
 var topics = []Row{
 	{"manifests", "the lists of images with labels and splits"},
 	{"formats", "the file formats of labels, read and written"},
@@ -31,7 +31,7 @@ func Topics() (names []string) {
 	return names
 }
 
-// WriteTopic writes what there is to know of a topic. The error of an unknown one lists those that are known.
+// WriteTopic writes the text of a topic. The error for an unknown one lists the known ones.
 func WriteTopic(w io.Writer, name string) error {
 	if err := catalog.Check("help: topic", name, Topics()...); err != nil {
 		return err
@@ -49,7 +49,7 @@ func WriteTopic(w io.Writer, name string) error {
 	return err
 }
 
-// filterTable lists the scorers with what they judge by.
+// filterTable lists the scorers and what they judge by.
 func filterTable() string {
 	return table("FILTER\tNAME OF THE PAPER\tJUDGES BY\tSOURCE", func(row func(string, ...any)) {
 		for _, e := range filters.Catalog {
@@ -87,7 +87,7 @@ func table(head string, fill func(row func(string, ...any))) string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, head)
 	fill(func(format string, values ...any) { fmt.Fprintf(w, format, values...) })
-	w.Flush() // into memory
+	w.Flush() // a strings.Builder returns no errors
 	return b.String()
 }
 

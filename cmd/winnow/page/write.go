@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// The width of help, and the widest column of flags: a longer flag has a line of its own.
+// The width of help, and the largest width of the column of flags; a longer flag has its own line.
 const (
 	helpWidth = 110
 	flagWidth = 26
@@ -21,7 +21,7 @@ func (p Page) Write(w io.Writer, long bool) error {
 	return p.Short(w)
 }
 
-// Long writes all that is known of a command.
+// Long writes the whole page.
 func (p Page) Long(w io.Writer) error {
 	var b strings.Builder
 	p.begin(&b)
@@ -81,7 +81,7 @@ func (p Page) begin(b *strings.Builder) {
 	fmt.Fprintf(b, "NAME:\n   %s - %s\n\nUSAGE:\n   %s\n", p.Path, p.Usage, p.Synopsis)
 }
 
-// indented moves a text by three columns.
+// indented indents a text by three columns.
 func indented(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -130,7 +130,7 @@ func writeSections(b *strings.Builder, title string, list []Section) {
 	}
 }
 
-// wrapped breaks a text between words into lines of at most so many letters, where words allow it.
+// wrapped breaks a text between words into lines of at most width letters, unless a word is longer.
 func wrapped(text string, width int) (lines []string) {
 	line, letters := "", 0
 	for _, word := range strings.Fields(text) {

@@ -32,7 +32,7 @@ import (
 	"winnow/cmd/winnow/train"
 )
 
-// Commands lists every command under what it is for.
+// Commands lists every command, in groups.
 func Commands() []term.Group {
 	return []term.Group{
 		{Heading: "Find wrong labels", Commands: []*cli.Command{

@@ -1,4 +1,4 @@
-// Package progress shows the progress of some work, and of a training, on a terminal or as lines.
+// Package progress shows the progress of work and of trainings, on a terminal or as lines.
 package progress
 
 import (

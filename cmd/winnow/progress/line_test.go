@@ -20,7 +20,8 @@ func TestLine(t *testing.T) {
 	now = now.Add(6 * time.Second)
 	p.At(101, 1000, 100, "")
 	p.End()
-	if want := "200/1000 images  10.0 images/s  1m20s left  3 unreadable\n101/1000 images  0.1 images/s\n"; out.String() != want {
+	want := "200/1000 images  10.0 images/s  1m20s left  3 unreadable\n101/1000 images  0.1 images/s\n"
+	if out.String() != want {
 		t.Errorf("%q, expected %q", out.String(), want)
 	}
 }

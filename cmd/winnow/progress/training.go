@@ -74,11 +74,11 @@ func (p *Training) Validated(v train.Validation) {
 // Weighed shows a round of weights.
 func (p *Training) Weighed(w train.Weighing) {
 	p.End()
-	fmt.Fprintln(p.w, DescribeRound(w, p.plan.Labelled))
+	fmt.Fprintln(p.w, describeRound(w, p.plan.Labelled))
 }
 
-// DescribeRound describes a round of weights.
-func DescribeRound(w train.Weighing, samples int) string {
+// describeRound describes a round of weights.
+func describeRound(w train.Weighing, samples int) string {
 	return fmt.Sprintf("epoch %d (step %d): weights, round %d: λ %.4g, mean weight of a class %.3f ± %.3f; "+
 		"of %d samples %d at 0, %d at 1; objective %.5g → %.5g",
 		w.Epoch, w.Step, w.Number, w.Lambda, w.Mean, w.Deviation, samples, w.Excluded, w.Full, w.Before, w.Objective)

@@ -26,24 +26,25 @@ func command(install term.Call[ortlib.InstallOptions]) *cli.Command {
 			{
 				Name:  "install",
 				Usage: "install ONNX Runtime " + ortlib.Version + " in the user's cache folder",
-				Description: "Downloads the npm package onnxruntime-node through the npm client (not with --from), checks its\n" +
-					"sha256 and unpacks this machine's library. What is already there and intact is left alone. Nothing\n" +
-					"else of winnow downloads anything but winnow models get. Prints the library's path.",
+				Description: "Downloads the npm package onnxruntime-node by the npm client (unless --from is\n" +
+					"given), checks its sha256, unpacks this machine's library and prints its path. An intact\n" +
+					"library is kept. Of all commands, only this one and winnow models get download anything.",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "from",
-						Usage: "take the library from `PATH` instead of npm: an npm tarball, one of Microsoft's " +
-							"release archives (.tgz, .zip), a folder, or the library itself"},
+						Usage: "take the library from `PATH` instead of npm: an npm tarball, a release archive " +
+							"of Microsoft " +
+							"(.tgz, .zip), a folder, or the library itself"},
 					&cli.BoolFlag{Name: "cuda",
-						Usage: "the libraries of the CUDA provider too (linux/amd64; CUDA 13 and cuDNN 9 are the " +
-							"system's)"},
-					&cli.BoolFlag{Name: "overwrite", Usage: "install again what is already there"},
+						Usage: "also the libraries of the CUDA provider (linux/amd64; the system must have CUDA 13 " +
+							"and cuDNN 9)"},
+					&cli.BoolFlag{Name: "overwrite", Usage: "replace an installed library"},
 				},
 				Action: term.Action(readInstall, install),
 			},
 			{
 				Name:   "show",
 				Usage:  "show which ONNX Runtime is used, and where it was found",
-				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print as JSON"}},
 				Action: term.Action(readShow, show),
 			},
 		},
@@ -52,7 +53,8 @@ func command(install term.Call[ortlib.InstallOptions]) *cli.Command {
 
 func readInstall(c *cli.Context) (ortlib.InstallOptions, error) {
 	if c.NArg() > 0 {
-		return ortlib.InstallOptions{}, term.Misused("runtime install: %q is too much: the path belongs after --from", c.Args().First())
+		return ortlib.InstallOptions{}, term.Misused("runtime install: unexpected argument %q: name the path "+
+			"with --from", c.Args().First())
 	}
 	return ortlib.InstallOptions{From: c.String("from"), CUDA: c.Bool("cuda"), Force: c.Bool("overwrite")}, nil
 }
@@ -82,6 +84,7 @@ func show(_ context.Context, p *term.Program, asJSON bool) error {
 	if asJSON {
 		return p.JSON(l)
 	}
-	_, err = fmt.Fprintf(p.Out, "path       %s\nsource     %s\nversion    %s\nproviders  %s\n", l.Path, l.Source, l.Version, strings.Join(l.Providers, ", "))
+	_, err = fmt.Fprintf(p.Out, "path       %s\nsource     %s\nversion    %s\nproviders  %s\n", l.Path, l.Source,
+		l.Version, strings.Join(l.Providers, ", "))
 	return err
 }

@@ -1,4 +1,4 @@
-// Package search is winnow search.
+// Package search is winnow search: it finds similar images.
 package search
 
 import (
@@ -28,19 +28,19 @@ func command(call term.Call[Options]) *cli.Command {
 		Description: help,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "index", Aliases: []string{"i", "features"},
-				Usage: "look in `DIR`, which winnow index or winnow extract wrote"},
-			&cli.IntFlag{Name: "k", Value: 10, Usage: "the `K` most similar of each"},
-			&cli.StringFlag{Name: "manifest", Usage: "show the labels that manifest `FILE` gives"},
+				Usage: "search `DIR`, which winnow index or winnow extract wrote"},
+			&cli.IntFlag{Name: "k", Value: 10, Usage: "show the `K` most similar images of each query"},
+			&cli.StringFlag{Name: "manifest", Usage: "show labels from the manifest `FILE`"},
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the index",
-				Usage: "embed queries by a run folder or an ONNX `FILE`, where it moved"},
+				Usage: "embed queries by this run folder or ONNX `FILE`, if it moved"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the answers into `FILE`, as JSON"},
 			term.ShardFlag("queries"),
-		}, term.DatabaseFlags("ask the vector database at `URL`"), term.EmbedFlags),
+		}, term.DatabaseFlags("search the vector database at `URL`"), term.EmbedFlags),
 		Action: term.Action(read, call),
 	}
 }
 
-// Options of winnow search.
+// Options are those of winnow search.
 type Options struct {
 	embedding.Search
 	JSON bool
@@ -50,7 +50,8 @@ type Options struct {
 }
 
 func read(c *cli.Context) (o Options, err error) {
-	o.Index, o.Queries, o.K, o.Manifest = c.String("index"), c.Args().Slice(), c.Int("k"), location.At(c.String("manifest"))
+	o.Index, o.Queries, o.K, o.Manifest = c.String("index"), c.Args().Slice(), c.Int("k"),
+		location.At(c.String("manifest"))
 	o.Out, o.JSON = c.String("out"), c.Bool("json")
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
@@ -63,7 +64,7 @@ func read(c *cli.Context) (o Options, err error) {
 	}
 	switch {
 	case o.Index == "" && c.String("to") == "":
-		return o, term.Misused("winnow search: --index missing, the folder to look in, or --to URL, a database")
+		return o, term.Misused("winnow search: --index missing, the folder to search, or --to URL, a database")
 	case len(o.Queries) == 0:
 		return o, term.Misused("winnow search: found no query: name images, paths of the index, or a .npy file")
 	case o.K < 1:

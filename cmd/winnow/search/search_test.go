@@ -14,15 +14,19 @@ import (
 )
 
 func TestFlagsBecomeOptions(t *testing.T) {
-	args := []string{"-i", "ix", "--k", "3", "--manifest", "m.csv", "--model", "run", "--backbone", "b.onnx", "--root", "photos",
+	args := []string{"-i", "ix", "--k", "3", "--manifest", "m.csv", "--model", "run", "--backbone", "b.onnx", "--root",
+		"photos",
 		"--batch", "4", "--workers", "2", "--json", "--to", "http://db", "--collection", "c", "a.jpg", "b.npy"}
 	got, err := termtest.Asked(t, command, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Options{Search: embedding.Search{Options: embedding.Options{Model: "run", Backbone: "b.onnx", Root: location.At("photos"), Stdin: os.Stdin, Batch: 4, Workers: 2}, Index: "ix",
-		Database: embedding.Database{URL: "http://db", Collection: "c", Qdrant: qdrant.Address{Host: "db", Port: 6334}}, Queries: []string{"a.jpg", "b.npy"}, K: 3, Manifest: location.At("m.csv")}, JSON: true}
-	if diff := cmp.Diff(&want, got, termtest.Sources, cmp.Comparer(func(a, b io.Reader) bool { return a == b })); diff != "" {
+	want := Options{Search: embedding.Search{Options: embedding.Options{Model: "run", Backbone: "b.onnx",
+		Root: location.At("photos"), Stdin: os.Stdin, Batch: 4, Workers: 2}, Index: "ix",
+		Database: embedding.Database{URL: "http://db", Collection: "c", Qdrant: qdrant.Address{Host: "db",
+			Port: 6334}}, Queries: []string{"a.jpg", "b.npy"}, K: 3, Manifest: location.At("m.csv")}, JSON: true}
+	if diff := cmp.Diff(&want, got, termtest.Sources,
+		cmp.Comparer(func(a, b io.Reader) bool { return a == b })); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

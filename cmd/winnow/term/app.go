@@ -25,13 +25,13 @@ type Group struct {
 	Commands []*cli.Command
 }
 
-// Execute is the whole program as a function of its arguments and streams: it runs the command that args name and returns
-// the exit code. 0: done; 1: failed; 2: misused; 130: interrupted; 143: terminated.
+// Execute runs the command that args name and returns the exit code: 0 done, 1 failed, 2 misused, 130 interrupted,
+// 143 terminated.
 func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr io.Writer) int {
 	out := interrupt.NewWriter(ctx, stdout)
 	stdout, stderr = printable.To(out), printable.To(stderr)
 	err := run(ctx, NewApp(groups, stdout, stderr), args)
-	if err == nil && out.Refused() { // not all that prints looks at errors
+	if err == nil && out.Refused() { // not all code that prints checks for errors
 		err = ctx.Err()
 	}
 	if err == nil {
@@ -42,7 +42,7 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 		return interrupt.Code(ctx)
 	}
 	fmt.Fprintf(stderr, "winnow: %v\n", err)
-	if ctx.Err() != nil { // what was cut short may say so in its own words
+	if ctx.Err() != nil { // the error may describe the interrupt in other words
 		return interrupt.Code(ctx)
 	}
 	if advice := ort.GPUHint(err, hint.Of(err)); advice != "" {
@@ -54,7 +54,7 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 	return 1
 }
 
-// run answers what is asked of the program itself, and runs the command otherwise.
+// run prints help if it is asked for, and runs the command otherwise.
 func run(ctx context.Context, app *cli.App, args []string) error {
 	if path, long, asked := line.HelpAsked(app, args); asked {
 		about, err := page.Find(app, path)
@@ -76,18 +76,18 @@ func FromCommand(groups []Group, args []string) []string {
 	return args[max(at, 0):]
 }
 
-// Interrupted says that a command was, and what it left behind. args begin with the command's name.
+// Interrupted prints that a command was interrupted, and what it saved. args begin with the command's name.
 func Interrupted(w io.Writer, args []string) {
 	fmt.Fprintln(w, "winnow: interrupted"+saved(args))
 }
 
-// NewApp is the program with these commands, strict about misuse.
+// NewApp returns the program with these commands.
 func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
 		Name:  "winnow",
 		Usage: "find the wrong labels of an image data set, and train image embeddings despite them",
-		Description: "To begin: winnow doctor checks this machine, winnow demo shows everything, and winnow audit finds the wrong\n" +
-			"labels of photos, sorted into a folder for each class:\n\n" +
+		Description: "To begin: winnow doctor checks this machine, winnow demo shows everything, and winnow\n" +
+			"audit finds the wrong labels in a folder with one folder of images per class:\n\n" +
 			"   winnow audit photos",
 		Version:                   Version(),
 		Writer:                    stdout,
@@ -111,7 +111,7 @@ func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 	return app
 }
 
-// globalFlags are every command's, and may stand before it or behind it.
+// globalFlags returns the flags of every command, which may be given before or after its name.
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "ort-lib",
@@ -120,13 +120,13 @@ func globalFlags() []cli.Flag {
 			Usage: "run networks on `DEVICE`: cpu, cuda, cuda:N, auto; several GPUs (cuda:0,1) share extracting " +
 				"and embedding", EnvVars: []string{"WINNOW_DEVICE"}},
 		&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit",
-			Usage: "let one network take at most `SIZE` of the GPU's memory: 4GiB, 800MiB"},
+			Usage: "limit the GPU memory of one network to `SIZE`: 4GiB, 800MiB"},
 		&cli.BoolFlag{Name: "tf32",
 			Usage: "let the GPU round products to TF32: faster, but vectors differ from the CPU's"},
 		&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic),
 			Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary " +
 				"from run to run), default"},
-		&cli.IntFlag{Name: "threads", DefaultText: "one a core",
+		&cli.IntFlag{Name: "threads", DefaultText: "one per core",
 			Usage: "compute with `N` threads", EnvVars: []string{"WINNOW_THREADS"}},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no progress and no notes"},
 	}
@@ -159,14 +159,15 @@ func strict(c *cli.Command) {
 			}
 		}
 		if len(missing) > 0 {
-			return Misused("%s: %s missing: see '%s --help'", c.Command.HelpName, strings.Join(missing, ", "), c.Command.HelpName)
+			return Misused("%s: %s missing: see '%s --help'", c.Command.HelpName, strings.Join(missing, ", "),
+				c.Command.HelpName)
 		}
 		return nil
 	}
 }
 
-// demanded takes the check of a required flag from the library, which would print the whole help to standard
-// output and exit with 1, and says in the help what the library does not.
+// demanded reports whether a flag is required. It disables the library's check, which would print the whole help to
+// standard output and exit with 1, and adds to the help that the flag is required.
 func demanded(f cli.Flag) bool {
 	switch f := f.(type) {
 	case *cli.StringFlag:
@@ -183,7 +184,8 @@ func demanded(f cli.Flag) bool {
 	return false
 }
 
-// usageFailed answers flags that the library does not understand, an unknown one with the nearest that there is.
+// usageFailed turns the library's error about flags into a usage error, and suggests the nearest name for an unknown
+// flag.
 func usageFailed(c *cli.Context, err error, _ bool) error {
 	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
 		var known []string
@@ -197,7 +199,7 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 	return UsageError{Err: err}
 }
 
-// NoCommand answers a missing or unknown command.
+// NoCommand returns the error for a missing or unknown command.
 func NoCommand(c *cli.Context) error {
 	if name := c.Args().First(); name != "" {
 		var known []string
@@ -206,13 +208,14 @@ func NoCommand(c *cli.Context) error {
 				known = append(known, sub.Name)
 			}
 		}
-		return Misused("%q is not a command of %s%s, expected %s", name, c.Command.HelpName, catalog.Ask(name, known), strings.Join(known, ", "))
+		return Misused("%q is not a command of %s%s, expected %s", name, c.Command.HelpName, catalog.Ask(name, known),
+			strings.Join(known, ", "))
 	}
 	about, err := page.Find(c.App, strings.Fields(c.Command.HelpName)[1:])
 	if err != nil {
 		return err
 	}
-	if err := about.Write(c.App.ErrWriter, false); err != nil { // not asked for, so no data
+	if err := about.Write(c.App.ErrWriter, false); err != nil { // on standard error, as it was not asked for
 		return err
 	}
 	return Misused("a command is missing")

@@ -6,7 +6,7 @@ import (
 	"winnow/run/embedding"
 )
 
-// DatabaseFlags name a collection of a vector database; what says what it is for.
+// DatabaseFlags returns the flags that name a collection of a vector database. what begins the help of --to.
 func DatabaseFlags(what string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "to",
@@ -18,7 +18,7 @@ func DatabaseFlags(what string) []cli.Flag {
 	}
 }
 
-// Database reads DatabaseFlags. Without --to they, and the flags that belong to it, are misused.
+// Database reads DatabaseFlags. Without --to the others, and those in belong, are misuse.
 func Database(c *cli.Context, belong ...string) (embedding.Database, error) {
 	if c.String("to") != "" {
 		return embedding.NewDatabase(c.String("to"), c.String("collection"), c.String("key-file"))

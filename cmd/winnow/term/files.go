@@ -13,10 +13,10 @@ import (
 	"winnow/internal/hint"
 )
 
-// Target is a file to write and the flag that asked for it.
+// Target is a file to write and the flag that names it.
 type Target struct{ Flag, Path string }
 
-// Targets are files that one flag asks for.
+// Targets returns files that one flag names.
 func Targets(flag string, paths ...string) []Target {
 	list := make([]Target, len(paths))
 	for i, path := range paths {
@@ -25,7 +25,7 @@ func Targets(flag string, paths ...string) []Target {
 	return list
 }
 
-// CheckTargets says before any work what would fail or destroy something at its end.
+// CheckTargets returns an error, before any work, if a file cannot be written or would overwrite an input.
 func CheckTargets(files []Target, inputs []string) error {
 	for i, f := range files {
 		for _, other := range files[:i] {
@@ -51,7 +51,7 @@ func CheckTargets(files []Target, inputs []string) error {
 	return nil
 }
 
-// keptHere checks the addresses of flags. Only manifests and images are read from object stores; only the parts of
+// keptHere checks the addresses in flags. Only manifests and images are read from object stores, and only parts of
 // extract are written there.
 func keptHere(c *cli.Context) error {
 	for _, flag := range c.Command.Flags {
@@ -71,7 +71,7 @@ func keptHere(c *cli.Context) error {
 	return nil
 }
 
-// KeepInput refuses an --out that cannot be written or is one of the files a command reads.
+// KeepInput returns an error if --out cannot be written or is a file that the command reads.
 func KeepInput(c *cli.Context, inputs ...string) error {
 	if c.String("out") == "" {
 		return nil

@@ -11,21 +11,21 @@ import (
 	"winnow/run/config"
 )
 
-// UsageError is the user's misuse of the command line: exit code 2.
+// UsageError is misuse of the command line: exit code 2.
 type UsageError = hint.Misuse
 
 // Misused returns a UsageError.
 func Misused(format string, args ...any) error { return hint.Misused(format, args...) }
 
-// AsMisuse returns an error of a room as a UsageError; nil stays nil.
+// AsMisuse turns an error of a room into a UsageError; nil stays nil.
 func AsMisuse(err error) error { return hint.AsMisuse(err) }
 
-// commandName is the command as the user wrote it, without the program's name: "data import".
+// commandName returns the command without the program's name: "data import".
 func commandName(c *cli.Context) string {
 	return strings.TrimPrefix(c.Command.HelpName, "winnow ")
 }
 
-// OneArgument is a command's only argument; what says what was expected.
+// OneArgument returns a command's only argument. what says in errors what was expected.
 func OneArgument(c *cli.Context, what string) (string, error) {
 	if c.NArg() != 1 || c.Args().First() == "" {
 		return "", Misused("%s: found %d arguments, expected %s", c.Command.HelpName, c.NArg(), what)
@@ -39,7 +39,7 @@ func OneSource(c *cli.Context, what string) (location.Source, error) {
 	return location.At(name), err
 }
 
-// NoArguments refuses the arguments of a command that takes none.
+// NoArguments returns an error if a command that takes no arguments has one.
 func NoArguments(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return Misused("%s: found the argument %q, expected none", c.Command.HelpName, c.Args().First())
@@ -47,15 +47,16 @@ func NoArguments(c *cli.Context) error {
 	return nil
 }
 
-// OneManifest refuses arguments that are not one manifest or folder of images, named once.
+// OneManifest returns an error unless at most one manifest or folder of images is named, once.
 func OneManifest(c *cli.Context) error {
 	if n := c.NArg(); n > 1 || n == 1 && c.IsSet("manifest") {
-		return Misused("%s takes one manifest or folder of images and flags, found %q", c.Command.HelpName, strings.Join(append(c.Args().Slice(), c.String("manifest")), " "))
+		return Misused("%s takes one manifest or folder of images and flags, found %q", c.Command.HelpName,
+			strings.Join(append(c.Args().Slice(), c.String("manifest")), " "))
 	}
 	return nil
 }
 
-// Size reads a flag that holds a number of bytes: 1GiB, 512MB, 300000.
+// Size reads a flag that is a number of bytes: 1GiB, 512MB, 300000.
 func Size(c *cli.Context, flag string) (int64, error) {
 	n, err := ParseSize(c.String(flag))
 	if err != nil {
@@ -73,7 +74,7 @@ func ParseSize(text string) (int64, error) {
 	return int64(b), nil
 }
 
-// Renamed are flags of which one has a second name.
+// Renamed returns flags of which one has a second name.
 func Renamed(flags []cli.Flag, name, second string) []cli.Flag {
 	out := make([]cli.Flag, len(flags))
 	for i, f := range flags {

@@ -8,31 +8,30 @@ import (
 	"winnow/models"
 )
 
-// PreprocessingFlags say how a backbone wants its images and which tensor is the feature.
+// PreprocessingFlags returns the flags for a backbone's preprocessing and feature tensor.
 func PreprocessingFlags() []cli.Flag {
-	const theModels = "the model's or the preset's" // nothing given is not zero
+	const theModels = "the model's or the preset's" // not given differs from zero
 	return []cli.Flag{
 		&cli.StringFlag{Name: "preset", Usage: "prepare images as for `NAME`: " + strings.Join(models.Presets(), ", ")},
 		&cli.StringFlag{Name: "output",
 			Usage: "`TENSOR` that is the feature, or cls, mean or pooled of a vision transformer (default: found " +
 				"in the graph)"},
 		&cli.GenericFlag{Name: "resize", Value: new(models.Resize), DefaultText: theModels,
-			Usage: "`PIXELS|WAY`: the shorter side before the crop (0: no resize); or squash (all of the picture, " +
-				"whatever the aspect), short (crop the middle), " +
-				"long (all of the picture, black beside it)"},
-		&cli.BoolFlag{Name: "exact", DefaultText: theModels, Usage: "resize to a square, whatever the aspect"},
+			Usage: "`PIXELS|WAY`: the shorter side before the crop (0: no resize); or squash (the whole picture, " +
+				"distorted), short (crop the middle), long (the whole picture, padded with black)"},
+		&cli.BoolFlag{Name: "exact", DefaultText: theModels, Usage: "resize to a square without keeping the aspect"},
 		&cli.IntFlag{Name: "crop", DefaultText: theModels, Usage: "side of the network's input, `PIXELS`"},
 		&cli.StringFlag{Name: "interpolation", Usage: "`WAY` to resize: bilinear, bicubic or lanczos"},
 		&cli.StringFlag{Name: "channels", Usage: "`ORDER` of the colours: RGB, BGR or L (grey)"},
 		&cli.Float64Flag{Name: "scale", DefaultText: theModels,
-			Usage: "a byte is multiplied by `X` first (1, or 0.00392157 for 1/255)"},
+			Usage: "multiply each byte by `X` first (1, or 0.00392157 for 1/255)"},
 		&cli.GenericFlag{Name: "mean", Value: new(models.Floats),
-			Usage: "`R,G,B` subtracted after the scale, in the network's channel order"},
-		&cli.GenericFlag{Name: "std", Value: new(models.Floats), Usage: "`R,G,B` divided by afterwards"},
+			Usage: "then subtract `R,G,B`, in the network's channel order"},
+		&cli.GenericFlag{Name: "std", Value: new(models.Floats), Usage: "then divide by `R,G,B`"},
 	}
 }
 
-// ModelSettings reads the flags of PreprocessingFlags; what is not given stays open.
+// ModelSettings reads PreprocessingFlags. Settings that are not given stay nil.
 func ModelSettings(c *cli.Context) models.Settings {
 	s := models.Settings{
 		Preset: c.String("preset"), Output: c.String("output"),
@@ -41,7 +40,7 @@ func ModelSettings(c *cli.Context) models.Settings {
 	if r, ok := c.Generic("resize").(*models.Resize); ok {
 		s.Resize, s.Fit = r.Pixels, r.Fit
 	}
-	s.Exact, s.Crop, s.Scale = given(c, "exact", c.Bool), given(c, "crop", c.Int), given(c, "scale", c.Float64)
+	s.Exact, s.Crop, s.Scale = Given(c, "exact", c.Bool), Given(c, "crop", c.Int), Given(c, "scale", c.Float64)
 	if c.IsSet("mean") {
 		s.Mean = *c.Generic("mean").(*models.Floats)
 	}
@@ -49,12 +48,4 @@ func ModelSettings(c *cli.Context) models.Settings {
 		s.Std = *c.Generic("std").(*models.Floats)
 	}
 	return s
-}
-
-// given returns what a flag was set to; nil where it was not.
-func given[T any](c *cli.Context, flag string, read func(string) T) *T {
-	if !c.IsSet(flag) {
-		return nil
-	}
-	return new(read(flag))
 }

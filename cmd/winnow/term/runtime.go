@@ -13,7 +13,7 @@ import (
 	"winnow/internal/ortlib"
 )
 
-// LibraryHint is what to do about a library that is missing or, for this reason, does not load.
+// LibraryHint says what to do about a library that is missing or does not load.
 func (p *Program) LibraryHint(err error) string {
 	if ort.Short(err) {
 		return ort.ShortHint
@@ -24,7 +24,7 @@ func (p *Program) LibraryHint(err error) string {
 	return ortlib.InstallHint
 }
 
-// FindLibrary finds ONNX Runtime's library by --ort-lib or WINNOW_ORT_LIB, else where it usually lies.
+// FindLibrary finds ONNX Runtime's library by --ort-lib or WINNOW_ORT_LIB, otherwise in the usual places.
 func (p *Program) FindLibrary() (ortlib.Found, error) {
 	found, err := ortlib.Find(p.Library)
 	if err != nil {
@@ -39,11 +39,11 @@ func (p *Program) FindLibrary() (ortlib.Found, error) {
 	return found, nil
 }
 
-// OpenRuntime loads ONNX Runtime as the global flags say; it then computes the process's matrix products too. Every
-// command that computes starts with it.
+// OpenRuntime loads ONNX Runtime as the global flags say. It then computes the process's matrix products, too. Every
+// command that computes calls it first.
 func (p *Program) OpenRuntime() (*ort.Runtime, error) { return p.OpenRuntimeThreads(p.Compute.Threads) }
 
-// OpenRuntimeThreads is OpenRuntime with this many threads a product; 0 is one a core.
+// OpenRuntimeThreads is OpenRuntime with a number of threads per product; 0 is one per core.
 func (p *Program) OpenRuntimeThreads(threads int) (*ort.Runtime, error) {
 	cfg := p.Compute
 	cfg.Threads = threads
@@ -58,7 +58,8 @@ func (p *Program) OpenRuntimeThreads(threads int) (*ort.Runtime, error) {
 	rt, err := ort.Open(cfg)
 	if err != nil {
 		if cfg.Device != "cpu" {
-			return nil, hint.With(err, "see what is missing with: winnow doctor; or compute without a GPU: --device cpu")
+			return nil, hint.With(err,
+				"see what is missing with: winnow doctor; or compute without a GPU: --device cpu")
 		}
 		return nil, hint.With(err, "%s", p.LibraryHint(err))
 	}
@@ -72,10 +73,11 @@ func (p *Program) OpenRuntimeThreads(threads int) (*ort.Runtime, error) {
 func computing(c *cli.Context) (ort.Config, error) {
 	cfg := ort.Config{Device: c.String("device"), Threads: c.Int("threads")}
 	if _, err := ort.ParseDevices(cfg.Device); err != nil {
-		return cfg, Misused("--device: found %q, expected cpu, cuda, cuda:N or auto, or several GPUs, each once, as cuda:0,1", cfg.Device)
+		return cfg, Misused("--device: found %q, expected cpu, cuda, cuda:N or auto, or several GPUs, each once, "+
+			"as cuda:0,1", cfg.Device)
 	}
 	if cfg.Threads < 0 {
-		return cfg, Misused("--threads: found %d, expected 0 (one a core) or more", cfg.Threads)
+		return cfg, Misused("--threads: found %d, expected 0 (one per core) or more", cfg.Threads)
 	}
 	var err error
 	cfg.GPU, err = gpuOptions(c)
@@ -101,7 +103,7 @@ func gpuOptions(c *cli.Context) (ort.GPU, error) {
 	return g, nil
 }
 
-// gpuMisused refuses options of a GPU where none is asked for.
+// gpuMisused returns an error if options of a GPU are given for the CPU.
 func gpuMisused(c *cli.Context, cfg ort.Config) error {
 	for _, name := range []string{"gpu-memory", "tf32", "cudnn-search"} {
 		if c.IsSet(name) && cfg.Device == "cpu" {
@@ -111,7 +113,7 @@ func gpuMisused(c *cli.Context, cfg ort.Config) error {
 	return nil
 }
 
-// limitThreads holds every command to --threads and --ort-lib, those that run no network too.
+// limitThreads applies --threads and --ort-lib to every command, also to those that run no network.
 func limitThreads(c *cli.Context) error {
 	cfg, err := computing(c)
 	if err == nil && cfg.Threads > 0 {

@@ -9,12 +9,12 @@ import (
 	"winnow/cluster"
 )
 
-// ShardFlag deals a command's rows among machines; rows says what they are.
+// ShardFlag returns the flag that divides a command's rows among machines. rows names them.
 func ShardFlag(rows string) cli.Flag {
 	return &cli.StringFlag{Name: "shard",
 		Usage: "process only part `I/N` of the " + rows +
-			", into OUT.parts; winnow join OUT joins the parts of several machines; auto (or auto/N) finds I " +
-			"and N in a task of Slurm, AWS Batch or Kubernetes"}
+			", into OUT.parts; winnow join OUT joins the parts; auto (or " +
+			"auto/N) takes I and N from a task of Slurm, AWS Batch or Kubernetes"}
 }
 
 // Shard reads ShardFlag, which needs an --out.
@@ -24,7 +24,7 @@ func Shard(c *cli.Context) (cluster.Shard, error) {
 	}
 	s, err := cluster.Parse(c.String("shard"), os.LookupEnv)
 	if err == nil && c.String("out") == "" {
-		err = errors.New("--out missing: it names the whole, of which a part is made")
+		err = errors.New("--out missing: it names the output of all parts")
 	}
 	if err != nil {
 		return s, Misused("--shard: %w", err)
@@ -32,7 +32,7 @@ func Shard(c *cli.Context) (cluster.Shard, error) {
 	return s, nil
 }
 
-// Dealt says which shard was found in the environment, and returns it.
+// Dealt notes a shard that was found in the environment, and returns it.
 func (p *Program) Dealt(s cluster.Shard) cluster.Shard {
 	if s.By != "" {
 		p.Note("%s", s.Note())
@@ -40,7 +40,7 @@ func (p *Program) Dealt(s cluster.Shard) cluster.Shard {
 	return s
 }
 
-// Result prints what a part or a join came to, unless there was an error.
+// Result prints the result of a part or a join, or returns its error.
 func (p *Program) Result(r cluster.Result, json bool, err error) error {
 	switch {
 	case err != nil:

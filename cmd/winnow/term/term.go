@@ -1,8 +1,8 @@
-// Package term is what the commands share: how flags become plain values and misuse an error, what a command's call is
-// given of the program around it, and the ways out (standard output, notes, progress, JSON, exit codes).
+// Package term is what the commands share: reading flags, errors of misuse, the [Program] that a command's call gets,
+// and output (standard output, notes, progress, JSON, exit codes).
 //
-// A command is a folder beside this one. Its Command function names the flags; read makes plain Options of them; one
-// call does the work in a room and prints. *cli.Context goes no further than read.
+// A command is a folder next to this one. Its Command function names the flags, read turns them into plain Options, and
+// one call does the work in a room and prints. Only read sees *cli.Context.
 package term
 
 import (
@@ -24,22 +24,22 @@ import (
 	"winnow/run/folder"
 )
 
-// Program is what a command's call needs of the program around it: its streams and the global flags, as plain values.
+// Program is what a command's call gets from the program: streams and global flags, as plain values.
 type Program struct {
 	Command  string    // as the user wrote it: "audit", "data import"
-	Out, Err io.Writer // for people: what could steer a terminal is escaped
-	Data     io.Writer // standard output for programs: every byte unchanged, unless it is a terminal
+	Out, Err io.Writer // for people: control characters are escaped
+	Data     io.Writer // standard output for programs: unchanged bytes, unless it is a terminal
 	Quiet    bool      // no notes and no progress on Err
-	Library  string    // --ort-lib or WINNOW_ORT_LIB, "" where neither is given
+	Library  string    // --ort-lib or WINNOW_ORT_LIB, "" if neither is given
 	Compute  ort.Config
 
-	gpuMisuse error // of options of a GPU where none is asked for: refused where something computes
+	gpuMisuse error // options of a GPU without a GPU: returned once something computes
 }
 
-// Call does a command's work: it reads nothing but its options and prints to p.
+// Call does a command's work: it reads only its options and prints to p.
 type Call[O any] func(ctx context.Context, p *Program, o O) error
 
-// Action is a command's action: read turns the flags into options and refuses misuse, call does the work.
+// Action returns a command's action: read turns the flags into options and finds misuse, call does the work.
 func Action[O any](read func(*cli.Context) (O, error), call Call[O]) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if err := keptHere(c); err != nil {
@@ -68,7 +68,8 @@ func NewProgram(c *cli.Context) (*Program, error) {
 		return nil, err
 	}
 	return &Program{
-		Command: commandName(c), Out: c.App.Writer, Err: c.App.ErrWriter, Data: printable.ForData(c.App.Writer), Quiet: c.Bool("quiet"),
+		Command: commandName(c), Out: c.App.Writer, Err: c.App.ErrWriter, Data: printable.ForData(
+			c.App.Writer), Quiet: c.Bool("quiet"),
 		Library: c.String("ort-lib"), Compute: cfg, gpuMisuse: gpuMisused(c, cfg),
 	}, nil
 }
@@ -83,13 +84,13 @@ func (p *Program) Note(format string, args ...any) {
 // JSON prints v as indented JSON.
 func (p *Program) JSON(v any) error { return text.JSON(p.Data, v) }
 
-// Watch shows how far some work is, counted in what ("pictures"), unless the user wants quiet; end clears the line.
+// Watch shows the progress of work, counted in what ("pictures"), unless --quiet is given. end clears the line.
 func (p *Program) Watch(what string) (at func(done, total int), end func()) {
 	from, end := p.WatchFrom(what)
 	return func(done, total int) { from(done, total, 0) }, end
 }
 
-// WatchFrom is Watch for work of which some was done earlier.
+// WatchFrom is Watch for work that was partly done earlier.
 func (p *Program) WatchFrom(what string) (at func(done, total, earlier int), end func()) {
 	if p.Quiet {
 		return func(int, int, int) {}, func() {}
@@ -98,7 +99,7 @@ func (p *Program) WatchFrom(what string) (at func(done, total, earlier int), end
 	return func(done, total, earlier int) { line.At(done, total, earlier, "") }, line.End
 }
 
-// Images shows how far an extraction is, unless the user wants quiet; end clears the line.
+// Images shows the progress of an extraction, unless --quiet is given. end clears the line.
 func (p *Program) Images() (observe func(backbone.Progress), end func()) {
 	if p.Quiet {
 		return nil, func() {}
@@ -113,12 +114,13 @@ func (p *Program) Images() (observe func(backbone.Progress), end func()) {
 	}, line.End
 }
 
-// Host is the program as an extraction sees it.
+// Host returns what an extraction needs from the program.
 func (p *Program) Host() extraction.Host {
-	return extraction.Host{Runtime: p.OpenRuntime, Note: p.Note, Images: p.Images, GPUMemory: p.Compute.GPU.Memory, Winnow: Version()}
+	return extraction.Host{Runtime: p.OpenRuntime, Note: p.Note, Images: p.Images, GPUMemory: p.Compute.GPU.Memory,
+		Winnow: Version()}
 }
 
-// OpenEmbedding opens a run folder, or without one the store and the manifest that o names.
+// OpenEmbedding opens a run folder or, if dir is "", the store and the manifest that o names.
 func (p *Program) OpenEmbedding(ctx context.Context, dir string, o folder.Options) (*folder.Run, error) {
 	o.Host = p.Host()
 	if dir == "" {

@@ -2,13 +2,13 @@ package term
 
 import "runtime/debug"
 
-// release is winnow's version; it moves with CHANGELOG.md.
+// release is winnow's version, as in CHANGELOG.md.
 const release = "0.1.0-dev"
 
-// built is the version that `make dist` links in, from git's tags; "" in any other build.
+// built is the version that `make dist` links in from git's tags; "" in other builds.
 var built string
 
-// Version is what `make dist` linked in, else the release and, where the build knows it, the commit.
+// Version returns the version that `make dist` linked in or, in other builds, the release and the commit if known.
 func Version() string {
 	if built != "" {
 		return built

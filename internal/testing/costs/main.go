@@ -67,7 +67,8 @@ func measure(args []string, stdout io.Writer) (int, error) {
 	}()
 	err := c.Wait()
 	m.flush()
-	fmt.Fprintf(stdout, "%s%s %.3f\n", prefix, whole, (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds())
+	spent := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	fmt.Fprintf(stdout, "%s%s %.3f\n", prefix, whole, spent.Seconds())
 	for name, seconds := range m.seconds {
 		if seconds >= 0.05 {
 			fmt.Fprintf(stdout, "%s%s %.3f\n", prefix, name, seconds)
@@ -106,7 +107,7 @@ func (m *meter) flush() {
 	}
 }
 
-// event looks for what testing says of a test in a line: behind the mark ^V that -json asks for.
+// event finds what testing says of a test in a line: after the mark ^V, which -json asks for.
 func (m *meter) event(line string) {
 	_, said, found := strings.Cut(line, "\x16")
 	if !found {

@@ -68,10 +68,13 @@ no event
 `
 	var out bytes.Buffer
 	packages, tests := follow(strings.NewReader(events), &out)
-	if want := "c.go:1: broken\nok  \twinnow/a\t3.0s\nb_test.go:7: found 1\nexit in the middle\nFAIL\twinnow/b\t1.0s\nno event\n"; out.String() != want {
+	want := "c.go:1: broken\nok  \twinnow/a\t3.0s\nb_test.go:7: found 1\nexit in the middle\n" +
+		"FAIL\twinnow/b\t1.0s\nno event\n"
+	if out.String() != want {
 		t.Errorf("printed\n%s\nexpected\n%s", out.String(), want)
 	}
-	if len(packages) != 1 || packages[0] != (cost{"winnow/a", 2.5}) || len(tests) != 1 || tests[0] != (cost{"a TestGood", 2.25}) {
+	if len(packages) != 1 || packages[0] != (cost{"winnow/a", 2.5}) ||
+		len(tests) != 1 || tests[0] != (cost{"a TestGood", 2.25}) {
 		t.Errorf("packages %v, tests %v", packages, tests)
 	}
 }

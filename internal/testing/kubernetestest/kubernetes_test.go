@@ -25,7 +25,8 @@ func extract(out string) cluster.Command {
 
 // host answers dry runs.
 var host = cluster.Host{Dir: "/", Note: func(string, ...any) {}, Run: func(context.Context, []string) ([]byte, error) {
-	return []byte(`{"images": 100000, "bytes": 512000000, "tried": 288, "device": "cpu", "batch": 32, "images_per_second": 50, "memory": 300000000}`), nil
+	return []byte(`{"images": 100000, "bytes": 512000000, "tried": 288, "device": "cpu", "batch": 32,
+		"images_per_second": 50, "memory": 300000000}`), nil
 }}
 
 // written returns the two Jobs that are printed, read strictly: a field that Kubernetes does not know is an error.

@@ -26,7 +26,8 @@ func (s *Server) find(name string) (*Collection, error) {
 // CollectionExists implements the service.
 func (c collections) CollectionExists(_ context.Context,
 	r *client.CollectionExistsRequest) (*client.CollectionExistsResponse, error) {
-	return &client.CollectionExistsResponse{Result: &client.CollectionExists{Exists: c.s.Collections[r.GetCollectionName()] != nil}}, nil
+	return &client.CollectionExistsResponse{Result: &client.CollectionExists{
+		Exists: c.s.Collections[r.GetCollectionName()] != nil}}, nil
 }
 
 // Get implements the service.

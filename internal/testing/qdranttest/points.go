@@ -36,7 +36,8 @@ func (p points) Upsert(_ context.Context, r *client.UpsertPoints) (*client.Point
 		}
 		c.Points[point.GetId().GetUuid()] = &client.RetrievedPoint{Id: point.GetId(), Payload: point.GetPayload(),
 			Vectors: &client.VectorsOutput{
-				VectorsOptions: &client.VectorsOutput_Vector{Vector: &client.VectorOutput{Vector: &client.VectorOutput_Dense{Dense: &client.DenseVector{Data: v}}}}}}
+				VectorsOptions: &client.VectorsOutput_Vector{Vector: &client.VectorOutput{
+					Vector: &client.VectorOutput_Dense{Dense: &client.DenseVector{Data: v}}}}}}
 	}
 	state := client.UpdateStatus_Completed
 	if !r.GetWait() || p.s.Late > 0 {

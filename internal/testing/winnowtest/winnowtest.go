@@ -14,10 +14,10 @@ import (
 	"winnow/internal/diagnosis"
 )
 
-// Variable, where it is set, makes a test program that calls [Main] winnow itself: shells of tests start it.
+// Variable, if set, turns a test program that calls [Main] into winnow itself: the tests' shells start it so.
 const Variable = "WINNOW_TEST_PROGRAM"
 
-// Main runs the tests of a package. Their files are kept in memory where Linux has room for them and TMPDIR names no other
+// Main runs the tests of a package. It keeps their files in memory if Linux has room for them and TMPDIR names no other
 // place: commands sync what they write, a dozen files a training, and many tests waited longer for the disk than they
 // computed.
 func Main(m *testing.M) {
@@ -33,7 +33,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// room is what all tests of a package together may need: one has a few hundred MiB at most.
+// room is what all tests of a package may need together; one needs a few hundred MiB at most.
 const room = 2 << 30
 
 func inMemory(folder string, m *testing.M) (int, error) {

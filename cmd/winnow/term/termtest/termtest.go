@@ -1,4 +1,4 @@
-// Package termtest lets tests of commands look at the options that reach a command's call.
+// Package termtest checks in tests which options a command line becomes.
 package termtest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"winnow/datasets/location"
 )
 
-// Asked returns the options with which arguments call a command, nil if they do not.
+// Asked returns the options with which a command's call is called, nil if it is not called.
 func Asked[O any](t testing.TB, command func(term.Call[O]) *cli.Command, args ...string) (got *O, err error) {
 	t.Helper()
 	c := command(func(_ context.Context, _ *term.Program, o O) error { got = &o; return nil })
@@ -26,11 +26,12 @@ func Asked[O any](t testing.TB, command func(term.Call[O]) *cli.Command, args ..
 	return got, err
 }
 
-// Sources lets cmp compare options that name sources.
+// Sources lets cmp compare options with sources.
 var Sources = cmpopts.EquateComparable(location.Source{})
 
-// Check checks which options lines of arguments become, and that those misused never reach the call.
-func Check[O any](t *testing.T, command func(term.Call[O]) *cli.Command, lines map[string]O, misused []string, compared ...cmp.Option) {
+// Check checks which options lines of arguments become, and that misused lines do not reach the call.
+func Check[O any](t *testing.T, command func(term.Call[O]) *cli.Command, lines map[string]O, misused []string,
+	compared ...cmp.Option) {
 	t.Helper()
 	compared = append(compared, Sources)
 	for line, want := range lines {
