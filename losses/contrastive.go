@@ -4,7 +4,7 @@ package losses
 //
 //	spec     L = 1/n Σ_i { Σ_{j∈P(i)} (1 - s_ij) + Σ_{j∈N(i)} [s_ij - λ]₊ }
 //	code     L = 1/n Σ_i { Σ_{j∈P(i), s_ij < 1-ε} (1 - s_ij) + Σ_{j∈N(i), s_ij > λ} s_ij }  (official code)
-//	printed  L = Σ_i { -Σ_{j∈P(i)} s_ij + Σ_{j∈N(i)} [s_ij - λ]₊ }                     (Eq. 16, j ≠ i; in place of spec)
+//	printed  L = Σ_i { -Σ_{j∈P(i)} s_ij + Σ_{j∈N(i)} [s_ij - λ]₊ }                     (Eq. 16, j ≠ i; for spec)
 //
 // Against the batch this is Eq. 16; against a bank, with all members of the label in P(i), it is the memory
 // contrastive loss of Eq. 17. n is the number of anchors. Settings: λ ∈ [-1, 1], ε ≥ 0. An anchor without pairs
