@@ -206,7 +206,8 @@ func TestOneHot(t *testing.T) {
 		"image,a,b\n1.jpg,1,0\n2.jpg,x,0\n": `m:3: is of another form: found "x" in the column "a", expected 0 or 1`,
 		"image,a\n1.jpg,1\n":                "expected the columns path and label",
 	} {
-		if _, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, expected %q", text, err, want)
 		}
 	}

@@ -23,7 +23,8 @@ func encodingOf(name string) (encoding.Encoding, error) {
 	}
 	e, err := htmlindex.Get(name)
 	if err != nil {
-		return nil, fmt.Errorf("encoding %q is unknown, expected a name such as utf-8, latin1, windows-1252, shift_jis, gbk or utf-16",
+		return nil, fmt.Errorf("encoding %q is unknown, expected a name such as utf-8, latin1, windows-1252, "+
+			"shift_jis, gbk or utf-16",
 			name)
 	}
 	return e, nil
@@ -49,7 +50,8 @@ func (o ReadOptions) decode(in *bufio.Reader) (*bufio.Reader, string, error) {
 type notUTF8 struct{ found string }
 
 func (n *notUTF8) Error() string {
-	return fmt.Sprintf("found %.80q, expected UTF-8: name the table's encoding, such as latin1, with winnow data import --encoding",
+	return fmt.Sprintf("found %.80q, expected UTF-8: name the table's encoding, such as latin1, with winnow data "+
+		"import --encoding",
 		n.found)
 }
 

@@ -30,9 +30,11 @@ func TestEncodings(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ text, encoding, said, classes, relabelled string }{
 		"Latin-1": {latin, "", "read as windows-1252", "fläte flûte saw", strings.Replace(latin, "fl\xe4te", "saw", 1)},
-		"UTF-16":  {wide, "", "read as utf-16", "fläte flûte saw", strings.Replace(wide, "f\x00l\x00\xe4\x00t\x00e\x00", "s\x00a\x00w\x00", 1)},
-		"named":   {koi, "koi8-r", "read as koi8-r", "волк лиса", ""},
-		"JSON lines": {"{\"path\": \"a.jpg\", \"label\": \"fl\xfbte\"}\n{\"path\": \"b.jpg\", \"label\": \"saw\"}\n", "", "read as windows-1252",
+		"UTF-16": {wide, "", "read as utf-16", "fläte flûte saw", strings.Replace(wide,
+			"f\x00l\x00\xe4\x00t\x00e\x00", "s\x00a\x00w\x00", 1)},
+		"named": {koi, "koi8-r", "read as koi8-r", "волк лиса", ""},
+		"JSON lines": {"{\"path\": \"a.jpg\", \"label\": \"fl\xfbte\"}\n{\"path\": \"b.jpg\", \"label\": \"saw\"}\n",
+			"", "read as windows-1252",
 			"flûte saw", "{\"path\": \"a.jpg\", \"label\": \"fl\xfbte\"}\n{\"path\": \"b.jpg\", \"label\": \"saw\"}\n"},
 		"UTF-8": {table, "", "", "fläte flûte saw", strings.Replace(table, "fläte", "saw", 1)},
 	} {
@@ -47,14 +49,16 @@ func TestEncodings(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got := strings.Join(d.Classes, " "); got != c.classes || !strings.Contains(strings.Join(*told, "\n"), c.said) {
+		if got := strings.Join(d.Classes, " "); got != c.classes || !strings.Contains(strings.Join(*told, "\n"),
+			c.said) {
 			t.Errorf("%s: found %q, told %q; expected %q, %q", name, got, *told, c.classes, c.said)
 		}
 		if c.relabelled == "" {
 			continue
 		}
 		var out bytes.Buffer
-		if _, err := Mend(&out, location.At(file), d, map[int]Decision{1: {Label: "saw"}}); err != nil || out.String() != c.relabelled {
+		if _, err := Mend(&out, location.At(file), d, map[int]Decision{1: {Label: "saw"}}); err != nil ||
+			out.String() != c.relabelled {
 			t.Errorf("%s: mended to %q, %v; expected %q", name, out.String(), err, c.relabelled)
 		}
 	}

@@ -60,7 +60,8 @@ func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
 	return r, nil
 }
 
-// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, or pictures have files of boxes by
+// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, or pictures have files of boxes
+// by
 // YOLO, Pascal VOC or LabelMe beside them and no class folders, it reads the boxes. If it holds metadata.csv, .jsonl or
 // .parquet with a column file_name, it reads what that lists, as Hugging Face's imagefolder does; with
 // _annotations.coco.json, as Roboflow writes it, those boxes. If folders are named after splits (train, val, test, …),
@@ -146,8 +147,10 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 		if loose == 0 {
 			return nil, &noImage{name}
 		}
-		return nil, fmt.Errorf("datasets: %s: found %d pictures directly in %s and no class folder: put those of each class "+
-			"into a folder, or write a list with the columns path and label", name, loose, cmp.Or(strings.TrimPrefix(at, "."), "it"))
+		return nil, fmt.Errorf("datasets: %s: found %d pictures directly in %s and no class folder: put those of "+
+			"each class "+
+			"into a folder, or write a list with the columns path and label", name, loose,
+			cmp.Or(strings.TrimPrefix(at, "."), "it"))
 	}
 	var splits, others, deep []string // folders named after splits, all others, and the splits that hold class folders
 	for _, top := range tops {
@@ -167,7 +170,8 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 	case asSplits && len(others) > 0 && len(splits) == 1 && format != Folders:
 		return nil, t.ambiguous(name, at, splits[0], others[0])
 	case !asSplits && len(splits) > 0 && (len(others) == 0 || len(splits) > 1):
-		return nil, fmt.Errorf("datasets: %s: found pictures directly in %s and no class folders there: put those of each "+
+		return nil, fmt.Errorf("datasets: %s: found pictures directly in %s and no class folders there: put those of "+
+			"each "+
 			"class into a folder, or write a list with the columns path and label", name, strings.Join(splits, " and "))
 	}
 	var rows []row
@@ -213,7 +217,10 @@ func counted(left map[Left]int) []Left {
 		l.Files = n
 		list = append(list, l)
 	}
-	slices.SortFunc(list, func(a, b Left) int { return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Of, b.Of)) })
+	slices.SortFunc(list, func(a, b Left) int {
+		return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Of,
+			b.Of))
+	})
 	return list
 }
 
@@ -243,8 +250,10 @@ func (t *listing) ambiguous(name, at, split, other string) error {
 	first, second := example(split), example(other)
 	class, _, _ := strings.Cut(strings.TrimPrefix(first, path.Join(at, split)+"/"), "/")
 	return fmt.Errorf("datasets: %s: found the folder %s, named after a split, beside %s. Two readings are possible: "+
-		"splits (%s is of class %q, %s is left out), or classes (%s is of class %q, %s of class %q). Choose with winnow data "+
-		"import --format folders (splits) or --format classes", name, split, other, first, class, second, first, split, second, other)
+		"splits (%s is of class %q, %s is left out), or classes (%s is of class %q, %s of class %q). Choose with "+
+		"winnow data "+
+		"import --format folders (splits) or --format classes", name, split, other, first, class, second, first,
+		split, second, other)
 }
 
 // noImage is the error for a folder without images.

@@ -243,7 +243,8 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	if n > 0 {
-		opts.say(name, []string{fmt.Sprintf("read the backslashes of %d paths as separators, as Windows writes them", n)})
+		opts.say(name, []string{fmt.Sprintf("read the backslashes of %d paths as separators, as Windows writes them",
+			n)})
 	}
 	if encoding != "" {
 		opts.say(name, []string{"read as " + encoding})

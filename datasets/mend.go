@@ -35,7 +35,8 @@ type Mended struct {
 // The copy keeps the form of the source. CSV, TSV, JSON lines and PRISM's lists are copied byte by byte, with their
 // header, other columns, quotes and line ends, except for the dropped rows and replaced labels; in JSON a label
 // that was a number remains one if possible. In COCO's JSON only values of category_id change and annotations are
-// left out; their images stay. A folder of images, shards, an export of Label Studio and a table with a column for each class cannot be copied: they
+// left out; their images stay. A folder of images, shards, an export of Label Studio and a table with a column for
+// each class cannot be copied: they
 // become a CSV manifest of what was read.
 func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision) (did Mended, err error) {
 	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
@@ -154,7 +155,8 @@ func (m *mender) check() error {
 			return fmt.Errorf("found a decision on sample %d, expected 0 to %d", i, len(m.d.Samples)-1)
 		case what.Drop:
 			dropped++
-		case what.Label == "" || what.Label != strings.TrimSpace(what.Label) && !slices.Contains(m.d.Classes, what.Label):
+		case what.Label == "" || what.Label != strings.TrimSpace(what.Label) && !slices.Contains(m.d.Classes,
+			what.Label):
 			return fmt.Errorf("%s: found the new label %q, expected a class, or a new name "+
 				"that is not empty and has no space at either end", m.d.Samples[i].Path, what.Label)
 		}

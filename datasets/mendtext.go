@@ -109,7 +109,8 @@ func (m *mender) prism(text []byte) ([]byte, error) {
 	}
 	rest := text[:bytes.LastIndex(text, []byte(was))]
 	if q, label, _ := listLine(string(rest) + what.Label); q != p || label != what.Label {
-		return nil, fmt.Errorf(":%d: %s: the new label %q cannot stand in a list without a header: give the file a header "+
+		return nil, fmt.Errorf(":%d: %s: the new label %q cannot stand in a list without a header: give the file a "+
+			"header "+
 			"path,label", m.line, p, what.Label)
 	}
 	if _, err := strconv.Atoi(what.Label); err != nil && !isImageName(p) {

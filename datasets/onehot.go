@@ -43,9 +43,11 @@ func (h *oneHot) label(header, record []string) (string, error) {
 		v, err := strconv.ParseFloat(strings.TrimSpace(record[i]), 64)
 		switch {
 		case err != nil || v != 0 && v != 1:
-			return "", fmt.Errorf("%w: found %.80q in the column %.80q, expected 0 or 1, as in the rows above", errOther, record[i], header[i])
+			return "", fmt.Errorf("%w: found %.80q in the column %.80q, expected 0 or 1, as in the rows above",
+				errOther, record[i], header[i])
 		case v == 1 && label != "":
-			return "", fmt.Errorf("found a 1 in the columns %.80q and %.80q, expected one label an image", label, header[i])
+			return "", fmt.Errorf("found a 1 in the columns %.80q and %.80q, expected one label an image", label,
+				header[i])
 		case v == 1:
 			label = strings.TrimSpace(header[i])
 		}

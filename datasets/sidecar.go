@@ -43,7 +43,8 @@ type sidecar struct {
 	form    string
 	ending  string
 	folders []string // that stand in place of the picture folder
-	read    func(t *listing, text []byte, picture string, names []string) (boxes []box, width, height float64, err error)
+	read    func(t *listing, text []byte, picture string, names []string) (boxes []box, width, height float64,
+		err error)
 }
 
 var sidecars = []sidecar{
@@ -135,7 +136,8 @@ func readSidecars(ctx context.Context, t *listing, name string, opts ReadOptions
 var errOther = errors.New("is of another form")
 
 // boxes reads the files of a form; "" is a picture without one.
-func (t *listing) boxes(ctx context.Context, s sidecar, files, names []string, name string, opts ReadOptions) (*Dataset, error) {
+func (t *listing) boxes(ctx context.Context, s sidecar, files, names []string, name string,
+	opts ReadOptions) (*Dataset, error) {
 	if err := opts.checkBoxes(); err != nil {
 		return nil, err
 	}
@@ -183,7 +185,8 @@ func (t *listing) boxes(ctx context.Context, s sidecar, files, names []string, n
 		}
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("%s: read as %s: found no box in the files of %d pictures, expected at least one", name, s.form,
+		return nil, fmt.Errorf("%s: read as %s: found no box in the files of %d pictures, expected at least one",
+			name, s.form,
 			len(t.images))
 	}
 	d := build(rows, []string{"object"})
@@ -245,7 +248,8 @@ func yolo(t *listing, text []byte, picture string, names []string) (list []box, 
 		label := strconv.Itoa(class)
 		if len(names) > 0 {
 			if class >= len(names) {
-				return nil, 0, 0, fmt.Errorf("found the class %d, expected 0 to %d, as there are names", class, len(names)-1)
+				return nil, 0, 0, fmt.Errorf("found the class %d, expected 0 to %d, as there are names", class,
+					len(names)-1)
 			}
 			label = names[class]
 		}
@@ -400,7 +404,8 @@ func labelMe(t *listing, text []byte, picture string, _ []string) (list []box, w
 	}
 	for i, s := range *v.Shapes {
 		if s.Label == "" || len(s.Points) < 2 {
-			return nil, 0, 0, fmt.Errorf("shape %d: found the label %q and %d points, expected a label and two points or more",
+			return nil, 0, 0, fmt.Errorf("shape %d: found the label %q and %d points, expected a label and two "+
+				"points or more",
 				i+1, s.Label, len(s.Points))
 		}
 		low, high := s.Points[0], s.Points[0]

@@ -29,25 +29,35 @@ func TestSidecars(t *testing.T) {
 		form  string
 		want  string
 	}{
-		"YOLO as Ultralytics": {map[string]string{"y/images/train/1.png": "", "y/images/val/2.png": "", "y/images/val/3.png": "",
-			"y/labels/train/1.txt": "1 .15 .4 .2 .4\n", "y/labels/val/2.txt": "0 .5 .5 .1 .2\n\n", "y/labels/val/3.txt": "",
-			"y/data.yaml": "path: .\nnames: [horn, tench]\n"}, "boxes of YOLO",
+		"YOLO as Ultralytics": {map[string]string{"y/images/train/1.png": "", "y/images/val/2.png": "",
+			"y/images/val/3.png":   "",
+			"y/labels/train/1.txt": "1 .15 .4 .2 .4\n", "y/labels/val/2.txt": "0 .5 .5 .1 .2\n\n",
+			"y/labels/val/3.txt": "",
+			"y/data.yaml":        "path: .\nnames: [horn, tench]\n"}, "boxes of YOLO",
 			"y/images/train/1.png " + tench + " tench train, y/images/val/2.png " + horn + " horn validation"},
-		"YOLO as Roboflow": {map[string]string{"train/images/1.png": "", "train/labels/1.txt": "0 .15 .4 .2 .4", "data.yaml": "names:\n  0: tench\n  2: horn\n"},
+		"YOLO as Roboflow": {map[string]string{"train/images/1.png": "", "train/labels/1.txt": "0 .15 .4 .2 .4",
+			"data.yaml": "names:\n  0: tench\n  2: horn\n"},
 			"boxes of YOLO", "train/images/1.png " + tench + " tench train"},
-		"YOLO as darknet": {map[string]string{"obj_train_data/1.png": "", "obj_train_data/1.txt": "1 .05 .2 .25 .2 .25 .6", "obj.names": "horn\ntench\n", "train.txt": "x", "obj.data": "x"},
+		"YOLO as darknet": {map[string]string{"obj_train_data/1.png": "", "obj_train_data/1.txt": "1 .05 .2 .25 .2 " +
+			".25 .6", "obj.names": "horn\ntench\n", "train.txt": "x", "obj.data": "x"},
 			"boxes of YOLO", "obj_train_data/1.png " + tench + " tench train"},
-		"YOLO without names": {map[string]string{"1.png": "", "1.txt": "7 .15 .4 .2 .4"}, "boxes of YOLO", "1.png " + tench + " 7 train"},
-		"VOC in lower case": {map[string]string{"annotations/1.xml": xml, "images/1.png": "", "images/2.png": ""}, "boxes of Pascal VOC",
+		"YOLO without names": {map[string]string{"1.png": "", "1.txt": "7 .15 .4 .2 .4"}, "boxes of YOLO", "1.png " +
+			tench + " 7 train"},
+		"VOC in lower case": {map[string]string{"annotations/1.xml": xml, "images/1.png": "", "images/2.png": ""},
+			"boxes of Pascal VOC",
 			"images/1.png " + tench + " tench train"},
-		"VOC beside the pictures": {map[string]string{"test/1.xml": xml, "test/1.png": ""}, "boxes of Pascal VOC", "test/1.png " + tench + " tench test"},
+		"VOC beside the pictures": {map[string]string{"test/1.xml": xml, "test/1.png": ""}, "boxes of Pascal VOC",
+			"test/1.png " + tench + " tench test"},
 		"LabelMe": {map[string]string{"1.json": me, "1.png": ""}, "shapes of LabelMe",
 			"1.png " + tench + " tench train, 1.png " + horn + " horn train"},
-		"COCO as Roboflow": {map[string]string{"train/_annotations.coco.json": coco, "train/1.png": "", "train/2.png": ""}, "boxes of COCO, by _annotations.coco.json",
+		"COCO as Roboflow": {map[string]string{"train/_annotations.coco.json": coco, "train/1.png": "",
+			"train/2.png": ""}, "boxes of COCO, by _annotations.coco.json",
 			"train/1.png " + tench + " tench train"},
-		"class folders with such files": {map[string]string{"cat/1.png": "", "cat/1.xml": xml, "dog/2.png": "", "dog/2.txt": "0 .5 .5 .1 .2"}, "class folders",
+		"class folders with such files": {map[string]string{"cat/1.png": "", "cat/1.xml": xml, "dog/2.png": "",
+			"dog/2.txt": "0 .5 .5 .1 .2"}, "class folders",
 			"cat/1.png  cat train, dog/2.png  dog train"},
-		"texts that are no boxes": {map[string]string{"a/cat/1.png": "", "a/cat/1.txt": "a cat on a mat", "a/dog/1.png": ""}, "class folders",
+		"texts that are no boxes": {map[string]string{"a/cat/1.png": "", "a/cat/1.txt": "a cat on a mat",
+			"a/dog/1.png": ""}, "class folders",
 			"a/cat/1.png  cat train, a/dog/1.png  dog train"},
 	} {
 		files := fstest.MapFS{}
@@ -72,7 +82,8 @@ func TestSidecars(t *testing.T) {
 			}
 			got = append(got, fmt.Sprintf("%s %s %s %s", file, at, d.LabelName(s), s.Split))
 		}
-		if diff := cmp.Diff(c.want, strings.Join(got, ", ")); diff != "" || d.Reading == nil || d.Reading.Form != c.form {
+		if diff := cmp.Diff(c.want, strings.Join(got, ", ")); diff != "" || d.Reading == nil ||
+			d.Reading.Form != c.form {
 			t.Errorf("%s: %+v (-want +got):\n%s", what, d.Reading, diff)
 		}
 	}
@@ -90,8 +101,9 @@ func TestSidecarErrors(t *testing.T) {
 		"m/b.txt: object 1: bbox":                     {"0 .5 .5 .1 .2", "0 NaN .5 .1 .2"},
 		"read as boxes of YOLO: found no box":         {"\n", ""},
 	} {
-		files := fstest.MapFS{"a.png": {Data: picture.Bytes()}, "b.png": {Data: picture.Bytes()}, "classes.txt": {Data: []byte("x\ny\n")},
-			"a.txt": {Data: []byte(text[0])}, "b.txt": {Data: []byte(text[1])}}
+		files := fstest.MapFS{"a.png": {Data: picture.Bytes()}, "b.png": {Data: picture.Bytes()},
+			"classes.txt": {Data: []byte("x\ny\n")},
+			"a.txt":       {Data: []byte(text[0])}, "b.txt": {Data: []byte(text[1])}}
 		if _, err := ReadFolders(files, "m", ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}
@@ -99,13 +111,15 @@ func TestSidecarErrors(t *testing.T) {
 }
 
 func FuzzSidecar(f *testing.F) {
-	f.Add([]byte("0 .5 .5 .1 .2"), []byte(`{"shapes": [{"label": "x", "points": [[1, 2], [3, 4]]}]}`), []byte("names: {0: a}"))
+	f.Add([]byte("0 .5 .5 .1 .2"), []byte(`{"shapes": [{"label": "x", "points": [[1, 2], [3, 4]]}]}`),
+		[]byte("names: {0: a}"))
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 20, 10))); err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, boxes, shapes, names []byte) {
-		for form, files := range []fstest.MapFS{{"1.png": {Data: picture.Bytes()}, "1.txt": {Data: boxes}, "data.yaml": {Data: names}},
+		for form, files := range []fstest.MapFS{{"1.png": {Data: picture.Bytes()}, "1.txt": {Data: boxes},
+			"data.yaml": {Data: names}},
 			{"1.png": {Data: picture.Bytes()}, "1.json": {Data: shapes}}} {
 			d, err := ReadFolders(files, "m", ReadOptions{})
 			if err != nil {

@@ -191,7 +191,8 @@ func (r *Reading) Lines() (list []string) {
 		} else if len(r.Empty) == 1 {
 			what = "folder"
 		}
-		left = append(left, fmt.Sprintf("%d %s without pictures (%s%s)", len(r.Empty), what, strings.Join(shown, ", "), more))
+		left = append(left, fmt.Sprintf("%d %s without pictures (%s%s)", len(r.Empty), what, strings.Join(shown,
+			", "), more))
 	}
 	if len(left) > 0 {
 		list = append(list, "left out: "+strings.Join(left, ", "))

@@ -80,7 +80,8 @@ func readVOC(ctx context.Context, fsys fs.FS, name, at string, opts ReadOptions)
 	}
 	if opts.Note != nil {
 		opts.Note("%s: read as Pascal VOC's boxes (winnow data import --format folders takes the folders' names); "+
-			"left out %d images that %s does not list, %d boxes with a side below %d pixels and %d outside their picture",
+			"left out %d images that %s does not list, %d boxes with a side below %d pixels and %d outside their "+
+			"picture",
 			name, unlisted, vocLists, left[tooSmall], max(opts.MinBox, 1), left[outside])
 	}
 	return build(rows, vocColumns), nil

@@ -49,7 +49,8 @@ func (s *Store) readBlockSums(size int64) error {
 	n := (size + sumBlock - 1) / sumBlock
 	data, ok := bytes.CutPrefix(data, []byte(sumsMagic))
 	if !ok || int64(len(data)) != 4*n {
-		return fmt.Errorf("features: %s: found %d bytes of sums, expected those of %d blocks: remove it to read the store "+
+		return fmt.Errorf("features: %s: found %d bytes of sums, expected those of %d blocks: remove it to read the "+
+			"store "+
 			"without them", filepath.Join(s.Dir, sumsFile), len(data), n)
 	}
 	b := &blockSums{sums: make([]uint32, n), seen: make([]atomic.Uint32, (n+31)/32), size: size}
@@ -113,8 +114,10 @@ func (b *blockSums) around(from, to int64) (int64, int64) {
 
 // changed is the error for a block that is not what was written.
 func (s *Store) changed(block int64) error {
-	return fmt.Errorf("features: %s: bytes %d to %d have changed since they were written: make the features again (winnow "+
-		"extract --overwrite)", filepath.Join(s.Dir, VectorsFile), block*sumBlock, min((block+1)*sumBlock, s.sums.size)-1)
+	return fmt.Errorf("features: %s: bytes %d to %d have changed since they were written: make the features again "+
+		"(winnow "+
+		"extract --overwrite)", filepath.Join(s.Dir, VectorsFile), block*sumBlock, min((block+1)*sumBlock,
+		s.sums.size)-1)
 }
 
 // readAt reads a range of features.npy into b, and compares its blocks unless that was done.

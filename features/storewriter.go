@@ -225,7 +225,8 @@ func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 	return Open(w.dir)
 }
 
-// writeInfo writes the sums of a store's vectors and the images of its rows, then the file that marks the store as complete.
+// writeInfo writes the sums of a store's vectors and the images of its rows, then the file that marks the store as
+// complete.
 func writeInfo(ctx context.Context, dir string, info Info, paths []string) error {
 	data, err := marshalLines(info)
 	if err == nil {

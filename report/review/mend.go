@@ -34,7 +34,8 @@ func (e Exported) Left() (lines string) {
 		lines = fmt.Sprintf("left as given: %d unsure, %d without a majority of the reviewers\n", e.Unsure, e.Disagreed)
 	}
 	if e.Gone > 0 {
-		lines += fmt.Sprintf("not applied: %d decisions on images that are not in the manifest, such as %s (--decided lists "+
+		lines += fmt.Sprintf("not applied: %d decisions on images that are not in the manifest, such as %s "+
+			"(--decided lists "+
 			"all decisions)\n", e.Gone, e.Example)
 	}
 	return lines

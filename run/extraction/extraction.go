@@ -191,7 +191,8 @@ func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net o
 	defer end()
 	if err := backbone.Extract(ctx, e.Config, net, e.Root, e.Paths, w, observe); err != nil {
 		if _, ok := errors.AsType[*backbone.NoneReadable](err); ok {
-			err = hint.With(errors.Join(err, w.Discard()), "is --root the folder that the manifest's paths are relative to?")
+			err = hint.With(errors.Join(err, w.Discard()), "is --root the folder that the manifest's paths are "+
+				"relative to?")
 		}
 		return Result{}, err
 	}

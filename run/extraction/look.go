@@ -26,8 +26,10 @@ func Choose(classes []string) (name, why string, err error) {
 		return "", "", err
 	}
 	if e, gone := registry.Missing(); gone {
-		return "", "", hint.With(fmt.Errorf("the backbone %q, added last, is not at %s, expected the file that it was added from", e.Name, e.File),
-			"bring the file back, name another backbone with --model, or forget this one: winnow models remove %s", e.Name)
+		return "", "", hint.With(fmt.Errorf("the backbone %q, added last, is not at %s, expected the file that it "+
+			"was added from", e.Name, e.File),
+			"bring the file back, name another backbone with --model, or forget this one: winnow models remove %s",
+			e.Name)
 	}
 	name, why, ok := registry.Choose()
 	if !ok {

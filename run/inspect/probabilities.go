@@ -124,7 +124,8 @@ func (t *table) classes(labels []string) (column []int, names []string, told str
 				names := slices.Clone(t.names)
 				for i, k := range column {
 					if names[k] != labels[i] && told == "" {
-						told = fmt.Sprintf("its column %q is taken for the label %q, and the others likewise", names[k], labels[i])
+						told = fmt.Sprintf("its column %q is taken for the label %q, and the others likewise",
+							names[k], labels[i])
 					}
 					names[k] = labels[i]
 				}
@@ -133,7 +134,8 @@ func (t *table) classes(labels []string) (column []int, names []string, told str
 		}
 		have := core(t.names)
 		missing := slices.IndexFunc(core(labels), func(l string) bool { return !slices.Contains(have, l) })
-		return nil, nil, "", fmt.Errorf("found no column for the label %q, but %s", labels[max(missing, 0)], listed(t.names))
+		return nil, nil, "", fmt.Errorf("found no column for the label %q, but %s", labels[max(missing, 0)],
+			listed(t.names))
 	}
 	for _, label := range labels {
 		k, err := strconv.Atoi(label)
@@ -160,7 +162,8 @@ func (t *table) classes(labels []string) (column []int, names []string, told str
 	if _, err := strconv.Atoi(labels[0]); err == nil {
 		order = "the order of their numbers"
 	}
-	return column, slices.Clone(labels), "its columns are taken for the classes in " + order + ": " + listed(labels), nil
+	return column, slices.Clone(labels), "its columns are taken for the classes in " + order + ": " + listed(labels),
+		nil
 }
 
 // numbered reports whether the names of columns only count them: p0, p1, … or class_1, class_2, …
@@ -199,7 +202,8 @@ func folded(words []string) (list []string) {
 	return list
 }
 
-// core returns folded words without what all of them have before a separator at the beginning, and after one at the end:
+// core returns folded words without what all of them have before a separator at the beginning, and after one at the
+// end:
 // tench and horn of prob_tench and prob_horn.
 func core(words []string) []string {
 	list := folded(words)

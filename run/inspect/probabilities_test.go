@@ -109,16 +109,21 @@ func TestProbabilitiesInEveryForm(t *testing.T) {
 		{labelled, "p.csv", lines("0,1,2\n", []int{0, 1, 2, 3}), "p.csv: its columns are taken for the classes in " +
 			"alphabetical order: cat, dog, eel\n"},
 		{labelled, "p.csv", lines("cat,dog,eel\n", []int{0, 1, 2, 3}), ""},
-		{labelled, "p.csv", lines("Cat,DOG,eel\n", []int{0, 1, 2, 3}), "p.csv: its column \"Cat\" is taken for the label " +
+		{labelled, "p.csv", lines("Cat,DOG,eel\n", []int{0, 1, 2, 3}), "p.csv: its column \"Cat\" is taken for the " +
+			"label " +
 			"\"cat\", and the others likewise\n"},
-		{labelled, "p.csv", lines("prob_cat,prob_dog,prob_eel\n", []int{0, 1, 2, 3}), "p.csv: its column \"prob_cat\" is " +
-			"taken for the label \"cat\", and the others likewise\n"},
-		{labelled, "p.csv", lines("cat score,dog score,eel score\n", []int{0, 1, 2, 3}), "p.csv: its column \"cat score\" " +
-			"is taken for the label \"cat\", and the others likewise\n"},
-		{labelled, "p.csv", lines("class_1,class_2,class_3\n", []int{0, 1, 2, 3}), "p.csv: its columns are taken for the " +
-			"classes in alphabetical order: cat, dog, eel\n"},
-		{strings.NewReplacer("cat", "9", "dog", "10", "eel", "11").Replace(labelled), "p.npy", npy(t, predicted), "p.npy: its " +
-			"columns are taken for the classes in the order of their numbers: 9, 10, 11\n"},
+		{labelled, "p.csv", lines("prob_cat,prob_dog,prob_eel\n", []int{0, 1, 2, 3}),
+			"p.csv: its column \"prob_cat\" is " +
+				"taken for the label \"cat\", and the others likewise\n"},
+		{labelled, "p.csv", lines("cat score,dog score,eel score\n", []int{0, 1, 2, 3}),
+			"p.csv: its column \"cat score\" " +
+				"is taken for the label \"cat\", and the others likewise\n"},
+		{labelled, "p.csv", lines("class_1,class_2,class_3\n", []int{0, 1, 2, 3}),
+			"p.csv: its columns are taken for the " +
+				"classes in alphabetical order: cat, dog, eel\n"},
+		{strings.NewReplacer("cat", "9", "dog", "10", "eel", "11").Replace(labelled), "p.npy", npy(t, predicted),
+			"p.npy: its " +
+				"columns are taken for the classes in the order of their numbers: 9, 10, 11\n"},
 		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{2, 0, 3, 1}, "a.png", "b.png", "c.png", "d.png"), ""},
 		{labelled, "p.csv", lines(",split,cat,dog,eel\n", []int{0, 1, 2, 3}, "0,train", "1,train", "2,train",
 			"3,train"), ""},

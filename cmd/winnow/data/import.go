@@ -94,7 +94,8 @@ func presetNames() []string {
 // Flags of data import that need --preset, and flags that exclude it.
 var (
 	presetFlags    = []string{"root", "protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
-	notWithPresets = []string{"encoding", "path-column", "label-column", "split-column", "true-column", "format", "strip-prefix",
+	notWithPresets = []string{"encoding", "path-column", "label-column", "split-column", "true-column", "format",
+		"strip-prefix",
 		"split", "by", "crop-margin", "min-box"}
 )
 
@@ -134,8 +135,8 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 	for _, arg := range c.Args().Slice() {
 		source, split := importing.SourceAndSplit(arg)
 		o.Sources = append(o.Sources, importing.Source{Path: location.At(source), Read: datasets.ReadOptions{
-			Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String(
-				"strip-prefix"), Names: names,
+			Format: datasets.Format(c.String("format")), Encoding: c.String("encoding"), Split: split,
+			StripPrefix: c.String("strip-prefix"), Names: names,
 			CropMargin: c.Float64("crop-margin"), MinBox: c.Int("min-box")}})
 	}
 	if o.Shares, err = datasets.ParseShares(c.String("split")); c.IsSet("split") && err != nil {
