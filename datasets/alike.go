@@ -15,10 +15,8 @@ func lookAlikes(classes []string) [][]string {
 	fold, keys, groups := cases.Fold(), make([]string, len(classes)), map[string][]string{}
 	for i, c := range classes {
 		key := fold.String(norm.NFKC.String(c))
-		key = strings.Join(strings.FieldsFunc(key, func(r rune) bool {
-			return unicode.IsSpace(r) || r == '_' ||
-				r == '-'
-		}), " ")
+		separates := func(r rune) bool { return unicode.IsSpace(r) || r == '_' || r == '-' }
+		key = strings.Join(strings.FieldsFunc(key, separates), " ")
 		if v, err := strconv.ParseFloat(key, 64); err == nil {
 			key = strconv.FormatFloat(v, 'g', -1, 64)
 		}

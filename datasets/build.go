@@ -60,12 +60,10 @@ func cleanPath(p, strip string) (string, error) {
 		return "", fmt.Errorf("path is empty")
 	case isAddress.MatchString(p):
 		return "", fmt.Errorf("path %.200q is an address, expected one relative to the root: strip the part that is "+
-			"the root "+
-			"(winnow data import --strip-prefix), and name it with --root", p)
+			"the root (winnow data import --strip-prefix), and name it with --root", p)
 	case isDrive.MatchString(p):
 		return "", fmt.Errorf("path %.200q is on a drive of Windows, expected one relative to the root: strip the "+
-			"part that is "+
-			"the root (winnow data import --strip-prefix)", p)
+			"part that is the root (winnow data import --strip-prefix)", p)
 	case path.IsAbs(p):
 		return "", fmt.Errorf("path %.200q is absolute, expected one relative to the root (a prefix can be stripped)",
 			p)

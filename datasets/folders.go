@@ -60,10 +60,9 @@ func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
 	return r, nil
 }
 
-// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, or pictures have files of boxes
-// by
-// YOLO, Pascal VOC or LabelMe beside them and no class folders, it reads the boxes. If it holds metadata.csv, .jsonl or
-// .parquet with a column file_name, it reads what that lists, as Hugging Face's imagefolder does; with
+// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, or if pictures without class
+// folders have files of boxes beside them (YOLO, Pascal VOC, LabelMe), it reads the boxes. If it holds metadata.csv,
+// .jsonl or .parquet with a column file_name, it reads what that lists, as Hugging Face's imagefolder does; with
 // _annotations.coco.json, as Roboflow writes it, those boxes. If folders are named after splits (train, val, test, …),
 // the class folders are one level below. Folders that wrap all images, such as images/, are entered. Reading says what
 // was left out: other files, folders of services, pictures in no class folder. Nested folders belong to their class
@@ -148,8 +147,7 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 			return nil, &noImage{name}
 		}
 		return nil, fmt.Errorf("datasets: %s: found %d pictures directly in %s and no class folder: put those of "+
-			"each class "+
-			"into a folder, or write a list with the columns path and label", name, loose,
+			"each class into a folder, or write a list with the columns path and label", name, loose,
 			cmp.Or(strings.TrimPrefix(at, "."), "it"))
 	}
 	var splits, others, deep []string // folders named after splits, all others, and the splits that hold class folders
@@ -171,8 +169,8 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 		return nil, t.ambiguous(name, at, splits[0], others[0])
 	case !asSplits && len(splits) > 0 && (len(others) == 0 || len(splits) > 1):
 		return nil, fmt.Errorf("datasets: %s: found pictures directly in %s and no class folders there: put those of "+
-			"each "+
-			"class into a folder, or write a list with the columns path and label", name, strings.Join(splits, " and "))
+			"each class into a folder, or write a list with the columns path and label", name,
+			strings.Join(splits, " and "))
 	}
 	var rows []row
 	left := map[Left]int{}
@@ -218,8 +216,7 @@ func counted(left map[Left]int) []Left {
 		list = append(list, l)
 	}
 	slices.SortFunc(list, func(a, b Left) int {
-		return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Of,
-			b.Of))
+		return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Of, b.Of))
 	})
 	return list
 }
@@ -251,9 +248,8 @@ func (t *listing) ambiguous(name, at, split, other string) error {
 	class, _, _ := strings.Cut(strings.TrimPrefix(first, path.Join(at, split)+"/"), "/")
 	return fmt.Errorf("datasets: %s: found the folder %s, named after a split, beside %s. Two readings are possible: "+
 		"splits (%s is of class %q, %s is left out), or classes (%s is of class %q, %s of class %q). Choose with "+
-		"winnow data "+
-		"import --format folders (splits) or --format classes", name, split, other, first, class, second, first,
-		split, second, other)
+		"winnow data import --format folders (splits) or --format classes", name, split, other, first, class, second,
+		first, split, second, other)
 }
 
 // noImage is the error for a folder without images.

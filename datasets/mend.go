@@ -36,8 +36,7 @@ type Mended struct {
 // header, other columns, quotes and line ends, except for the dropped rows and replaced labels; in JSON a label
 // that was a number remains one if possible. In COCO's JSON only values of category_id change and annotations are
 // left out; their images stay. A folder of images, shards, an export of Label Studio and a table with a column for
-// each class cannot be copied: they
-// become a CSV manifest of what was read.
+// each class cannot be copied: they become a CSV manifest of what was read.
 func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision) (did Mended, err error) {
 	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
 	if err := m.check(); err != nil {
