@@ -9,6 +9,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -198,13 +199,18 @@ func (r *Reading) Lines() (list []string) {
 		list = append(list, "left out: "+strings.Join(left, ", "))
 	}
 	for _, names := range r.Alike {
-		quoted := make([]string, len(names))
-		for i, n := range names {
-			quoted[i] = fmt.Sprintf("%q", n)
-		}
-		list = append(list, "labels that look alike, kept apart: "+strings.Join(quoted, " and "))
+		list = append(list, "labels that look alike, kept apart: "+quotedList(names))
 	}
 	return list
+}
+
+// quotedList names labels so that spaces at their ends are seen.
+func quotedList(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = strconv.Quote(n)
+	}
+	return strings.Join(quoted, " and ")
 }
 
 // reading describes what was left out around the images that were read.

@@ -94,6 +94,8 @@ type Report struct {
 	Noise    *folder.NoiseRate `json:"estimated_noise"` // null if there is nothing to estimate it from
 	Classes  []Class           `json:"classes"`
 
+	Reading *datasets.Reading `json:"reading,omitempty"` // how a folder of images was read, and what was left out
+
 	result audit.Result
 	ids    []int // position in the manifest of each row of the result
 	source *datasets.Dataset
@@ -172,7 +174,11 @@ func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, err
 	case in.Run != nil:
 		return ofRun(ctx, in.Run, o)
 	case !in.Images.IsZero():
-		return ofImages(ctx, in, o)
+		a, err := ofImages(ctx, in, o)
+		if err == nil {
+			a.Reading = a.source.Reading
+		}
+		return a, err
 	}
 	return ofStored(ctx, in, o)
 }
