@@ -16,6 +16,7 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
+	"winnow/internal/regular"
 	"winnow/models"
 )
 
@@ -102,7 +103,31 @@ func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 	if !e.shard.Whole() {
 		return e.part(ctx, h)
 	}
+	if changed, err := e.changed(ctx); err != nil || changed {
+		if err != nil {
+			return Result{}, err
+		}
+		return e.Update(ctx, h)
+	}
 	return e.store(ctx, h)
+}
+
+// changed reports whether the folder Out holds the finished store of these images, some of which have changed since. It
+// does not ask object stores, which would answer for each image.
+func (e *Extraction) changed(ctx context.Context) (bool, error) {
+	if e.Overwrite || len(e.Key().Views) > 1 || regular.OnlyFiles(e.Root) {
+		return false, nil
+	}
+	old, err := features.Open(e.Out)
+	if err != nil || old.Key.Differs(e.Key()) != "" {
+		return false, nil // store says what is wrong
+	}
+	now, err := e.look(ctx)
+	if err != nil {
+		return false, err
+	}
+	_, _, news := e.compare(old, readSeen(e.Out, seenFile, old.Key.Images, old.Sum), now)
+	return news != "", nil
 }
 
 // store makes the store in the folder Out.

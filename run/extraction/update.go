@@ -65,7 +65,7 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 			r, err = e.whole(ctx, h, now)
 			e.Overwrite = false
 		case news == "":
-			r, err = e.Run(ctx, h)
+			r, err = e.store(ctx, h)
 			if _, damaged := errors.AsType[*features.DamageError](err); damaged {
 				h.Note("%v: all are made again", err)
 				e.Overwrite = true
@@ -196,7 +196,7 @@ func (e *Extraction) whole(ctx context.Context, h Host, now []string) (Result, e
 			return Result{}, err
 		}
 	}
-	r, err := e.Run(ctx, h)
+	r, err := e.store(ctx, h)
 	_, other := errors.AsType[*features.KeyError](err)
 	_, damaged := errors.AsType[*features.DamageError](err)
 	if other || damaged {
@@ -205,7 +205,7 @@ func (e *Extraction) whole(ctx context.Context, h Host, now []string) (Result, e
 			return Result{}, err
 		}
 		files, e.Overwrite = now, true
-		r, err = e.Run(ctx, h)
+		r, err = e.store(ctx, h)
 	}
 	if err != nil {
 		return r, err

@@ -253,3 +253,51 @@ func TestUpdateOther(t *testing.T) {
 		a.want(8, "")
 	}
 }
+
+// A store that winnow extract made is brought up to date where pictures changed, and a folder without any readable
+// picture leaves nothing that the next extraction would continue.
+func TestRunSeesChanges(t *testing.T) {
+	a := newAlbum(t, 8)
+	run := func() Result {
+		t.Helper()
+		a.seen, a.told = 0, ""
+		r, err := a.extraction(a.out).Run(t.Context(), a.host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := run(); r.Rows != 8 || a.seen != 8 {
+		t.Fatalf("found %+v, %d looked at", r, a.seen)
+	}
+	if r := run(); !r.Complete || a.seen != 0 {
+		t.Errorf("unchanged: %+v, %d looked at", r, a.seen)
+	}
+	long := time.Now().Add(-time.Hour) // the pictures are older than the store
+	if err := os.Chtimes(filepath.Join(a.out, "features.npy"), long, long); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 8 {
+		if err := os.Chtimes(filepath.Join(a.dir, a.path(i)), long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.draw(3, 7)
+	if err := os.Chtimes(filepath.Join(a.dir, a.path(3)), long.Add(time.Minute), long.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(); r.Complete || a.seen != 1 || !strings.Contains(a.told, "1 image changed, the first is 03.png") {
+		t.Errorf("a picture changed: %+v, %d looked at: %s", r, a.seen, a.told)
+	}
+	if r := run(); !r.Complete || a.seen != 0 {
+		t.Errorf("after that: %+v, %d looked at", r, a.seen)
+	}
+	e := a.extraction(filepath.Join(t.TempDir(), "none"))
+	e.Paths = []string{"gone.png", "lost.png"}
+	if _, err := e.Run(t.Context(), a.host); err == nil {
+		t.Fatal("pictures that are not there were looked at")
+	}
+	if _, begun := features.BegunBatch(e.Out); begun {
+		t.Error("a beginning is left")
+	}
+}
