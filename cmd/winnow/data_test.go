@@ -125,8 +125,8 @@ func TestDataRefuses(t *testing.T) {
 		"noise rate is 1, expected 0 ≤ rate < 1": {2, "corrupt DIR/list.csv --noise-rate 1 --out OUT"},
 		`--noise: "salt" is unknown`: {2, "corrupt DIR/list.csv --noise-rate 0.5 --noise " +
 			"salt --out OUT"},
-		`--split: split "dev" is unknown`: {2, "corrupt DIR/list.csv --noise-rate 0.5 --split " +
-			"dev --out OUT"},
+		`--split: split "devel" is unknown`: {2, "corrupt DIR/list.csv --noise-rate 0.5 --split " +
+			"devel --out OUT"},
 		"split validation has 1 class(es)": {1, "corrupt DIR/list.csv --noise-rate 0.5 --split " +
 			"val --out OUT"},
 		"split train has 1 class(es)": {1, "corrupt DIR/one.csv --noise-rate 0.5 --out OUT"},

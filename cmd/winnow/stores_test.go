@@ -205,7 +205,7 @@ func TestPartsInObjectStore(t *testing.T) {
 	}
 
 	part("1/3", 0, "s3://birds/runs/features.parts/1-of-3"+server)
-	if list := puts("runs/features.parts/1-of-3/"); len(list) != 4 || list[3] != "part.json" {
+	if list := puts("runs/features.parts/1-of-3/"); len(list) != 5 || list[4] != "part.json" {
 		t.Errorf("put %q, expected part.json last", list)
 	}
 	left(0)
@@ -248,7 +248,7 @@ func TestPartsInObjectStore(t *testing.T) {
 
 	s.Set(nil)
 	winnow(0, "23 images × 7 values from 3 shards", "join", a.out)
-	if list := puts("runs/features/"); len(list) != 3 || list[2] != "store.json" {
+	if list := puts("runs/features/"); len(list) != 4 || list[3] != "store.json" {
 		t.Errorf("put %q, expected store.json last", list)
 	}
 	winnow(0, "it was complete: nothing to do", "join", a.out)
