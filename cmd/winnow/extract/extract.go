@@ -48,7 +48,8 @@ func command(call term.Call[Options]) *cli.Command {
 			"--views stores several views of each image: center, flip (the centre mirrored) and N*RECIPE, N\n" +
 			"random views as a paper augments its images; add them up, as center+flip or 4*prism. The centre is\n" +
 			"always stored. Random views depend only on --seed, the path and the view. Training draws one view\n" +
-			"at each visit; eval, audit and export use the centre, or the mean .",
+			"at each visit; eval, audit and export use the centre, or the mean of all\n" +
+			"(--view). Recipes: " + viewRecipes() + ".",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "manifest", Required: true,
 				Usage: "manifest `FILE`, or a folder with a folder for each class"},
