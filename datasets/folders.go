@@ -133,8 +133,8 @@ func (o ReadOptions) say(name string, lines []string) {
 // classes reads the folders at a place as classes, or as splits that hold them.
 func (t *listing) classes(name, at, split string, format Format) (*Dataset, error) {
 	tops, loose := t.tops(at)
-	for _, top := range tops { // masks and other pictures may stand beside the folder images
-		if inner, _ := t.tops(path.Join(at, top)); isPictureFolder(top) && len(inner) > 1 && format != Classes {
+	for _, top := range tops { // masks of the same classes may stand beside the folder images
+		if format != Classes && t.holdsClasses(at, top, tops) {
 			d, err := t.classes(name, path.Join(at, top), split, format)
 			if err == nil {
 				d.Reading.Left = append(d.Reading.Left, t.leftBeside(at, top)...)
@@ -206,6 +206,23 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 	d.Reading = t.reading(form, at, d.Classes)
 	d.Reading.Left = append(counted(left), d.Reading.Left...)
 	return d, nil
+}
+
+// holdsClasses reports whether a folder is named images or the like and holds the class folders, and those beside it
+// hold no others, as masks and thumbnails do.
+func (t *listing) holdsClasses(at, top string, beside []string) bool {
+	inner, _ := t.tops(path.Join(at, top))
+	if !isPictureFolder(top) || len(inner) < 2 {
+		return false
+	}
+	for _, other := range beside {
+		names, loose := t.tops(path.Join(at, other))
+		if loose > 0 && other != top || slices.ContainsFunc(names,
+			func(n string) bool { return !slices.Contains(inner, n) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // counted lists reasons with their counts.

@@ -41,6 +41,8 @@ func TestFoldersFound(t *testing.T) {
 			"images/cat/1.jpg cat train,images/dog/2.jpg dog train"},
 		"masks": {"images/cat/1.jpg images/dog/2.jpg masks/cat/1.png masks/dog/2.png",
 			"images/cat/1.jpg cat train,images/dog/2.jpg dog train"},
+		"a class named images": {"images/cat/1.jpg images/dog/2.jpg sketches/3.jpg",
+			"images/cat/1.jpg images train,images/dog/2.jpg images train,sketches/3.jpg sketches train"},
 		"services": {"cat/1.jpg cat/@eaDir/1.jpg/thumb.jpg #recycle/9.jpg lost+found/8.jpg dog/2.jpg",
 			"cat/1.jpg cat train,dog/2.jpg dog train"},
 		"nothing in a split": {"train/cat/1.jpg test/README.md", "train/cat/1.jpg cat train"},
