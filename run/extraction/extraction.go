@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"winnow/backbone"
@@ -113,7 +115,7 @@ func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 }
 
 // changed reports whether the folder Out holds the finished store of these images, some of which have changed since. It
-// does not ask object stores, which would answer for each image.
+// does not ask object stores, which would answer for each image, and cannot compare files with those in .zip files.
 func (e *Extraction) changed(ctx context.Context) (bool, error) {
 	if e.Overwrite || len(e.Key().Views) > 1 || regular.OnlyFiles(e.Root) {
 		return false, nil
@@ -126,7 +128,13 @@ func (e *Extraction) changed(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, _, news := e.compare(old, readSeen(e.Out, seenFile, old.Key.Images, old.Sum), now)
+	noted := readSeen(e.Out, seenFile, old.Key.Images, old.Sum)
+	dated := func(file string) bool { return file == "" || strings.HasSuffix(file, "Z") } // not of a .zip file
+	if slices.ContainsFunc(now, func(file string) bool { return !dated(file) }) ||
+		slices.ContainsFunc(noted, func(file string) bool { return !dated(file) }) {
+		return false, nil
+	}
+	_, _, news := e.compare(old, noted, now)
 	return news != "", nil
 }
 
