@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -203,17 +202,7 @@ func (x *Extension) write(rows blas32.General, names []byte) error {
 	if err := features.EncodeRows(&data, x.info.DType, rows); err != nil {
 		return err
 	}
-	if _, err := x.vectors.Write(data.Bytes()); err != nil {
-		return err
-	}
-	if _, err := x.paths.Write(names); err != nil {
-		return err
-	}
-	x.info.Vectors = crc32.Update(x.info.Vectors, castagnoli, data.Bytes())
-	x.info.Paths = crc32.Update(x.info.Paths, castagnoli, names)
-	x.info.Names += int64(len(names))
-	x.info.Rows += rows.Rows
-	return nil
+	return x.add(data.Bytes(), names, rows.Rows)
 }
 
 // Flush syncs the rows written so far to disk, and only then counts them in index.json.

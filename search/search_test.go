@@ -281,6 +281,35 @@ func TestIncrementalIsFromScratch(t *testing.T) {
 }
 
 // A process that dies between any two writes leaves the counted rows intact, and continuing completes the index.
+// An index without some images is the index of the others, to the byte, and takes them again.
+func TestRemove(t *testing.T) {
+	x, all := drawn(70, 9, 3), names(70)
+	for _, dtype := range []string{features.Float32, features.Float16} {
+		dir := filepath.Join(t.TempDir(), "index")
+		build(t, dir, dtype, x, all, nil)
+		gone := []string{all[0], all[33], all[34], all[69], "images/none.png"}
+		kept := slices.DeleteFunc(slices.Clone(all), func(p string) bool { return slices.Contains(gone, p) })
+		if err := os.Mkdir(dir+".new", 0o755); err != nil { // of a call that was stopped
+			t.Fatal(err)
+		}
+		if err := Remove(dir, gone); err != nil {
+			t.Fatal(err)
+		}
+		want := filepath.Join(t.TempDir(), "index")
+		build(t, want, dtype, x, kept, nil)
+		if diff := cmp.Diff(content(t, want), content(t, dir)); diff != "" {
+			t.Errorf("%s (-made of the others +removed):\n%s", dtype, diff)
+		}
+		if ext := extend(t, dir, x, 8, all, nil); ext.Total() != 70 || ext.Skipped != 66 {
+			t.Errorf("%s: %d rows, %d skipped", dtype, ext.Total(), ext.Skipped)
+		}
+		left, err := filepath.Glob(dir + ".*")
+		if err != nil || len(left) > 0 {
+			t.Errorf("left %v, %v", left, err)
+		}
+	}
+}
+
 func TestDeathAnywhere(t *testing.T) {
 	x, paths := drawn(60, 4, 6), names(60)
 	dir := filepath.Join(t.TempDir(), "index")

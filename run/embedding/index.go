@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 
 	"winnow/backbone"
 	"winnow/datasets/imagelist"
@@ -36,12 +38,17 @@ func CreateIndex(ctx context.Context, h Host, dir, dtype string, images []locati
 	if err != nil {
 		return Indexed{}, err
 	}
-	return e.fill(ctx, h, dir, images, o, func(dim int, paths []string) (*search.Extension, error) {
+	list, err := imagelist.Open(ctx, images, o.Root, o.Stdin)
+	if err != nil {
+		return Indexed{}, err
+	}
+	return e.fill(ctx, h, dir, list, o, func(dim int, paths []string) (*search.Extension, error) {
 		return search.Create(dir, e.Embedder, dim, dtype, paths)
 	})
 }
 
-// ExtendIndex appends the images that an index lacks, by the same embedder.
+// ExtendIndex appends the images that an index lacks, and those that changed since they were indexed, by the same
+// embedder.
 func ExtendIndex(ctx context.Context, h Host, dir string, images []location.Source, o Options) (Indexed, error) {
 	ix, err := search.Open(dir)
 	if err != nil {
@@ -54,18 +61,54 @@ func ExtendIndex(ctx context.Context, h Host, dir string, images []location.Sour
 	if err != nil {
 		return Indexed{}, err
 	}
-	return e.fill(ctx, h, dir, images, o, func(dim int, paths []string) (*search.Extension, error) {
+	list, err := imagelist.Open(ctx, images, o.Root, o.Stdin)
+	if err != nil {
+		return Indexed{}, err
+	}
+	if !slices.ContainsFunc(images, location.Source.IsRemote) { // a server would be asked for each image
+		if err := forget(h, dir, list, ix.Paths); err != nil {
+			return Indexed{}, err
+		}
+	}
+	return e.fill(ctx, h, dir, list, o, func(dim int, paths []string) (*search.Extension, error) {
 		return search.Extend(dir, e.Embedder, dim, paths)
 	})
 }
 
-// fill embeds images into the index that open opens.
-func (e *Embedder) fill(ctx context.Context, h Host, dir string, images []location.Source, o Options,
-	open func(dim int, paths []string) (*search.Extension, error)) (r Indexed, err error) {
-	list, err := imagelist.Open(ctx, images, o.Root, o.Stdin)
+// forget takes images out of an index that changed since it was written, so that they are embedded again.
+func forget(h Host, dir string, list *imagelist.List, indexed []string) error {
+	written, err := search.Written(dir)
 	if err != nil {
-		return r, err
+		return err
 	}
+	has := make(map[string]bool, len(indexed))
+	for _, p := range indexed {
+		has[p] = true
+	}
+	var changed []string
+	for _, p := range list.Paths() {
+		if !has[p] {
+			continue
+		}
+		if info, err := fs.Stat(list, p); err == nil && info.ModTime().After(written) {
+			changed = append(changed, p)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	if len(changed) == 1 {
+		h.Complete().Note("1 image changed since it was indexed: %s is embedded again", changed[0])
+	} else {
+		h.Complete().Note("%d images changed since they were indexed, the first is %s: they are embedded again",
+			len(changed), changed[0])
+	}
+	return search.Remove(dir, changed)
+}
+
+// fill embeds images into the index that open opens.
+func (e *Embedder) fill(ctx context.Context, h Host, dir string, list *imagelist.List, o Options,
+	open func(dim int, paths []string) (*search.Extension, error)) (r Indexed, err error) {
 	net, err := e.Load(h, o.Batch, false)
 	if err != nil {
 		return r, err
