@@ -25,8 +25,8 @@ func command(call term.Call[Options]) *cli.Command {
 			"vector per image), paths.txt and index.json, which says what made them. --add appends images that\n" +
 			"the index lacks, by the same embedder; an index made in several steps with one --batch equals,\n" +
 			"byte for byte, one made at once. After an interrupt, --add continues. Images are identified by the\n" +
-			"paths given. Unreadable ones are left out, and tried again by --add, which also embeds again those whose\n" +
-			"files changed.\n\n" +
+			"paths given. Unreadable ones are left out, and tried again by --add, which also embeds those\n" +
+			"again whose files changed.\n\n" +
 			"   winnow index --model runs/birds photos/2024 --out birds.index\n" +
 			"   winnow index photos/2025 --out birds.index --add",
 		Flags: append([]cli.Flag{
