@@ -34,14 +34,13 @@ type decided struct {
 
 	changes []changed // in order
 	counts  [actions]int
-	each    [][actions]int // number of the audit's images that each reviewer decided
-	done    int            // suspects with a decision
-	judged  int            // suspects with a settled decision
-	wrong   int            // suspects that were dropped or relabelled
-	classes []int32        // decided suspects of each given class
-	pairs   []tally        // one for each confusion
-	gone    int            // decisions about images that the manifest does not have
-	example string         // one of these images
+	each    [][actions]int    // number of the audit's images that each reviewer decided
+	done    int               // suspects with a decision
+	judged  int               // suspects with a settled decision
+	wrong   int               // suspects that were dropped or relabelled
+	classes []int32           // decided suspects of each given class
+	pairs   []tally           // one for each confusion
+	gone    []decisions.Image // decisions about images that the manifest does not have
 }
 
 // changed records that an image changed at a version of the store.
@@ -70,7 +69,7 @@ func newDecided(t *table, s *decisions.Store) (*decided, error) {
 			known++
 			d.set(image, i)
 		case i.Action != decisions.Undecided:
-			d.gone, d.example = d.gone+1, i.Path
+			d.gone = append(d.gone, i)
 			if i.Action != decisions.Drop { // a mended manifest is without the dropped ones
 				strangers++
 			}
@@ -80,7 +79,7 @@ func newDecided(t *table, s *decisions.Store) (*decided, error) {
 	if err == nil && strangers > known {
 		err = fmt.Errorf("review: %s: holds decisions about %d images of which %d are not in the manifest, "+
 			"such as %q: it is about other images; name another file of decisions",
-			s.Path, strangers+known, strangers, d.example)
+			s.Path, strangers+known, strangers, d.gone[len(d.gone)-1].Path)
 	}
 	return d, err
 }

@@ -13,7 +13,8 @@ import (
 
 // writeList writes what each reviewer decided as CSV: a row for each decision or note, in the order of the
 // manifest and of the reviewers' names. outcome is the outcome of all decisions about the image. Names and
-// notes are protected so that spreadsheets do not read them as formulas.
+// notes are protected so that spreadsheets do not read them as formulas. Decisions about images that the manifest does
+// not have come last, without an outcome.
 func (r *Reviewer) writeList(w io.Writer) error {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
@@ -41,6 +42,13 @@ func (r *Reviewer) writeList(w io.Writer) error {
 			if err != nil {
 				return err
 			}
+		}
+	}
+	for _, i := range d.gone { // they have no outcome: the manifest does not have the image
+		err := out.Write([]string{i.Path, i.Given, "", "", suspects.Cell(i.Reviewer), string(i.Action), i.Label,
+			suspects.Cell(i.Note), i.At.UTC().Format(time.RFC3339)})
+		if err != nil {
+			return err
 		}
 	}
 	out.Flush()

@@ -63,7 +63,10 @@ func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
 			e.Disagreed++
 		}
 	}
-	e.Undecided, e.Gone, e.Example = d.counts[undecided], d.gone, d.example
+	e.Undecided, e.Gone = d.counts[undecided], len(d.gone)
+	if e.Gone > 0 {
+		e.Example = d.gone[e.Gone-1].Path
+	}
 	if len(r.table.list) == 0 {
 		e.Undecided = len(d.action) - e.Kept - e.Dropped - e.Relabelled - e.Unsure - e.Disagreed
 	}

@@ -120,7 +120,7 @@ func (r *Reviewer) Summary() string {
 	if c[unsure]+c[disagreed] > 0 {
 		text += fmt.Sprintf(", %d unsure, %d without a majority", c[unsure], c[disagreed])
 	}
-	if gone := r.decided.gone; gone > 0 {
+	if gone := len(r.decided.gone); gone > 0 {
 		text += fmt.Sprintf("; %d decisions are on images that are not in the manifest", gone)
 	}
 	return text

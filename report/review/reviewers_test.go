@@ -294,6 +294,7 @@ func TestReviewersBehindToken(t *testing.T) {
 // Decisions on images that the manifest no longer has are counted and named, whatever was decided.
 func TestDecisionsOnGoneImages(t *testing.T) {
 	w := newWorld(t, 100)
+	first := w.list[0].Path
 	w.decide("t", 200, on(0, "drop", "", 0), on(1, "keep", "", 0), on(2, "relabel", other(w.list[2].Given), 0),
 		on(3, "keep", "", 0), on(4, "keep", "", 0))
 	text, err := os.ReadFile(w.manifest)
@@ -322,6 +323,13 @@ func TestDecisionsOnGoneImages(t *testing.T) {
 	}
 	if said := e.Text(); !strings.Contains(said, "2 decisions on images that are not in the manifest, such as "+e.Example) {
 		t.Errorf("said %q", said)
+	}
+	var list strings.Builder
+	if err := w.review.writeList(&list); err != nil {
+		t.Fatal(err)
+	}
+	if text := list.String(); strings.Count(text, "\n") != 6 || !strings.Contains(text, first+",") {
+		t.Errorf("listed %s", text)
 	}
 	if said := w.review.Summary(); !strings.Contains(said, "2 decisions are on images that are not in the manifest") {
 		t.Errorf("said %q", said)
