@@ -1,6 +1,7 @@
 package search
 
 import (
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
@@ -8,10 +9,16 @@ import (
 	"time"
 
 	"winnow/features"
+	"winnow/internal/lock"
 )
 
 // Remove takes images out of an index: it writes an index without them next to it and puts that in its place.
 func Remove(dir string, images []string) error {
+	held, err := lock.Folder(dir)
+	if err != nil {
+		return fmt.Errorf("search: %w", err)
+	}
+	defer held.Close()
 	ix, err := Open(dir)
 	if err != nil {
 		return err
@@ -32,6 +39,9 @@ func Remove(dir string, images []string) error {
 	}
 	if err := ix.copyWithout(side, gone); err != nil {
 		return err
+	}
+	if err := errors.Join(ix.Close(), held.Close()); err != nil { // some systems rename no folder with an open file
+		return fmt.Errorf("search: %w", err)
 	}
 	if err := os.Rename(dir, old); err != nil {
 		return fmt.Errorf("search: %w", err)
