@@ -85,7 +85,8 @@ func TestFoldersFound(t *testing.T) {
 // Where two readings lead to different labels, or no folder can be a class, the folder is refused with what to do.
 func TestFoldersRefused(t *testing.T) {
 	for files, want := range map[string]string{
-		"train/cat/1.jpg cat/2.jpg":   `Two readings are possible: splits (train/cat/1.jpg is of class "cat", cat/2.jpg is left out)`,
+		"train/cat/1.jpg " +
+			"cat/2.jpg": `Two readings are possible: splits (train/cat/1.jpg is of class "cat", cat/2.jpg is left out)`,
 		"1.jpg 2.jpg":                 "found 2 pictures directly in it and no class folder",
 		"photos/1.jpg photos/2.jpg":   "",
 		"train/1.jpg test/2.jpg":      "found pictures directly in test and train and no class folders there",
@@ -102,7 +103,8 @@ func TestFoldersRefused(t *testing.T) {
 		}
 	}
 	both := fstest.MapFS{"train/cat/1.jpg": {}, "cat/2.jpg": {}}
-	for format, want := range map[Format]string{Folders: "cat train/cat/1.jpg", Classes: "cat cat/2.jpg train train/cat/1.jpg"} {
+	for format, want := range map[Format]string{Folders: "cat train/cat/1.jpg",
+		Classes: "cat cat/2.jpg train train/cat/1.jpg"} {
 		d, err := ReadFolders(both, "m", ReadOptions{Format: format})
 		var got []string
 		for i := range d.Samples {
@@ -137,7 +139,8 @@ func TestFoldersReading(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	text := strings.Join(*told, "\n")
-	for _, want := range []string{"m: read as class folders below d/images", "1 picture (in no class folder)", "2 .txt (no picture)",
+	for _, want := range []string{"m: read as class folders below d/images", "1 picture (in no class folder)",
+		"2 .txt (no picture)",
 		"1 folder without pictures (d/parts)", `kept apart: "Cat " and "cat"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told: %s", want, text)

@@ -46,7 +46,8 @@ func pictureTask(path string) string {
 var export = "[" + strings.Join([]string{
 	exported(11, pictureTask("/data/local-files/?d=photos/h%C3%A9ron%2017.jpg"),
 		annotated(1, 1, "2024-05-01T10:00:00Z", "", "heron")),
-	exported(12, pictureTask("/data/upload/4/3ffb2de1-stork.jpg"), annotated(2, 1, "2024-05-01T10:00:00Z", "", "stork")),
+	exported(12, pictureTask("/data/upload/4/3ffb2de1-stork.jpg"), annotated(2, 1, "2024-05-01T10:00:00Z", "",
+		"stork")),
 	exported(13, pictureTask("http://localhost:8080/data/local-files/?d=photos/3.jpg"),
 		annotated(3, 1, "2024-05-01T10:00:00Z", "", "stork", "heron")),
 	exported(14, pictureTask("photos/4.jpg"), annotated(4, 1, "2024-05-01T10:00:00Z", `, "was_cancelled": true`)),

@@ -130,7 +130,8 @@ func TestAuditByProxies(t *testing.T) {
 		asked.Scorer != "proxysim" || asked.Images[7].Score != a.Images[7].Score {
 		t.Errorf("--scorer proxysim gives another result: %s, %v", asked.Scorer, err)
 	}
-	fails(t, 2, "by the proxies of a run with the filter proxysim, which this run does not have", "audit", "run", "--scorer", "proxysim")
+	fails(t, 2, "by the proxies of a run with the filter proxysim, which this run does not have", "audit", "run",
+		"--scorer", "proxysim")
 	if err := os.Remove("soft/" + train.CheckpointFile); err != nil {
 		t.Fatal(err)
 	}

@@ -45,8 +45,8 @@ func TestHints(t *testing.T) {
 					t.Errorf("%s: the error of the hint %q is no text", name, advice)
 				}
 			}
-			what, todo := shown(message, nil), shown(advice, call.Args[2:])
-			rows[fmt.Sprintf("| %s | %s | %s |\n", path.Dir(name), what, todo)] = true
+			said, advised := shown(message, nil), shown(advice, call.Args[2:])
+			rows[fmt.Sprintf("| %s | %s | %s |\n", path.Dir(name), said, advised)] = true
 			return true
 		})
 	})

@@ -321,7 +321,8 @@ func TestDecisionsOnGoneImages(t *testing.T) {
 	if e.Gone != 2 || e.Example == "" || e.Kept != 3 || e.Dropped+e.Relabelled != 0 {
 		t.Errorf("got %+v", e)
 	}
-	if said := e.Text(); !strings.Contains(said, "2 decisions on images that are not in the manifest, such as "+e.Example) {
+	if said := e.Text(); !strings.Contains(said,
+		"2 decisions on images that are not in the manifest, such as "+e.Example) {
 		t.Errorf("said %q", said)
 	}
 	var list strings.Builder
