@@ -292,19 +292,6 @@ func guess(in *bufio.Reader) Format {
 	return CSV
 }
 
-// listLine splits a line of a list without a header: the label is what follows the last comma or, if there is none,
-// the last tab or space.
-func listLine(line string) (path, label string, ok bool) {
-	at := strings.LastIndexByte(line, ',')
-	if at < 0 {
-		at = strings.LastIndexAny(line, "\t ")
-	}
-	if at < 0 {
-		return "", "", false
-	}
-	return strings.TrimRight(line[:at], "\t "), strings.TrimSpace(line[at+1:]), true
-}
-
 // readCSV reads a manifest with a header and fields separated by comma.
 func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, error) {
 	bounded := &rowReader{r: r}
@@ -390,35 +377,6 @@ func (b *rowReader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	b.row += int64(n)
 	return n, err
-}
-
-// readPRISM reads lists without a header: path,label as PRISM released them, or path label as those of ImageNet and
-// Caffe. Labels are integers, unless the path has the ending of an image.
-func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
-	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 0, 1<<16), 1<<20)
-	var rows []row
-	for line := 1; in.Scan(); line++ {
-		text := strings.TrimRight(in.Text(), "\r")
-		if text == "" {
-			continue
-		}
-		p, label, ok := listLine(text)
-		if !ok {
-			return nil, fmt.Errorf("datasets: %s:%d: found %.200q, expected path,label or path label", name, line, text)
-		}
-		if _, err := strconv.Atoi(label); err != nil && !isImageName(p) {
-			return nil, fmt.Errorf("datasets: %s:%d: label %.80q is not an integer", name, line, label)
-		}
-		var err error
-		if rows, err = appendRow(rows, row{path: p, label: label}, opts); err != nil {
-			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
-		}
-	}
-	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("datasets: %s: %w", name, err)
-	}
-	return build(rows, nil), nil
 }
 
 // appendRow checks, completes and appends a row.

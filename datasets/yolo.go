@@ -1,0 +1,171 @@
+package datasets
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	_ "image/gif" // sizes of pictures
+	_ "image/jpeg"
+	_ "image/png"
+	"io"
+	"math"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	_ "golang.org/x/image/bmp"
+	_ "golang.org/x/image/webp"
+
+	"winnow/internal/document"
+	"winnow/internal/exif"
+)
+
+// yolo reads lines of a class number and a box, its centre and sides as shares of the picture's, or a polygon.
+func yolo(t *listing, text []byte, picture string, names []string) (list []box, width, height float64, err error) {
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		class, err := strconv.Atoi(fields[0])
+		v := make([]float64, len(fields)-1)
+		for i := range v {
+			if err == nil {
+				v[i], err = strconv.ParseFloat(fields[i+1], 64)
+			}
+		}
+		if err != nil || class < 0 || len(v) < 4 {
+			return nil, 0, 0, errOther
+		}
+		if width == 0 {
+			if width, height, err = t.size(picture); err != nil {
+				return nil, 0, 0, err
+			}
+		}
+		label := strconv.Itoa(class)
+		if len(names) > 0 {
+			if class >= len(names) {
+				return nil, 0, 0, fmt.Errorf("found the class %d, expected 0 to %d, as there are names", class,
+					len(names)-1)
+			}
+			label = names[class]
+		}
+		low := [2]float64{v[0] - v[2]/2, v[1] - v[3]/2}
+		high := [2]float64{v[0] + v[2]/2, v[1] + v[3]/2}
+		if len(v) > 5 { // a polygon; a fifth number is a confidence
+			low, high = [2]float64{v[0], v[1]}, [2]float64{v[0], v[1]}
+			for i, c := range v[:len(v)&^1] {
+				low[i%2], high[i%2] = min(low[i%2], c), max(high[i%2], c)
+			}
+		}
+		pixels := func(share, side float64) float64 { return math.Round(share*side*1e4) / 1e4 }
+		list = append(list, box{label, []float64{pixels(low[0], width), pixels(low[1], height),
+			pixels(high[0]-low[0], width), pixels(high[1]-low[1], height)}})
+	}
+	return list, width, height, nil
+}
+
+// size returns the sides of a picture as it is shown, by its header.
+func (t *listing) size(picture string) (width, height float64, err error) {
+	f, err := t.fsys.Open(picture)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, 1<<20))
+	if err != nil {
+		return 0, 0, err
+	}
+	c, format, err := image.DecodeConfig(bytes.NewReader(head))
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s: its size, which the boxes need: %w", picture, err)
+	}
+	if exif.Orientation(format, head) > 4 {
+		c.Width, c.Height = c.Height, c.Width
+	}
+	return float64(c.Width), float64(c.Height), nil
+}
+
+// classNames returns the names of YOLO's class numbers: names in a YAML file at the top, or the lines of obj.names or
+// classes.txt; nil if there are none.
+func (t *listing) classNames() ([]string, error) {
+	for _, p := range t.others {
+		base := strings.ToLower(path.Base(p))
+		if strings.Count(p, "/") > 2 {
+			continue
+		}
+		switch {
+		case strings.HasSuffix(base, ".yaml") || strings.HasSuffix(base, ".yml"):
+			text, err := readSmall(t.fsys, p)
+			if err != nil {
+				return nil, err
+			}
+			root, err := document.Parse(text)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", p, err)
+			}
+			if names := yamlNames(root); names != nil {
+				return names, nil
+			}
+		case strings.HasSuffix(base, ".names") || base == "classes.txt":
+			text, err := readSmall(t.fsys, p)
+			if err != nil {
+				return nil, err
+			}
+			var names []string
+			for line := range strings.Lines(string(text)) {
+				names = append(names, strings.TrimSpace(line))
+			}
+			return names, nil
+		}
+	}
+	return nil, nil
+}
+
+// yamlNames returns the list names of a data.yaml, or its map from numbers.
+func yamlNames(root ast.Node) []string {
+	pairs := func(n ast.Node) []*ast.MappingValueNode {
+		switch n := n.(type) {
+		case *ast.MappingNode:
+			return n.Values
+		case *ast.MappingValueNode:
+			return []*ast.MappingValueNode{n}
+		}
+		return nil
+	}
+	for _, p := range pairs(root) {
+		if plainKey(p.Key.String()) != "names" {
+			continue
+		}
+		if list, ok := p.Value.(*ast.SequenceNode); ok {
+			var names []string
+			for _, v := range list.Values {
+				names = append(names, scalar(v))
+			}
+			return names
+		}
+		var names []string
+		for _, v := range pairs(p.Value) {
+			n, err := strconv.Atoi(plainKey(v.Key.String()))
+			if err != nil || n < 0 || n > 1<<16 {
+				return nil
+			}
+			for len(names) <= n {
+				names = append(names, strconv.Itoa(len(names)))
+			}
+			names[n] = scalar(v.Value)
+		}
+		return names
+	}
+	return nil
+}
+
+func plainKey(text string) string { return strings.Trim(strings.TrimSpace(text), `"'`) }
+
+func scalar(n ast.Node) string {
+	if s, ok := n.(*ast.StringNode); ok {
+		return s.Value
+	}
+	return plainKey(n.String())
+}
