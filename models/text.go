@@ -78,6 +78,9 @@ func (r *Report) Write(out io.Writer) error {
 	default:
 		line("file", "not here")
 	}
+	for _, name := range r.Beside {
+		line("data file", "%s, in the same folder", name)
+	}
 	line("sha256", "%s", r.SHA256)
 	if s := r.Structure; s != nil {
 		line("format", "ONNX opset %d, IR %d%s", s.Opset, s.IRVersion, writtenBy(s.Producer))

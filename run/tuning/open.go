@@ -109,7 +109,7 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 			return err
 		}
 	}
-	if c.Cut, err = models.Prepare(c.Backbone.Entry, c.Backbone.Data, output); err != nil {
+	if c.Cut, err = models.Prepare(c.Backbone, output); err != nil {
 		return err
 	}
 	for _, line := range slices.Concat(c.Backbone.Warnings, c.Cut.Warnings) {
