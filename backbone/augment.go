@@ -137,7 +137,7 @@ func (a Augmentation) resize(p Preprocessing) Preprocessing {
 	case a.Resize > 0:
 		p.Resize = a.Resize
 	case a.Pad == 0:
-		p.Resize = (p.Crop*256 + 112) / 224
+		p.Resize = (p.Crop*256 + 112) / 224 // the box is in proportion
 	}
 	p.Exact = p.Resize > 0 && (p.Exact || a.Exact)
 	p.Long = p.Long && p.Resize > 0 && !p.Exact

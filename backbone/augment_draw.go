@@ -55,18 +55,18 @@ func (a Augmentation) plan(p Preprocessing, w, h int, d *draws) view {
 	var v view
 	switch a.Crop {
 	case cropResized:
-		x, y, bw, bh := a.part(w, h, d)
+		x, y, bw, bh := a.part(w, h, float64(p.Crop)/float64(p.High()), d)
 		v.across = strip{from: x, n: bw, out: p.Crop, total: p.Crop}
-		v.down = strip{from: y, n: bh, out: p.Crop, total: p.Crop}
+		v.down = strip{from: y, n: bh, out: p.High(), total: p.High()}
 	case cropRandom:
 		rw, rh := a.resize(p).target(w, h)
-		v.across, v.down = padded(w, rw, p.Crop, a.Pad), padded(h, rh, p.Crop, a.Pad)
-		v.across.start, v.down.start = index(d.x, v.across.total-p.Crop), index(d.y, v.down.total-p.Crop)
+		v.across, v.down = padded(w, rw, p.Crop, a.Pad), padded(h, rh, p.High(), a.Pad)
+		v.across.start, v.down.start = index(d.x, v.across.total-p.Crop), index(d.y, v.down.total-p.High())
 	default:
 		rw, rh := p.target(w, h)
-		v.across, v.down = padded(w, rw, p.Crop, 0), padded(h, rh, p.Crop, 0)
+		v.across, v.down = padded(w, rw, p.Crop, 0), padded(h, rh, p.High(), 0)
 		v.across.start, _, _ = centre(rw, p.Crop)
-		v.down.start, _, _ = centre(rh, p.Crop)
+		v.down.start, _, _ = centre(rh, p.High())
 	}
 	v.flip = d.flip < a.Flip
 	v.warp = a.planWarp(d)
@@ -86,9 +86,11 @@ func index(u float64, last int) int { return min(int(u*float64(last+1)), last) }
 
 // part returns the rectangle of a "resized" crop. Its area is a uniform share of the picture's, its aspect
 // uniform in the logarithm; both are drawn until the rectangle fits. After ten tries it is the centre, as large
-// as the aspects allow. Sizes are rounded half to even. Source: torchvision, RandomResizedCrop.get_params.
-func (a Augmentation) part(w, h int, d *draws) (x, y, bw, bh int) {
+// as the aspects allow. Aspects are multiples of the network's own, 1 for a square. Sizes are rounded half to even.
+// Source: torchvision, RandomResizedCrop.get_params.
+func (a Augmentation) part(w, h int, own float64, d *draws) (x, y, bw, bh int) {
 	scale, ratio := a.bounds()
+	ratio[0], ratio[1] = ratio[0]*own, ratio[1]*own
 	for _, t := range d.parts {
 		area := float64(w) * float64(h) * between(t.area, scale[0], scale[1])
 		aspect := math.Exp(between(t.ratio, math.Log(ratio[0]), math.Log(ratio[1])))

@@ -4,7 +4,7 @@ import "image"
 
 // form is how a picture was resized. The zero value is a picture as decoded.
 type form struct {
-	resize        int
+	resize, high  int // of the box
 	exact, long   bool
 	grey          bool
 	interpolation string
@@ -17,7 +17,7 @@ func (v *Viewer) form() form {
 	if v.a.Crop == cropResized || r.Resize == 0 {
 		return form{}
 	}
-	return form{r.Resize, r.Exact, r.Long, r.Channels == "L", r.Interpolation}
+	return form{r.Resize, r.box(), r.Exact, r.Long, r.Channels == "L", r.Interpolation}
 }
 
 // reducedBytes returns how many bytes reduced(img) takes.

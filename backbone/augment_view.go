@@ -28,18 +28,19 @@ func NewViewer(p Preprocessing, a Augmentation) (*Viewer, error) {
 	if err := a.validate(); err != nil {
 		return nil, err
 	}
-	if a.Pad >= p.Crop {
-		return nil, fmt.Errorf("backbone: augmentation: pad is %d, expected less than the network's size of %d",
-			a.Pad, p.Crop)
+	if a.Pad >= min(p.Crop, p.High()) {
+		return nil, fmt.Errorf("backbone: augmentation: pad is %d, expected less than the network's size of %s",
+			a.Pad, p.SizeText())
 	}
-	if r := a.resize(p).Resize; a.Crop == cropRandom && r > 0 && r+2*a.Pad < p.Crop {
+	if r := a.resize(p); a.Crop == cropRandom && r.Resize > 0 &&
+		(r.Resize+2*a.Pad < p.Crop || r.box()+2*a.Pad < p.High()) {
 		return nil, fmt.Errorf("backbone: augmentation: resize is %d with pad %d, "+
-			"expected at least the network's size of %d", r, a.Pad, p.Crop)
+			"expected at least the network's size of %s", r.Resize, a.Pad, p.SizeText())
 	}
 	return &Viewer{q: q, a: a}, nil
 }
 
-// Into fills dst with one view: Planes × Crop × Crop values in the order channel, row, column.
+// Into fills dst with one view: Planes × High × Crop values in the order channel, row, column.
 //
 // Every view takes 34 numbers from rng (rng.Float64), for any augmentation and any picture. The zero
 // Augmentation takes none: rng may then be nil, and dst is, bit for bit, that of [Preprocessor.Into].
@@ -62,18 +63,17 @@ func (v *Viewer) Into(dst []float32, img image.Image, rng *rand.Rand) error {
 }
 
 func (v *Viewer) render(dst []float32, img image.Image, w view) {
-	side := v.q.p.Crop
-	frame := area{w.across.start, w.down.start, side, side}
+	frame := area{w.across.start, w.down.start, v.q.p.Crop, v.q.p.High()}
 	if !w.warp.on() && !w.colour.on() {
 		v.direct(dst, img, w, frame)
 		return
 	}
 	v.pix = features.Grow(v.pix, v.q.p.Size())
 	if w.warp.on() {
-		from := w.warp.needs(side, frame, w.across.total, w.down.total)
+		from := w.warp.needs(frame, w.across.total, w.down.total)
 		v.canvas = features.Grow(v.canvas, v.q.p.Planes()*from.w*from.h)
 		v.paint(v.canvas, img, w, from)
-		w.warp.apply(v.pix, side, v.canvas, from, frame, v.q.p.Planes())
+		w.warp.apply(v.pix, v.canvas, from, frame, v.q.p.Planes())
 	} else {
 		v.paint(v.pix, img, w, frame)
 	}
@@ -126,11 +126,11 @@ func (v *Viewer) direct(dst []float32, img image.Image, w view, frame area) {
 // emitFlipped is [Preprocessor.emit] from right to left.
 func (v *Viewer) emitFlipped(dst []float32, y, x int, values []int32) {
 	q := v.q
-	side, n := q.p.Crop, len(q.across.start)
+	wide, high, n := q.p.Crop, q.p.High(), len(q.across.start)
 	for c := range q.p.Planes() {
 		at := q.plane[c]
 		levels := &q.levels[at]
-		out := dst[(at*side+y)*side+side-x-n:][:n]
+		out := dst[(at*high+y)*wide+wide-x-n:][:n]
 		for i, s := range values[c*n:][:n] {
 			out[n-1-i] = levels[clipTable[uint32(s)>>weightBits]]
 		}
@@ -158,16 +158,16 @@ func (v *Viewer) paint(dst []byte, img image.Image, w view, from area) {
 // normalise turns the bytes of a view into what the network expects.
 func (v *Viewer) normalise(dst []float32, flip bool) {
 	q := v.q
-	side := q.p.Crop
+	wide, high := q.p.Crop, q.p.High()
 	for c := range q.p.Planes() {
 		at := q.plane[c]
 		levels := &q.levels[at]
-		for y := range side {
-			in := v.pix[(c*side+y)*side:][:side]
-			out := dst[(at*side+y)*side:][:side]
+		for y := range high {
+			in := v.pix[(c*high+y)*wide:][:wide]
+			out := dst[(at*high+y)*wide:][:wide]
 			if flip {
 				for x, b := range in {
-					out[side-1-x] = levels[b]
+					out[wide-1-x] = levels[b]
 				}
 				continue
 			}

@@ -10,7 +10,7 @@ import "math"
 type warp struct {
 	angle       float64 // radians, clockwise as y points down
 	zoom        float64 // 0: no warp
-	right, down float64 // shares of the view's side
+	right, down float64 // shares of the view's width and height
 }
 
 func (a Augmentation) planWarp(d *draws) warp {
@@ -29,23 +29,23 @@ func (w warp) on() bool { return w.zoom != 0 }
 
 // inverse maps a view's sample to its origin: sample (x, y) comes from (ax·x + bx·y + cx, ay·x + by·y + cy).
 // Both are counted from the centre of the view's first sample.
-func (w warp) inverse(side int) (ax, bx, cx, ay, by, cy float64) {
+func (w warp) inverse(wide, high int) (ax, bx, cx, ay, by, cy float64) {
 	sin, cos := math.Sincos(w.angle)
 	ax, bx = cos/w.zoom, sin/w.zoom
 	ay, by = -sin/w.zoom, cos/w.zoom
-	middle := float64(side-1) / 2
-	x, y := -middle-w.right*float64(side), -middle-w.down*float64(side)
-	return ax, bx, ax*x + bx*y + middle, ay, by, ay*x + by*y + middle
+	midX, midY := float64(wide-1)/2, float64(high-1)/2
+	x, y := -midX-w.right*float64(wide), -midY-w.down*float64(high)
+	return ax, bx, ax*x + bx*y + midX, ay, by, ay*x + by*y + midY
 }
 
 // needs returns the area that a view's samples come from, within a picture of width × height. frame is the
 // view's place without the warp.
-func (w warp) needs(side int, frame area, width, height int) area {
-	ax, bx, cx, ay, by, cy := w.inverse(side)
-	last := float64(side - 1)
+func (w warp) needs(frame area, width, height int) area {
+	ax, bx, cx, ay, by, cy := w.inverse(frame.w, frame.h)
+	lastX, lastY := float64(frame.w-1), float64(frame.h-1)
 	reach := func(a, b, c float64, first, size int) (lo, n int) {
-		least := c + min(a, 0)*last + min(b, 0)*last
-		most := c + max(a, 0)*last + max(b, 0)*last
+		least := c + min(a, 0)*lastX + min(b, 0)*lastY
+		most := c + max(a, 0)*lastX + max(b, 0)*lastY
 		lo = min(max(first+int(math.Floor(least)), 0), size-1)
 		return lo, min(max(first+int(math.Floor(most))+2, lo+1), size) - lo
 	}
@@ -54,21 +54,21 @@ func (w warp) needs(side int, frame area, width, height int) area {
 	return area{x, y, n, m}
 }
 
-// apply fills dst, planes × side × side, from the bytes of an area. Coordinates are integers in units of 2⁻³²
+// apply fills dst, planes × frame.h × frame.w, from the bytes of an area. Coordinates are integers in units of 2⁻³²
 // samples; the upper half of the fraction is the weight. Integers are twice as fast as floats here, and the
 // same on every machine.
-func (w warp) apply(dst []byte, side int, src []byte, from, frame area, planes int) {
+func (w warp) apply(dst, src []byte, from, frame area, planes int) {
 	const one = 1 << 32
-	ax, bx, cx, ay, by, cy := w.inverse(side)
+	ax, bx, cx, ay, by, cy := w.inverse(frame.w, frame.h)
 	cx, cy = cx+float64(frame.x-from.x), cy+float64(frame.y-from.y)
 	fixed := func(v float64) int64 { return int64(math.RoundToEven(v * one)) }
 	stepX, stepY := fixed(ax), fixed(ay)
 	lastX, lastY := int64(from.w-1)*one, int64(from.h-1)*one
 	size := from.w * from.h
-	for y := range side {
+	for y := range frame.h {
 		atX, atY := fixed(bx*float64(y)+cx), fixed(by*float64(y)+cy)
-		row := dst[y*side:]
-		for x := range side {
+		row := dst[y*frame.w:]
+		for x := range frame.w {
 			sx, sy := min(max(atX, 0), lastX), min(max(atY, 0), lastY)
 			atX, atY = atX+stepX, atY+stepY
 			at := int(sy>>32)*from.w + int(sx>>32)
@@ -85,7 +85,7 @@ func (w warp) apply(dst []byte, side int, src []byte, from, frame area, planes i
 				p = p[: below+right+1 : below+right+1]
 				upper := uint64(p[0])*(1<<16-fx) + uint64(p[right])*fx
 				lower := uint64(p[below])*(1<<16-fx) + uint64(p[below+right])*fx
-				row[c*side*side+x] = uint8((upper*(1<<16-fy) + lower*fy + 1<<31) >> 32)
+				row[c*frame.h*frame.w+x] = uint8((upper*(1<<16-fy) + lower*fy + 1<<31) >> 32)
 			}
 		}
 	}

@@ -7,15 +7,19 @@ func (p Preprocessing) Describe() string {
 	resize := "no resize"
 	switch {
 	case p.Resize > 0 && p.Exact:
-		resize = fmt.Sprintf("resize to %d×%d (%s)", p.Resize, p.Resize, p.Interpolation)
+		resize = fmt.Sprintf("resize to %d×%d (%s)", p.box(), p.Resize, p.Interpolation)
+	case p.Long && p.Height > 0:
+		resize = fmt.Sprintf("resize to fit into %d×%d (%s), the rest black", p.box(), p.Resize, p.Interpolation)
 	case p.Long:
 		resize = fmt.Sprintf("resize the longer side to %d (%s), the rest black", p.Resize, p.Interpolation)
+	case p.Resize > 0 && p.Height > 0:
+		resize = fmt.Sprintf("resize to cover %d×%d (%s)", p.box(), p.Resize, p.Interpolation)
 	case p.Resize > 0:
 		resize = fmt.Sprintf("resize the shorter side to %d (%s)", p.Resize, p.Interpolation)
 	}
 	n := p.Planes()
-	text := fmt.Sprintf("%s, crop %d×%d, %s × %.6g, mean %v, std %v",
-		resize, p.Crop, p.Crop, p.Channels, p.Scale, p.Mean[:n], p.Std[:n])
+	text := fmt.Sprintf("%s, crop %s, %s × %.6g, mean %v, std %v",
+		resize, p.SizeText(), p.Channels, p.Scale, p.Mean[:n], p.Std[:n])
 	if p.Decoder != "" {
 		text += ", decoder " + p.Decoder
 	}

@@ -1,6 +1,9 @@
 package backbone
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // maxSide bounds sizes in a Preprocessing. More is a typing error; no network needs it.
 const maxSide = 1 << 14
@@ -17,6 +20,12 @@ func (p Preprocessing) Validate() error {
 	case p.Crop < 1 || p.Crop > maxSide:
 		return fmt.Errorf("backbone: preprocessing: crop is %d, expected the network's input side, 1 to %d",
 			p.Crop, maxSide)
+	case p.Height < 0 || p.Height > maxSide || p.Height == p.Crop:
+		return fmt.Errorf("backbone: preprocessing: height is %d, expected 0 (as the width of %d) or another, to %d",
+			p.Height, p.Crop, maxSide)
+	case p.box() > maxSide:
+		return fmt.Errorf("backbone: preprocessing: resize is %d for a network of %s, expected at most %d high",
+			p.Resize, p.SizeText(), maxSide)
 	case !known:
 		return fmt.Errorf("backbone: preprocessing: interpolation is %q, expected bilinear, bicubic or lanczos",
 			p.Interpolation)
@@ -40,28 +49,52 @@ func (p Preprocessing) Validate() error {
 	return nil
 }
 
-// Size returns the number of float32 values of one picture: Planes × Crop × Crop.
-func (p Preprocessing) Size() int { return p.Planes() * p.Crop * p.Crop }
+// Size returns the number of float32 values of one picture: Planes × High × Crop.
+func (p Preprocessing) Size() int { return p.Planes() * p.High() * p.Crop }
 
-// target returns the size of a picture after the resize, as torchvision's Resize computes it: one side exactly,
-// the shorter one, or with Long the longer one; the other rounded down.
+// High returns the height of the network's input.
+func (p Preprocessing) High() int { return cmp.Or(p.Height, p.Crop) }
+
+// SizeText is the size of the network's input, height first as in shapes of tensors: "256×128".
+func (p Preprocessing) SizeText() string { return fmt.Sprintf("%d×%d", p.High(), p.Crop) }
+
+// WithSize returns p for a network whose input is w wide and h high.
+func (p Preprocessing) WithSize(w, h int) Preprocessing {
+	if p.Crop, p.Height = w, h; w == h {
+		p.Height = 0
+	}
+	return p
+}
+
+// box returns the height of the box that Resize is the width of.
+func (p Preprocessing) box() int {
+	if p.Height == 0 || p.Resize == 0 {
+		return p.Resize
+	}
+	return max((2*p.Resize*p.Height+p.Crop)/(2*p.Crop), 1)
+}
+
+// target returns the size of a picture after the resize. For a square it is as torchvision's Resize computes it: one
+// side exactly, the shorter one, or with Long the longer one; the other rounded down. In general one side is exactly
+// that of the box, so that the picture just covers the box, or with Long just fits into it.
 func (p Preprocessing) target(w, h int) (int, int) {
+	bw, bh := int64(p.Resize), int64(p.box())
 	switch {
 	case p.Resize == 0:
 		return w, h
 	case p.Exact:
-		return p.Resize, p.Resize
-	case (w <= h) != p.Long:
-		return p.Resize, max(int(int64(p.Resize)*int64(h)/int64(w)), 1)
+		return int(bw), int(bh)
+	case (int64(w)*bh <= int64(h)*bw) != p.Long:
+		return int(bw), max(int(bw*int64(h)/int64(w)), 1)
 	}
-	return max(int(int64(p.Resize)*int64(w)/int64(h)), 1), p.Resize
+	return max(int(bh*int64(w)/int64(h)), 1), int(bh)
 }
 
-// Fits returns the names of the ways to make a picture square: squash it; resize the shorter side and crop the
-// middle (short); resize the longer side and leave the rest black (long).
+// Fits returns the names of the ways to bring a picture into the network's shape, usually a square: squash it; resize
+// the shorter side and crop the middle (short); resize the longer side and leave the rest black (long).
 func Fits() []string { return []string{"squash", "short", "long"} }
 
-// Fitted returns p with pictures made square in this way. Squash and long use the network's size, so that all
+// Fitted returns p with pictures brought into shape in this way. Squash and long use the network's size, so that all
 // of a picture is seen. Short keeps p's resize, or uses the network's size if p has none.
 func (p Preprocessing) Fitted(fit string) Preprocessing {
 	was := p.Resize

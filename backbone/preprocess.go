@@ -52,7 +52,7 @@ func Preprocess(dst []float32, img image.Image, p Preprocessing) error {
 	return q.Into(dst, img)
 }
 
-// Into fills dst with one picture: Planes × Crop × Crop values in the order channel, row, column.
+// Into fills dst with one picture: Planes × High × Crop values in the order channel, row, column.
 func (q *Preprocessor) Into(dst []float32, img image.Image) error {
 	if len(dst) != q.p.Size() {
 		return fmt.Errorf("backbone: room for %d values, expected %d", len(dst), q.p.Size())
@@ -65,8 +65,8 @@ func (q *Preprocessor) Into(dst []float32, img image.Image) error {
 	e := extentOf(img)
 	rw, rh := q.p.target(e.w, e.h)
 	x0, x1, left := centre(rw, q.p.Crop)
-	y0, y1, top := centre(rh, q.p.Crop)
-	if x1-x0 < q.p.Crop || y1-y0 < q.p.Crop {
+	y0, y1, top := centre(rh, q.p.High())
+	if x1-x0 < q.p.Crop || y1-y0 < q.p.High() {
 		q.fillZero(dst)
 	}
 	q.across.compute(w, e.reduced(e.w), rw, x0, x1, q.kernel)
@@ -77,9 +77,9 @@ func (q *Preprocessor) Into(dst []float32, img image.Image) error {
 
 // fillZero paints the picture black: the padding of a crop that is larger than the picture.
 func (q *Preprocessor) fillZero(dst []float32) {
-	side := q.p.Crop * q.p.Crop
+	size := q.p.High() * q.p.Crop
 	for c := range q.p.Planes() {
-		plane := dst[c*side : (c+1)*side]
+		plane := dst[c*size : (c+1)*size]
 		for i := range plane {
 			plane[i] = q.levels[c][0]
 		}
@@ -150,11 +150,11 @@ func toGrey(line []byte) []byte {
 
 // emit rounds one output row to bytes and writes their normalised values.
 func (q *Preprocessor) emit(dst []float32, y, left int, values []int32) {
-	side, n := q.p.Crop, len(q.across.start)
+	wide, high, n := q.p.Crop, q.p.High(), len(q.across.start)
 	for c := range q.p.Planes() {
 		at := q.plane[c]
 		levels := &q.levels[at]
-		out := dst[(at*side+y)*side+left:][:n]
+		out := dst[(at*high+y)*wide+left:][:n]
 		for i, v := range values[c*n:][:n] {
 			out[i] = levels[clipTable[uint32(v)>>weightBits]]
 		}

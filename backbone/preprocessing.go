@@ -13,11 +13,12 @@ import (
 // Preprocessing describes a network's input. The zero value is not valid; each entry of models has one.
 type Preprocessing struct {
 	// Resize is the target of the resize, pixels; 0: no resize. With Exact the result is Resize×Resize, whatever the
-	// aspect; otherwise the shorter side becomes Resize.
+	// aspect; otherwise the shorter side becomes Resize. For a network that is not square, Resize is the width of a
+	// box of the network's aspect: with Exact the result is the box, otherwise it just covers it.
 	Resize int  `json:"resize" yaml:"resize"`
 	Exact  bool `json:"exact" yaml:"exact"`
 
-	Crop          int        `json:"crop" yaml:"crop"`                   // side of the centre crop: the input size
+	Crop          int        `json:"crop" yaml:"crop"`                   // width of the centre crop: the input size
 	Interpolation string     `json:"interpolation" yaml:"interpolation"` // bilinear, bicubic, lanczos; antialiased
 	Channels      string     `json:"channels" yaml:"channels"`           // RGB, BGR, L (one grey channel)
 	Scale         float32    `json:"scale" yaml:"scale"`                 // multiplies each byte (1/255 or 1)
@@ -25,8 +26,11 @@ type Preprocessing struct {
 	Std           [3]float32 `json:"std" yaml:"std"`                     // then divided by
 	EXIF          bool       `json:"exif" yaml:"exif"`                   // apply EXIF orientation; the papers do not
 
-	// Long resizes the longer side to Resize instead of the shorter: all of the picture is seen, and the rest of
-	// the crop is black.
+	// Height is the height of the centre crop; 0: Crop, a square.
+	Height int `json:"height,omitempty" yaml:"height,omitempty"`
+
+	// Long resizes the longer side to Resize instead of the shorter (to fit into the box): all of the picture is seen,
+	// and the rest of the crop is black.
 	Long    bool   `json:"long,omitempty" yaml:"long"`
 	Decoder string `json:"decoder,omitempty" yaml:"decoder"` // FastDecoder, or "" for ExactDecoder
 }

@@ -21,16 +21,17 @@ func (r *Registry) AddFile(path, name string, s Settings) (*Backbone, *Prepared,
 	if err != nil {
 		return nil, nil, fmt.Errorf("models: %w", err)
 	}
-	m, err := readModel(path, data)
+	b := &Backbone{Path: path, Entry: Entry{Name: name, File: path}}
+	b.of(data)
+	m, err := b.read()
 	if err != nil {
 		return nil, nil, err
 	}
-	b := &Backbone{Path: path, Data: data, Entry: Entry{Name: name, SHA256: Sum(data)}}
 	if err := r.describe(b, m, s); err != nil {
 		return nil, nil, err
 	}
 	b.File = path
-	p, err := prepare(b.Entry, m, "")
+	p, err := b.prepare(m, "")
 	if err != nil {
 		return nil, nil, err
 	}

@@ -24,8 +24,8 @@ func (r *Registry) AddNew(e Entry, data []byte, path string) (*Backbone, *Prepar
 		return nil, nil, fmt.Errorf("models: %w", err)
 	}
 	e.File, e.SHA256 = path, Sum(data)
-	b := &Backbone{Entry: e, Path: path, Data: data}
-	p, err := Prepare(e, data, "")
+	b := &Backbone{Entry: e, Path: path, Data: data, Size: int64(len(data))}
+	p, err := Prepare(b, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,11 +51,11 @@ func (r *Registry) free(e Entry) error {
 func writeNew(path string, data []byte) error {
 	old, err := readFile(path)
 	switch {
-	case err == nil && Sum(old) == Sum(data):
+	case err == nil && old.sum == Sum(data):
 		return nil
 	case err == nil:
 		return fmt.Errorf("models: %s: exists with sha256 %s, the new model has %s: remove it or name another file",
-			path, Sum(old), Sum(data))
+			path, old.sum, Sum(data))
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("models: %w", err)
 	}

@@ -18,7 +18,7 @@ import (
 type Entry struct {
 	Name string `json:"name"`
 	File string `json:"file"` // its path; a bare name is searched in the folders
-	// SHA256 is the hex sha256 of the file, "" if users export the file themselves.
+	// SHA256 is the hex sha256 of the file (with data files, see [SumOf]), "" if users export the file themselves.
 	SHA256        string                 `json:"sha256,omitempty"`
 	Input         string                 `json:"input,omitempty"`  // tensor to feed; "": the model's only input
 	Output        string                 `json:"output,omitempty"` // tensor to cut at; "": found in the graph
@@ -32,7 +32,10 @@ type Entry struct {
 type Backbone struct {
 	Entry
 	Path     string   // where the file was read; "" if it is compiled in
-	Data     []byte   // the file
+	Data     []byte   // the file, with the values of its data files
+	Folder   string   // where data files are that are too large for Data, which refers to them; "": none
+	Beside   []string // the names of all data files
+	Size     int64    // bytes of all files
 	Warnings []string // one line each, for the user
 	Guessed  bool     // the preprocessing is unknown: ImageNet's is assumed
 }
@@ -43,13 +46,12 @@ func Sum(data []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// SumOf returns the sha256 of a model file in hex.
+// SumOf returns the sha256 of a model file in hex. If the values of its weights are in data files beside it, it is the
+// sha256 of a list: a line with the hex sha256 of the model file, then one for each data file, in the order of their
+// names, with its hex sha256, a space, and its name in the model. A change of any of the files changes it.
 func SumOf(path string) (string, error) {
-	data, err := readFile(path)
-	if err != nil {
-		return "", err
-	}
-	return Sum(data), nil
+	s, err := readFile(path)
+	return s.sum, err
 }
 
 // checkName returns an error if name cannot be an entry's name.

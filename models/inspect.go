@@ -8,12 +8,13 @@ import (
 // Report is what is known about a backbone without running it.
 type Report struct {
 	Entry
-	Path       string          `json:"path"`      // where the file is; "" if it is compiled in or missing
-	Found      bool            `json:"found"`     // the file was found and has the recorded sha256
-	Compiled   bool            `json:"compiled"`  // the file is part of the program
-	Recorded   bool            `json:"recorded"`  // an entry records the preprocessing
-	Structure  *Structure      `json:"structure"` // nil if there is no file
-	Feature    *FeatureReport  `json:"feature"`   // nil if none was found
+	Path       string          `json:"path"`             // where the file is; "" if it is compiled in or missing
+	Found      bool            `json:"found"`            // the file was found and has the recorded sha256
+	Beside     []string        `json:"beside,omitempty"` // data files that the model keeps its weights in
+	Compiled   bool            `json:"compiled"`         // the file is part of the program
+	Recorded   bool            `json:"recorded"`         // an entry records the preprocessing
+	Structure  *Structure      `json:"structure"`        // nil if there is no file
+	Feature    *FeatureReport  `json:"feature"`          // nil if none was found
 	Candidates []TensorSummary `json:"candidates"`
 	Choices    []ChoiceReport  `json:"choices"`             // features of a vision transformer by name
 	Stages     []StageReport   `json:"stages"`              // where fine-tuning may start, from the input on
@@ -31,7 +32,7 @@ type Structure struct {
 	Opset      int64           `json:"opset"`
 	Nodes      int             `json:"nodes"`
 	Parameters int64           `json:"parameters"`
-	Bytes      int             `json:"bytes"`
+	Bytes      int64           `json:"bytes"` // of all files
 	Inputs     []TensorSummary `json:"inputs"`
 	Outputs    []TensorSummary `json:"outputs"`
 }
@@ -84,7 +85,7 @@ func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
 		rep.Problems = append(rep.Problems, err.Error())
 		return rep, nil
 	}
-	m, err := readModel(b.File, b.Data)
+	m, err := b.read()
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +101,11 @@ func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
 		err = b.guess(m, s)
 	}
 	unclear := problem(err)
-	rep.Entry, rep.Path, rep.Found, rep.Recorded = b.Entry, b.Path, true, recorded
+	rep.Entry, rep.Path, rep.Beside, rep.Found, rep.Recorded = b.Entry, b.Path, b.Beside, true, recorded
 	rep.published(r)
 	rep.Compiled = b.Path == ""
 	rep.Warnings = append(rep.Warnings, b.Warnings...)
-	rep.Structure = structure(m, len(b.Data))
+	rep.Structure = structure(m, b.Size)
 	rep.Candidates = summaries(graph.Candidates(m, candidates))
 	if unclear {
 		return rep, nil
@@ -112,7 +113,7 @@ func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
 	for _, c := range graph.Choices(sizedForTokens(m, b.Preprocessing)) {
 		rep.Choices = append(rep.Choices, ChoiceReport(c))
 	}
-	if p, err := prepare(b.Entry, m, ""); !problem(err) {
+	if p, err := b.prepare(m, ""); !problem(err) {
 		rep.Feature = &FeatureReport{p.Cut, p.Dim, p.Why}
 		rep.Warnings = append(rep.Warnings, p.Warnings...)
 		rep.Stages = stages(p)
@@ -135,7 +136,7 @@ func (rep *Report) published(r *Registry) {
 func stages(p *Prepared) []StageReport {
 	list := []StageReport{}
 	m, err := graph.Read(p.Model)
-	if err != nil {
+	if err != nil || p.Folder != "" { // the weights are too large to be trained
 		return list // cannot happen: prepare wrote the model from one that could be read
 	}
 	for _, s := range gradient.Stages(gradient.Untie(m), p.Tensor) {
@@ -144,7 +145,7 @@ func stages(p *Prepared) []StageReport {
 	return list
 }
 
-func structure(m *graph.Model, size int) *Structure {
+func structure(m *graph.Model, size int64) *Structure {
 	return &Structure{
 		Producer: m.Producer, IRVersion: m.IRVersion, Opset: m.Opset(), Nodes: len(m.Graph.Nodes),
 		Parameters: m.Graph.Parameters(), Bytes: size,

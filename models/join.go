@@ -1,6 +1,7 @@
 package models
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -25,6 +26,9 @@ type Joined struct {
 // embedding, or a similar name if the backbone already uses that one. about is added to the model's metadata and
 // replaces older values.
 func Join(p *Prepared, h *head.Head, about map[string]string) (*Joined, error) {
+	if p.Folder != "" {
+		return nil, errors.New("models: the backbone is larger than the 2 GiB that one ONNX file can hold")
+	}
 	m, err := graph.Read(p.Model)
 	if err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func TestJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	for feature, output := range map[string]string{"pool": "embedding", "embedding": "embedding_2"} {
-		p, err := Prepare(tinyEntry(), tinyBackbone(feature, 1), "")
+		p, err := Prepare(fileOf(tinyEntry(), tinyBackbone(feature, 1)), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestJoin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Prepare(tinyEntry(), tinyBackbone("pool", 1), "")
+	p, err := Prepare(fileOf(tinyEntry(), tinyBackbone("pool", 1)), "")
 	if err != nil {
 		t.Fatal(err)
 	}

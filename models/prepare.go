@@ -10,6 +10,7 @@ import (
 // Prepared is a backbone cut to its feature vector, ready to run.
 type Prepared struct {
 	Model    []byte   // ONNX, with one output
+	Folder   string   // where data files are that Model refers to; "": none
 	Input    string   // name of the tensor to feed
 	Tensor   string   // name of the output: [N,Dim]
 	Cut      string   // the tensor of the original model at which it was cut
@@ -19,29 +20,38 @@ type Prepared struct {
 	Warnings []string // one line each, for the user
 }
 
-// Prepare reads a model and cuts it at its feature tensor: output if given, else the entry's, else the one found in
-// the graph. output may be a feature of a vision transformer by name (see [graph.Choices]). A tensor that is not
-// one vector per image is converted into one (see [graph.Vector]).
-func Prepare(e Entry, data []byte, output string) (*Prepared, error) {
-	m, err := readModel(e.File, data)
+// Prepare cuts a backbone at its feature tensor: output if given, else the entry's, else the one found in the graph.
+// output may be a feature of a vision transformer by name (see [graph.Choices]). A tensor that is not one vector per
+// image is converted into one (see [graph.Vector]).
+func Prepare(b *Backbone, output string) (*Prepared, error) {
+	m, err := b.read()
 	if err != nil {
 		return nil, err
 	}
-	return prepare(e, m, output)
+	return b.prepare(m, output)
 }
 
-// readModel reads a model. If its images have their channels last, it gets an input with channels first, as all
-// images here have them.
-func readModel(name string, data []byte) (*graph.Model, error) {
-	m, err := graph.ReadNamed(name, data)
+// Graph reads the backbone's file.
+func (b *Backbone) Graph() (*graph.Model, error) {
+	if b.Folder != "" {
+		return graph.ReadBeside(b.File, b.Data)
+	}
+	return graph.ReadNamed(b.File, b.Data)
+}
+
+// read is Graph. If the images have their channels last, the model gets an input with channels first, as all images
+// here have them.
+func (b *Backbone) read() (*graph.Model, error) {
+	m, err := b.Graph()
 	if err != nil {
 		return nil, err
 	}
 	return graph.ChannelsFirst(m), nil
 }
 
-func prepare(e Entry, m *graph.Model, output string) (*Prepared, error) {
-	p := &Prepared{Cut: output, Why: "asked for"}
+func (b *Backbone) prepare(m *graph.Model, output string) (*Prepared, error) {
+	e := b.Entry
+	p := &Prepared{Cut: output, Why: "asked for", Folder: b.Folder}
 	if p.Cut == "" {
 		p.Cut, p.Why = e.Output, "recorded"
 	}

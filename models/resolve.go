@@ -4,18 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"winnow/backbone"
 	"winnow/backbone/graph"
 	"winnow/internal/catalog"
-	"winnow/internal/regular"
 )
-
-// maxFile bounds a model file: one protobuf message cannot hold more.
-const maxFile = 2 << 30
 
 // Resolve finds a backbone by the name of an entry or by the path of an ONNX file, and reads it.
 //
@@ -31,7 +26,7 @@ func (r *Registry) Resolve(name string, s Settings) (*Backbone, error) {
 	if recorded {
 		return b, b.settle(s)
 	}
-	m, err := readModel(b.Path, b.Data)
+	m, err := b.read()
 	if err != nil {
 		return nil, err
 	}
@@ -45,37 +40,29 @@ func (r *Registry) load(name string) (b *Backbone, recorded bool, err error) {
 		return b, true, err
 	}
 	b = &Backbone{Path: name}
-	if b.Data, err = readFile(name); errors.Is(err, fs.ErrNotExist) {
+	s, err := readFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, fmt.Errorf("models: %q%s: no model has this name and there is no such file: see winnow "+
 			"models list", name, catalog.Ask(name, r.Names()))
 	} else if err != nil {
 		return nil, false, fmt.Errorf("models: %w", err)
 	}
-	sum := Sum(b.Data)
 	for _, e := range r.Entries() {
-		if e.SHA256 == sum {
+		if e.SHA256 == s.sum {
 			b.Entry = e
+			b.of(s)
 			return b, true, nil
 		}
 	}
 	b.Name = strings.TrimSuffix(filepath.Base(name), ".onnx")
-	b.File, b.SHA256 = name, sum
+	b.File = name
+	b.of(s)
 	return b, false, nil
 }
 
-// readFile reads a model. It rejects a file that is too large before reading it.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case info.IsDir():
-		return nil, fmt.Errorf("%s: found a folder, expected an ONNX file", path)
-	case info.Size() > maxFile:
-		return nil, fmt.Errorf("%s: found %d bytes, expected an ONNX file of at most %d", path, info.Size(),
-			int64(maxFile))
-	}
-	return regular.ReadFile(path, maxFile)
+// of fills in what was read.
+func (b *Backbone) of(s stored) {
+	b.Data, b.SHA256, b.Folder, b.Beside, b.Size = s.data, s.sum, s.folder, s.beside, s.size
 }
 
 // open reads an entry's file and checks its sha256.
@@ -89,19 +76,23 @@ func (r *Registry) open(e Entry) (*Backbone, error) {
 		return nil, fmt.Errorf("models: %q: its file was not found, looked at %s: %s", e.Name,
 			strings.Join(orName(r.places(e), e.File), ", "), how)
 	}
-	b := &Backbone{Entry: e, Path: path, Data: compiled()[e.File]}
-	if path != "" {
+	b := &Backbone{Entry: e, Path: path}
+	s := stored{data: compiled()[e.File]}
+	if s.sum, s.size = Sum(s.data), int64(len(s.data)); path != "" {
 		var err error
-		if b.Data, err = readFile(path); err != nil {
+		if s, err = readFile(path); err != nil {
 			return nil, fmt.Errorf("models: %q: %w", e.Name, err)
 		}
 	}
-	sum := Sum(b.Data)
-	if e.SHA256 != "" && e.SHA256 != sum {
-		return nil, fmt.Errorf("models: %q: %s has sha256 %s, expected %s: it was changed or is another model",
-			e.Name, path, sum, e.SHA256)
+	if e.SHA256 != "" && e.SHA256 != s.sum {
+		with := ""
+		if len(s.beside) > 0 {
+			with = fmt.Sprintf(" with %q", s.beside)
+		}
+		return nil, fmt.Errorf("models: %q: %s%s has sha256 %s, expected %s: it was changed or is another model",
+			e.Name, path, with, s.sum, e.SHA256)
 	}
-	b.SHA256 = sum
+	b.of(s)
 	return b, nil
 }
 

@@ -28,6 +28,9 @@ func classifier(batch graph.Dim, planes, side int64) *graph.Model {
 	return b.Model()
 }
 
+// fileOf is a backbone as it is read.
+func fileOf(e Entry, data []byte) *Backbone { return &Backbone{Entry: e, Data: data} }
+
 // tensor adds random weights.
 func tensor(b *graph.Builder, dims ...int64) string {
 	n := int64(1)
@@ -72,7 +75,7 @@ func TestResolveReal(t *testing.T) {
 			if err != nil || other.Name != name || other.Preprocessing != b.Preprocessing || len(other.Warnings) > 0 {
 				t.Errorf("renamed: found %q, %v, %v", other.Name, other.Warnings, err)
 			}
-			p, err := Prepare(b.Entry, b.Data, "")
+			p, err := Prepare(b, "")
 			if err != nil || p.Dim != dim || p.Tensor != "features" || len(p.Warnings) > 0 {
 				t.Fatalf("found %q, %d numbers, %v, %v", p.Tensor, p.Dim, p.Warnings, err)
 			}
@@ -86,7 +89,8 @@ func runs(t *testing.T, b *Backbone, p *Prepared) blas32.General {
 	t.Helper()
 	side := b.Preprocessing.Crop
 	net, err := ort.NewNetwork(orttest.Runtime(t), p.Model, p.Tensor,
-		ort.NetworkInput{Name: p.Input, Channels: b.Preprocessing.Planes(), Height: side, Width: side})
+		ort.NetworkInput{Name: p.Input, Channels: b.Preprocessing.Planes(), Height: side, Width: side,
+			Folder: p.Folder})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +191,7 @@ func TestPrepareAtAnotherSize(t *testing.T) {
 	at := func(m *graph.Model, side int) (*Prepared, error) {
 		p := presets["imagenet"]
 		p.Crop, p.Resize = side, side
-		return Prepare(Entry{File: "net.onnx", Preprocessing: p}, m.Marshal(), "")
+		return Prepare(fileOf(Entry{File: "net.onnx", Preprocessing: p}, m.Marshal()), "")
 	}
 	for _, batch := range []graph.Dim{graph.Free("N"), graph.Free(""), graph.Fixed(1)} {
 		p, err := at(classifier(batch, 3, 299), 100)
@@ -298,7 +302,7 @@ func channelsLast(batch graph.Dim, side int64, plain bool) *graph.Model {
 // with channels first.
 func TestPrepareChannelsLast(t *testing.T) {
 	e := Entry{Name: "f", File: "f.onnx", Preprocessing: presets["imagenet"]}
-	p, err := Prepare(e, classifier(graph.Free("N"), 3, 224).Marshal(), "")
+	p, err := Prepare(fileOf(e, classifier(graph.Free("N"), 3, 224).Marshal()), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +314,7 @@ func TestPrepareChannelsLast(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := Prepare(b.Entry, b.Data, "")
+			p, err := Prepare(b, "")
 			if err != nil || p.Batch != 0 || p.Dim != 6 || len(p.Warnings) != 0 {
 				t.Fatalf("plain %v, %v: %+v, %v", plain, batch, p, err)
 			}
@@ -324,29 +328,29 @@ func TestPrepareChannelsLast(t *testing.T) {
 func TestPrepare(t *testing.T) {
 	fixed := classifier(graph.Fixed(4), 3, 224)
 	e := Entry{Name: "f", File: "f.onnx", Preprocessing: presets["imagenet"]}
-	p, err := Prepare(e, fixedBatch(4).Marshal(), "")
+	p, err := Prepare(fileOf(e, fixedBatch(4).Marshal()), "")
 	if err != nil || p.Dim != 6 || p.Batch != 4 || len(p.Warnings) != 1 ||
 		!strings.Contains(p.Warnings[0], "exactly 4 images") {
 		t.Fatalf("found %+v, %v", p.Warnings, err)
 	}
 	runs(t, &Backbone{Entry: e}, p)
-	if p, err = Prepare(e, fixed.Marshal(), ""); err != nil || p.Batch != 0 || len(p.Warnings) != 0 {
+	if p, err = Prepare(fileOf(e, fixed.Marshal()), ""); err != nil || p.Batch != 0 || len(p.Warnings) != 0 {
 		t.Fatalf("found %+v, %v, expected any number of images", p.Warnings, err)
 	}
 	runs(t, &Backbone{Entry: e}, p)
-	if p, err = Prepare(e, fixed.Marshal(), "Conv"); err != nil || p.Dim != 6 || p.Cut != "Conv" || p.Tensor == "Conv" {
+	if p, err = Prepare(fileOf(e, fixed.Marshal()), "Conv"); err != nil || p.Dim != 6 || p.Cut != "Conv" || p.Tensor == "Conv" {
 		t.Errorf("found %+v, %v, expected the maps averaged", p, err)
 	}
 	e.Input = "data"
-	if _, err := Prepare(e, fixed.Marshal(), ""); err == nil ||
+	if _, err := Prepare(fileOf(e, fixed.Marshal()), ""); err == nil ||
 		!strings.Contains(err.Error(), `found the input "image", expected "data"`) {
 		t.Errorf("found %v", err)
 	}
-	if _, err := Prepare(e, fixed.Marshal()[:500], ""); err == nil ||
+	if _, err := Prepare(fileOf(e, fixed.Marshal()[:500]), ""); err == nil ||
 		!strings.HasPrefix(err.Error(), "graph: f.onnx: cut short") {
 		t.Errorf("found %v", err)
 	}
-	if _, err := Prepare(e, fixed.Marshal(), "Con"); err == nil ||
+	if _, err := Prepare(fileOf(e, fixed.Marshal()), "Con"); err == nil ||
 		!strings.Contains(err.Error(), `expected one like ["Conv"]`) {
 		t.Errorf("found %v", err)
 	}

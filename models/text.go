@@ -55,7 +55,7 @@ func WriteList(out io.Writer, list []Listed) error {
 	for _, m := range list {
 		how, _, _ := strings.Cut(m.Checked, ":")
 		p := m.Preprocessing
-		fmt.Fprintf(w, "%s\t%s %d×%d\t%s\t%s\t%s\n", m.Name, p.Channels, p.Crop, p.Crop, m.Place(), how,
+		fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\t%s\n", m.Name, p.Channels, p.SizeText(), m.Place(), how,
 			text.Shortened(m.Source, 60))
 	}
 	return w.Flush()
@@ -77,6 +77,9 @@ func (r *Report) Write(out io.Writer) error {
 		line("file", "%s", r.Path)
 	default:
 		line("file", "not here")
+	}
+	for _, name := range r.Beside {
+		line("data file", "%s, in the same folder", name)
 	}
 	line("sha256", "%s", r.SHA256)
 	if s := r.Structure; s != nil {

@@ -15,11 +15,18 @@ const newestOpset = 25
 // made, a name made twice, an output that no node makes, an operator set that is not imported or unknown, or
 // values in another file. It does not know the rules of each operator; the runtime does.
 func (m *Model) Check() error {
-	if err := m.check(); err != nil {
+	err := m.check()
+	if err == nil {
+		err = m.here()
+	}
+	if err != nil {
 		return fmt.Errorf("graph: %w", err)
 	}
 	return nil
 }
+
+// here returns an error if values are in another file.
+func (m *Model) here() error { return m.Graph.eachTensor((*Tensor).here) }
 
 func (m *Model) check() error {
 	versions := map[string]int64{}
@@ -120,9 +127,6 @@ func (g *Graph) sources() (map[string]bool, error) {
 	for _, t := range g.Initializers {
 		if t.Name == "" || constant[t.Name] {
 			return nil, fmt.Errorf("initializer %q: the name is empty or taken", t.Name)
-		}
-		if err := t.here(); err != nil {
-			return nil, err
 		}
 		constant[t.Name] = true
 	}

@@ -12,22 +12,22 @@ import (
 //
 //	max over nodes k of Σ_{t made at or before k, read at or after k} bytes(t)
 //
-// It computes the shapes for pictures of planes×side×side with two images and with one; the difference is the
+// It computes the shapes for pictures of planes×high×wide with two images and with one; the difference is the
 // cost of an image. It does not count weights, or what a runtime needs inside a node. It does count tensors
 // that the runtime may reuse in place, so the true value may be smaller. A model with a tensor of unknown shape
 // is an error.
-func Footprint(m *Model, input string, planes, side int) (int64, error) {
-	one, err := footprint(m, input, 1, planes, side)
+func Footprint(m *Model, input string, planes, high, wide int) (int64, error) {
+	one, err := footprint(m, input, 1, planes, high, wide)
 	if err != nil {
 		return 0, err
 	}
-	two, err := footprint(m, input, 2, planes, side)
+	two, err := footprint(m, input, 2, planes, high, wide)
 	return max(two-one, 0), err
 }
 
 // footprint returns the bytes at the peak of a run over n images.
-func footprint(m *Model, input string, n, planes, side int) (int64, error) {
-	c := Sized(m, input, planes, side)
+func footprint(m *Model, input string, n, planes, high, wide int) (int64, error) {
+	c := Sized(m, input, planes, high, wide)
 	g := c.Graph
 	for i, in := range g.Inputs {
 		if in.Name == input && len(in.Shape) == 4 {

@@ -24,22 +24,22 @@ func TestFootprint(t *testing.T) {
 		return b.Model()
 	}
 	for shortcut, want := range map[bool]int64{false: 4 * 64 * (6 + 10), true: 4 * 64 * (6 + 10 + 6)} {
-		if got, err := graph.Footprint(net(shortcut), "x", 3, 8); err != nil || got != want {
+		if got, err := graph.Footprint(net(shortcut), "x", 3, 8, 8); err != nil || got != want {
 			t.Errorf("shortcut %v: %d bytes, %v; expected %d", shortcut, got, err, want)
 		}
 	}
-	if got, err := graph.Footprint(net(false), "x", 3, 16); err != nil || got != 4*4*64*16 {
+	if got, err := graph.Footprint(net(false), "x", 3, 16, 16); err != nil || got != 4*4*64*16 {
 		t.Errorf("at twice the side: %d bytes, %v", got, err)
 	}
 	// Exporters compute the shapes of tokens from that of the input.
-	if got, err := graph.Footprint(vision(17, 0, 1, true), "x", 3, 8); err != nil || got < 4*2*6*5 ||
+	if got, err := graph.Footprint(vision(17, 0, 1, true), "x", 3, 8, 8); err != nil || got < 4*2*6*5 ||
 		got > 4*(3*64+6*4+6*5)*4 {
 		t.Errorf("a transformer: %d bytes, %v", got, err)
 	}
 	b := graph.NewBuilder("unknown", 13)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(8), graph.Fixed(8)})
 	b.Output(b.NodeTo("y", "NobodyKnowsThis", []string{x}))
-	if _, err := graph.Footprint(b.Model(), "x", 3, 8); err == nil || !strings.Contains(err.Error(), `tensor "y"`) {
+	if _, err := graph.Footprint(b.Model(), "x", 3, 8, 8); err == nil || !strings.Contains(err.Error(), `tensor "y"`) {
 		t.Errorf("an unknown operator: %v", err)
 	}
 }
@@ -49,12 +49,12 @@ func TestFootprint(t *testing.T) {
 // activated copy.
 func TestRealFootprint(t *testing.T) {
 	_, m := realModel(t, "mobilenetv2-features")
-	if got, err := graph.Footprint(m, "input", 3, 224); err != nil || got != 4*112*112*(96+96) {
+	if got, err := graph.Footprint(m, "input", 3, 224, 224); err != nil || got != 4*112*112*(96+96) {
 		t.Errorf("%d bytes, %v; expected %d", got, err, 4*112*112*(96+96))
 	}
 	for _, name := range realModels[:3] {
 		_, m := realModel(t, name)
-		if got, err := graph.Footprint(m, m.Graph.DataInputs()[0].Name, 3, 224); err != nil || got < 1<<20 ||
+		if got, err := graph.Footprint(m, m.Graph.DataInputs()[0].Name, 3, 224, 224); err != nil || got < 1<<20 ||
 			got > 64<<20 {
 			t.Errorf("%s: %d bytes, %v", name, got, err)
 		}

@@ -110,6 +110,22 @@ func (c *call) setInts(v []number) {
 }
 
 func infer(m *Model) map[string]fact {
+	i := begin(m)
+	for _, n := range m.Graph.Nodes {
+		i.follow(n)
+	}
+	return i.facts
+}
+
+// inference is what is known so far about the tensors of a model, from its first nodes.
+type inference struct {
+	facts  map[string]fact
+	stated map[string]*ValueInfo
+	opset  int64
+	left   int // elements that may still be tracked
+}
+
+func begin(m *Model) *inference {
 	g := m.Graph
 	facts := make(map[string]fact, len(g.Nodes)+len(g.Initializers))
 	for _, v := range g.Inputs {
@@ -122,25 +138,26 @@ func infer(m *Model) map[string]fact {
 	for _, v := range slices.Concat(g.ValueInfo, g.Outputs) {
 		stated[v.Name] = v
 	}
-	opset, left := m.Opset(), allFollowed
-	for _, n := range g.Nodes {
-		c := call{Node: n, opset: opset, in: make([]fact, len(n.Inputs)), out: make([]fact, len(n.Outputs))}
-		for i, name := range n.Inputs {
-			c.in[i] = facts[name]
+	return &inference{facts: facts, stated: stated, opset: m.Opset(), left: allFollowed}
+}
+
+// follow adds what follows for the outputs of the next node.
+func (f *inference) follow(n *Node) {
+	c := call{Node: n, opset: f.opset, in: make([]fact, len(n.Inputs)), out: make([]fact, len(n.Outputs))}
+	for i, name := range n.Inputs {
+		c.in[i] = f.facts[name]
+	}
+	if rule := rules[n.key()]; rule != nil {
+		rule(&c)
+	}
+	for i, name := range n.Outputs {
+		if f.left -= len(c.out[i].ints); f.left < 0 {
+			c.out[i].ints = nil
 		}
-		if rule := rules[n.key()]; rule != nil {
-			rule(&c)
-		}
-		for i, name := range n.Outputs {
-			if left -= len(c.out[i].ints); left < 0 {
-				c.out[i].ints = nil
-			}
-			if name != "" {
-				facts[name] = c.out[i].with(stated[name])
-			}
+		if name != "" {
+			f.facts[name] = c.out[i].with(f.stated[name])
 		}
 	}
-	return facts
 }
 
 // factOf returns what is known about a constant: everything, except that values are tracked for few integers

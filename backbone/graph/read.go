@@ -21,6 +21,18 @@ func Read(data []byte) (*Model, error) {
 
 // ReadNamed is Read and Check with the file's name in the errors, for files of the user.
 func ReadNamed(name string, data []byte) (*Model, error) {
+	m, err := ReadBeside(name, data)
+	if err == nil {
+		if err = m.here(); err != nil {
+			return nil, fmt.Errorf("graph: %s: %w", name, err)
+		}
+	}
+	return m, err
+}
+
+// ReadBeside is ReadNamed for a model whose values may be in other files ([Model.References]): it can be cut and run,
+// but those values cannot be read.
+func ReadBeside(name string, data []byte) (*Model, error) {
 	m, err := readModel(data)
 	if err == nil {
 		err = m.check()

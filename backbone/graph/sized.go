@@ -6,36 +6,30 @@ import "slices"
 // tensors follow from the old size and are removed; inference derives them again. The caller must make sure
 // that the network still makes sense: one that averages over all places does, one with separate weights for
 // each place does not.
-func Sized(m *Model, input string, planes, side int) *Model {
+func Sized(m *Model, input string, planes, high, wide int) *Model {
 	return restated(m, input, func(s Shape) {
 		if !s[0].Known() && s[0].Name == "" {
 			s[0] = Free(images) // the name identifies tensors with one row per image
 		}
-		s[1], s[2], s[3] = Fixed(int64(planes)), Fixed(int64(side)), Fixed(int64(side))
+		s[1], s[2], s[3] = Fixed(int64(planes)), Fixed(int64(high)), Fixed(int64(wide))
 	})
 }
 
 // images is the name of a free batch size.
 const images = "images"
 
-// FreeBatch returns a model whose image input takes any number of images instead of a fixed one. Shapes that
-// the file states for other tensors are removed, as in [Sized]. If the network contains the old number
-// elsewhere, for example in the target of a Reshape, the first size of its outputs differs from that of its
-// input; the caller must check this.
-func FreeBatch(m *Model, input string) *Model {
-	return restated(m, input, func(s Shape) { s[0] = Free(images) })
-}
-
-// ChannelsFirst returns a model that takes images of three colours as [N,C,H,W] instead of [N,H,W,C], the
-// layout in which exporters of TensorFlow networks leave them. Its input has another name and is transposed
-// before the old graph. If the file begins with a Transpose, the two cancel and runtimes drop both.
+// ChannelsFirst returns a model that takes images of one or three colours as float32 [N,C,H,W], instead of
+// [N,H,W,C], the layout in which exporters of TensorFlow networks leave them, or of float16, bfloat16 or float64. Its
+// input has another name and is transposed and cast before the old graph. If the file begins with a Transpose, the two
+// cancel and runtimes drop both.
 func ChannelsFirst(m *Model) *Model {
 	inputs := m.Graph.DataInputs()
-	if len(inputs) != 1 || inputs[0].Type != Float32 || len(inputs[0].Shape) != 4 {
+	if len(inputs) != 1 || !inputs[0].Type.Floating() || len(inputs[0].Shape) != 4 {
 		return m
 	}
 	in, s := inputs[0], inputs[0].Shape
-	if s[3] != Fixed(3) || s[1] == Fixed(3) {
+	last := s[3] == Fixed(3) && s[1] != Fixed(3) || s[3] == Fixed(1) && s[1] != Fixed(1) && s[1] != Fixed(3)
+	if !last && in.Type == Float32 {
 		return m
 	}
 	b := Extend(m)
@@ -43,8 +37,23 @@ func ChannelsFirst(m *Model) *Model {
 	g.Inputs = filter(g.Inputs, func(v *ValueInfo) bool { return v != in })
 	nodes := g.Nodes
 	g.Nodes = nil
-	b.NodeTo(in.Name, "Transpose", []string{b.Input(in.Name+"_first", Float32, Shape{s[0], s[3], s[1], s[2]})},
-		Ints("perm", 0, 2, 3, 1))
+	suffix := "_float32"
+	if last {
+		s, suffix = Shape{s[0], s[3], s[1], s[2]}, "_first"
+	}
+	x := b.Input(in.Name+suffix, Float32, s)
+	to := func(cast bool) string { // the old input, unless a cast follows
+		if cast {
+			return b.Fresh(in.Name + "_last")
+		}
+		return in.Name
+	}
+	if last {
+		x = b.NodeTo(to(in.Type != Float32), "Transpose", []string{x}, Ints("perm", 0, 2, 3, 1))
+	}
+	if in.Type != Float32 {
+		b.NodeTo(in.Name, "Cast", []string{x}, Int("to", int64(in.Type)))
+	}
 	g.Nodes = append(g.Nodes, nodes...)
 	return b.Model()
 }

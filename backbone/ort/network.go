@@ -16,6 +16,7 @@ import (
 type NetworkInput struct {
 	Name                    string // "": the model's only input
 	Channels, Height, Width int
+	Folder                  string // of the model's data files, as in [SessionOptions]
 }
 
 // Network is a backbone: it turns each image into one vector. It implements [backbone.Network]; only one
@@ -37,7 +38,7 @@ var _ backbone.Network = (*Network)(nil)
 // NewNetwork loads a model. Its output (by name; "" is the first) must hold one vector per image: float32
 // [n,D], or [n,D,1,1] from global pooling. Its input must be float32 NCHW; the batch may be free or fixed.
 func NewNetwork(rt *Runtime, model []byte, output string, in NetworkInput) (*Network, error) {
-	return newNetwork(rt, model, SessionOptions{Outputs: []string{output}}, in)
+	return newNetwork(rt, model, SessionOptions{Outputs: []string{output}, Folder: in.Folder}, in)
 }
 
 // Networks is a network loaded on several devices. Where one network is enough it acts as the first of them; an
@@ -50,7 +51,7 @@ var _ backbone.Lanes = Networks(nil)
 func NewNetworks(rt *Runtime, model []byte, output string, in NetworkInput) (Networks, error) {
 	var list Networks
 	for _, d := range rt.devices {
-		n, err := newNetwork(rt, model, SessionOptions{Outputs: []string{output}, device: &d}, in)
+		n, err := newNetwork(rt, model, SessionOptions{Outputs: []string{output}, Folder: in.Folder, device: &d}, in)
 		if err != nil {
 			return nil, errors.Join(err, list.Close())
 		}

@@ -188,6 +188,12 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 	if err := setSpin(opts, o.Spin); err != nil {
 		return nil, err
 	}
+	if o.Folder != "" {
+		err := opts.AddSessionConfigEntry("session.model_external_initializers_file_folder_path", o.Folder)
+		if err != nil {
+			return nil, err
+		}
+	}
 	if device := r.where(o); device.CUDA {
 		keepSignals(func() { err = appendCUDA(opts, device.Index, r.gpu) })
 	} else if process.kernels != nil {

@@ -70,7 +70,7 @@ func (b *bench) fill(n *network, limit int64) (r Record, err error) {
 		r.Values["used_mib"] = used
 	}
 	if limit > 0 {
-		one, err := graph.Footprint(n.model, n.input, n.channels, n.side)
+		one, err := graph.Footprint(n.model, n.input, n.channels, n.side, n.side)
 		if err != nil {
 			return r, err
 		}

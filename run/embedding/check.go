@@ -177,7 +177,7 @@ func (j Joined) readable() (paths []string, rows []int) {
 // checkOnNoise passes n pictures of random bytes to v, preprocessed like images. The bytes are always the same.
 func checkOnNoise(v *verifier, n int, p backbone.Preprocessing, q *backbone.Preprocessor) error {
 	rng := rand.New(rand.NewPCG(1, 0x6e6f697365)) // "noise"
-	img := image.NewNRGBA(image.Rect(0, 0, p.Crop, p.Crop))
+	img := image.NewNRGBA(image.Rect(0, 0, p.Crop, p.High()))
 	for range n {
 		for j := range img.Pix {
 			img.Pix[j] = byte(rng.Uint32())

@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	"winnow/backbone"
-	"winnow/backbone/graph"
 	"winnow/datasets/location"
 	"winnow/head"
 	"winnow/internal/hint"
@@ -178,7 +177,7 @@ func reopen(dir string, was search.Embedder, o Options, note func(format string,
 // exportedOutput returns the tensor of the embedding if winnow export wrote the file, and whether it did. In other
 // files models.Prepare finds the tensor.
 func exportedOutput(b *models.Backbone) (string, bool, error) {
-	m, err := graph.ReadNamed(b.File, b.Data)
+	m, err := b.Graph()
 	if err != nil {
 		return "", false, err
 	}
@@ -195,7 +194,7 @@ const HeadSumKey = "winnow.head_sha256"
 
 // prepare cuts the model and fills in the embedder's identity.
 func (e *Embedder) prepare(output string) (err error) {
-	if e.cut, err = models.Prepare(e.Backbone.Entry, e.Backbone.Data, output); err != nil {
+	if e.cut, err = models.Prepare(e.Backbone, output); err != nil {
 		return err
 	}
 	p := e.Backbone.Preprocessing

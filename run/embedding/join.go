@@ -45,7 +45,7 @@ func Join(r *folder.Run, model, winnow string) (j Joined, err error) {
 	if err != nil {
 		return j, err
 	}
-	if j.cut, err = models.Prepare(j.Backbone.Entry, j.Backbone.Data, r.Store.Key.Output); err != nil {
+	if j.cut, err = models.Prepare(j.Backbone, r.Store.Key.Output); err != nil {
 		return j, err
 	}
 	about, err := j.about(winnow)

@@ -47,7 +47,8 @@ func BackboneBy(sum, preprocessing, whose, name string, places ...string) (*mode
 
 // Input describes the images that a network, cut at its features, takes after a preprocessing.
 func Input(cut *models.Prepared, p backbone.Preprocessing) ort.NetworkInput {
-	return ort.NetworkInput{Name: cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop}
+	return ort.NetworkInput{Name: cut.Input, Channels: p.Planes(), Height: p.High(), Width: p.Crop,
+		Folder: cut.Folder}
 }
 
 // OpenBackbone finds a model by name or file and cuts it at its features. Both may bring warnings.
@@ -60,6 +61,6 @@ func OpenBackbone(name string, settings models.Settings) (*models.Backbone, *mod
 	if err != nil {
 		return nil, nil, err
 	}
-	cut, err := models.Prepare(b.Entry, b.Data, settings.Output)
+	cut, err := models.Prepare(b, settings.Output)
 	return b, cut, err
 }

@@ -20,7 +20,7 @@ func TestBatchFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut, err := models.Prepare(b.Entry, b.Data, "")
+	cut, err := models.Prepare(b, "")
 	if err != nil {
 		t.Fatal(err)
 	}

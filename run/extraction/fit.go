@@ -34,18 +34,23 @@ func (e *Extraction) Fit(h Host) {
 	}
 	if aspect := e.aspect(); aspect > squarish {
 		e.Config.Preprocessing = squashed
-		h.Complete().Note("half of the pictures are at least %.2f times as long as wide: they are squashed to "+
-			"%d×%d, not "+
-			"cropped (winnow extract --resize short crops them)", aspect, p.Crop, p.Crop)
+		long := "as long as wide"
+		if p.Height > 0 {
+			long = "longer or wider than the network's shape"
+		}
+		h.Complete().Note("half of the pictures are at least %.2f times %s: they are squashed to %s, not "+
+			"cropped (winnow extract --resize short crops them)", aspect, long, p.SizeText())
 	}
 }
 
-// aspect returns the median ratio of the longer to the shorter side of a sample of pictures; 0 if none can be read.
+// aspect returns the median ratio of the longer to the shorter side of a sample of pictures, after stretching them as
+// would make the network's shape a square; 0 if none can be read.
 func (e *Extraction) aspect() float64 {
 	var list []float64
-	n := min(sampled, len(e.Paths))
+	n, p := min(sampled, len(e.Paths)), e.Config.Preprocessing
 	for i := range n {
 		if w, h, err := backbone.Size(e.Root, e.Paths[i*len(e.Paths)/n]); err == nil {
+			w, h := w*p.High(), h*p.Crop
 			list = append(list, float64(max(w, h))/float64(min(w, h)))
 		}
 	}

@@ -75,7 +75,7 @@ func there(r *models.Registry, e models.Entry) (*Got, error) {
 		return nil, hint.With(err, "move that file away and run the same command again, or record it under another "+
 			"name: winnow models add --name NAME FILE")
 	}
-	p, err := models.Prepare(b.Entry, b.Data, "")
+	p, err := models.Prepare(b, "")
 	return &Got{b, p, true}, err
 }
 

@@ -99,7 +99,7 @@ func (r *Run) tunedName() string {
 // unless one holds them all.
 func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.HeadMeta, splits []string) (
 	*features.Store, error) {
-	cut, err := models.Prepare(b.Entry, b.Data, meta.Output)
+	cut, err := models.Prepare(b, meta.Output)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"winnow/head"
 	"winnow/internal/atomicfile"
 	"winnow/models"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 
@@ -70,8 +71,7 @@ func (t *Live) Saved(file string) (Features, error) {
 // extraction. winnow extract would compute the same with m as a file.
 func (t *Live) featuresBy(ctx context.Context, m *graph.Model, set features.Set) (features.Set, error) {
 	p := t.Backbone.Preprocessing
-	net, err := ort.NewNetworks(t.rt, m.Marshal(), t.Cut.Tensor,
-		ort.NetworkInput{Name: t.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	net, err := ort.NewNetworks(t.rt, m.Marshal(), t.Cut.Tensor, extraction.Input(t.Cut, p))
 	if err != nil {
 		return set, err
 	}

@@ -48,7 +48,7 @@ func (t *Live) sized() *graph.Model {
 	p := t.Backbone.Preprocessing
 	for _, d := range t.model.Graph.DataInputs()[0].Shape[1:] {
 		if !d.Known() {
-			return graph.Sized(t.model, t.Cut.Input, p.Planes(), p.Crop)
+			return graph.Sized(t.model, t.Cut.Input, p.Planes(), p.High(), p.Crop)
 		}
 	}
 	return t.model

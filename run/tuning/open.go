@@ -70,13 +70,13 @@ func (c *Config) fitEvaluation(run config.Run) error {
 	}
 	if run.Data.Features != "" {
 		return hint.With(fmt.Errorf("finetune: %s: features of cropped pictures, but finetune.augment %s trains on "+
-			"pictures squashed to squares", run.Data.Features, c.Settings.Augment), "make them with winnow extract "+
+			"squashed pictures", run.Data.Features, c.Settings.Augment), "make them with winnow extract "+
 			"--resize squash, or leave %s out; %s fits these features", config.Key("data.features"),
 			config.Key("finetune.augment=flip"))
 	}
 	c.Backbone.Preprocessing = now
-	c.Note("pictures are squashed to %d×%d, as the augmentation %s does, also for the run's features, evaluation and "+
-		"export", now.Crop, now.Crop, c.Settings.Augment)
+	c.Note("pictures are squashed to %s, as the augmentation %s does, also for the run's features, evaluation and "+
+		"export", now.SizeText(), c.Settings.Augment)
 	return nil
 }
 
@@ -109,7 +109,7 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 			return err
 		}
 	}
-	if c.Cut, err = models.Prepare(c.Backbone.Entry, c.Backbone.Data, output); err != nil {
+	if c.Cut, err = models.Prepare(c.Backbone, output); err != nil {
 		return err
 	}
 	for _, line := range slices.Concat(c.Backbone.Warnings, c.Cut.Warnings) {

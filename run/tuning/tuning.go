@@ -56,6 +56,10 @@ func New(cfg Config) (*Live, error) {
 		return nil, fmt.Errorf("finetune: %s takes batches of exactly %d images, expected a network of any batch size",
 			t.Backbone.Name, t.Cut.Batch)
 	}
+	if t.Cut.Folder != "" {
+		return nil, fmt.Errorf("finetune: %s: found %d bytes, expected a network of at most 2 GiB", t.Backbone.Name,
+			t.Backbone.Size)
+	}
 	m, err := graph.Read(t.Cut.Model)
 	if err != nil {
 		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)

@@ -11,6 +11,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/run/config"
+	"winnow/run/extraction"
 )
 
 const (
@@ -46,8 +47,7 @@ func (t *Live) CompareViews(ctx context.Context, set features.Set) (v Views, err
 	if err != nil {
 		return v, err
 	}
-	net, err := ort.NewNetwork(t.rt, t.model.Marshal(), t.Cut.Tensor,
-		ort.NetworkInput{Name: t.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	net, err := ort.NewNetwork(t.rt, t.model.Marshal(), t.Cut.Tensor, extraction.Input(t.Cut, p))
 	if err != nil {
 		return v, err
 	}

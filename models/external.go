@@ -1,0 +1,166 @@
+package models
+
+import (
+	"cmp"
+	"crypto/sha1" // the checksum that ONNX defines for data files
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"winnow/backbone/graph"
+	"winnow/internal/regular"
+)
+
+// maxFile bounds a model file: one protobuf message cannot hold more. It does not bound the data files beside it.
+const maxFile = 2 << 30
+
+// maxWhole bounds the models whose data files are read into the model. Larger ones cannot be one protobuf message, so
+// the runtime reads their data files. It is a variable for tests.
+var maxWhole int64 = maxFile - 1<<20
+
+// stored is a model as it was read from disk.
+type stored struct {
+	data   []byte   // the model, with the values of its data files unless they are too large
+	sum    string   // see [SumOf]
+	folder string   // where the data files are that data still refers to; "": none
+	beside []string // the names of the data files
+	size   int64    // bytes of all files
+}
+
+// readFile reads a model and the data files that it names. A file that is too large is rejected before it is read.
+func readFile(path string) (stored, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return stored{}, err
+	case info.IsDir():
+		return stored{}, fmt.Errorf("%s: found a folder, expected an ONNX file", path)
+	case info.Size() > maxFile:
+		return stored{}, fmt.Errorf("%s: found %d bytes, expected an ONNX file of at most %d", path, info.Size(),
+			int64(maxFile))
+	}
+	s := stored{}
+	if s.data, err = regular.ReadFile(path, maxFile); err != nil {
+		return s, err
+	}
+	s.sum, s.size = Sum(s.data), int64(len(s.data))
+	m, err := graph.Read(s.data)
+	if err != nil {
+		return s, nil // whoever uses the model says what is wrong with it
+	}
+	refs, err := m.References()
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(refs) == 0 {
+		return s, nil
+	}
+	if err := s.readBeside(path, m, refs); err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// readBeside reads the data files of a model and checks them against it.
+func (s *stored) readBeside(path string, m *graph.Model, refs []graph.Reference) error {
+	// The same folder as a runtime takes: that of the name, even if the name is a link.
+	folder, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	slices.SortStableFunc(refs, func(a, b graph.Reference) int { return cmp.Compare(a.Location, b.Location) })
+	whole, files := s.size, map[string][]byte{}
+	for _, r := range refs {
+		if whole += r.Length; whole > maxWhole || r.Length > maxWhole {
+			files, whole = nil, maxWhole // too large to be one file
+		}
+	}
+	list := s.sum + "\n"
+	for from := 0; from < len(refs); {
+		end := from
+		for end < len(refs) && refs[end].Location == refs[from].Location {
+			end++
+		}
+		name := refs[from].Location
+		sum, data, size, err := readData(root, refs[from:end], files != nil)
+		if err != nil {
+			return fmt.Errorf("data file %q: %w", name, err)
+		}
+		if data == nil { // larger than it needs to be: its other bytes would be read for nothing
+			files = nil
+		} else if files != nil {
+			files[name] = data
+		}
+		s.beside, s.size = append(s.beside, name), s.size+size
+		list += sum + " " + name + "\n"
+		from = end
+	}
+	s.sum = Sum([]byte(list))
+	if files == nil {
+		s.folder = folder
+		return nil
+	}
+	if err := m.Embed(files); err != nil {
+		return err
+	}
+	s.data = m.Marshal()
+	return nil
+}
+
+// readData checks one data file against what refers to it, and returns its sha256, its size, and its contents if they
+// are wanted. It opens only a regular file inside the folder.
+func readData(root *os.Root, refs []graph.Reference, wanted bool) (sum string, data []byte, size int64, err error) {
+	name := refs[0].Location
+	if !filepath.IsLocal(name) || strings.ContainsAny(name, `\:`) {
+		return "", nil, 0, errors.New("expected a file in the model's folder or below, named without .., drive and " +
+			"leading /")
+	}
+	f, info, err := regular.From(regular.Root(root), filepath.ToSlash(filepath.Clean(name)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil, 0, fmt.Errorf("not in %s, expected it beside the model, which keeps its weights there: "+
+			"copy both files into one folder", root.Name())
+	}
+	if err != nil {
+		return "", nil, 0, fmt.Errorf("expected a regular file, or a link to one inside %s: %w", root.Name(), err)
+	}
+	defer f.Close()
+	size = info.Size()
+	for _, r := range refs {
+		if err := r.Within(size); err != nil {
+			return "", nil, 0, fmt.Errorf("tensor %q: %w", r.Tensor, err)
+		}
+	}
+	sha, old := sha256.New(), sha1.New()
+	sink := io.MultiWriter(sha, old)
+	if wanted && size <= maxWhole {
+		data = make([]byte, size)
+		if _, err = io.ReadFull(f, data); err == nil {
+			_, err = sink.Write(data)
+		}
+	} else {
+		_, err = io.CopyN(sink, f, size)
+	}
+	if err != nil {
+		return "", nil, 0, err
+	}
+	found := hex.EncodeToString(old.Sum(nil))
+	for _, r := range refs {
+		if r.SHA1 != "" && !strings.EqualFold(r.SHA1, found) {
+			return "", nil, 0, fmt.Errorf("has checksum (sha1) %s, the model expects %s: it was changed or belongs to "+
+				"another model", found, r.SHA1)
+		}
+	}
+	return hex.EncodeToString(sha.Sum(nil)), data, size, nil
+}
