@@ -3,6 +3,8 @@ package models
 import (
 	"fmt"
 	"strings"
+
+	"winnow/backbone/graph"
 )
 
 // exports are the backbones whose files users export themselves, each with one shell command. The sha256 of such a
@@ -23,9 +25,17 @@ var exports = []Entry{
 		Licence: "BSD-3-Clause (package); weights: none stated",
 		Recipe:  export("import pretrainedmodels; m = pretrainedmodels.bninception()", "bn-inception.onnx", "logits"),
 	},
-	dinov2("dinov2-small", "ViT-S/14", "facebook/dinov2-small"),
-	dinov2("dinov2-base", "ViT-B/14", "facebook/dinov2-base"),
-	dinov2("dinov2-base-registers", "ViT-B/14 with four registers", "facebook/dinov2-with-registers-base"),
+	{
+		// Its feature is the class token, as for retrieval in the paper.
+		Name: "dinov2-base-registers", File: "dinov2-base-registers.onnx", Output: graph.ClassToken,
+		Preprocessing: presets["dinov2"],
+		Source: "DINOv2 ViT-B/14 with four registers, learned from LVD-142M without labels, weights " +
+			"facebook/dinov2-with-registers-base of the Python package transformers",
+		Licence: "Apache-2.0",
+		Recipe: export("import transformers; m = transformers.Dinov2WithRegistersModel.from_pretrained("+
+			"'facebook/dinov2-with-registers-base', attn_implementation='eager')", "dinov2-base-registers.onnx",
+			"last_hidden_state", "pooler_output"),
+	},
 }
 
 // torchvision describes a torchvision model with its first ImageNet weights, which the papers used.
@@ -36,24 +46,6 @@ func torchvision(name, function, title, weights string) Entry {
 		Licence: "BSD-3-Clause",
 		Recipe: export(fmt.Sprintf("import torchvision; m = torchvision.models.%s(weights='%s')", function, weights),
 			name+".onnx", "logits"),
-	}
-}
-
-// dinov2 describes a DINOv2 model of the Python package transformers. Its feature is the class token, as for
-// retrieval in the paper; --output mean and --output pooled select others.
-func dinov2(name, title, weights string) Entry {
-	class := "Dinov2Model"
-	if strings.Contains(weights, "registers") {
-		class = "Dinov2WithRegistersModel"
-	}
-	return Entry{
-		Name: name, File: name + ".onnx", Output: "cls", Preprocessing: presets["dinov2"],
-		Source: fmt.Sprintf("DINOv2 %s, distilled on LVD-142M, weights %s of the Python package transformers", title,
-			weights),
-		Licence: "Apache-2.0",
-		Recipe: export(fmt.Sprintf("import transformers; m = transformers.%s.from_pretrained('%s', "+
-			"attn_implementation='eager')", class, weights),
-			name+".onnx", "last_hidden_state", "pooler_output"),
 	}
 }
 

@@ -11,9 +11,9 @@ func compiled() map[string][]byte { return map[string][]byte{"glyphnet.onnx": gl
 //go:embed glyphnet.onnx
 var glyphnet []byte
 
-// known are the backbones that winnow knows: those tested with their files, those of the ONNX Model Zoo, and those
-// that users export themselves. Adding one means adding an entry, no code.
-var known = slices.Concat(seen, zoo, exports)
+// known are the backbones that winnow knows: those tested with their files, those that it can fetch, and those that
+// users export themselves. Adding one means adding an entry, no code.
+var known = slices.Concat(seen, fetched, exports)
 
 // seen are the backbones whose entries were tested with exactly these files.
 var seen = []Entry{

@@ -5,11 +5,14 @@ import (
 	"strings"
 )
 
-// zoo are the entries of zooFiles.
-var zoo = zooEntries()
+// fetched are the entries of hubFiles and zooFiles.
+var fetched = fetchedEntries()
 
-func zooEntries() []Entry {
+func fetchedEntries() []Entry {
 	var list []Entry
+	for _, h := range hubFiles {
+		list = append(list, h.entry())
+	}
 	for _, z := range zooFiles {
 		list = append(list, Entry{
 			Name: z.name, File: z.name + ".onnx", SHA256: z.sum, Preprocessing: presets[z.preset],
@@ -21,8 +24,27 @@ func zooEntries() []Entry {
 
 // Published says where a known file can be fetched and how large it is.
 type Published struct {
-	Size   int64    `json:"size"`   // bytes
-	Places []string `json:"places"` // URLs, tried in order; none if only a mirror or a copy can be given
+	Size   int64    `json:"size"`            // bytes
+	Places []string `json:"places"`          // URLs, tried in order; none if only a mirror or a copy can be given
+	Parts  []Part   `json:"parts,omitempty"` // further files of the model, stored beside the first
+	Terms  string   `json:"terms,omitempty"` // address of a licence that must be accepted first
+}
+
+// Part is a further file of a model, such as its external data.
+type Part struct {
+	Name   string   `json:"name"`
+	Size   int64    `json:"size"` // bytes
+	SHA256 string   `json:"sha256"`
+	Places []string `json:"places"`
+}
+
+// Total returns the bytes of all files.
+func (p Published) Total() int64 {
+	n := p.Size
+	for _, part := range p.Parts {
+		n += part.Size
+	}
+	return n
 }
 
 // Published returns where an entry's file can be fetched. It reports false if no file with a known sha256 is
@@ -32,11 +54,14 @@ func (e Entry) Published() (Published, bool) {
 	if size, ok := seenSizes[sum]; ok {
 		return Published{Size: size, Places: []string{}}, true
 	}
+	if at := slices.IndexFunc(hubFiles, func(h hubFile) bool { return h.sum == sum }); at >= 0 {
+		return hubFiles[at].published(), true
+	}
 	at := slices.IndexFunc(zooFiles, func(z zooFile) bool { return z.sum == sum })
 	if at < 0 {
 		return Published{}, false
 	}
-	return Published{zooFiles[at].size, zooFiles[at].places()}, true
+	return Published{Size: zooFiles[at].size, Places: zooFiles[at].places()}, true
 }
 
 // places returns where the file is served: by the zoo's successor, which has the latest versions, and by the

@@ -12,15 +12,24 @@ func TestListed(t *testing.T) {
 	r := open(t, filepath.Join(t.TempDir(), "models.json"))
 	want := map[string]string{"glyphnet": "part of winnow|trained with it",
 		"googlenet-bvlc": "not here|on photographs", "resnet50-v2-7": "get: 102 MB|publisher's word",
-		"inception-v2-9": "get: 45 MB|assumed", "resnet50": "export it|publisher's word"}
+		"inception-v2-9": "get: 45 MB|assumed", "resnet50": "export it|publisher's word",
+		"dinov3-small": "get: 86 MB|publisher's word", "siglip2-base": "get: 372 MB|publisher's word"}
 	for _, m := range r.List() {
 		how, _, _ := strings.Cut(m.Checked, ":")
 		if expected, ok := want[m.Name]; ok && m.Place()+"|"+how != expected {
 			t.Errorf("%s: found %q and %q, expected %s", m.Name, m.Place(), how, expected)
 		}
-		if m.Published != nil && (m.Published.Size < 1_000_000 || m.SHA256 == "") {
+		if m.Published != nil && (m.Published.Total() < 1_000_000 || m.SHA256 == "") {
 			t.Errorf("%s: %+v", m.Name, m.Published)
 		}
+	}
+	list := r.List()
+	if list[0].Name != byQuality[0] || list[len(list)-1].Name != "glyphnet" || list[0].Why != "learned without labels" {
+		t.Errorf("found the list from %s (%s) to %s, expected the best first", list[0].Name, list[0].Why,
+			list[len(list)-1].Name)
+	}
+	if pub, _ := entryOf(t, r, "dinov3-small").Published(); pub.Terms == "" || pub.Total() != 137_969+86_347_776 {
+		t.Errorf("dinov3-small: found %+v, expected terms and two files", pub)
 	}
 	var text strings.Builder
 	rep, err := r.Inspect("resnet50-v2-7", Settings{})

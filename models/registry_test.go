@@ -22,7 +22,7 @@ func TestKnown(t *testing.T) {
 		if err := e.Preprocessing.Validate(); err != nil {
 			t.Errorf("%s: %v", e.Name, err)
 		}
-		if names[e.Name] || files[e.File] || filepath.Base(e.File) != e.File || e.Source == "" || e.Licence == "" ||
+		if names[e.Name] || files[e.File] || !filepath.IsLocal(e.File) || e.Source == "" || e.Licence == "" ||
 			e.Recipe == "" {
 			t.Errorf("%s: a name or file twice, or something left out: %+v", e.Name, e)
 		}

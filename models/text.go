@@ -1,8 +1,10 @@
 package models
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -17,19 +19,22 @@ type Listed struct {
 	Path      string     `json:"path"`                // of the file; "" if it is part of the program
 	Published *Published `json:"published,omitempty"` // where it can be fetched
 	Checked   string     `json:"checked"`             // how its preprocessing was checked
+	Why       string     `json:"why"`                 // why it has its place in the list
 }
 
-// List returns all backbones and where their files are.
+// List returns all backbones and where their files are: those for photographs first, the best for an audit at the top,
+// and the user's own last, in the order in which they were added.
 func (r *Registry) List() []Listed {
 	var list []Listed
 	for _, e := range r.Entries() {
 		path, found := r.Locate(e)
-		m := Listed{Entry: e, Own: r.Own(e.Name), Found: found, Path: path, Checked: r.checked(e)}
+		m := Listed{Entry: e, Own: r.Own(e.Name), Found: found, Path: path, Checked: r.checked(e), Why: r.meritOf(e)}
 		if pub, ok := e.Published(); ok {
 			m.Published = &pub
 		}
 		list = append(list, m)
 	}
+	slices.SortStableFunc(list, func(a, b Listed) int { return cmp.Compare(r.place(a.Entry), r.place(b.Entry)) })
 	return list
 }
 
@@ -41,7 +46,7 @@ func (m Listed) Place() string {
 	case m.Found:
 		return m.Path
 	case m.Published != nil && len(m.Published.Places) > 0:
-		return fmt.Sprintf("get: %.0f MB", float64(m.Published.Size)/1e6)
+		return fmt.Sprintf("get: %.0f MB", float64(m.Published.Total())/1e6)
 	case m.SHA256 == "":
 		return "export it"
 	}
@@ -51,11 +56,11 @@ func (m Listed) Place() string {
 // WriteList writes a list of backbones as text.
 func WriteList(out io.Writer, list []Listed) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tIMAGES\tFILE\tCHECKED\tSOURCE")
+	fmt.Fprintln(w, "NAME\tWHY HERE\tIMAGES\tFILE\tCHECKED\tSOURCE")
 	for _, m := range list {
 		how, _, _ := strings.Cut(m.Checked, ":")
 		p := m.Preprocessing
-		fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\t%s\n", m.Name, p.Channels, p.SizeText(), m.Place(), how,
+		fmt.Fprintf(w, "%s\t%s\t%s %s\t%s\t%s\t%s\n", m.Name, m.Why, p.Channels, p.SizeText(), m.Place(), how,
 			text.Shortened(m.Source, 60))
 	}
 	return w.Flush()
@@ -114,6 +119,12 @@ func (r *Report) Write(out io.Writer) error {
 	line("licence", "%s", r.Licence)
 	if p := r.Published; p != nil && !r.Found && len(p.Places) > 0 {
 		line("published", "%d bytes, at %s", p.Size, strings.Join(p.Places, " or "))
+		for _, part := range p.Parts {
+			line("", "%d bytes, at %s", part.Size, strings.Join(part.Places, " or "))
+		}
+		if p.Terms != "" {
+			line("to accept", "%s: %s", r.Licence, p.Terms)
+		}
 	}
 	if other := instead[r.Name]; other != "" && !r.Found {
 		line("instead", "winnow models get %s: the same network, weights of another publisher", other)

@@ -20,6 +20,7 @@ import (
 // Options say where a backbone's file comes from, and where reports go.
 type Options struct {
 	From     string                             // a file or an address (of a folder with a final /); "": as published
+	Accepted bool                               // the user accepts the licence of a model that asks for it
 	Note     func(fact string)                  // may be nil
 	Progress func(doneMB, totalMB, earlier int) // megabytes done, in all, and from an earlier transfer; may be nil
 }
@@ -42,9 +43,13 @@ func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got,
 	if _, found := r.Locate(e); found {
 		return there(r, e)
 	}
-	file, places, err := sources(e, o.From)
+	files, err := sources(e, o.From)
 	if err != nil {
 		return nil, err
+	}
+	if pub, _ := e.Published(); pub.Terms != "" && !o.Accepted {
+		return nil, hint.With(fmt.Errorf("fetching: %q has a licence that you must accept first, the %s: %s", name,
+			e.Licence, pub.Terms), "read it, and if you accept it: winnow models get %s --accept-licence", name)
 	}
 	path := e.File
 	if !filepath.IsAbs(path) {
@@ -53,7 +58,7 @@ func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got,
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, fmt.Errorf("fetching: %w", err)
 	}
-	if err := bring(ctx, file, path, places, o); errors.As(err, new(*fetch.Unavailable)) {
+	if err := bringAll(ctx, files, filepath.Dir(path), o); errors.As(err, new(*fetch.Unavailable)) {
 		if o.From != "" && !fetch.Remote(o.From) {
 			return nil, hint.With(fmt.Errorf("fetching: %q was not fetched: %w", name, err),
 				"name the published file; winnow models show %s prints its size and sha256", name)
@@ -79,35 +84,69 @@ func there(r *models.Registry, e models.Entry) (*Got, error) {
 	return &Got{b, p, true}, err
 }
 
-// sources returns the size and hash of an entry's file, and where to get it.
-func sources(e models.Entry, from string) (fetch.File, []string, error) {
+// source is a file of a model, and where to get it.
+type source struct {
+	fetch.File
+	name   string
+	places []string
+}
+
+// sources returns the files of an entry. The first is the network itself.
+func sources(e models.Entry, from string) ([]source, error) {
 	pub, ok := e.Published()
-	file := fetch.File{Size: pub.Size, SHA256: e.SHA256}
+	list := []source{{fetch.File{Size: pub.Size, SHA256: e.SHA256}, filepath.Base(e.File), pub.Places}}
+	for _, part := range pub.Parts {
+		list = append(list, source{fetch.File{Size: part.Size, SHA256: part.SHA256}, part.Name, part.Places})
+	}
 	switch {
 	case !ok && models.Instead(e.Name) != "":
-		return file, nil, hint.With(fmt.Errorf("fetching: %q: no file with a known sha256 is published, and nothing "+
+		return nil, hint.With(fmt.Errorf("fetching: %q: no file with a known sha256 is published, and nothing "+
 			"is fetched unchecked", e.Name), "winnow models get %s fetches the same network with other weights; "+
 			"winnow models show %s says how to export this one", models.Instead(e.Name), e.Name)
 	case !ok:
-		return file, nil, hint.With(fmt.Errorf("fetching: %q: no file with a known sha256 is published, and nothing "+
+		return nil, hint.With(fmt.Errorf("fetching: %q: no file with a known sha256 is published, and nothing "+
 			"is fetched unchecked", e.Name), "winnow models show %s says how to make it; record a file that you have "+
 			"with winnow models add", e.Name)
 	case from == "" && len(pub.Places) == 0:
-		return file, nil, hint.With(fmt.Errorf("fetching: %q: no place is known that has its file", e.Name),
+		return nil, hint.With(fmt.Errorf("fetching: %q: no place is known that has its file", e.Name),
 			"name one: winnow models get %s --from URL|FILE; the sha256 is checked", e.Name)
-	case from == "":
-		return file, pub.Places, nil
-	case fetch.Remote(from) && strings.HasSuffix(from, "/"):
-		return file, []string{from + filepath.Base(e.File)}, nil
 	case strings.Contains(from, "://") && !fetch.Remote(from):
-		return file, nil, hint.Misused("fetching: found %q, expected an address that begins with http:// or "+
+		return nil, hint.Misused("fetching: found %q, expected an address that begins with http:// or "+
 			"https://, or a file", from)
 	}
-	return file, []string{from}, nil
+	for i := range list {
+		if from != "" {
+			list[i].places = []string{beside(from, list[i].name, i == 0)}
+		}
+	}
+	return list, nil
+}
+
+// beside returns where a file of a model is, if the first is at from, or from is the address of their folder.
+func beside(from, name string, first bool) string {
+	switch {
+	case fetch.Remote(from) && strings.HasSuffix(from, "/"):
+		return from + name
+	case first:
+		return from
+	case fetch.Remote(from):
+		return from[:strings.LastIndex(from, "/")+1] + name
+	}
+	return filepath.Join(filepath.Dir(from), name)
+}
+
+// bringAll fetches the files of a model to a folder.
+func bringAll(ctx context.Context, files []source, folder string, o Options) error {
+	for _, f := range files {
+		if err := bring(ctx, f, filepath.Join(folder, f.name), o); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bring fetches a file unless it is there from an earlier call.
-func bring(ctx context.Context, file fetch.File, path string, places []string, o Options) error {
+func bring(ctx context.Context, file source, path string, o Options) error {
 	sum, err := models.SumOf(path)
 	switch {
 	case err == nil && sum == file.SHA256:
@@ -121,7 +160,7 @@ func bring(ctx context.Context, file fetch.File, path string, places []string, o
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("fetching: %w", err)
 	}
-	err = file.To(ctx, path, fetch.Options{Places: places, Note: o.Note, Progress: func(done, total, earlier int64) {
+	err = file.To(ctx, path, fetch.Options{Places: file.places, Note: o.Note, Progress: func(done, total, earlier int64) {
 		if o.Progress != nil {
 			const mb = 1_000_000
 			o.Progress(int(done/mb), int((total+mb-1)/mb), int(earlier/mb))

@@ -34,7 +34,9 @@ func Command() *cli.Command {
 					"HTTP_PROXY and NO_PROXY.",
 				Flags: []cli.Flag{&cli.StringFlag{Name: "from", DefaultText: "where it is published",
 					Usage: "take it from `URL|FILE`, a mirror or a copy; a URL that ends in / is the folder of the " +
-						"file"}, asJSON},
+						"file"},
+					&cli.BoolFlag{Name: "accept-licence",
+						Usage: "you have read the model's licence and accept it (for models that ask for it)"}, asJSON},
 				Action: named("one name", opened(get))},
 			{Name: "add", Usage: "record an ONNX file as a backbone (the file is not copied)", ArgsUsage: "FILE",
 				Flags: append([]cli.Flag{&cli.StringFlag{Name: "name",
@@ -51,6 +53,7 @@ func Command() *cli.Command {
 // Options name a backbone and its settings.
 type Options struct {
 	Argument, Name, From string // name or file; name for an added one; source of a download
+	Accepted             bool   // the licence of a model to download
 	Settings             models.Settings
 	JSON                 bool
 }
@@ -64,7 +67,7 @@ func named(what string, call term.Call[Options]) cli.ActionFunc {
 	return term.Action(func(c *cli.Context) (Options, error) {
 		argument, err := term.OneArgument(c, what)
 		return Options{Argument: argument, Name: c.String("name"), From: c.String("from"),
-			Settings: term.ModelSettings(c), JSON: c.Bool("json")}, err
+			Accepted: c.Bool("accept-licence"), Settings: term.ModelSettings(c), JSON: c.Bool("json")}, err
 	}, call)
 }
 
@@ -100,7 +103,7 @@ func show(_ context.Context, p *term.Program, r *models.Registry, o Options) err
 
 func get(ctx context.Context, p *term.Program, r *models.Registry, o Options) error {
 	at, end := p.WatchFrom("MB")
-	got, err := fetching.Get(ctx, r, o.Argument, fetching.Options{From: o.From,
+	got, err := fetching.Get(ctx, r, o.Argument, fetching.Options{From: o.From, Accepted: o.Accepted,
 		Note: func(fact string) { end(); p.Note("%s", fact) }, Progress: at})
 	end()
 	if err != nil {
