@@ -102,15 +102,45 @@ func (ix *Index) Files() (*Files, error) {
 	return f, nil
 }
 
-// State says what became of the file of a row. A file that cannot be looked at for another reason than that it does
-// not exist counts as the same.
+// State says what became of the file of a row.
 func (f *Files) State(row int) State {
+	base, line := f.seen(row)
+	if line == unseen {
+		return Same
+	}
+	return f.compare(row, f.bases[base], line)
+}
+
+// At compares the file of a row with the one below another base, a file or a folder.
+func (f *Files) At(row int, base location.Source) State {
+	_, line := f.seen(row)
+	if line == unseen || base.IsZero() {
+		return Same
+	}
+	return f.compare(row, base.Path(), line)
+}
+
+// seen returns the number of a row's base, and size and time of its file, or unseen.
+func (f *Files) seen(row int) (base int, line string) {
 	number, line, seen := strings.Cut(strings.TrimSuffix(f.lines[row], "\n"), " ")
 	base, err := strconv.Atoi(number)
 	if !seen || err != nil || base < 0 || base >= len(f.bases) {
+		return 0, unseen
+	}
+	return base, line
+}
+
+func (f *Files) compare(row int, base, line string) State {
+	return Compare(base, f.ix.Paths[row], line)
+}
+
+// Compare compares the file of an image below a base with a line of its size and time. What cannot be looked at for
+// another reason than that it does not exist counts as the same, and so does a line of another form.
+func Compare(base, path, line string) State {
+	if size, at, _ := strings.Cut(line, " "); size == "" || !strings.HasSuffix(at, "Z") {
 		return Same
 	}
-	now, err := stamp(under(f.bases[base], f.ix.Paths[row]))
+	now, err := stamp(under(base, path))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Gone
