@@ -38,7 +38,7 @@ func Spill(
 		if err := fill(from, part); err != nil {
 			return err
 		}
-		if _, err := f.Write(unsafe.Slice((*byte)(unsafe.Pointer(&part.Data[0])), 4*n*cols)); err != nil {
+		if _, err := f.Write(FloatBytes(part.Data[:n*cols])); err != nil {
 			return fmt.Errorf("features: temporary file for %d vectors of %d values (TMPDIR sets its folder): %w",
 				rows, cols, err)
 		}
@@ -49,12 +49,17 @@ func Spill(
 			return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: data}, unmap, nil
 		}
 		x = NewMatrix(rows, cols)
-		_, err = f.ReadAt(unsafe.Slice((*byte)(unsafe.Pointer(&x.Data[0])), size), 0)
+		_, err = f.ReadAt(FloatBytes(x.Data), 0)
 	}
 	if !unnamed {
 		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	return x, free, err
+}
+
+// FloatBytes views numbers as bytes, in the byte order of the machine.
+func FloatBytes(x []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }
 
 func eachPart(rows int, do func(from, n int) error) error {

@@ -1,11 +1,9 @@
 package features
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"winnow/internal/blocksum"
 	"winnow/internal/interrupt"
+	"winnow/internal/seal"
 )
 
 // Files of a store. A finished store has the first three; a begun one has the last two.
@@ -71,11 +71,11 @@ type Store struct {
 	Dir   string
 	Paths []string // image of each row
 
-	files  fs.FS      // the files; nil: the folder Dir
-	rows   *places    // of Paths
-	offset int64      // of the first value in features.npy
-	mean   bool       // Read averages the views
-	sums   *blockSums // of features.npy; nil: none are known
+	files  fs.FS          // the files; nil: the folder Dir
+	rows   *places        // of Paths
+	offset int64          // of the first value in features.npy
+	mean   bool           // Read averages the views
+	sums   *blocksum.Sums // of features.npy; nil: none are known
 }
 
 // Open opens a finished store and checks that its parts match; the vectors stay on disk.
@@ -135,7 +135,7 @@ func (s *Store) Files() []string {
 }
 
 func (info *Info) unmarshal(data []byte) error {
-	if err := json.Unmarshal(data, info); err != nil {
+	if err := seal.Unmarshal(data, info); err != nil {
 		return err
 	}
 	if err := info.Key.check(); err != nil {
@@ -254,9 +254,7 @@ func (s *Store) Verify(ctx context.Context) error {
 			filepath.Join(s.Dir, VectorsFile), short(sum), short(s.Sum))
 	}
 	if s.sums != nil {
-		for i := range s.sums.seen {
-			s.sums.seen[i].Store(^uint32(0))
-		}
+		s.sums.Trust()
 	}
 	return nil
 }
@@ -272,14 +270,4 @@ func hashFile(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// marshalLines returns indented JSON with a final line end, because people read these files too.
-func marshalLines(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(v)
-	return b.Bytes(), err
 }

@@ -1,13 +1,14 @@
 package features
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"winnow/internal/seal"
 )
 
 // progress is the content of progress.json: this many rows of the part are certainly on disk.
@@ -131,7 +132,7 @@ func readProgress(name string) (progress, error) {
 	if err != nil {
 		return p, err
 	}
-	if err := json.Unmarshal(data, &p); err != nil {
+	if err := seal.Unmarshal(data, &p); err != nil {
 		return p, err
 	}
 	if err := p.Key.check(); err != nil {

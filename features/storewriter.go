@@ -16,6 +16,7 @@ import (
 
 	"winnow/internal/atomicfile"
 	"winnow/internal/lock"
+	"winnow/internal/seal"
 )
 
 // ErrComplete is returned by Create if a finished store with the same key exists.
@@ -184,7 +185,7 @@ func (w *Writer) Flush() error {
 	if err := w.part.Sync(); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
-	data, err := marshalLines(progress{Version: w.plan.Key.storeVersion(), Key: w.plan.Key, Rows: w.rows,
+	data, err := seal.Marshal(progress{Version: w.plan.Key.storeVersion(), Key: w.plan.Key, Rows: w.rows,
 		Total: len(w.plan.Paths),
 		Dim:   w.plan.Dim, Batch: w.plan.Batch, Device: w.plan.Device, Bad: w.bad})
 	if err != nil {
@@ -228,7 +229,7 @@ func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 // writeInfo writes the sums of a store's vectors and the images of its rows, then the file that marks the store as
 // complete.
 func writeInfo(ctx context.Context, dir string, info Info, paths []string) error {
-	data, err := marshalLines(info)
+	data, err := seal.Marshal(info)
 	if err == nil {
 		var f *os.File
 		if f, err = os.Open(filepath.Join(dir, VectorsFile)); err == nil {

@@ -111,7 +111,7 @@ func TestMeanOfManyRows(t *testing.T) {
 	}
 }
 
-// TestOneViewIsAsEver: the format that earlier versions wrote and read.
+// TestOneViewIsAsEver: the format that earlier versions wrote and read, and a checksum.
 func TestOneViewIsAsEver(t *testing.T) {
 	plan := testPlan(3)
 	plan.Key.DType = Float32 // spelled out
@@ -134,7 +134,8 @@ func TestOneViewIsAsEver(t *testing.T) {
   "device": "cpu",
   "winnow": "test",
   "bad": [],
-  "features_sha256": "af3cabd25a2c1cb41f83238ce511835aff0556a17205a3ece38eaafc22ea5e55"
+  "features_sha256": "af3cabd25a2c1cb41f83238ce511835aff0556a17205a3ece38eaafc22ea5e55",
+  "checksum": "0f8cd0db"
 }
 ` // the sums are those of sha256sum and of numpy.save
 	if got[storeFile] != want {
@@ -201,7 +202,7 @@ func TestOtherTypeIsRefused(t *testing.T) {
 }
 
 func TestViewStoresRefuse(t *testing.T) {
-	files := folder(t, makeStore(t, t.TempDir(), viewPlan(10, Float16)).Dir)
+	files := unsealed(t, folder(t, makeStore(t, t.TempDir(), viewPlan(10, Float16)).Dir))
 	for name, c := range map[string]struct{ from, to, want string }{
 		"version":    {`"version": 2`, `"version": 1`, "store version 1, expected 2"},
 		"one view":   {"      \"center\",\n      \"flip\",\n", "", "[10 3 3], expected <f2 of [10 1 3]"},

@@ -2,7 +2,6 @@ package search
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,9 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/atomicfile"
+	"winnow/internal/blocksum"
 	"winnow/internal/lock"
+	"winnow/internal/seal"
 )
 
 // ErrExists means that the folder already holds an index.
@@ -35,11 +36,18 @@ type Extension struct {
 	New     []string // the images to embed: those given, without repeats and those already indexed
 	Skipped int      // given images that were already indexed
 
+	// Base returns the folder that the path of an image starts from; the zero source if its file is not on this
+	// machine. Append records size and time of the file, by which a search later says what changed. Optional.
+	Base func(path string) location.Source
+
 	dir     string
 	info    Info
 	lock    io.Closer
 	vectors *os.File
+	sums    *os.File
 	paths   *os.File
+	seen    *os.File
+	bases   map[location.Source]int
 	done    int // images of New taken so far
 	synced  int
 	bad     []features.Bad
@@ -57,7 +65,7 @@ func Create(dir string, e Embedder, dim int, dtype string, paths []string) (*Ext
 		if filepath.IsAbs(e.Source) {
 			e.Place = location.PlaceOf(dir, location.At(e.Source))
 		}
-		info := Info{Version: indexVersion, Dim: dim, DType: dtype, Embedder: e}
+		info := Info{Version: indexVersion, Dim: dim, DType: dtype, Embedder: e, Bases: []location.Place{}}
 		return info, nil, info.check(dir)
 	})
 }
@@ -83,7 +91,7 @@ func Extend(dir string, e Embedder, dim int, paths []string) (*Extension, error)
 
 // begin opens the files for appending after the present rows, which state reads while the lock is held.
 func begin(dir string, paths []string, state func() (Info, map[string]int, error)) (_ *Extension, err error) {
-	x := &Extension{dir: dir}
+	x := &Extension{dir: dir, bases: map[location.Source]int{}}
 	if x.lock, err = lock.Folder(dir); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -100,11 +108,16 @@ func begin(dir string, paths []string, state func() (Info, map[string]int, error
 		return nil, err
 	}
 	x.Skipped = len(paths) - len(x.New)
-	if x.vectors, err = openAt(filepath.Join(dir, vectorsFile), x.info.bytes()); err != nil {
-		return nil, err
-	}
-	if x.paths, err = openAt(filepath.Join(dir, pathsFile), x.info.Names); err != nil {
-		return nil, err
+	size := x.info.bytes()
+	for _, part := range []struct {
+		file **os.File
+		name string
+		end  int64
+	}{{&x.vectors, vectorsFile, size}, {&x.sums, sumsFile, size / blocksum.Size * 4}, {&x.paths, pathsFile,
+		x.info.Names}, {&x.seen, seenFile, x.info.Seen}} {
+		if *part.file, err = openAt(filepath.Join(dir, part.name), part.end); err != nil {
+			return nil, err
+		}
 	}
 	if x.info.Rows == 0 {
 		err = x.Flush()
@@ -171,7 +184,7 @@ func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 	}
 	keep := features.NewMatrix(rows.Rows, rows.Cols)
 	keep.Rows = 0
-	var names bytes.Buffer
+	var names, seen bytes.Buffer
 	for i := range rows.Rows {
 		one := oneRow(keep.Data[keep.Rows*keep.Cols:][:keep.Cols])
 		copy(one.Data, features.Row(rows, i))
@@ -184,9 +197,10 @@ func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 			continue
 		}
 		names.WriteString(features.EncodePaths(x.New[x.done+i : x.done+i+1]))
+		seen.WriteString(x.see(x.New[x.done+i]) + "\n")
 		keep.Rows++
 	}
-	if err := x.write(keep, names.Bytes()); err != nil {
+	if err := x.write(keep, names.Bytes(), seen.Bytes()); err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
 	x.done += rows.Rows
@@ -196,25 +210,25 @@ func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 	return nil
 }
 
-// write appends rows and names to the files.
-func (x *Extension) write(rows blas32.General, names []byte) error {
+// write appends rows, and the lines of their images, to the files.
+func (x *Extension) write(rows blas32.General, names, seen []byte) error {
 	var data bytes.Buffer
 	if err := features.EncodeRows(&data, x.info.DType, rows); err != nil {
 		return err
 	}
-	return x.add(data.Bytes(), names, rows.Rows)
+	return x.add(data.Bytes(), names, seen, rows.Rows)
 }
 
 // Flush syncs the rows written so far to disk, and only then counts them in index.json.
 func (x *Extension) Flush() error {
-	if err := errors.Join(x.vectors.Sync(), x.paths.Sync()); err != nil {
+	if err := errors.Join(x.vectors.Sync(), x.sums.Sync(), x.paths.Sync(), x.seen.Sync()); err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
-	data, err := json.MarshalIndent(x.info, "", "  ")
+	data, err := seal.Marshal(x.info)
 	if err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
-	if err := atomicfile.WriteBytes(filepath.Join(x.dir, indexFile), append(data, '\n')); err != nil {
+	if err := atomicfile.WriteBytes(filepath.Join(x.dir, indexFile), data); err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
 	x.synced = x.done
@@ -224,12 +238,12 @@ func (x *Extension) Flush() error {
 // Close releases the folder. Rows since the last Flush are lost.
 func (x *Extension) Close() error {
 	var err error
-	for _, f := range []*os.File{x.vectors, x.paths} {
+	for _, f := range []*os.File{x.vectors, x.sums, x.paths, x.seen} {
 		if f != nil {
 			err = errors.Join(err, f.Close())
 		}
 	}
-	x.vectors, x.paths = nil, nil
+	x.vectors, x.sums, x.paths, x.seen = nil, nil, nil, nil
 	if x.lock != nil {
 		err = errors.Join(err, x.lock.Close())
 		x.lock = nil

@@ -6,10 +6,8 @@
 package search
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -19,21 +17,22 @@ import (
 
 	"winnow/datasets/location"
 	"winnow/features"
+	"winnow/internal/blocksum"
+	"winnow/internal/seal"
 )
 
 // Files of an index. index.json is written last; rows that it does not count do not exist, and the next extension
 // truncates them.
 const (
 	vectorsFile = "vectors.bin" // rows×dim numbers, little-endian, row-major, no header
+	sumsFile    = "vectors.crc" // a CRC-32C, little-endian, for each whole block of vectors.bin
 	pathsFile   = "paths.txt"   // line i is the image of row i
+	seenFile    = "seen.txt"    // line i is the size and the time of the image's file
 	indexFile   = "index.json"
 )
 
 // indexVersion is the version of the format.
-const indexVersion = 1
-
-// castagnoli is the checksum of the two data files. Unlike a sha256 it can be continued from its last value.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+const indexVersion = 2
 
 // Embedder identifies what makes the vectors of an index. Embedders that differ only in Source and Place make the
 // same vectors.
@@ -68,7 +67,7 @@ func brief(sum string) string {
 	return sum[:min(12, len(sum))] + "…"
 }
 
-// Info is the content of index.json.
+// Info is the content of index.json. The sums are CRC-32C, which can be continued from their last values.
 type Info struct {
 	Version  int      `json:"version"`
 	Rows     int      `json:"rows"`
@@ -76,8 +75,14 @@ type Info struct {
 	DType    string   `json:"dtype"` // features.Float32 or features.Float16
 	Embedder Embedder `json:"embedder"`
 	Vectors  uint32   `json:"vectors_crc32c"`
+	Tail     uint32   `json:"tail_crc32c"` // of what follows the last whole block of the vectors
 	Names    int64    `json:"paths_bytes"`
 	Paths    uint32   `json:"paths_crc32c"`
+	Seen     int64    `json:"seen_bytes"`
+	SeenSum  uint32   `json:"seen_crc32c"`
+
+	// Bases are the folders that the paths start from, by the numbers in seen.txt.
+	Bases []location.Place `json:"bases"`
 }
 
 // Index is an open index as it was when opened. It stays valid while the folder is extended.
@@ -90,6 +95,7 @@ type Index struct {
 	file *os.File
 	view []float32 // the mapped file; nil if it cannot be mapped
 	free func() error
+	sums *blocksum.Sums // of the vectors
 }
 
 // Open opens an index and checks that its files agree. The vectors stay on disk, memory-mapped where the system
@@ -143,7 +149,7 @@ func readInfo(dir string) (info Info, err error) {
 	if err != nil {
 		return info, fmt.Errorf("search: %w", err)
 	}
-	if err := json.Unmarshal(data, &info); err != nil {
+	if err := seal.Unmarshal(data, &info); err != nil {
 		return info, fmt.Errorf("search: %s: %w", name, err)
 	}
 	return info, info.check(name)
@@ -155,13 +161,15 @@ const maxDim = 1 << 20
 func (info Info) check(name string) error {
 	switch {
 	case info.Version != indexVersion:
-		return fmt.Errorf("search: %s: version %d, expected %d", name, info.Version, indexVersion)
+		return fmt.Errorf("search: %s: version %d, expected %d: make the index again, in a new folder", name,
+			info.Version, indexVersion)
 	case info.DType != features.Float32 && info.DType != features.Float16:
 		return fmt.Errorf("search: %s: numbers of type %q, expected %s or %s", name, info.DType, features.Float32,
 			features.Float16)
-	case info.Rows < 0 || info.Rows > 1<<40 || info.Dim < 1 || info.Dim > maxDim || info.Names < int64(info.Rows):
-		return fmt.Errorf("search: %s: found the impossible sizes %d rows, %d values a row and %d bytes of paths",
-			name, info.Rows, info.Dim, info.Names)
+	case info.Rows < 0 || info.Rows > 1<<40 || info.Dim < 1 || info.Dim > maxDim ||
+		info.Names < int64(info.Rows) || info.Seen < int64(info.Rows):
+		return fmt.Errorf("search: %s: found the impossible sizes %d rows, %d values a row, %d bytes of paths and %d "+
+			"of files", name, info.Rows, info.Dim, info.Names, info.Seen)
 	}
 	return nil
 }
@@ -172,27 +180,37 @@ func (info Info) width() int64 { return int64(info.Dim) * int64(features.Element
 // bytes returns the bytes of all vectors.
 func (info Info) bytes() int64 { return int64(info.Rows) * info.width() }
 
-// readPaths reads the counted part of paths.txt.
-func (ix *Index) readPaths() error {
-	name := filepath.Join(ix.Dir, pathsFile)
+// readPart reads the counted part of a file of text and compares its sum.
+func (ix *Index) readPart(file string, size int64, sum uint32) ([]byte, error) {
+	name := filepath.Join(ix.Dir, file)
 	f, err := os.Open(name)
 	if err != nil {
-		return fmt.Errorf("search: %w", err)
+		return nil, fmt.Errorf("search: %w", err)
 	}
 	defer f.Close()
 	if stat, err := f.Stat(); err != nil {
-		return fmt.Errorf("search: %w", err)
-	} else if stat.Size() < ix.Names {
-		return fmt.Errorf("search: %s: %d bytes, expected at least %d as %s says", name, stat.Size(), ix.Names,
+		return nil, fmt.Errorf("search: %w", err)
+	} else if stat.Size() < size {
+		return nil, fmt.Errorf("search: %s: %d bytes, expected at least %d as %s says", name, stat.Size(), size,
 			indexFile)
 	}
-	data := make([]byte, ix.Names)
+	data := make([]byte, size)
 	if _, err := io.ReadFull(f, data); err != nil {
-		return fmt.Errorf("search: %s: %w", name, err)
+		return nil, fmt.Errorf("search: %s: %w", name, err)
 	}
-	if sum := crc32.Checksum(data, castagnoli); sum != ix.Info.Paths {
-		return fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was written", name,
-			sum, ix.Info.Paths)
+	if found := blocksum.Update(0, data); found != sum {
+		return nil, fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was written: "+
+			"restore it, or make the index again", name, found, sum)
+	}
+	return data, nil
+}
+
+// readPaths reads the counted part of paths.txt.
+func (ix *Index) readPaths() error {
+	name := filepath.Join(ix.Dir, pathsFile)
+	data, err := ix.readPart(pathsFile, ix.Names, ix.Info.Paths)
+	if err != nil {
+		return err
 	}
 	if ix.Rows > 0 {
 		ix.Paths = features.DecodePaths(string(data))
@@ -223,6 +241,36 @@ func (ix *Index) openVectors() error {
 	if ix.DType == features.Float32 && ix.Rows > 0 {
 		ix.view, ix.free = features.MapFloats(ix.file, ix.bytes())
 	}
+	return ix.readSums()
+}
+
+// readSums reads the sums of the whole blocks, and adds that of the last one.
+func (ix *Index) readSums() error {
+	size := ix.bytes()
+	name, data := filepath.Join(ix.Dir, sumsFile), make([]byte, 4*(size/blocksum.Size))
+	f, err := os.Open(name)
+	if err != nil {
+		return fmt.Errorf("search: %w", err)
+	}
+	defer f.Close()
+	if n, err := io.ReadFull(f, data); err != nil {
+		return fmt.Errorf("search: %s: %d bytes, expected at least %d for %d rows of %d values", name, n, len(data),
+			ix.Rows, ix.Dim)
+	}
+	sums := blocksum.Decode(data)
+	if size%blocksum.Size > 0 {
+		sums = append(sums, ix.Tail)
+	}
+	ix.sums = blocksum.New(sums, size)
+	return nil
+}
+
+// compare compares whole blocks, which begin at byte from, with their sums.
+func (ix *Index) compare(data []byte, from int64) error {
+	if first, last, ok := ix.sums.Compare(data, from); !ok {
+		return fmt.Errorf("search: %s: bytes %d to %d do not fit %s: one of the files has changed since it was "+
+			"written: restore both, or make the index again", ix.file.Name(), first, last, sumsFile)
+	}
 	return nil
 }
 
@@ -231,31 +279,62 @@ func (ix *Index) Len() int   { return ix.Rows }
 func (ix *Index) Width() int { return ix.Dim }
 
 // Block implements [Vectors]. If the file is mapped, it returns a view. Stored float16 rows have length 1 only to
-// within 1e-3, so they are normalised here.
+// within 1e-3, so they are normalised here. The first read of each block of the file compares its sum.
 func (ix *Index) Block(from, n int) (blas32.General, []bool, error) {
+	at, to := int64(from)*ix.width(), int64(from+n)*ix.width()
 	if ix.view != nil {
+		if err := ix.Check(from, n); err != nil {
+			return blas32.General{}, nil, err
+		}
 		return blas32.General{Rows: n, Cols: ix.Dim, Stride: ix.Dim, Data: ix.view[from*ix.Dim : (from+n)*ix.Dim]},
 			nil, nil
 	}
-	b := make([]byte, int64(n)*ix.width())
-	if _, err := ix.file.ReadAt(b, int64(from)*ix.width()); err != nil {
+	first, end := ix.sums.Around(at, to)
+	b := make([]byte, end-first)
+	if _, err := ix.file.ReadAt(b, first); err != nil {
 		return blas32.General{}, nil, fmt.Errorf("search: %s: row %d: %w", ix.file.Name(), from, err)
 	}
+	if err := ix.compare(b, first); err != nil {
+		return blas32.General{}, nil, err
+	}
 	x := features.NewMatrix(n, ix.Dim)
-	features.DecodeRows(x.Data, ix.DType, b)
+	features.DecodeRows(x.Data, ix.DType, b[at-first:to-first])
 	if ix.DType == features.Float32 {
 		return x, nil, nil
 	}
 	return x, UnitRows(x), nil
 }
 
-// Verify reads all vectors and compares their checksum with index.json.
-func (ix *Index) Verify() error {
-	h := crc32.New(castagnoli)
-	if _, err := io.Copy(h, io.NewSectionReader(ix.file, 0, ix.bytes())); err != nil {
-		return fmt.Errorf("search: %w", err)
+// Check compares the sums of the blocks that hold rows from to from+n-1, unless that was done. Without a mapped file
+// Block does it.
+func (ix *Index) Check(from, n int) error {
+	at, to := int64(from)*ix.width(), int64(from+n)*ix.width()
+	if ix.view == nil || ix.sums.Compared(at, to) {
+		return nil
 	}
-	if sum := h.Sum32(); sum != ix.Info.Vectors {
+	first, end := ix.sums.Around(at, to)
+	return ix.compare(features.FloatBytes(ix.view)[first:end], first)
+}
+
+// Verify reads all files and compares their checksums with index.json and vectors.crc.
+func (ix *Index) Verify() error {
+	if _, err := ix.Files(); err != nil {
+		return err
+	}
+	in, part := io.NewSectionReader(ix.file, 0, ix.bytes()), make([]byte, 64*blocksum.Size)
+	var sum uint32
+	for at := int64(0); at < ix.bytes(); {
+		n, err := io.ReadFull(in, part[:min(int64(len(part)), ix.bytes()-at)])
+		if err != nil {
+			return fmt.Errorf("search: %s: %w", ix.file.Name(), err)
+		}
+		if err := ix.compare(part[:n], at); err != nil {
+			return err
+		}
+		sum = blocksum.Update(sum, part[:n])
+		at += int64(n)
+	}
+	if sum != ix.Info.Vectors {
 		return fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was written",
 			ix.file.Name(), sum, ix.Info.Vectors)
 	}

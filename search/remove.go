@@ -1,14 +1,14 @@
 package search
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"os"
-	"path/filepath"
-	"time"
+	"strings"
 
 	"winnow/features"
+	"winnow/internal/blocksum"
 	"winnow/internal/lock"
 )
 
@@ -57,12 +57,17 @@ func Remove(dir string, images []string) error {
 
 // copyWithout makes an index of the other images, byte for byte.
 func (ix *Index) copyWithout(dir string, gone map[string]bool) error {
+	files, err := ix.Files()
+	if err != nil {
+		return err
+	}
 	x, err := Create(dir, ix.Embedder, ix.Dim, ix.DType, nil)
 	if err != nil {
 		return err
 	}
 	defer x.Close()
-	const most = 1 << 10 // rows copied together
+	x.info.Embedder, x.info.Bases = ix.Embedder, ix.Bases // places relative to the folder that dir will be
+	const most = 1 << 10                                  // rows copied together
 	for from := 0; from < ix.Rows; {
 		if gone[ix.Paths[from]] {
 			from++
@@ -76,7 +81,8 @@ func (ix *Index) copyWithout(dir string, gone map[string]bool) error {
 		if _, err := ix.file.ReadAt(data, int64(from)*ix.width()); err != nil {
 			return fmt.Errorf("search: %w", err)
 		}
-		if err := x.add(data, []byte(features.EncodePaths(ix.Paths[from:to])), to-from); err != nil {
+		names, seen := features.EncodePaths(ix.Paths[from:to]), strings.Join(files.lines[from:to], "")
+		if err := x.add(data, []byte(names), []byte(seen), to-from); err != nil {
 			return fmt.Errorf("search: %w", err)
 		}
 		from = to
@@ -87,26 +93,29 @@ func (ix *Index) copyWithout(dir string, gone map[string]bool) error {
 	return x.Close()
 }
 
-// add appends encoded rows and their names to the files.
-func (x *Extension) add(data, names []byte, rows int) error {
-	if _, err := x.vectors.Write(data); err != nil {
-		return err
+// add appends encoded rows, and the lines of their images, to the files.
+func (x *Extension) add(data, names, seen []byte, rows int) error {
+	had := x.info.bytes() % blocksum.Size
+	tail, sums := x.info.Tail, []byte(nil)
+	for rest := data; len(rest) > 0; had = 0 {
+		part := rest[:min(int64(len(rest)), blocksum.Size-had)]
+		tail = blocksum.Update(tail, part)
+		if had+int64(len(part)) == blocksum.Size {
+			sums, tail = binary.LittleEndian.AppendUint32(sums, tail), 0
+		}
+		rest = rest[len(part):]
 	}
-	if _, err := x.paths.Write(names); err != nil {
-		return err
+	for _, part := range []struct {
+		file *os.File
+		data []byte
+	}{{x.vectors, data}, {x.sums, sums}, {x.paths, names}, {x.seen, seen}} {
+		if _, err := part.file.Write(part.data); err != nil {
+			return err
+		}
 	}
-	x.info.Vectors = crc32.Update(x.info.Vectors, castagnoli, data)
-	x.info.Paths = crc32.Update(x.info.Paths, castagnoli, names)
-	x.info.Names += int64(len(names))
+	x.info.Vectors, x.info.Tail = blocksum.Update(x.info.Vectors, data), tail
+	x.info.Paths, x.info.Names = blocksum.Update(x.info.Paths, names), x.info.Names+int64(len(names))
+	x.info.SeenSum, x.info.Seen = blocksum.Update(x.info.SeenSum, seen), x.info.Seen+int64(len(seen))
 	x.info.Rows += rows
 	return nil
-}
-
-// Written returns when an index was written last.
-func Written(dir string) (time.Time, error) {
-	info, err := os.Stat(filepath.Join(dir, indexFile))
-	if err != nil {
-		return time.Time{}, fmt.Errorf("search: %w", err)
-	}
-	return info.ModTime(), nil
 }

@@ -364,9 +364,7 @@ func TestExtractDecoder(t *testing.T) {
 	if old == exact["store.json"] {
 		t.Fatalf("no decoder in %s", old)
 	}
-	if err := os.WriteFile(filepath.Join(a.out, "store.json"), []byte(old), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(a.out, "store.json"), unsealed(t, old))
 	if code, _, errs := a.extract(t, t.Context()); code != 1 || !strings.Contains(errs,
 		"made with a decoder of an earlier winnow") || !strings.Contains(errs, "--overwrite") {
 		t.Errorf("an old store: exit code %d: %s", code, errs)

@@ -99,6 +99,16 @@ func write(t testing.TB, path, text string) {
 	}
 }
 
+// unsealed returns a JSON file as earlier versions wrote it, without a checksum.
+func unsealed(t testing.TB, text string) string {
+	t.Helper()
+	body, _, found := strings.Cut(text, ",\n  \"checksum\"")
+	if !found {
+		t.Fatalf("no checksum in %s", text)
+	}
+	return body + "\n}\n"
+}
+
 func readFile(t testing.TB, parts ...string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(parts...))

@@ -23,7 +23,7 @@ import (
 func indexFiles(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for _, name := range []string{"vectors.bin", "paths.txt", "index.json"} {
+	for _, name := range []string{"vectors.bin", "vectors.crc", "paths.txt", "seen.txt", "index.json"} {
 		files[name] = readFile(t, dir, name)
 	}
 	return files
@@ -283,8 +283,8 @@ func TestIndexAndSearchRefuse(t *testing.T) {
 	if err := os.CopyFS(old, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(old, "index.json"), strings.Replace(before["index.json"], `"decoder": "exact `,
-		`"decoder": "exact 0.`, 1))
+	write(t, filepath.Join(old, "index.json"), strings.Replace(unsealed(t, before["index.json"]),
+		`"decoder": "exact `, `"decoder": "exact 0.`, 1))
 	if _, stderr := mustCall(t, "search", "--index", old, image); !strings.Contains(stderr,
 		"another version of the decoder") {
 		t.Error(stderr)

@@ -23,6 +23,8 @@ type List struct {
 	ctx    context.Context // of requests to object stores
 	at     map[string]place
 	roots  map[location.Source]fs.FS // opened
+
+	folders []string // each with a slash at its end
 }
 
 // Image is an image with its manifest's label and split.
@@ -94,6 +96,7 @@ func (l *List) takeTree(source location.Source, zip bool) error {
 	if len(found) == 0 {
 		return fmt.Errorf("images: %s: no image in this %s", source, what)
 	}
+	l.folders = append(l.folders, strings.TrimSuffix(nameOf(source.Join("x")), "x"))
 	for _, name := range found {
 		file := source.Join(name)
 		at := place{file: file}
@@ -184,6 +187,31 @@ func (l *List) Paths() []string {
 		list[i] = n.Path
 	}
 	return list
+}
+
+// Base returns the folder, or the file that holds images, which the name of an image starts from: the working folder
+// or a manifest's root. It returns the zero source if the image is not on this machine.
+func (l *List) Base(name string) location.Source {
+	at, ok := l.at[name]
+	switch {
+	case !ok || at.root.IsRemote() || at.file.IsRemote():
+		return location.Source{}
+	case at.root.IsZero() || nameOf(at.root.Join(at.inner)) == name:
+		return location.At(".")
+	}
+	return at.root
+}
+
+// Has reports whether an image of this name is in the list.
+func (l *List) Has(name string) bool {
+	_, ok := l.at[name]
+	return ok
+}
+
+// Covers reports whether an image of this name would be in the list if it existed: whether it is below one of the
+// folders that the list was made of.
+func (l *List) Covers(name string) bool {
+	return slices.ContainsFunc(l.folders, func(folder string) bool { return strings.HasPrefix(name, folder) })
 }
 
 // Open implements fs.FS.

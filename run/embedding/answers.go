@@ -10,6 +10,7 @@ import (
 	"winnow/features"
 	"winnow/internal/lookup"
 	"winnow/internal/text"
+	"winnow/run/extraction"
 	"winnow/search"
 )
 
@@ -25,33 +26,98 @@ type Answers struct {
 
 // Answer is what was found for one query.
 type Answer struct {
-	Query   string `json:"query"`
-	Label   string `json:"label,omitempty"`
-	Nearest []Hit  `json:"nearest"`
+	Query   string       `json:"query"`
+	Label   string       `json:"label,omitempty"`
+	File    search.State `json:"file,omitempty"` // of the query if it is an image of the index
+	Nearest []Hit        `json:"nearest"`
 }
 
 // Hit is an image found.
 type Hit struct {
-	Rank       int     `json:"rank"` // from 1
-	Row        int     `json:"row"`  // from 0
-	Path       string  `json:"path"`
-	Label      string  `json:"label,omitempty"`
-	Similarity float64 `json:"similarity"`
+	Rank       int          `json:"rank"` // from 1
+	Row        int          `json:"row"`  // from 0
+	Path       string       `json:"path"`
+	Label      string       `json:"label,omitempty"`
+	Similarity float64      `json:"similarity"`
+	File       search.State `json:"file,omitempty"`
 }
 
-// NewAnswers adds labels to what a gallery found for queries. left are the queries that could not be read.
+// NewAnswers adds labels to what a gallery found for queries, and what became of the images' files. left are the queries
+// that could not be read.
 func NewAnswers(index string, g *search.Gallery, queries []search.Query, found [][]search.Hit,
-	labels map[string]string, left []features.Bad) Answers {
+	labels map[string]string, left []features.Bad) (Answers, error) {
 	r := newAnswers(index, g.Len(), g.Width(), queries, left)
 	for i, list := range found {
-		q := Answer{queries[i].Name, labels[queries[i].Name], []Hit{}}
+		q := Answer{queries[i].Name, labels[queries[i].Name], search.Same, []Hit{}}
 		for j, h := range list {
 			path := g.Paths[h.Row]
-			q.Nearest = append(q.Nearest, Hit{j + 1, h.Row, path, labels[path], h.Similarity})
+			q.Nearest = append(q.Nearest, Hit{j + 1, h.Row, path, labels[path], h.Similarity, search.Same})
 		}
 		r.Queries[i] = q
 	}
-	return r
+	return r, r.look(g, queries)
+}
+
+// look compares the files of a gallery's images with those that its vectors were made from.
+func (r Answers) look(g *search.Gallery, queries []search.Query) error {
+	state, err := statesOf(g)
+	if err != nil {
+		return err
+	}
+	for i, q := range r.Queries {
+		if queries[i].Row >= 0 {
+			r.Queries[i].File = state(queries[i].Row)
+		}
+		for j, h := range q.Nearest {
+			if h.Row >= 0 {
+				q.Nearest[j].File = state(h.Row)
+			}
+		}
+	}
+	return nil
+}
+
+// statesOf returns what says of the file of a row what became of it.
+func statesOf(g *search.Gallery) (func(row int) search.State, error) {
+	if g.Index == nil {
+		return extraction.Changes(g.Store)
+	}
+	files, err := g.Index.Files()
+	if err != nil {
+		return nil, err
+	}
+	return files.State, nil
+}
+
+// Stale says which images found, or asked for by their names, are gone or changed since they were indexed, or "".
+func (r Answers) Stale() string {
+	found := map[string]search.State{}
+	var first string
+	see := func(path string, state search.State) {
+		if state == search.Same {
+			return
+		}
+		if found[path] = state; first == "" {
+			first = path
+		}
+	}
+	for _, q := range r.Queries {
+		see(q.Query, q.File)
+		for _, h := range q.Nearest {
+			see(h.Path, h.File)
+		}
+	}
+	switch n := len(found); {
+	case n == 0:
+		return ""
+	case n == 1 && found[first] == search.Gone:
+		return fmt.Sprintf("1 image is gone since it was indexed: %s", text.Line(first))
+	case n == 1:
+		return fmt.Sprintf("1 image changed since it was indexed: %s", text.Line(first))
+	default:
+		return fmt.Sprintf("%d images changed or are gone since they were indexed, the first is %s", n,
+			text.Line(first))
+	}
 }
 
 func newAnswers(index string, rows, dim int, queries []search.Query, left []features.Bad) Answers {
@@ -86,9 +152,12 @@ func (r Answers) Write(w io.Writer) error {
 		fmt.Fprintln(w, text.Line(strings.TrimSpace(q.Query+"  "+q.Label)))
 		table := text.NewTable(w)
 		for _, h := range q.Nearest {
-			cells := []string{fmt.Sprintf("%4d", h.Rank), fmt.Sprintf("%.4f", h.Similarity), h.Path, h.Label}
-			if h.Label == "" {
-				cells = cells[:3]
+			cells := []string{fmt.Sprintf("%4d", h.Rank), fmt.Sprintf("%.4f", h.Similarity), h.Path}
+			if h.Label != "" {
+				cells = append(cells, h.Label)
+			}
+			if h.File != search.Same {
+				cells = append(cells, "("+string(h.File)+")")
 			}
 			table.Row(cells...)
 		}

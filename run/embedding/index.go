@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"winnow/backbone"
@@ -65,45 +64,52 @@ func ExtendIndex(ctx context.Context, h Host, dir string, images []location.Sour
 	if err != nil {
 		return Indexed{}, err
 	}
-	if !slices.ContainsFunc(images, location.Source.IsRemote) { // a server would be asked for each image
-		if err := forget(h, dir, list, ix.Paths); err != nil {
-			return Indexed{}, err
-		}
+	if err := forget(h, dir, list); err != nil {
+		return Indexed{}, err
 	}
 	return e.fill(ctx, h, dir, list, o, func(dim int, paths []string) (*search.Extension, error) {
 		return search.Extend(dir, e.Embedder, dim, paths)
 	})
 }
 
-// forget takes images out of an index that changed since it was written, so that they are embedded again.
-func forget(h Host, dir string, list *imagelist.List, indexed []string) error {
-	written, err := search.Written(dir)
+// forget takes images out of an index whose files changed since they were indexed, so that they are embedded again, and
+// those that are gone from the folders of the list.
+func forget(h Host, dir string, list *imagelist.List) error {
+	ix, err := search.Open(dir)
 	if err != nil {
 		return err
 	}
-	has := make(map[string]bool, len(indexed))
-	for _, p := range indexed {
-		has[p] = true
+	defer ix.Close()
+	files, err := ix.Files()
+	if err != nil {
+		return err
 	}
-	var changed []string
-	for _, p := range list.Paths() {
-		if !has[p] {
-			continue
-		}
-		if info, err := fs.Stat(list, p); err == nil && info.ModTime().After(written) {
+	var changed, gone []string
+	for row, p := range ix.Paths {
+		switch listed := list.Has(p); {
+		case listed && files.At(row, list.Base(p)) == search.Changed: // one that is gone cannot be embedded again
 			changed = append(changed, p)
+		case !listed && list.Covers(p):
+			gone = append(gone, p)
 		}
 	}
-	if len(changed) == 0 {
-		return nil
+	h = h.Complete()
+	switch n := len(changed); {
+	case n == 1:
+		h.Note("1 image changed since it was indexed: %s is embedded again", changed[0])
+	case n > 1:
+		h.Note("%d images changed since they were indexed, the first is %s: they are embedded again", n, changed[0])
 	}
-	if len(changed) == 1 {
-		h.Complete().Note("1 image changed since it was indexed: %s is embedded again", changed[0])
-	} else {
-		h.Complete().Note("%d images changed since they were indexed, the first is %s: they are embedded again",
-			len(changed), changed[0])
+	switch n := len(gone); {
+	case n == 1:
+		h.Note("1 image is gone: %s is taken out of the index", gone[0])
+	case n > 1:
+		h.Note("%d images are gone, the first is %s: they are taken out of the index", n, gone[0])
 	}
-	return search.Remove(dir, changed)
+	if err := ix.Close(); err != nil || len(changed)+len(gone) == 0 {
+		return err
+	}
+	return search.Remove(dir, slices.Concat(changed, gone))
 }
 
 // fill embeds images into the index that open opens.
@@ -119,6 +125,7 @@ func (e *Embedder) fill(ctx context.Context, h Host, dir string, list *imagelist
 		return r, err
 	}
 	defer x.Close()
+	x.Base = list.Base
 	if len(x.New) > 0 {
 		err = net.embed(ctx, list, x.New, x, o)
 	}

@@ -107,7 +107,7 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 			return r, err
 		}
 		hits = slices.DeleteFunc(hits, func(h vectordb.Hit) bool { return q.Row >= 0 && h.Path == q.Name })
-		a := Answer{q.Name, cmp.Or(labels[q.Name], stored[q.Name].Payload["label"]), []Hit{}}
+		a := Answer{q.Name, cmp.Or(labels[q.Name], stored[q.Name].Payload["label"]), search.Same, []Hit{}}
 		for j, h := range hits[:min(s.K, len(hits))] {
 			row := -1
 			if g != nil {
@@ -116,12 +116,15 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 				}
 			}
 			a.Nearest = append(a.Nearest, Hit{j + 1, row, h.Path, cmp.Or(labels[h.Path], h.Payload["label"]),
-				h.Similarity})
+				h.Similarity, search.Same})
 		}
 		r.Queries[i] = a
 	}
 	if g == nil {
 		return r, nil
+	}
+	if err := r.look(g, queries); err != nil {
+		return r, err
 	}
 	exact, err := s.nearest(ctx, h, g, queries)
 	r.Recall = recall(g, r.Queries, exact, s.Index)

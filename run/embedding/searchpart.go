@@ -107,7 +107,10 @@ func (s Search) Run(ctx context.Context, h Host, out string, shard cluster.Shard
 			return Answers{}, err
 		}
 		found, err := s.nearest(ctx, h, g, queries)
-		return NewAnswers(s.Index, g, queries, found, labels, left), err
+		if err != nil {
+			return Answers{}, err
+		}
+		return NewAnswers(s.Index, g, queries, found, labels, left)
 	}
 	if shard.Whole() {
 		return save(find(0, len(a.queries)))

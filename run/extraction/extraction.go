@@ -27,6 +27,7 @@ type Extraction struct {
 	Out       string // with a shard: the store of all images, of which a part is made
 	Overwrite bool
 	Root      fs.FS
+	From      location.Source // that Root was opened from, for the record; may be zero
 	Paths     []string
 	Model     *models.Backbone
 	Cut       *models.Prepared
@@ -105,7 +106,7 @@ func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 	if !e.shard.Whole() {
 		return e.part(ctx, h)
 	}
-	if changed, err := e.changed(ctx); err != nil || changed {
+	if changed, err := e.changed(ctx, h.Complete()); err != nil || changed {
 		if err != nil {
 			return Result{}, err
 		}
@@ -116,7 +117,7 @@ func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 
 // changed reports whether the folder Out holds the finished store of these images, some of which have changed since. It
 // does not ask object stores, which would answer for each image, and cannot compare files with those in .zip files.
-func (e *Extraction) changed(ctx context.Context) (bool, error) {
+func (e *Extraction) changed(ctx context.Context, h Host) (bool, error) {
 	if e.Overwrite || len(e.Key().Views) > 1 || regular.OnlyFiles(e.Root) {
 		return false, nil
 	}
@@ -128,7 +129,7 @@ func (e *Extraction) changed(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	noted := readSeen(e.Out, seenFile, old.Key.Images, old.Sum)
+	noted := e.seen(h, SeenFile, old.Key.Images, old.Sum)
 	dated := func(file string) bool { return file == "" || strings.HasSuffix(file, "Z") } // not of a .zip file
 	if slices.ContainsFunc(now, func(file string) bool { return !dated(file) }) ||
 		slices.ContainsFunc(noted, func(file string) bool { return !dated(file) }) {
@@ -157,7 +158,33 @@ func (e *Extraction) store(ctx context.Context, h Host) (Result, error) {
 		return Result{}, e.storeHint(err)
 	}
 	defer w.Close()
-	return e.fill(ctx, h, w, net)
+	files, err := e.begin(ctx, h, w)
+	if err != nil {
+		return Result{}, err
+	}
+	r, err := e.fill(ctx, h, w, net)
+	if err != nil || files == nil {
+		return r, err
+	}
+	return r, e.note(r.sum, files)
+}
+
+// begin records the files of a store before they are read, and returns the record; nil if it would take a request to a
+// server for each. A store that is continued keeps the record that it was begun with.
+func (e *Extraction) begin(ctx context.Context, h Host, w *features.Writer) ([]string, error) {
+	if regular.OnlyFiles(e.Root) {
+		return nil, nil
+	}
+	if w.Rows() > 0 {
+		if files := e.seen(h, begunFile, features.HashPaths(e.Paths), ""); files != nil {
+			return files, nil
+		}
+	}
+	files, err := e.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return files, e.note("", files)
 }
 
 // load opens the runtime, settles the batch, and loads the network.

@@ -3,7 +3,6 @@ package extraction
 import (
 	"archive/zip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,14 +12,17 @@ import (
 	"strings"
 	"time"
 
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/atomicfile"
+	"winnow/internal/seal"
 	"winnow/internal/text"
+	"winnow/search"
 )
 
 // Files that [Extraction.Update] adds to a store. A store without them is complete, too.
 const (
-	seenFile  = "seen.json"
+	SeenFile  = "seen.json"
 	begunFile = "seen.json.part" // of a store that was begun
 )
 
@@ -32,6 +34,8 @@ type seen struct {
 	Images   string   `json:"images"`          // features.HashPaths of the list
 	Features string   `json:"features_sha256"` // of the store; "": it was begun
 	Files    []string `json:"files"`           // of each image size and time, in a .zip size and checksum; "": none
+
+	Root location.Place `json:"root,omitzero"` // where they were
 }
 
 // Update makes the store as Run does, but keeps the vectors of unchanged images if its folder holds a finished store of
@@ -62,7 +66,7 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 			if old != nil {
 				h.Note("%s: %s since the features were made: all are made again", e.Out, news)
 			}
-			r, err = e.whole(ctx, h, now)
+			r, err = e.whole(ctx, h)
 			e.Overwrite = false
 		case news == "":
 			r, err = e.store(ctx, h)
@@ -128,7 +132,7 @@ func (e *Extraction) standingSeen(h Host) (*features.Store, []string) {
 		e.Overwrite = true
 		return nil, nil
 	}
-	return old, readSeen(e.Out, seenFile, old.Key.Images, old.Sum)
+	return old, e.seen(h, SeenFile, old.Key.Images, old.Sum)
 }
 
 // compare finds the store's row of each unchanged image; it is -1 for the others, which fresh lists. news says in words
@@ -188,29 +192,16 @@ func (e *Extraction) older(path string, made time.Time) bool {
 }
 
 // whole makes the store of all images, or continues one.
-func (e *Extraction) whole(ctx context.Context, h Host, now []string) (Result, error) {
-	files := readSeen(e.Out, begunFile, features.HashPaths(e.Paths), "") // as they were when the store was begun
-	if _, begun := features.BegunBatch(e.Out); !begun || files == nil {
-		files = now
-		if err := e.note("", files); err != nil {
-			return Result{}, err
-		}
-	}
+func (e *Extraction) whole(ctx context.Context, h Host) (Result, error) {
 	r, err := e.store(ctx, h)
 	_, other := errors.AsType[*features.KeyError](err)
 	_, damaged := errors.AsType[*features.DamageError](err)
 	if other || damaged {
 		h.Note("%v: all are made again", err)
-		if err := e.note("", now); err != nil {
-			return Result{}, err
-		}
-		files, e.Overwrite = now, true
+		e.Overwrite = true
 		r, err = e.store(ctx, h)
 	}
-	if err != nil {
-		return r, err
-	}
-	return r, e.note(r.sum, files)
+	return r, err
 }
 
 // renew makes the store from rows of the old one and from fresh images, whose vectors go through a store of their own.
@@ -235,7 +226,7 @@ func (e *Extraction) renew(ctx context.Context, h Host, old *features.Store, row
 		if device = added.Device; device != old.Device {
 			device = old.Device + ", " + device
 		}
-		next := readSeen(side.Out, seenFile, added.Key.Images, added.Sum)
+		next := side.seen(h, SeenFile, added.Key.Images, added.Sum)
 		for i, row := range rows {
 			if row < 0 && len(next) > 0 {
 				files[i], next = next[0], next[1:]
@@ -300,29 +291,70 @@ func fill(ctx context.Context, w *features.Writer, old, added *features.Store, r
 	return nil
 }
 
-// readSeen returns the record of the files of a list in a store with this sum, nil without one.
-func readSeen(dir, name, list, sum string) []string {
-	var s seen
-	data, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil || json.Unmarshal(data, &s) != nil || s.Version != seenVersion || s.Images != list ||
-		s.Features != sum {
+// seen returns the record of the files of a list in a store with this sum, nil without one. A damaged one is noted.
+func (e *Extraction) seen(h Host, name, list, sum string) []string {
+	s, err := readSeen(e.Out, name)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			h.Note("%v: what it says of the images' files is not used", err)
+		}
+		return nil
+	}
+	if s.Images != list || s.Features != sum {
 		return nil
 	}
 	return s.Files
 }
 
+// readSeen reads a record.
+func readSeen(dir, name string) (s seen, err error) {
+	file := filepath.Join(dir, name)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return s, err
+	}
+	if err := seal.Unmarshal(data, &s); err != nil {
+		return s, fmt.Errorf("extract: %s: %w", file, err)
+	}
+	if s.Version != seenVersion {
+		return s, fmt.Errorf("extract: %s: version %d, expected %d", file, s.Version, seenVersion)
+	}
+	return s, nil
+}
+
+// Changes returns a function that compares the file of a row of a store with the one that its vector was made from.
+func Changes(store *features.Store) (func(row int) search.State, error) {
+	unknown := func(int) search.State { return search.Same }
+	s, err := readSeen(store.Dir, SeenFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return unknown, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.Root.Absolute.IsZero() || s.Root.Absolute.IsRemote() || s.Features != store.Sum || len(s.Files) != store.Rows {
+		return unknown, nil
+	}
+	root := s.Root.Find(store.Dir, nil).Path()
+	return func(row int) search.State { return search.Compare(root, store.Paths[row], s.Files[row]) }, nil
+}
+
 // note records the files of a store with this sum of its vectors; "": of a store that is begun.
 func (e *Extraction) note(sum string, files []string) error {
-	name := seenFile
+	name := SeenFile
 	if sum == "" {
 		name = begunFile
 	}
-	data, err := json.MarshalIndent(seen{seenVersion, features.HashPaths(e.Paths), sum, files}, "", " ")
+	s := seen{Version: seenVersion, Images: features.HashPaths(e.Paths), Features: sum, Files: files}
+	if !e.From.IsZero() {
+		s.Root = location.PlaceOf(e.Out, e.From)
+	}
+	data, err := seal.Marshal(s)
 	if err == nil {
 		err = os.MkdirAll(e.Out, 0o755)
 	}
 	if err == nil {
-		err = atomicfile.WriteBytes(filepath.Join(e.Out, name), append(data, '\n'))
+		err = atomicfile.WriteBytes(filepath.Join(e.Out, name), data)
 	}
 	if err == nil && sum != "" {
 		if err = os.Remove(filepath.Join(e.Out, begunFile)); errors.Is(err, fs.ErrNotExist) {

@@ -9,6 +9,7 @@ import (
 
 	"winnow/features"
 	"winnow/internal/lock"
+	"winnow/run/extraction"
 )
 
 // TunedStorePrefix begins the names of the stores of a fine-tuned network's features.
@@ -34,7 +35,7 @@ func removeTunedStores(dir string) error {
 
 // removeStore removes a store's files and its folder, which should hold nothing else.
 func removeStore(s *features.Store) error {
-	for _, file := range append(s.Files(), filepath.Join(s.Dir, lock.Name)) {
+	for _, file := range append(s.Files(), filepath.Join(s.Dir, extraction.SeenFile), filepath.Join(s.Dir, lock.Name)) {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("features: %w", err)
 		}

@@ -124,6 +124,7 @@ func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.He
 	}
 	e.Out = ofNetwork + "-" + features.HashPaths(e.Paths)[:8]
 	root := r.ImageRoot()
+	e.From = root
 	if e.Root, err = imageroot.Open(ctx, root); err != nil {
 		return nil, hint.With(err, "the backbone was fine-tuned: its features are computed from the images, whose "+
 			"folder %s names", config.Key("data.root"))

@@ -141,7 +141,8 @@ func counts(splits map[string]int) string {
 // extractions finds the images and the backbones; why gives the reason for the choice.
 func (in Input) extractions(ctx context.Context, d *datasets.Dataset,
 	host extraction.Host) (looks []*extraction.Extraction, why string, err error) {
-	root, err := imageroot.Open(ctx, imageroot.Resolve(in.Root, in.Images))
+	from := imageroot.Resolve(in.Root, in.Images)
+	root, err := imageroot.Open(ctx, from)
 	if err != nil {
 		return nil, "", err
 	}
@@ -166,7 +167,7 @@ func (in Input) extractions(ctx context.Context, d *datasets.Dataset,
 				return nil, "", hint.Unfit("model", "%s and %s are one network: name each once", other.Model.Name, name)
 			}
 		}
-		e.Out = in.Features
+		e.From, e.Out = from, in.Features
 		if len(names) > 1 {
 			e.Out = in.storeOf(e, said)
 		}

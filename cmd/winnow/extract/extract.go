@@ -174,7 +174,8 @@ func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.E
 	if err != nil {
 		return nil, err
 	}
-	root, err := imageroot.Open(ctx, imageroot.Resolve(o.Root, o.Manifest))
+	from := imageroot.Resolve(o.Root, o.Manifest)
+	root, err := imageroot.Open(ctx, from)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +184,7 @@ func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.E
 		return nil, err
 	}
 	o.Extract.Preprocessing = e.Config.Preprocessing
-	e.Out, e.Overwrite, e.Config = o.Out, o.Overwrite, o.Extract
+	e.From, e.Out, e.Overwrite, e.Config = from, o.Out, o.Overwrite, o.Extract
 	if o.DType != features.Float32 {
 		e.DType = o.DType
 	}

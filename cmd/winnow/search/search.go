@@ -84,6 +84,9 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		for _, l := range answers.LeftOut {
 			p.Note("%s: %s", l.Path, l.Reason)
 		}
+		if stale := answers.Stale(); stale != "" {
+			p.Note("%s: winnow index --add brings an index up to date", stale)
+		}
 	}
 	return p.Result(r, o.JSON, nil)
 }

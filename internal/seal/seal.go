@@ -1,0 +1,68 @@
+// Package seal ends a JSON object with a sum of itself, so that one changed bit is found when the file is read. It
+// imports no other package of winnow.
+package seal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// The last field of a sealed object is the CRC-32C of all bytes before the comma in front of it.
+const (
+	before = ",\n  \"checksum\": \""
+	after  = "\"\n}\n"
+	digits = 8
+)
+
+// length is the length of a seal in bytes.
+const length = len(before) + digits + len(after)
+
+// Marshal returns a struct as an indented and sealed JSON object, with a final line end.
+func Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	body, ok := bytes.CutSuffix(b.Bytes(), []byte("\n}\n"))
+	if !ok {
+		return nil, fmt.Errorf("%T is not an object with fields", v)
+	}
+	return fmt.Appendf(body, "%s%0*x%s", before, digits, crc32.Checksum(body, castagnoli), after), nil
+}
+
+// errChanged is the error for a file that is not what was written.
+var errChanged = errors.New("has changed since it was written: its checksum does not fit")
+
+// Unmarshal reads an object that [Marshal] wrote. An object without a seal, which an earlier winnow wrote, may have no
+// unknown field: a damaged seal would be one.
+func Unmarshal(data []byte, v any) error {
+	if at := len(data) - length; at >= 0 && bytes.HasPrefix(data[at:], []byte(before)) &&
+		bytes.HasSuffix(data, []byte(after)) {
+		if fmt.Sprintf("%0*x", digits, crc32.Checksum(data[:at], castagnoli)) !=
+			string(data[at+len(before):len(data)-len(after)]) {
+			return errChanged
+		}
+		return json.Unmarshal(data, v)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if err == nil {
+		if _, err := d.Token(); !errors.Is(err, io.EOF) {
+			return errors.New("found more after the object, expected the end of the file")
+		}
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("is empty or cut short")
+	}
+	return err
+}
