@@ -130,6 +130,8 @@ type mender struct {
 	keys      [len(ownNames)]string // of JSON lines, once the first is read
 	labels    map[ident]string      // of COCO's categories
 	ids       map[string]ident
+	column    int       // of the numbers of boxes among Columns
+	seen      boxReader // counts the boxes of each picture
 	did       Mended
 }
 

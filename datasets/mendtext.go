@@ -18,7 +18,7 @@ import (
 
 // run reads the source again and writes the copy. Its errors begin with ":LINE: " or ": ".
 func (m *mender) run(w io.Writer, r io.Reader) (Mended, error) {
-	m.out = bufio.NewWriter(w)
+	m.begin(w)
 	err := m.copy(bufio.NewReaderSize(r, 1<<16))
 	if err == nil {
 		if err = m.out.Flush(); err != nil {
@@ -27,6 +27,9 @@ func (m *mender) run(w io.Writer, r io.Reader) (Mended, error) {
 	}
 	return m.did, err
 }
+
+// begin begins a copy.
+func (m *mender) begin(w io.Writer) { m.out = bufio.NewWriter(w) }
 
 func (m *mender) copy(in *bufio.Reader) error {
 	begin, err := mark(in)
@@ -242,7 +245,7 @@ func (m *mender) record(in *csv.Reader, record []string, path, label int, text [
 		_, _ = m.out.Write(text)
 	default:
 		line, column := in.FieldPos(label)
-		from, to := span(text, line-m.line, column-1, m.comma)
+		from, to := fieldAt(text, line-m.line, column-1, m.comma)
 		_, _ = m.out.Write(text[:from])
 		_, _ = m.out.WriteString(field(what.Label, m.comma))
 		_, _ = m.out.Write(text[to:])
@@ -250,8 +253,8 @@ func (m *mender) record(in *csv.Reader, record []string, path, label int, text [
 	return err
 }
 
-// span returns the bounds of the field that begins at a column of a line of the record, both counted from 0.
-func span(text []byte, line, column int, comma rune) (from, to int) {
+// fieldAt returns the bounds of the field that begins at a column of a line of the record, both counted from 0.
+func fieldAt(text []byte, line, column int, comma rune) (from, to int) {
 	for range line {
 		from += bytes.IndexByte(text[from:], '\n') + 1
 	}
