@@ -37,9 +37,8 @@ func eachElement(in *json.Decoder, at int64, take func(raw json.RawMessage, all 
 	if t != json.Delim('[') {
 		return errors.New("found another value, expected a list")
 	}
-	for in.More() {
+	for from := in.InputOffset(); in.More(); from = in.InputOffset() {
 		var raw json.RawMessage
-		from := in.InputOffset()
 		if err := in.Decode(&raw); err != nil {
 			return err
 		}

@@ -14,16 +14,54 @@ import (
 
 	"winnow/datasets/location"
 	"winnow/internal/atomicfile"
+	"winnow/internal/interrupt"
 )
 
-// HasFiles returns an error unless a dataset was read from files of boxes or labels in a folder, of which
-// [MendFolder] can write mended copies.
-func HasFiles(d *Dataset) error {
-	if d.Reading != nil && (d.Reading.Form == cocoFolder || boxForm(d.Reading.Form)) {
-		return nil
+// IntoFolder reports whether the mended copy of a source is a folder: the source is one, zipped or not, and the name
+// of the copy has no ending, as that of a list would.
+func IntoFolder(source location.Source, to string) bool {
+	if to == "" || filepath.Ext(to) != "" && !strings.HasSuffix(to, string(filepath.Separator)) {
+		return false
 	}
-	return errors.New("expected the name of a list that ends in .csv: only files of boxes or labels in a folder, " +
-		"such as YOLO's, are mended into a folder")
+	layout, err := LayoutOf(context.Background(), source)
+	return err == nil && (layout == Folder || layout == Zip)
+}
+
+// HasFiles returns an error unless a source holds files of boxes or labels, of which [MendFolder] can write mended
+// copies.
+func HasFiles(ctx context.Context, source location.Source) error {
+	fsys, end, err := openTree(ctx, source)
+	if err != nil {
+		return fmt.Errorf("datasets: %w", err)
+	}
+	defer end()
+	t, err := listTree(ctx, fsys)
+	if err == nil && len(t.cocoFiles()) == 0 {
+		var b *boxFiles
+		if b, err = t.boxFilesAt(t.unwrapped()); b == nil && err == nil {
+			err = errNoFiles
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("datasets: %s: %w", source, err)
+	}
+	return nil
+}
+
+var errNoFiles = errors.New("has no files of boxes or labels, such as YOLO's, of which a folder of mended copies could " +
+	"be written: name a list that ends in .csv")
+
+// MendTo writes the mended copy of a source to a file, as [Mend] does, or into a folder, as [MendFolder] does.
+func MendTo(ctx context.Context, to string, source location.Source, d *Dataset,
+	decisions map[int]Decision) (did Mended, err error) {
+	if IntoFolder(source, to) {
+		return MendFolder(ctx, to, source, d, decisions)
+	}
+	err = atomicfile.Write(to, func(w io.Writer) (err error) {
+		did, err = Mend(interrupt.NewWriter(ctx, w), source, d, decisions)
+		return err
+	})
+	return did, err
 }
 
 // boxForm reports whether a form is one of files of boxes.
@@ -38,8 +76,8 @@ func MendFolder(ctx context.Context, dir string, source location.Source, d *Data
 	decisions map[int]Decision) (Mended, error) {
 	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
 	err := m.check()
-	if err == nil {
-		err = HasFiles(d)
+	if err == nil && (d.Reading == nil || d.Reading.Form != cocoFolder && !boxForm(d.Reading.Form)) {
+		err = errNoFiles
 	}
 	if err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)

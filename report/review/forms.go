@@ -1,6 +1,7 @@
 package review
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -70,6 +71,8 @@ func (f Files) FormOf() (Form, error) {
 	switch {
 	case slices.Contains(Endings[form], ending):
 		return inPlace, nil
+	case datasets.IntoFolder(f.Manifest, f.Out):
+		return inPlace, datasets.HasFiles(context.Background(), f.Manifest)
 	case ending == ".csv":
 		return Table, nil
 	}

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -263,7 +264,11 @@ func (o Options) checkFiles(manifest location.Source) error {
 				manifest, manifest)
 		}
 	}
-	if o.Clean != "" {
+	if datasets.IntoFolder(manifest, o.Clean) {
+		if err := datasets.HasFiles(context.Background(), manifest); err != nil {
+			return err
+		}
+	} else if o.Clean != "" {
 		form, err := datasets.FormOf(manifest)
 		if err != nil {
 			return err
@@ -279,7 +284,7 @@ func (o Options) checkFiles(manifest location.Source) error {
 	var to []term.Target
 	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "classes", Path: o.Classes},
 		{Flag: "clean", Path: o.Clean}, {Flag: "out", Path: o.Page}} {
-		if f.Path != "" {
+		if f.Path != "" && !(f.Flag == "clean" && datasets.IntoFolder(manifest, f.Path)) {
 			to = append(to, f)
 		}
 	}
