@@ -44,6 +44,8 @@ const (
 	Parquet Format = "parquet"
 
 	LabelStudio Format = "labelstudio" // Label Studio's JSON and JSON_MIN exports
+	CVAT        Format = "cvat"        // XML of CVAT for images 1.1
+	Datumaro    Format = "datumaro"    // Datumaro's JSON
 )
 
 // ReadOptions say how to read a source. The zero value guesses.
@@ -77,6 +79,7 @@ type reading struct {
 	within     func(*row) error // completes a row
 	size       int64            // bytes of the file; 0: unknown
 	list       *[]string        // if not nil, receives the paths of CSV and TSV instead of samples
+	from       location.Source  // where the table is, if it is a file
 }
 
 // Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: a single shard, a name
@@ -138,7 +141,7 @@ func readInto(list *[]string, source location.Source, opts ReadOptions) (*Datase
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	how := reading{ReadOptions: opts, list: list}
+	how := reading{ReadOptions: opts, list: list, from: source}
 	if opts.Once != nil {
 		defer context.AfterFunc(opts.Once, func() { f.Close() })() // stop waiting for a pipe's writer
 	}
@@ -205,6 +208,10 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		d, err = readCOCO(transform.NewReader(in, text.UTF8Validator), name, opts)
 	case LabelStudio:
 		d, err = readLabelStudio(transform.NewReader(in, text.UTF8Validator), name, opts)
+	case CVAT:
+		d, err = readGathered(in, name, &cvat, opts)
+	case Datumaro:
+		d, err = readGathered(transform.NewReader(in, text.UTF8Validator), name, &datumaro, opts)
 	case PRISM:
 		if opts.named() {
 			return nil, fmt.Errorf("datasets: %s: read as a list without a header (%s): found column names, "+
@@ -212,8 +219,8 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		}
 		d, err = readPRISM(in, name, opts)
 	default:
-		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s, %s or %s", name,
-			opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO, LabelStudio)
+		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s, %s, %s, %s "+
+			"or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO, LabelStudio, CVAT, Datumaro)
 	}
 	if errors.Is(err, text.ErrInvalidUTF8) { // JSON's reader would put signs of replacement
 		err = fmt.Errorf("datasets: %s: %w", name, &notUTF8{string(format)})
@@ -263,6 +270,9 @@ func guess(in *bufio.Reader) Format {
 	}
 	if labelstudio.Is(head) {
 		return LabelStudio
+	}
+	if _, format := formOfHead(head); format != "" {
+		return format
 	}
 	if bytes.HasPrefix(line, []byte("{")) {
 		return JSONL

@@ -41,6 +41,10 @@ func (m *mender) copy(in *bufio.Reader) error {
 	switch guess(in) {
 	case COCO:
 		err = m.coco(in)
+	case CVAT:
+		err = m.gathered(in, &cvat)
+	case Datumaro:
+		err = m.gathered(in, &datumaro)
 	case JSONL:
 		err = m.lines(in, m.jsonl)
 	case PRISM:

@@ -137,9 +137,9 @@ type boxReader struct {
 	opts    reading
 	rows    []row
 	left    map[Left]int
-	seen    map[string]int                               // marks of each picture in files of many pictures
+	seen    map[string]int                              // marks of each picture in files of many pictures
 	resolve func(file string) (path string, found bool) // of the picture that a file names; nil: it is the path
-	split   func(path string) string // of a picture whose file says nothing of it
+	split   func(path string) string                    // of a picture whose file says nothing of it
 	size    func(path string) (width, height float64, err error)
 }
 
@@ -268,7 +268,7 @@ func (m *mender) isNext(path string, n int, cropped bool) bool {
 	}
 	s := &m.d.Samples[m.next]
 	file, _, isCrop := CutCrop(s.Path)
-	return isCrop == cropped && file == path && s.Extra[m.column] == strconv.Itoa(n)
+	return isCrop == cropped && samePicture(path, file) && s.Extra[m.column] == strconv.Itoa(n)
 }
 
 // lefts lists what was left out.

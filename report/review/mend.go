@@ -132,8 +132,9 @@ func (r *Reviewer) inPlace() ([2]string, error) {
 		return [2]string{}, err
 	}
 	kind := map[datasets.Format]string{
-		datasets.COCO: "application/json", datasets.JSONL: "application/jsonl",
-		datasets.TSV: "text/tab-separated-values; charset=utf-8",
+		datasets.COCO: "application/json", datasets.Datumaro: "application/json", datasets.CVAT: "application/xml",
+		datasets.JSONL: "application/jsonl",
+		datasets.TSV:   "text/tab-separated-values; charset=utf-8",
 	}[form]
 	return [2]string{"mended" + Endings[form][0], cmp.Or(kind, "text/csv; charset=utf-8")}, nil
 }
