@@ -40,8 +40,11 @@ func formOfHead(head []byte) (*annotations, Format) {
 // boxes reads the labelled boxes of a folder, or returns nil if there are none.
 func (t *listing) boxes(ctx context.Context, at, name string, opts ReadOptions) (*Dataset, error) {
 	b, err := t.boxFilesAt(at)
-	if b == nil || err != nil {
+	if err != nil {
 		return nil, err
+	}
+	if b == nil {
+		return t.readTables(name, opts)
 	}
 	return t.readBoxes(ctx, b, name, opts)
 }

@@ -80,6 +80,8 @@ type reading struct {
 	size       int64            // bytes of the file; 0: unknown
 	list       *[]string        // if not nil, receives the paths of CSV and TSV instead of samples
 	from       location.Source  // where the table is, if it is a file
+	in         *listing         // the folder that the table is in, if that is read
+	file       string           // the table's path in it
 }
 
 // Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: a single shard, a name
@@ -326,6 +328,12 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 	} else {
 		hot = nil
 	}
+	var boxes *boxColumns
+	if hot == nil && opts.unlabelled == nil {
+		if boxes, err = opts.boxColumns(header, at); err != nil {
+			return nil, fmt.Errorf("datasets: %s: %w", name, err)
+		}
+	}
 	in.TrimLeadingSpace = comma == ',' && spaced(header)
 	fields := len(header) // the header itself has been checked
 	b := builder{list: opts.list}
@@ -335,6 +343,9 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			d := b.dataset(columns)
+			if boxes != nil {
+				d.Reading = boxes.reading(name, d)
+			}
 			if hot != nil {
 				d.Reading = &Reading{Form: oneHotForm, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
 				opts.say(name, []string{"read as " + oneHotForm + ": " + strings.Join(d.Classes, ", ")})
@@ -355,6 +366,16 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 				return nil, hot.otherwise
 			} else if err != nil {
 				return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
+			}
+		}
+		if boxes != nil {
+			why, err := boxes.take(&next, record)
+			if err != nil {
+				return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
+			}
+			if why != "" {
+				boxes.left[Left{Reason: why, Of: "rows"}]++
+				continue
 			}
 		}
 		if err := opts.complete(&next); err != nil {

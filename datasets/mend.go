@@ -39,7 +39,7 @@ type Mended struct {
 // each class cannot be copied: they become a CSV manifest of what was read.
 func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision) (did Mended, err error) {
 	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}},
-		column: slices.Index(d.Columns, objectColumn)}
+		column: slices.Index(d.Columns, objectColumn), table: reading{from: source}}
 	if err := m.check(); err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 	}
@@ -133,6 +133,8 @@ type mender struct {
 	ids       map[string]ident
 	column    int       // of the numbers of boxes among Columns
 	seen      boxReader // counts the boxes of each picture
+	table     reading   // where a table is
+	boxes     *boxColumns
 	did       Mended
 }
 

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,11 @@ func HasFiles(ctx context.Context, source location.Source) error {
 	t, err := listTree(ctx, fsys)
 	if err == nil && len(t.cocoFiles()) == 0 {
 		var b *boxFiles
+		var tables []string
 		if b, err = t.boxFilesAt(t.unwrapped()); b == nil && err == nil {
+			tables, err = t.tableFiles()
+		}
+		if err == nil && b == nil && len(tables) == 0 {
 			err = errNoFiles
 		}
 	}
@@ -76,7 +81,8 @@ func MendFolder(ctx context.Context, dir string, source location.Source, d *Data
 	decisions map[int]Decision) (Mended, error) {
 	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
 	err := m.check()
-	if err == nil && (d.Reading == nil || d.Reading.Form != cocoFolder && !boxForm(d.Reading.Form)) {
+	if err == nil && (d.Reading == nil || !slices.Contains([]string{cocoFolder, boxTable}, d.Reading.Form) &&
+		!boxForm(d.Reading.Form)) {
 		err = errNoFiles
 	}
 	if err != nil {
@@ -150,6 +156,22 @@ func (m *mender) folder(t *listing) (files []string, copyFile func(i int, w io.W
 	if m.d.Reading.Form == cocoFolder {
 		files = t.cocoFiles()
 		return files, func(i int, w io.Writer) error { return m.cocoFile(t.fsys, files[i], w) }, nil
+	}
+	if m.d.Reading.Form == boxTable {
+		files, err = t.tableFiles()
+		return files, func(i int, w io.Writer) error {
+			f, err := t.fsys.Open(files[i])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			m.table = reading{in: t, file: files[i]}
+			m.begin(w)
+			if err := m.copy(bufio.NewReaderSize(f, 1<<16)); err != nil {
+				return errors.New(strings.TrimPrefix(err.Error(), ": "))
+			}
+			return m.out.Flush()
+		}, err
 	}
 	b, err := t.boxFilesAt(t.unwrapped())
 	if err == nil && (b == nil || b.form != m.d.Reading.Form) {
