@@ -274,13 +274,23 @@ func isCOCO(head []byte) bool {
 // roboflow is the file of COCO's form that Roboflow writes into the folder of a split, next to its pictures.
 const roboflow = "_annotations.coco.json"
 
+// cocoFolder is the form of a folder with such files.
+const cocoFolder = "boxes of COCO, by " + roboflow
+
+// cocoFiles lists those files.
+func (t *listing) cocoFiles() (files []string) {
+	for _, p := range t.others {
+		if path.Base(p) == roboflow {
+			files = append(files, p)
+		}
+	}
+	return files
+}
+
 // readRoboflow reads the boxes of those files, or returns nil if there are none.
 func readRoboflow(t *listing, name string, opts ReadOptions) (*Dataset, error) {
 	var parts []*Dataset
-	for _, p := range t.others {
-		if path.Base(p) != roboflow {
-			continue
-		}
+	for _, p := range t.cocoFiles() {
 		how := reading{ReadOptions: opts, within: func(r *row) error {
 			r.path = path.Join(path.Dir(p), r.path)
 			return nil
@@ -303,8 +313,8 @@ func readRoboflow(t *listing, name string, opts ReadOptions) (*Dataset, error) {
 		return nil, nil
 	}
 	d := Merge(parts...)
-	d.Reading = t.reading("boxes of COCO, by "+roboflow, ".", d.Classes)
-	d.Reading.drop(".json")
+	d.Reading = t.reading(cocoFolder, ".", d.Classes)
+	d.Reading.drop(map[string]int{".json": len(parts)})
 	listed := map[string]bool{}
 	for _, s := range d.Samples {
 		file, _, _ := CutCrop(s.Path)

@@ -83,23 +83,15 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	at := t.unwrapped()
-	all := t.names(at)
 	if opts.Format != Folders && opts.Format != Classes {
 		if d, err := imageFolder(ctx, t, name, at, opts); d != nil || err != nil {
 			return d, err
-		}
-		if isVOC(all) {
-			if err := opts.checkBoxes(); err != nil {
-				return nil, fmt.Errorf("datasets: %s: %w", name, err)
-			}
-			opts.Split = split
-			return readVOC(ctx, fsys, name, at, opts)
 		}
 		opts := opts
 		opts.Split = split
 		d, err := readRoboflow(t, name, opts)
 		if d == nil && err == nil {
-			d, err = readSidecars(ctx, t, name, opts)
+			d, err = t.boxes(ctx, at, name, opts)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("datasets: %w", err)

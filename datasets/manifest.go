@@ -44,6 +44,8 @@ const (
 	Parquet Format = "parquet"
 
 	LabelStudio Format = "labelstudio" // Label Studio's JSON and JSON_MIN exports
+	CVAT        Format = "cvat"        // XML of CVAT for images 1.1
+	Datumaro    Format = "datumaro"    // Datumaro's JSON
 )
 
 // ReadOptions say how to read a source. The zero value guesses.
@@ -77,6 +79,9 @@ type reading struct {
 	within     func(*row) error // completes a row
 	size       int64            // bytes of the file; 0: unknown
 	list       *[]string        // if not nil, receives the paths of CSV and TSV instead of samples
+	from       location.Source  // where the table is, if it is a file
+	in         *listing         // the folder that the table is in, if that is read
+	file       string           // the table's path in it
 }
 
 // Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: a single shard, a name
@@ -138,7 +143,7 @@ func readInto(list *[]string, source location.Source, opts ReadOptions) (*Datase
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	how := reading{ReadOptions: opts, list: list}
+	how := reading{ReadOptions: opts, list: list, from: source}
 	if opts.Once != nil {
 		defer context.AfterFunc(opts.Once, func() { f.Close() })() // stop waiting for a pipe's writer
 	}
@@ -205,6 +210,10 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		d, err = readCOCO(transform.NewReader(in, text.UTF8Validator), name, opts)
 	case LabelStudio:
 		d, err = readLabelStudio(transform.NewReader(in, text.UTF8Validator), name, opts)
+	case CVAT:
+		d, err = readGathered(in, name, &cvat, opts)
+	case Datumaro:
+		d, err = readGathered(transform.NewReader(in, text.UTF8Validator), name, &datumaro, opts)
 	case PRISM:
 		if opts.named() {
 			return nil, fmt.Errorf("datasets: %s: read as a list without a header (%s): found column names, "+
@@ -212,8 +221,8 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		}
 		d, err = readPRISM(in, name, opts)
 	default:
-		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s, %s or %s", name,
-			opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO, LabelStudio)
+		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s, %s, %s, %s "+
+			"or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO, LabelStudio, CVAT, Datumaro)
 	}
 	if errors.Is(err, text.ErrInvalidUTF8) { // JSON's reader would put signs of replacement
 		err = fmt.Errorf("datasets: %s: %w", name, &notUTF8{string(format)})
@@ -263,6 +272,9 @@ func guess(in *bufio.Reader) Format {
 	}
 	if labelstudio.Is(head) {
 		return LabelStudio
+	}
+	if _, format := formOfHead(head); format != "" {
+		return format
 	}
 	if bytes.HasPrefix(line, []byte("{")) {
 		return JSONL
@@ -316,6 +328,12 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 	} else {
 		hot = nil
 	}
+	var boxes *boxColumns
+	if hot == nil && opts.unlabelled == nil {
+		if boxes, err = opts.boxColumns(header, at); err != nil {
+			return nil, fmt.Errorf("datasets: %s: %w", name, err)
+		}
+	}
 	in.TrimLeadingSpace = comma == ',' && spaced(header)
 	fields := len(header) // the header itself has been checked
 	b := builder{list: opts.list}
@@ -325,6 +343,9 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			d := b.dataset(columns)
+			if boxes != nil {
+				d.Reading = boxes.reading(name, d)
+			}
 			if hot != nil {
 				d.Reading = &Reading{Form: oneHotForm, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
 				opts.say(name, []string{"read as " + oneHotForm + ": " + strings.Join(d.Classes, ", ")})
@@ -345,6 +366,16 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 				return nil, hot.otherwise
 			} else if err != nil {
 				return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
+			}
+		}
+		if boxes != nil {
+			why, err := boxes.take(&next, record)
+			if err != nil {
+				return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
+			}
+			if why != "" {
+				boxes.left[Left{Reason: why, Of: "rows"}]++
+				continue
 			}
 		}
 		if err := opts.complete(&next); err != nil {

@@ -38,7 +38,8 @@ type Mended struct {
 // left out; their images stay. A folder of images, shards, an export of Label Studio and a table with a column for
 // each class cannot be copied: they become a CSV manifest of what was read.
 func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision) (did Mended, err error) {
-	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
+	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}},
+		column: slices.Index(d.Columns, objectColumn), table: reading{from: source}}
 	if err := m.check(); err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 	}
@@ -46,7 +47,7 @@ func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Dec
 	if err != nil {
 		return Mended{}, err
 	}
-	if isTree(source) || form == LabelStudio || d.Reading != nil {
+	if isTree(source) || form == LabelStudio || d.Reading != nil && d.Reading.Form == oneHotForm {
 		mended, did := m.apply()
 		return did, WriteCSV(w, mended)
 	}
@@ -130,6 +131,10 @@ type mender struct {
 	keys      [len(ownNames)]string // of JSON lines, once the first is read
 	labels    map[ident]string      // of COCO's categories
 	ids       map[string]ident
+	column    int       // of the numbers of boxes among Columns
+	seen      boxReader // counts the boxes of each picture
+	table     reading   // where a table is
+	boxes     *boxColumns
 	did       Mended
 }
 

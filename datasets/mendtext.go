@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,8 +19,11 @@ import (
 
 // run reads the source again and writes the copy. Its errors begin with ":LINE: " or ": ".
 func (m *mender) run(w io.Writer, r io.Reader) (Mended, error) {
-	m.out = bufio.NewWriter(w)
+	m.begin(w)
 	err := m.copy(bufio.NewReaderSize(r, 1<<16))
+	if err == nil && m.next != len(m.d.Samples) {
+		err = fmt.Errorf(": found %d samples, %d were read before: the file has changed", m.next, len(m.d.Samples))
+	}
 	if err == nil {
 		if err = m.out.Flush(); err != nil {
 			err = fmt.Errorf(": %w", err)
@@ -27,6 +31,9 @@ func (m *mender) run(w io.Writer, r io.Reader) (Mended, error) {
 	}
 	return m.did, err
 }
+
+// begin begins a copy.
+func (m *mender) begin(w io.Writer) { m.out = bufio.NewWriter(w) }
 
 func (m *mender) copy(in *bufio.Reader) error {
 	begin, err := mark(in)
@@ -38,6 +45,10 @@ func (m *mender) copy(in *bufio.Reader) error {
 	switch guess(in) {
 	case COCO:
 		err = m.coco(in)
+	case CVAT:
+		err = m.gathered(in, &cvat)
+	case Datumaro:
+		err = m.gathered(in, &datumaro)
 	case JSONL:
 		err = m.lines(in, m.jsonl)
 	case PRISM:
@@ -48,9 +59,6 @@ func (m *mender) copy(in *bufio.Reader) error {
 	default:
 		m.comma = ','
 		err = m.csv(in)
-	}
-	if err == nil && m.next != len(m.d.Samples) {
-		err = fmt.Errorf(": found %d samples, %d were read before: the file has changed", m.next, len(m.d.Samples))
 	}
 	return err
 }
@@ -212,6 +220,9 @@ func (m *mender) csv(raw io.Reader) error {
 				return fmt.Errorf(":1: %w", err)
 			}
 			path, label = places[pathColumn], places[labelColumn]
+			if m.boxes, err = m.table.boxColumns(record, places); err != nil {
+				return fmt.Errorf(":1: %w", err)
+			}
 			in.TrimLeadingSpace = m.comma == ',' && spaced(record)
 			_, _ = m.out.Write(text)
 			m.line += bytes.Count(text, []byte("\n"))
@@ -233,7 +244,12 @@ func (m *mender) record(in *csv.Reader, record []string, path, label int, text [
 	if path >= 0 {
 		name = exact(record[path])
 	}
-	what, err := m.decide(name, was)
+	what, err := Decision{Label: was}, error(nil)
+	if m.boxes == nil {
+		what, err = m.decide(name, was)
+	} else {
+		what, err = m.box(name, was)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -242,7 +258,7 @@ func (m *mender) record(in *csv.Reader, record []string, path, label int, text [
 		_, _ = m.out.Write(text)
 	default:
 		line, column := in.FieldPos(label)
-		from, to := span(text, line-m.line, column-1, m.comma)
+		from, to := fieldAt(text, line-m.line, column-1, m.comma)
 		_, _ = m.out.Write(text[:from])
 		_, _ = m.out.WriteString(field(what.Label, m.comma))
 		_, _ = m.out.Write(text[to:])
@@ -250,8 +266,41 @@ func (m *mender) record(in *csv.Reader, record []string, path, label int, text [
 	return err
 }
 
-// span returns the bounds of the field that begins at a column of a line of the record, both counted from 0.
-func span(text []byte, line, column int, comma rune) (from, to int) {
+// box returns the decision on a row of a table of boxes, with the label as the table writes it. A row that was not
+// read as a sample stays.
+func (m *mender) box(name, was string) (what Decision, err error) {
+	m.boxes.rows++
+	_, _, cropped := CutCrop(name)
+	if !cropped && (m.next >= len(m.d.Samples) || !isRow(m.d.Samples[m.next].Path, m.boxes.rows)) {
+		return Decision{Label: was}, nil
+	}
+	shown, sample := was, name
+	if m.boxes.names != nil {
+		shown = m.boxes.names.of(was)
+	}
+	if !cropped {
+		sample = m.d.Samples[m.next].Path
+		file, _, _ := CutCrop(sample)
+		stem := strings.TrimSuffix(file, filepath.Ext(file))
+		if !samePicture(name, file) && !samePicture(name, stem) {
+			sample = name // decide says that it has changed
+		}
+	}
+	if what, err = m.decide(sample, shown); err != nil || what.Drop {
+		return what, err
+	}
+	if what.Label == shown {
+		what.Label = was
+	} else if m.boxes.names != nil {
+		if what.Label, err = m.boxes.names.back(what.Label); err != nil {
+			err = fmt.Errorf(":%d: %w", m.line, err)
+		}
+	}
+	return what, err
+}
+
+// fieldAt returns the bounds of the field that begins at a column of a line of the record, both counted from 0.
+func fieldAt(text []byte, line, column int, comma rune) (from, to int) {
 	for range line {
 		from += bytes.IndexByte(text[from:], '\n') + 1
 	}

@@ -2,17 +2,14 @@ package datasets
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -21,25 +18,17 @@ var pictureFolders = []string{"images", "image", "imgs", "img", "jpegimages", "p
 
 func isPictureFolder(name string) bool { return slices.Contains(pictureFolders, strings.ToLower(name)) }
 
-// box is a labelled rectangle of a picture: left, upper edge, width, height in pixels.
-type box struct {
-	label string
-	at    []float64
-}
-
 // sidecar is a form in which each picture has a file of boxes, next to it or in a folder beside its folder.
 type sidecar struct {
-	form    string
+	*annotations
 	ending  string
 	folders []string // that stand in place of the picture folder
-	read    func(t *listing, text []byte, picture string, names []string) (boxes []box, width, height float64,
-		err error)
 }
 
 var sidecars = []sidecar{
-	{"boxes of YOLO", ".txt", []string{"labels"}, yolo},
-	{"boxes of Pascal VOC", ".xml", []string{"Annotations", "annotations", "xmls"}, vocBoxes},
-	{"shapes of LabelMe", ".json", []string{"annotations", "labels", "json"}, labelMe},
+	{&yolo, ".txt", []string{"labels"}},
+	{&voc, ".xml", []string{"Annotations", "annotations", "xmls"}},
+	{&labelMe, ".json", []string{"annotations", "labels", "json"}},
 }
 
 // file returns the file of a picture's boxes, "" if there is none.
@@ -82,9 +71,30 @@ func (t *listing) classless() bool {
 	return true
 }
 
-// readSidecars reads the boxes of files that belong to a picture each, or returns nil if there are none.
-func readSidecars(ctx context.Context, t *listing, name string, opts ReadOptions) (*Dataset, error) {
-	if len(t.images) == 0 || !t.classless() {
+// boxFile is a file of boxes.
+type boxFile struct {
+	file    string // "": the picture has none
+	picture string // that it belongs to; "": the file names its pictures
+	split   string // of its pictures; "": by their folders
+}
+
+// boxFiles are the files of boxes in a folder.
+type boxFiles struct {
+	*annotations
+	files []boxFile
+	names []string // of the classes by number
+	left  map[Left]int
+	find  func(f boxFile, named string) (string, bool) // the picture that a file names
+}
+
+// tried is how many files show a form: an odd one among them does not hide it.
+const tried = 16
+
+// sidecarsOf returns the files that belong to a picture each, or nil if there are none. at holds the folders of
+// Pascal VOC, if there are any; then other pictures are left out.
+func (t *listing) sidecarsOf(at string) (*boxFiles, error) {
+	standard := isVOC(t.names(at))
+	if len(t.images) == 0 || !standard && !t.classless() {
 		return nil, nil
 	}
 	is := make(map[string]bool, len(t.others))
@@ -92,107 +102,155 @@ func readSidecars(ctx context.Context, t *listing, name string, opts ReadOptions
 		is[p] = true
 	}
 	for _, s := range sidecars {
-		files := make([]string, len(t.images))
-		first, found := -1, 0
-		for i, p := range t.images {
-			if files[i] = s.file(p, is); files[i] != "" {
-				if first < 0 {
-					first = i
-				}
-				found++
+		b := &boxFiles{annotations: s.annotations, left: map[Left]int{}}
+		var shown []boxFile
+		for _, p := range t.images {
+			f := boxFile{picture: p}
+			if _, ok := inside(p, path.Join(at, vocImages)); standard && !ok {
+				b.left[Left{Reason: "beside " + vocImages, Of: "pictures"}]++
+				continue
 			}
+			if f.file = s.file(p, is); f.file != "" && len(shown) < tried {
+				shown = append(shown, f)
+			}
+			b.files = append(b.files, f)
 		}
-		if found == 0 {
+		var err error
+		if len(shown) == 0 {
 			continue
 		}
-		names, err := t.classNames()
-		if err != nil {
+		if b.names, err = t.classNames(); err != nil {
 			return nil, err
 		}
-		text, err := readSmall(t.fsys, files[first])
-		if err != nil {
-			return nil, err
+		is := false
+		for _, f := range shown {
+			err := t.parse(b, f, nil, func(*subject, *tape, *photo) error { return nil })
+			is = is || !errors.Is(err, errOther)
 		}
-		if _, _, _, err := s.read(t, text, t.images[first], names); errors.Is(err, errOther) {
-			continue
+		if is {
+			return b, t.listed(b, at)
 		}
-		return t.boxes(ctx, s, files, names, name, opts)
 	}
 	return nil, nil
+}
+
+// listed gives pictures the splits of Pascal VOC's lists, and leaves those out that are in none.
+func (t *listing) listed(b *boxFiles, at string) error {
+	splits, err := vocSplits(t.fsys, path.Join(at, vocLists))
+	if err != nil || len(splits) == 0 || b.annotations != &voc {
+		return err
+	}
+	kept := b.files[:0]
+	for _, f := range b.files {
+		split, ok := splits[strings.TrimSuffix(path.Base(f.picture), path.Ext(f.picture))]
+		if !ok {
+			b.left[Left{Reason: "not in the lists of " + vocLists, Of: "pictures"}]++
+			continue
+		}
+		f.split = split
+		kept = append(kept, f)
+	}
+	b.files = kept
+	return nil
 }
 
 // errOther says that a file is of another form.
 var errOther = errors.New("is of another form")
 
-// boxes reads the files of a form; "" is a picture without one.
-func (t *listing) boxes(ctx context.Context, s sidecar, files, names []string, name string,
-	opts ReadOptions) (*Dataset, error) {
-	if err := opts.checkBoxes(); err != nil {
-		return nil, err
+// parse reads a file of boxes; out, if not nil, receives a copy, which give may change.
+func (t *listing) parse(b *boxFiles, f boxFile, out io.Writer, give func(*subject, *tape, *photo) error) error {
+	file, err := t.fsys.Open(f.file)
+	if err != nil {
+		return err
 	}
-	var rows []row
-	without, empty, left := 0, 0, map[string]int{}
-	for i, p := range t.images {
+	defer file.Close()
+	in, err := newTape(file, out)
+	if err != nil {
+		return err
+	}
+	about := &subject{names: b.names, size: func() (float64, float64, error) { return t.size(f.picture) }}
+	err = b.annotations.parse(in, about, func(p *photo) error { return give(about, in, p) })
+	if err == nil {
+		err = in.end()
+	}
+	return err
+}
+
+// readBoxes reads files of boxes.
+func (t *listing) readBoxes(ctx context.Context, b *boxFiles, name string, opts ReadOptions) (*Dataset, error) {
+	if err := opts.checkBoxes(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	r := &boxReader{opts: reading{ReadOptions: opts}, left: b.left, size: t.size}
+	read := map[string]int{}
+	for _, f := range b.files {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if files[i] == "" {
-			without++
+		if f.file == "" {
+			r.left[Left{Reason: "without a file of boxes", Of: "pictures"}]++
 			continue
 		}
-		text, err := readSmall(t.fsys, files[i])
-		var list []box
-		var width, height float64
-		if err == nil {
-			list, width, height, err = s.read(t, text, p, names)
+		read[strings.ToLower(path.Ext(f.file))]++
+		r.resolve = func(named string) (string, bool) { return b.picture(f, named) }
+		r.split = func(picture string) string { return cmp.Or(f.split, splitOfFolders(picture, opts.Split)) }
+		if f.picture != "" {
+			r.seen = nil
 		}
+		err := t.parse(b, f, nil, func(_ *subject, in *tape, p *photo) error {
+			if err := r.take(b.annotations, p); err != nil {
+				return err
+			}
+			return in.pass(p.end)
+		})
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path.Join(name, files[i]), err)
-		}
-		if len(list) == 0 {
-			empty++
-		}
-		split := opts.Split
-		for dir := range strings.SplitSeq(path.Dir(p), "/") {
-			if s, err := ParseSplit(dir); err == nil {
-				split = s
-			}
-		}
-		for n, b := range list {
-			c, why, err := opts.crop(b.at, width, height)
-			id := strconv.Itoa(n + 1)
-			if err == nil && why == "" {
-				rows, err = appendRow(rows, row{path: c.of(p, id), label: b.label, split: split, extra: []string{id}},
-					reading{ReadOptions: opts})
-			}
-			if err != nil {
-				return nil, fmt.Errorf("%s: object %d: %w", path.Join(name, files[i]), n+1, err)
-			}
-			if why != "" {
-				left[why]++
-			}
+			return nil, fmt.Errorf("%s: %w", path.Join(name, f.file), err)
 		}
 	}
-	if len(rows) == 0 {
-		return nil, fmt.Errorf("%s: read as %s: found no box in the files of %d pictures, expected at least one",
-			name, s.form,
-			len(t.images))
+	if len(r.rows) == 0 {
+		return nil, r.none(b.form, name)
 	}
-	d := build(rows, []string{"object"})
-	d.Reading = t.reading(s.form, ".", d.Classes)
-	d.Reading.drop(s.ending)
-	for _, l := range []Left{{"without a file of boxes", "pictures", without}, {"without a box", "pictures", empty},
-		{tooSmall, "boxes", left[tooSmall]}, {outside, "boxes", left[outside]}} {
-		if l.Files > 0 {
-			d.Reading.Left = append(d.Reading.Left, l)
-		}
+	columns := []string{objectColumn}
+	if b.column != "" {
+		columns = append(columns, b.column)
 	}
+	d := build(r.rows, columns)
+	d.Reading = t.reading(b.form, ".", d.Classes)
+	d.Reading.drop(read)
+	d.Reading.Left = append(d.Reading.Left, r.lefts()...)
 	return d, nil
 }
 
-// drop takes files that were read from those that were left out.
-func (r *Reading) drop(ending string) {
-	r.Left = slices.DeleteFunc(r.Left, func(l Left) bool { return l.Of == ending })
+// objectColumn keeps the number of a box among those of its picture, from 1.
+const objectColumn = "object"
+
+// picture returns the path of the picture that a file is about.
+func (b *boxFiles) picture(f boxFile, named string) (string, bool) {
+	if f.picture != "" {
+		return f.picture, true
+	}
+	return b.find(f, named)
+}
+
+// splitOfFolders returns the split that a folder of a path is named after, or another.
+func splitOfFolders(p, otherwise string) string {
+	split := otherwise
+	for dir := range strings.SplitSeq(path.Dir(p), "/") {
+		if s, err := ParseSplit(dir); err == nil {
+			split = s
+		}
+	}
+	return split
+}
+
+// drop takes files that were read, by their endings, from those that were left out.
+func (r *Reading) drop(read map[string]int) {
+	for i := range r.Left {
+		if r.Left[i].Reason == "no picture" {
+			r.Left[i].Files -= read[r.Left[i].Of]
+		}
+	}
+	r.Left = slices.DeleteFunc(r.Left, func(l Left) bool { return l.Files <= 0 })
 	r.Empty = []string{}
 }
 
@@ -210,56 +268,4 @@ func readSmall(fsys fs.FS, file string) ([]byte, error) {
 		err = fmt.Errorf("found more than %d MB, expected the boxes of one picture", mostSidecar>>20)
 	}
 	return bytes.TrimPrefix(text, []byte("\ufeff")), err
-}
-
-// vocBoxes reads a file of Pascal VOC's form.
-func vocBoxes(t *listing, text []byte, picture string, _ []string) (list []box, width, height float64, err error) {
-	var v vocFile
-	if err := xml.NewDecoder(bytes.NewReader(text)).Decode(&v); err != nil {
-		return nil, 0, 0, errOther
-	}
-	for i, o := range v.Objects {
-		if o.Box == nil || strings.TrimSpace(o.Name) == "" {
-			return nil, 0, 0, fmt.Errorf("object %d: found no name or no bndbox, expected both", i+1)
-		}
-		list = append(list, box{strings.TrimSpace(o.Name), []float64{o.Box.Left - 1, o.Box.Top - 1,
-			o.Box.Right - o.Box.Left + 1, o.Box.Bottom - o.Box.Top + 1}})
-	}
-	return list, v.Width, v.Height, nil
-}
-
-// labelMe reads a file of LabelMe: the box around each of its shapes.
-func labelMe(t *listing, text []byte, picture string, _ []string) (list []box, width, height float64, err error) {
-	var v struct {
-		Shapes *[]struct {
-			Label  string       `json:"label"`
-			Type   string       `json:"shape_type"`
-			Points [][2]float64 `json:"points"`
-		} `json:"shapes"`
-		Width  float64 `json:"imageWidth"`
-		Height float64 `json:"imageHeight"`
-	}
-	if err := json.Unmarshal(text, &v); err != nil || v.Shapes == nil {
-		return nil, 0, 0, errOther
-	}
-	for i, s := range *v.Shapes {
-		if s.Label == "" || len(s.Points) < 2 {
-			return nil, 0, 0, fmt.Errorf("shape %d: found the label %q and %d points, expected a label and two "+
-				"points or more",
-				i+1, s.Label, len(s.Points))
-		}
-		low, high := s.Points[0], s.Points[0]
-		for _, p := range s.Points[1:] {
-			for k := range 2 {
-				low[k], high[k] = min(low[k], p[k]), max(high[k], p[k])
-			}
-		}
-		if s.Type == "circle" { // its centre and a point of its edge
-			c := s.Points[0]
-			r := math.Hypot(s.Points[1][0]-c[0], s.Points[1][1]-c[1])
-			low, high = [2]float64{c[0] - r, c[1] - r}, [2]float64{c[0] + r, c[1] + r}
-		}
-		list = append(list, box{s.Label, []float64{low[0], low[1], high[0] - low[0], high[1] - low[1]}})
-	}
-	return list, v.Width, v.Height, nil
 }

@@ -30,14 +30,14 @@ func vocTree() fstest.MapFS {
 }
 
 func TestReadVOC(t *testing.T) {
-	var said string
-	opts := ReadOptions{Note: func(format string, args ...any) { said = fmt.Sprintf(format, args...) }}
+	var said []string
+	opts := ReadOptions{Note: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
 	d, err := ReadFolders(vocTree(), "voc", opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const images = "VOCdevkit/VOC2007/JPEGImages/"
-	want := &Dataset{Classes: []string{"car", "dog"}, Columns: vocColumns, Samples: []Sample{
+	want := &Dataset{Classes: []string{"car", "dog"}, Columns: []string{"object", "difficult"}, Samples: []Sample{
 		{Path: images + "000001.jpg#xywh=0:0:20:30&id=1", Label: 1, True: Unlabelled, Split: Train,
 			Extra: []string{"1", "1"}},
 		{Path: images + "000001.jpg#xywh=90:70:10:10&id=2", Label: 0, True: Unlabelled, Split: Train,
@@ -47,10 +47,12 @@ func TestReadVOC(t *testing.T) {
 		{Path: images + "000003.jpg#xywh=90:70:10:10&id=2", Label: 0, True: Unlabelled, Split: Validation,
 			Extra: []string{"2", ""}},
 	}}
+	want.Reading = &Reading{Form: "boxes of Pascal VOC", Left: []Left{{"no picture", ".txt", 3}, {"no picture", ".xml", 1},
+		{"not in the lists of ImageSets/Main", "pictures", 1}}, Empty: []string{}, Alike: [][]string{}}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if !strings.Contains(said, "left out 1 images that ImageSets/Main does not list, 0 boxes") {
+	if n := len(said); n != 2 || !strings.Contains(said[1], "1 picture (not in the lists of ImageSets/Main)") {
 		t.Errorf("said %q", said)
 	}
 	if d, err = ReadFolders(vocTree(), "voc", ReadOptions{MinBox: 11, CropMargin: 0.1}); err != nil ||
@@ -62,8 +64,7 @@ func TestReadVOC(t *testing.T) {
 func TestVOCErrors(t *testing.T) {
 	for want, spoil := range map[string]func(fstest.MapFS){
 		"000001.xml: object 1: found no name":     func(m fstest.MapFS) { change(m, "<name>dog</name>", "") },
-		"000001.xml: object 1: found no filename": func(m fstest.MapFS) { change(m, "000001.jpg", "") },
-		"000001.xml: object 1: bbox":              func(m fstest.MapFS) { change(m, "<xmax>20<", "<xmax>NaN<") },
+		"000001.xml: object 1: bbox [0 0 NaN 30]": func(m fstest.MapFS) { change(m, "<xmax>20<", "<xmax>NaN<") },
 		"000001.xml: XML syntax error":            func(m fstest.MapFS) { change(m, "</annotation>", "") },
 		`image "000001" is in two splits`: func(m fstest.MapFS) {
 			m["VOCdevkit/VOC2007/ImageSets/Main/test.txt"] = &fstest.MapFile{Data: []byte("000001\n")}

@@ -21,10 +21,21 @@ import (
 	"winnow/internal/exif"
 )
 
-// yolo reads lines of a class number and a box, its centre and sides as shares of the picture's, or a polygon.
-func yolo(t *listing, text []byte, picture string, names []string) (list []box, width, height float64, err error) {
-	for line := range strings.Lines(string(text)) {
-		fields := strings.Fields(line)
+// yolo is the form of lines of a class number and a box, its centre and sides as shares of the picture's, or a
+// polygon.
+var yolo = annotations{form: "boxes of YOLO", parse: parseYOLO, name: (*subject).number}
+
+func parseYOLO(in *tape, about *subject, give func(*photo) error) error {
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	var p photo
+	end := int64(0)
+	for line := range bytes.Lines(text) {
+		from := end
+		end += int64(len(line))
+		fields := strings.Fields(string(line))
 		if len(fields) == 0 {
 			continue
 		}
@@ -36,34 +47,47 @@ func yolo(t *listing, text []byte, picture string, names []string) (list []box, 
 			}
 		}
 		if err != nil || class < 0 || len(v) < 4 {
-			return nil, 0, 0, errOther
+			return errOther
 		}
-		if width == 0 {
-			if width, height, err = t.size(picture); err != nil {
-				return nil, 0, 0, err
+		if p.width == 0 {
+			if p.width, p.height, err = about.size(); err != nil {
+				return err
 			}
 		}
 		label := strconv.Itoa(class)
-		if len(names) > 0 {
-			if class >= len(names) {
-				return nil, 0, 0, fmt.Errorf("found the class %d, expected 0 to %d, as there are names", class,
-					len(names)-1)
+		if len(about.names) > 0 {
+			if class >= len(about.names) {
+				return fmt.Errorf("found the class %d, expected 0 to %d, as there are names", class,
+					len(about.names)-1)
 			}
-			label = names[class]
+			label = about.names[class]
 		}
 		low := [2]float64{v[0] - v[2]/2, v[1] - v[3]/2}
 		high := [2]float64{v[0] + v[2]/2, v[1] + v[3]/2}
 		if len(v) > 5 { // a polygon; a fifth number is a confidence
-			low, high = [2]float64{v[0], v[1]}, [2]float64{v[0], v[1]}
-			for i, c := range v[:len(v)&^1] {
-				low[i%2], high[i%2] = min(low[i%2], c), max(high[i%2], c)
-			}
+			low, high = around(v)
 		}
-		pixels := func(share, side float64) float64 { return math.Round(share*side*1e4) / 1e4 }
-		list = append(list, box{label, []float64{pixels(low[0], width), pixels(low[1], height),
-			pixels(high[0]-low[0], width), pixels(high[1]-low[1], height)}})
+		lead := int64(bytes.Index(line, []byte(fields[0])))
+		p.marks = append(p.marks, labelMark{label: label, at: shares(low, high, p.width, p.height),
+			name: span{from + lead, from + lead + int64(len(fields[0]))}, all: span{from, end}})
 	}
-	return list, width, height, nil
+	return give(&p)
+}
+
+// around returns the corners of the box around points x, y, x, y, …
+func around(v []float64) (low, high [2]float64) {
+	low, high = [2]float64{v[0], v[1]}, [2]float64{v[0], v[1]}
+	for i, c := range v[:len(v)&^1] {
+		low[i%2], high[i%2] = min(low[i%2], c), max(high[i%2], c)
+	}
+	return low, high
+}
+
+// shares returns a box in pixels, of its corners as shares of the picture's sides.
+func shares(low, high [2]float64, width, height float64) []float64 {
+	pixels := func(share, side float64) float64 { return math.Round(share*side*1e4) / 1e4 }
+	return []float64{pixels(low[0], width), pixels(low[1], height), pixels(high[0]-low[0], width),
+		pixels(high[1]-low[1], height)}
 }
 
 // size returns the sides of a picture as it is shown, by its header.

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -40,6 +41,7 @@ var names = []struct {
 var Endings = map[datasets.Format][]string{
 	datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"},
 	datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"}, datasets.LabelStudio: {".csv"},
+	datasets.CVAT: {".xml"}, datasets.Datumaro: {".json"},
 }
 
 // FormOf returns the form of Out: Form, or else the one that its name tells; "" if there is no Out. If the
@@ -70,6 +72,8 @@ func (f Files) FormOf() (Form, error) {
 	switch {
 	case slices.Contains(Endings[form], ending):
 		return inPlace, nil
+	case datasets.IntoFolder(f.Manifest, f.Out):
+		return inPlace, datasets.HasFiles(context.Background(), f.Manifest)
 	case ending == ".csv":
 		return Table, nil
 	}

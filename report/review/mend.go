@@ -2,6 +2,7 @@ package review
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -82,16 +83,22 @@ func (r *Reviewer) writeMended(w io.Writer) (Exported, error) {
 	return e, err
 }
 
-// export writes the mended manifest to Out, completely or not at all.
+// export writes the mended manifest to Out, a file completely or not at all.
 func (r *Reviewer) export() (e Exported, err error) {
 	if r.Out == "" {
 		return e, refuse(http.StatusNotFound, "the server was started without a file to write: "+
 			"download the manifest instead")
 	}
-	err = atomicfile.Write(r.Out, func(w io.Writer) (err error) {
-		e, err = r.write(w, r.Form, r.Out)
-		return err
-	})
+	if r.Form == inPlace && datasets.IntoFolder(r.ManifestFile, r.Out) {
+		var do map[int]datasets.Decision
+		do, e = r.mending()
+		_, err = datasets.MendFolder(context.Background(), r.Out, r.ManifestFile, r.Manifest, do)
+	} else {
+		err = atomicfile.Write(r.Out, func(w io.Writer) (err error) {
+			e, err = r.write(w, r.Form, r.Out)
+			return err
+		})
+	}
 	if err == nil && r.Form == labelStudio {
 		e.Studio, err = r.prepare(r.Out)
 	}
@@ -125,8 +132,9 @@ func (r *Reviewer) inPlace() ([2]string, error) {
 		return [2]string{}, err
 	}
 	kind := map[datasets.Format]string{
-		datasets.COCO: "application/json", datasets.JSONL: "application/jsonl",
-		datasets.TSV: "text/tab-separated-values; charset=utf-8",
+		datasets.COCO: "application/json", datasets.Datumaro: "application/json", datasets.CVAT: "application/xml",
+		datasets.JSONL: "application/jsonl",
+		datasets.TSV:   "text/tab-separated-values; charset=utf-8",
 	}[form]
 	return [2]string{"mended" + Endings[form][0], cmp.Or(kind, "text/csv; charset=utf-8")}, nil
 }

@@ -3,16 +3,13 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"winnow/audit"
 	"winnow/datasets"
-	"winnow/internal/atomicfile"
-	"winnow/internal/interrupt"
 )
 
-// Mend writes the manifest that was judged to a file, without the images that a cut takes or with the labels suggested
+// Mend writes the manifest that was judged to a file or folder ([datasets.MendTo]), without the images that a cut takes or with the labels suggested
 // for them. All other rows and columns stay as they are.
 func (a *Report) Mend(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Mended, error) {
 	taken, err := a.result.Take(cut)
@@ -31,11 +28,7 @@ func (a *Report) Mend(ctx context.Context, to string, cut audit.Cut, relabel boo
 			made[a.ids[s.Row]] = datasets.Decision{Label: s.Suggested}
 		}
 	}
-	var did datasets.Mended
-	err = atomicfile.Write(to, func(w io.Writer) (err error) {
-		did, err = datasets.Mend(interrupt.NewWriter(ctx, w), a.from, a.source, made)
-		return err
-	})
+	did, err := datasets.MendTo(ctx, to, a.from, a.source, made)
 	if err != nil {
 		return did, fmt.Errorf("audit: %s: %w", to, err)
 	}

@@ -21,6 +21,7 @@ import (
 	"winnow/datasets"
 	"winnow/internal/budget"
 	"winnow/report"
+	"winnow/report/review"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 )
@@ -195,10 +196,8 @@ func (o Options) reviewCommand(store string) string {
 		words = append(words, "--root", o.In.Root.String())
 	}
 	mended := "mended.csv"
-	if form, err := datasets.FormOf(images); err == nil && (form == datasets.JSONL || form == datasets.TSV) {
-		mended = "mended." + string(form)
-	} else if err == nil && form == datasets.COCO {
-		mended = "mended.json"
+	if form, err := datasets.FormOf(images); err == nil {
+		mended = "mended" + review.Endings[form][0]
 	}
 	words = append(words, "--features", store, "--out", filepath.Join(filepath.Dir(o.Out), mended))
 	for i, word := range words {

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -253,6 +254,9 @@ func readCut(c *cli.Context) (cut audit.Cut, err error) {
 	return cut, nil
 }
 
+// document are the forms in which a mended copy can be nothing else.
+var document = []datasets.Format{datasets.COCO, datasets.LabelStudio, datasets.CVAT, datasets.Datumaro}
+
 // checkFiles refuses, before long reading, a feature store as the manifest, a name for the mended manifest
 // that stands for another form than that of its source, two outputs to one file, and an output over the
 // judged manifest, whose labels would be lost.
@@ -263,15 +267,19 @@ func (o Options) checkFiles(manifest location.Source) error {
 				manifest, manifest)
 		}
 	}
-	if o.Clean != "" {
+	if datasets.IntoFolder(manifest, o.Clean) {
+		if err := datasets.HasFiles(context.Background(), manifest); err != nil {
+			return err
+		}
+	} else if o.Clean != "" {
 		form, err := datasets.FormOf(manifest)
 		if err != nil {
 			return err
 		}
 		ending := strings.ToLower(filepath.Ext(o.Clean))
 		if lines := ending == ".jsonl" || ending == ".ndjson"; lines != (form == datasets.JSONL) &&
-			(lines || ending == ".csv") || form == datasets.COCO && ending != ".json" || form == datasets.LabelStudio &&
-			ending != ".csv" {
+			(lines || ending == ".csv") || slices.Contains(document, form) &&
+			!slices.Contains(review.Endings[form], ending) {
 			return term.Misused("--clean: %s is %s, whose cleaned copy ends in %s, found the ending %s", manifest, form,
 				strings.Join(review.Endings[form], " or "), ending)
 		}
@@ -279,7 +287,7 @@ func (o Options) checkFiles(manifest location.Source) error {
 	var to []term.Target
 	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "classes", Path: o.Classes},
 		{Flag: "clean", Path: o.Clean}, {Flag: "out", Path: o.Page}} {
-		if f.Path != "" {
+		if f.Path != "" && !(f.Flag == "clean" && datasets.IntoFolder(manifest, f.Path)) {
 			to = append(to, f)
 		}
 	}

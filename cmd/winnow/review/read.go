@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/report/review"
 	"winnow/report/review/decisions"
@@ -78,7 +79,10 @@ func checkOut(f review.Files) error {
 	if _, err := f.FormOf(); err != nil || f.Out == "" {
 		return err
 	}
-	targets := []term.Target{{Flag: "out", Path: f.Out}}
+	var targets []term.Target
+	if !datasets.IntoFolder(f.Manifest, f.Out) {
+		targets = append(targets, term.Target{Flag: "out", Path: f.Out})
+	}
 	if f.List != "" {
 		targets = append(targets, term.Target{Flag: "decided", Path: f.List})
 	}

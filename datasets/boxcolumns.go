@@ -1,0 +1,382 @@
+package datasets
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// boxTable is the form of a table whose columns hold a box: each row's image is the crop.
+const boxTable = "boxes of a table"
+
+// cornerNames and sideNames are the columns of boxes: left, upper, right and lower edge, or left and upper edge, width
+// and height.
+var (
+	cornerNames = [][4]string{{"xmin", "ymin", "xmax", "ymax"}, {"x_min", "y_min", "x_max", "y_max"},
+		{"x1", "y1", "x2", "y2"}, {"xtl", "ytl", "xbr", "ybr"}, {"left", "top", "right", "bottom"},
+		{"bbox_x1", "bbox_y1", "bbox_x2", "bbox_y2"}, {"bbox_xmin", "bbox_ymin", "bbox_xmax", "bbox_ymax"}}
+	sideNames = [][4]string{{"x", "y", "width", "height"}, {"x", "y", "w", "h"},
+		{"bbox_x", "bbox_y", "bbox_width", "bbox_height"}, {"bbox_x", "bbox_y", "bbox_w", "bbox_h"},
+		{"left", "top", "width", "height"}}
+	pictureSides = [][2]string{{"width", "height"}, {"image_width", "image_height"}, {"img_width", "img_height"},
+		{"imagewidth", "imageheight"}}
+)
+
+// boxColumns are the columns of a table's boxes.
+type boxColumns struct {
+	opts    reading
+	at      [4]int
+	corners bool   // edges, not an edge and a side
+	sides   [2]int // of the picture; -1: no such columns
+	rows    int    // read
+	shares  *bool  // whether boxes are shares of the picture's sides; nil: not known yet
+	// published says that the table is of Open Images: boxes are shares, and pictures are named without their endings
+	published bool
+	names     *naming // of the labels; nil: as they are
+	find      func(named string) (string, bool)
+	sizes     map[string][2]float64
+	left      map[Left]int
+}
+
+// boxColumns returns the columns of boxes in a header, nil if there are none beside those that have a meaning.
+func (o reading) boxColumns(header []string, at places) (*boxColumns, error) {
+	b := &boxColumns{opts: o, sides: [2]int{-1, -1}, left: map[Left]int{}, sizes: map[string][2]float64{}}
+	columns := func(names []string) (list []int) {
+		for _, name := range names {
+			i := find(header, name)
+			if i < 0 || slices.Contains(at[:], i) || slices.Contains(list, i) || slices.Contains(b.at[:], i) && b.corners {
+				return nil
+			}
+			list = append(list, i)
+		}
+		return list
+	}
+	found := false
+	for k, names := range append(slices.Clone(cornerNames), sideNames...) {
+		if list := columns(names[:]); list != nil {
+			found, b.corners = true, k < len(cornerNames)
+			copy(b.at[:], list)
+			break
+		}
+	}
+	if !found && find(header, "ImageID") >= 0 && find(header, "LabelName") >= 0 && find(header, "Confidence") >= 0 {
+		return nil, errors.New("is of Open Images' labels of whole images, several an image and also of what is not " +
+			"there: expected its boxes, with the columns XMin, XMax, YMin and YMax, or a list of one label an image")
+	}
+	if !found || at[pathColumn] < 0 || at[labelColumn] < 0 {
+		return nil, nil
+	}
+	for _, names := range pictureSides {
+		if list := columns(names[:]); list != nil && !slices.Contains(b.at[:], list[0]) {
+			copy(b.sides[:], list)
+			break
+		}
+	}
+	return b, b.open(header)
+}
+
+// open looks for what stands beside the table: the pictures and, for Open Images, the names of the classes.
+func (b *boxColumns) open(header []string) (err error) {
+	o := b.opts
+	switch {
+	case o.in != nil:
+		find := o.in.finder()
+		b.find = func(named string) (string, bool) { return find(boxFile{file: o.file}, named) }
+	case !o.from.IsZero() && !o.from.IsPipe() && !o.from.IsRemote():
+		dir, err := o.from.Parent().Dir(context.Background())
+		if err != nil {
+			return err
+		}
+		entries, err := fs.ReadDir(dir, ".")
+		if err != nil {
+			return err
+		}
+		b.opts.in = &listing{fsys: dir}
+		for _, e := range entries {
+			if e.Type().IsRegular() {
+				b.opts.in.others = append(b.opts.in.others, e.Name())
+			}
+		}
+		if o.StripPrefix == "" {
+			b.find = findBeside(dir, strings.TrimSuffix(o.from.Base(), o.from.Ext()))
+		}
+	}
+	if find(header, "ImageID") >= 0 && find(header, "LabelName") >= 0 {
+		b.published, b.shares = true, new(bool)
+		*b.shares = true
+		if b.opts.in != nil {
+			b.names, err = b.opts.in.descriptions()
+		}
+	}
+	return err
+}
+
+// findBeside returns a function that finds pictures in a folder, or in the folders of pictures or splits in it, by
+// names that may lack their endings.
+func findBeside(dir fs.FS, own string) func(named string) (string, bool) {
+	var tried []string // patterns of paths, the last successful first
+	for _, below := range []string{"", "images", "data", own, "train", "validation", "test"} {
+		for _, ending := range []string{"", ".jpg", ".jpeg", ".png"} {
+			tried = append(tried, path.Join(below, "*")+ending)
+		}
+	}
+	return func(named string) (string, bool) {
+		named, err := cleanPath(named, "")
+		if err != nil {
+			return "", false
+		}
+		for i, pattern := range tried {
+			p := strings.Replace(pattern, "*", named, 1)
+			if info, err := fs.Stat(dir, p); err == nil && info.Mode().IsRegular() {
+				copy(tried[1:i+1], tried[:i])
+				tried[0] = pattern
+				return p, true
+			}
+		}
+		return "", false
+	}
+}
+
+// take makes the row of a record the crop of its box. why says why the row is left out.
+func (b *boxColumns) take(r *row, record []string) (why string, err error) {
+	b.rows++
+	if b.names != nil {
+		r.label = b.names.of(r.label)
+	}
+	if _, _, cropped := CutCrop(r.path); cropped {
+		return "", nil // is one already
+	}
+	var v [4]float64
+	empty := 0
+	for i, at := range b.at {
+		text := strings.TrimSpace(record[at])
+		if text == "" {
+			empty++
+			continue
+		}
+		if v[i], err = strconv.ParseFloat(text, 64); err != nil {
+			return "", fmt.Errorf("box: found %.40q, expected a number", text)
+		}
+	}
+	if empty == 4 {
+		return withoutBox, nil
+	}
+	if empty > 0 {
+		return "", fmt.Errorf("box: found %d empty values, expected four numbers", empty)
+	}
+	if b.shares == nil {
+		shares := max(v[0], v[1], v[2], v[3]) <= 1
+		b.shares = &shares
+	}
+	width, height, found := b.size(r, record)
+	if !found {
+		return missingPicture, nil
+	}
+	if !b.corners {
+		v[2], v[3] = v[0]+v[2], v[1]+v[3]
+	}
+	box := []float64{v[0], v[1], v[2] - v[0], v[3] - v[1]}
+	if *b.shares {
+		if width <= 0 || height <= 0 {
+			return "", errors.New("box: its numbers are shares of the picture's sides, which are not known: keep the " +
+				"table with the pictures, or give it columns width and height")
+		}
+		box = shares([2]float64{v[0], v[1]}, [2]float64{v[2], v[3]}, width, height)
+	}
+	c, why, err := b.opts.crop(box, width, height)
+	r.path = c.of(r.path, strconv.Itoa(b.rows))
+	return why, err
+}
+
+// size returns the sides of a row's picture, 0 if unknown, and completes its path. It is not found if it should be
+// beside the table and is not.
+func (b *boxColumns) size(r *row, record []string) (width, height float64, found bool) {
+	if b.find != nil {
+		if p, ok := b.find(r.path); ok {
+			if r.path = p; b.opts.file != "" && r.split == "" {
+				r.split = splitOfFolders(p, b.opts.Split)
+			}
+		} else if b.published || b.opts.file != "" {
+			return 0, 0, false
+		}
+	}
+	if b.sides[0] >= 0 {
+		w, err := strconv.ParseFloat(strings.TrimSpace(record[b.sides[0]]), 64)
+		h, otherErr := strconv.ParseFloat(strings.TrimSpace(record[b.sides[1]]), 64)
+		if err == nil && otherErr == nil {
+			return w, h, true
+		}
+	}
+	if b.opts.in == nil {
+		return 0, 0, true
+	}
+	size, known := b.sizes[r.path]
+	if !known {
+		w, h, err := b.opts.in.size(r.path)
+		if err == nil {
+			size = [2]float64{w, h}
+		}
+		b.sizes[r.path] = size
+	}
+	return size[0], size[1], true
+}
+
+// reading describes how a table of boxes was read.
+func (b *boxColumns) reading(name string, d *Dataset) *Reading {
+	r := &Reading{Form: boxTable, Left: counted(b.left), Empty: []string{}, Alike: lookAlikes(d.Classes)}
+	if b.opts.file == "" {
+		b.opts.say(name, append([]string{"read as " + boxTable + ": the image of a row is the crop"}, r.Lines()...))
+	}
+	return r
+}
+
+// naming translates the names of classes in a file.
+type naming struct {
+	shown map[string]string // by name in the file
+	names map[string]string // in the file, by what is shown
+}
+
+func (n *naming) of(name string) string {
+	if shown, ok := n.shown[name]; ok && n.names[shown] == name {
+		return shown
+	}
+	return name
+}
+
+// back returns the name in the file of a class.
+func (n *naming) back(shown string) (string, error) {
+	if name, ok := n.names[shown]; ok {
+		return name, nil
+	}
+	if n.shown[shown] != "" {
+		return shown, nil
+	}
+	return "", fmt.Errorf("the new label %q is not among the %d class descriptions", shown, len(n.names))
+}
+
+// descriptions reads Open Images' class-descriptions beside a table: a name of the files and one for people a row. A
+// name for people that two classes share is not used. nil: there is no such file.
+func (t *listing) descriptions() (*naming, error) {
+	for _, p := range t.others {
+		base := strings.ToLower(path.Base(p))
+		if path.Ext(base) != ".csv" || !strings.Contains(base, "class-descriptions") && base != "classes.csv" {
+			continue
+		}
+		f, err := t.fsys.Open(p)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		n := &naming{map[string]string{}, map[string]string{}}
+		in := csv.NewReader(bufio.NewReader(io.LimitReader(f, mostSidecar)))
+		in.FieldsPerRecord = -1
+		for {
+			record, err := in.Read()
+			if errors.Is(err, io.EOF) {
+				return n, nil
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", p, err)
+			}
+			if len(record) < 2 || strings.EqualFold(record[0], "LabelName") {
+				continue
+			}
+			if _, twice := n.names[record[1]]; twice {
+				n.names[record[1]] = "" // of none
+			} else {
+				n.names[record[1]] = record[0]
+			}
+			n.shown[record[0]] = record[1]
+		}
+	}
+	return nil, nil
+}
+
+// isRow reports whether the path of a sample is that of the crop of a row.
+func isRow(sample string, row int) bool {
+	_, id, named := strings.Cut(sample[max(0, strings.LastIndex(sample, cropMark)):], "&id=")
+	return named && id == strconv.Itoa(row)
+}
+
+// tableFiles lists the tables of boxes in a folder with pictures.
+func (t *listing) tableFiles() (files []string, err error) {
+	if len(t.images) == 0 {
+		return nil, nil
+	}
+	var tables []string
+	for _, p := range t.others {
+		if end := strings.ToLower(path.Ext(p)); (end == ".csv" || end == ".tsv") && strings.Count(p, "/") < 4 {
+			tables = append(tables, p)
+		}
+	}
+	if len(tables) > mostGathered {
+		return nil, nil
+	}
+	for _, p := range tables {
+		head, err := headOf(t.fsys, p)
+		if err != nil {
+			return nil, err
+		}
+		in := bufio.NewReader(strings.NewReader(strings.TrimPrefix(string(head), "\ufeff")))
+		comma := map[Format]rune{CSV: ',', TSV: '\t'}[guess(in)]
+		if comma == 0 {
+			continue
+		}
+		names := csv.NewReader(in)
+		names.Comma = comma
+		header, err := names.Read()
+		if err != nil {
+			continue // is no table
+		}
+		at, _, err := ReadOptions{}.place(header)
+		if err != nil {
+			continue
+		}
+		if b, err := (reading{in: &listing{}}).boxColumns(header, at); b != nil || err != nil {
+			files = append(files, p)
+		}
+	}
+	return files, nil
+}
+
+// readTables reads those tables, or returns nil if there are none.
+func (t *listing) readTables(name string, opts ReadOptions) (*Dataset, error) {
+	files, err := t.tableFiles()
+	if len(files) == 0 || err != nil {
+		return nil, err
+	}
+	var parts []*Dataset
+	for _, p := range files {
+		how := reading{ReadOptions: opts, in: t, file: p}
+		how.Note = nil
+		how.Split = splitOfFolders(p, opts.Split)
+		if s, err := ParseSplit(strings.TrimSuffix(path.Base(p), path.Ext(p))); err == nil {
+			how.Split = s
+		}
+		f, err := t.fsys.Open(p)
+		if err != nil {
+			return nil, err
+		}
+		d, err := how.manifest(f, path.Join(name, p))
+		f.Close()
+		if err != nil {
+			return nil, errors.New(strings.TrimPrefix(err.Error(), "datasets: ")) // the caller begins it
+		}
+		parts = append(parts, d)
+	}
+	d := Merge(parts...)
+	d.Reading = t.reading(boxTable, ".", d.Classes)
+	d.Reading.drop(map[string]int{".csv": len(files)})
+	for _, part := range parts {
+		d.Reading.Left = append(d.Reading.Left, part.Reading.Left...)
+	}
+	return d, nil
+}

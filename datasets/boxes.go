@@ -1,0 +1,230 @@
+package datasets
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"winnow/datasets/location"
+)
+
+// boxForms are the forms of files of boxes, and of labels of whole pictures, in folders.
+var boxForms = []*annotations{&yolo, &voc, &labelMe, &cvat, &datumaro}
+
+// gathered are forms in which one file describes many pictures.
+var gathered = []struct {
+	*annotations
+	format Format
+	ending string
+	is     func(head []byte) bool
+}{
+	{&cvat, CVAT, ".xml", func(head []byte) bool { return rootElement(head) == "annotations" }},
+	{&datumaro, Datumaro, ".json", isDatumaro},
+}
+
+// formOfHead returns the form of a file with this beginning that describes many pictures, nil if it has none.
+func formOfHead(head []byte) (*annotations, Format) {
+	for _, g := range gathered {
+		if g.is(head) {
+			return g.annotations, g.format
+		}
+	}
+	return nil, ""
+}
+
+// boxes reads the labelled boxes of a folder, or returns nil if there are none.
+func (t *listing) boxes(ctx context.Context, at, name string, opts ReadOptions) (*Dataset, error) {
+	b, err := t.boxFilesAt(at)
+	if err != nil {
+		return nil, err
+	}
+	if b == nil {
+		return t.readTables(name, opts)
+	}
+	return t.readBoxes(ctx, b, name, opts)
+}
+
+// boxFilesAt returns the files of boxes of a folder, or nil if there are none.
+func (t *listing) boxFilesAt(at string) (*boxFiles, error) {
+	if b, err := t.gatheredFiles(); b != nil || err != nil {
+		return b, err
+	}
+	return t.sidecarsOf(at)
+}
+
+// mostGathered is how many files of an ending are looked at: where there are more, each belongs to a picture.
+const mostGathered = 64
+
+// gatheredFiles returns the files that describe many pictures, or nil if there are none.
+func (t *listing) gatheredFiles() (b *boxFiles, err error) {
+	if len(t.images) == 0 {
+		return nil, nil
+	}
+	by := map[string][]string{}
+	for _, p := range t.others {
+		if end := strings.ToLower(path.Ext(p)); strings.Count(p, "/") < 4 {
+			by[end] = append(by[end], p)
+		}
+	}
+	for _, g := range gathered {
+		if len(by[g.ending]) > mostGathered {
+			continue
+		}
+		for _, p := range by[g.ending] {
+			head, err := headOf(t.fsys, p)
+			if err != nil {
+				return nil, err
+			}
+			if !g.is(head) {
+				continue
+			}
+			if b == nil {
+				b = &boxFiles{annotations: g.annotations, left: map[Left]int{}}
+			}
+			if b.annotations != g.annotations {
+				return nil, fmt.Errorf("found %s in %s and %s in %s: two readings are possible: name one of the files, "+
+					"or move the other away", b.form, b.files[0].file, g.form, p)
+			}
+			split, _ := ParseSplit(strings.TrimSuffix(path.Base(p), path.Ext(p)))
+			b.files = append(b.files, boxFile{file: p, split: split})
+		}
+	}
+	if b != nil {
+		b.find = t.finder()
+	}
+	return b, nil
+}
+
+// headOf returns the beginning of a file.
+func headOf(fsys fs.FS, p string) ([]byte, error) {
+	f, err := fsys.Open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 1<<12))
+}
+
+// finder returns a function that finds the picture that a file of annotations names: below its own folder or a folder
+// of pictures near it, or, if only one picture ends in that path, that one. A name may lack the ending of a picture.
+func (t *listing) finder() func(f boxFile, named string) (string, bool) {
+	is := make(map[string]bool, len(t.images))
+	ending := map[string]string{} // of pictures by their paths without it; "" if there are several
+	byBase := map[string][]string{}
+	for _, p := range t.images {
+		is[p] = true
+		stem := strings.TrimSuffix(p, path.Ext(p))
+		if _, twice := ending[stem]; twice {
+			ending[stem] = ""
+		} else {
+			ending[stem] = path.Ext(p)
+		}
+		for _, base := range []string{path.Base(p), path.Base(stem)} {
+			byBase[base] = append(byBase[base], p)
+		}
+	}
+	return func(f boxFile, named string) (string, bool) {
+		named, err := cleanPath(strings.ReplaceAll(named, `\`, "/"), "")
+		if err != nil {
+			named = path.Base(named) // an absolute path of another machine
+		}
+		own := strings.TrimSuffix(path.Base(f.file), path.Ext(f.file))
+		for dir := path.Dir(f.file); ; dir = path.Dir(dir) {
+			for _, below := range []string{"", "images", "images/" + own, own, "data", "JPEGImages", "img"} {
+				p := path.Join(dir, below, named)
+				if is[p] {
+					return p, true
+				}
+				if end := ending[p]; end != "" {
+					return p + end, true
+				}
+			}
+			if dir == "." {
+				break
+			}
+		}
+		found, n := "", 0
+		for _, p := range byBase[path.Base(named)] {
+			stem := strings.TrimSuffix(p, path.Ext(p))
+			if strings.HasSuffix("/"+p, "/"+named) || strings.HasSuffix("/"+stem, "/"+named) {
+				if found, n = p, n+1; n > 1 {
+					return "", false
+				}
+			}
+		}
+		return found, n == 1
+	}
+}
+
+// readGathered reads a file that describes many pictures.
+func readGathered(in io.Reader, name string, a *annotations, opts reading) (*Dataset, error) {
+	r := &boxReader{opts: opts, left: map[Left]int{}, resolve: opts.beside()}
+	r.opts.StripPrefix = "" // resolve strips it
+	about := &subject{}
+	t, err := newTape(in, nil)
+	if err == nil {
+		err = a.parse(t, about, func(p *photo) error { return r.take(a, p) })
+	}
+	if errors.Is(err, errOther) {
+		err = fmt.Errorf("expected %s", a.form)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	if len(r.rows) == 0 {
+		return nil, fmt.Errorf("datasets: %w", r.none(a.form, name))
+	}
+	d := build(r.rows, []string{objectColumn})
+	d.Reading = &Reading{Form: a.form, Left: r.lefts(), Empty: []string{}, Alike: lookAlikes(d.Classes)}
+	opts.say(name, append([]string{"read as " + a.form}, d.Reading.Lines()...))
+	return d, nil
+}
+
+// beside returns a function that makes paths of the names in a file of annotations: as they are or, if the first
+// picture is not there, below the folder beside the file that holds it.
+func (o reading) beside() func(named string) (string, bool) {
+	prefix, known := "", o.from == location.Source{} || o.from.IsPipe() || o.from.IsRemote()
+	return func(named string) (string, bool) {
+		p, err := cleanPath(named, o.StripPrefix)
+		if err != nil {
+			return named, true // the row's check reports it
+		}
+		if !known {
+			known = true
+			for _, dir := range []string{"", "images", "data"} {
+				if _, err := o.from.Parent().Join(path.Join(dir, p)).Stat(context.Background()); err == nil {
+					prefix = dir
+					break
+				}
+			}
+		}
+		return path.Join(prefix, p), true
+	}
+}
+
+// gathered copies and mends a file that describes many pictures.
+func (m *mender) gathered(in *bufio.Reader, a *annotations) error {
+	t, err := newTape(in, m.out)
+	about := &subject{}
+	if err == nil {
+		err = a.parse(t, about, func(p *photo) error { return m.edit(a, t, about, p, p.file) })
+	}
+	if err == nil {
+		err = t.end()
+	}
+	if err != nil {
+		return fmt.Errorf(": %w", err)
+	}
+	return nil
+}
+
+// samePicture reports whether a name of a file of annotations may be that of a picture's path.
+func samePicture(named, file string) bool {
+	named = strings.ReplaceAll(named, `\`, "/")
+	return named == file || strings.HasSuffix(named, "/"+file) || strings.HasSuffix(file, "/"+path.Clean(named))
+}

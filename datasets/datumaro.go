@@ -1,0 +1,177 @@
+package datasets
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"winnow/internal/jsontext"
+)
+
+// datumaro is the form of Datumaro's JSON: boxes, the boxes around polygons, and labels of whole pictures.
+var datumaro = annotations{form: "annotations of Datumaro", list: true, parse: parseDatumaro, name: (*subject).number}
+
+// datumaroItem is a picture of Datumaro, but for its annotations.
+type datumaroItem struct {
+	ID    ident `json:"id"`
+	Image struct {
+		Path string    `json:"path"`
+		Size []float64 `json:"size"` // height, width
+	} `json:"image"`
+}
+
+type datumaroNames struct {
+	Label struct {
+		Labels []struct {
+			Name string `json:"name"`
+		} `json:"labels"`
+	} `json:"label"`
+}
+
+func parseDatumaro(in *tape, about *subject, give func(*photo) error) error {
+	j := json.NewDecoder(in)
+	var other json.RawMessage
+	items := false
+	about.names = nil
+	err := eachKey(j, func(key string) error {
+		switch key {
+		case "categories":
+			var c datumaroNames
+			if err := j.Decode(&c); err != nil {
+				return fmt.Errorf("categories: %w", err)
+			}
+			about.names = []string{}
+			for _, l := range c.Label.Labels {
+				about.names = append(about.names, l.Name)
+			}
+			return nil
+		case "items":
+			if items = true; about.names == nil {
+				return errors.New("found items and no categories before them, expected the labels in " +
+					"categories.label.labels")
+			}
+			n := 0
+			return eachElement(j, 0, func(raw json.RawMessage, all span) error {
+				p, err := datumaroPhoto(raw, all, about.names)
+				if err == nil {
+					err = give(p)
+				}
+				if err != nil {
+					return fmt.Errorf("items[%d]: %w", n, err)
+				}
+				n++
+				return in.pass(all.to)
+			})
+		}
+		return j.Decode(&other)
+	})
+	if err == errNotObject || err == nil && !items {
+		return errOther
+	}
+	if err == nil {
+		return nil
+	}
+	return jsontext.Broken(j, err)
+}
+
+func datumaroPhoto(raw json.RawMessage, all span, names []string) (*photo, error) {
+	var item datumaroItem
+	if err := json.Unmarshal(raw, &item); err != nil {
+		return nil, err
+	}
+	p := &photo{file: item.Image.Path, end: all.to}
+	if p.file == "" {
+		p.file = string(item.ID)
+	}
+	if len(item.Image.Size) == 2 {
+		p.height, p.width = item.Image.Size[0], item.Image.Size[1]
+	}
+	in, at := json.NewDecoder(bytes.NewReader(raw)), all.to-int64(len(raw))
+	err := eachKey(in, func(key string) error {
+		if key != "annotations" {
+			var other json.RawMessage
+			return in.Decode(&other)
+		}
+		return eachElement(in, at, func(raw json.RawMessage, all span) error {
+			m, err := datumaroMark(raw, all, names)
+			if err != nil {
+				return fmt.Errorf("annotations[%d]: %w", len(p.marks), err)
+			}
+			p.marks = append(p.marks, m)
+			return nil
+		})
+	})
+	return p, err
+}
+
+func datumaroMark(raw json.RawMessage, all span, names []string) (m labelMark, err error) {
+	var a struct {
+		Type   string    `json:"type"`
+		Label  *int      `json:"label_id"`
+		Box    []float64 `json:"bbox"`
+		Points []float64 `json:"points"`
+	}
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return m, err
+	}
+	m = labelMark{all: all, name: valueOf(raw, "label_id", all.to-int64(len(raw)))}
+	switch {
+	case a.Label == nil || m.name == span{}:
+		m.left = "without a label"
+		return m, nil
+	case *a.Label < 0 || *a.Label >= len(names):
+		return m, fmt.Errorf("found the label_id %d, expected 0 to %d, as there are labels in categories", *a.Label,
+			len(names)-1)
+	}
+	m.label = names[*a.Label]
+	switch a.Type {
+	case "label":
+	case "bbox":
+		if m.at = a.Box; len(a.Box) != 4 {
+			return m, fmt.Errorf("bbox: found %d numbers, expected x, y, width, height", len(a.Box))
+		}
+	case "polygon":
+		if len(a.Points) < 4 || len(a.Points)%2 != 0 {
+			return m, fmt.Errorf("points: found %d numbers, expected x and y of two points or more", len(a.Points))
+		}
+		low, high := around(a.Points)
+		m.at = []float64{low[0], low[1], high[0] - low[0], high[1] - low[1]}
+	default:
+		m.left = fmt.Sprintf("of the type %.40q", a.Type)
+	}
+	return m, nil
+}
+
+// topKeys lists the keys of a JSON object with this beginning, each with the first byte of its value, as far as the
+// beginning goes; nil if it is no object.
+func topKeys(head []byte) map[string]byte {
+	head = bytes.TrimPrefix(head, []byte("\ufeff"))
+	in := json.NewDecoder(bytes.NewReader(head))
+	if t, err := in.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	keys := map[string]byte{}
+	for in.More() {
+		t, err := in.Token()
+		key, ok := t.(string)
+		if err != nil || !ok {
+			break
+		}
+		rest := bytes.TrimLeft(head[min(int(in.InputOffset()), len(head)):], " \t\r\n:")
+		if len(rest) > 0 {
+			keys[key] = rest[0]
+		}
+		var value json.RawMessage
+		if in.Decode(&value) != nil {
+			break
+		}
+	}
+	return keys
+}
+
+// isDatumaro reports whether JSON with this beginning is Datumaro's.
+func isDatumaro(head []byte) bool {
+	keys := topKeys(head)
+	return keys["categories"] == '{' && keys["images"] == 0 || keys["items"] == '[' && keys["info"] == '{'
+}

@@ -1,0 +1,255 @@
+package datasets
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"winnow/datasets/location"
+	"winnow/internal/atomicfile"
+	"winnow/internal/interrupt"
+)
+
+// IntoFolder reports whether the mended copy of a source is a folder: the source is one, zipped or not, and the name
+// of the copy has no ending, as that of a list would.
+func IntoFolder(source location.Source, to string) bool {
+	if to == "" || filepath.Ext(to) != "" && !strings.HasSuffix(to, string(filepath.Separator)) {
+		return false
+	}
+	layout, err := LayoutOf(context.Background(), source)
+	return err == nil && (layout == Folder || layout == Zip)
+}
+
+// HasFiles returns an error unless a source holds files of boxes or labels, of which [MendFolder] can write mended
+// copies.
+func HasFiles(ctx context.Context, source location.Source) error {
+	fsys, end, err := openTree(ctx, source)
+	if err != nil {
+		return fmt.Errorf("datasets: %w", err)
+	}
+	defer end()
+	t, err := listTree(ctx, fsys)
+	if err == nil && len(t.cocoFiles()) == 0 {
+		var b *boxFiles
+		var tables []string
+		if b, err = t.boxFilesAt(t.unwrapped()); b == nil && err == nil {
+			tables, err = t.tableFiles()
+		}
+		if err == nil && b == nil && len(tables) == 0 {
+			err = errNoFiles
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("datasets: %s: %w", source, err)
+	}
+	return nil
+}
+
+var errNoFiles = errors.New("has no files of boxes or labels, such as YOLO's, of which a folder of mended copies could " +
+	"be written: name a list that ends in .csv")
+
+// MendTo writes the mended copy of a source to a file, as [Mend] does, or into a folder, as [MendFolder] does.
+func MendTo(ctx context.Context, to string, source location.Source, d *Dataset,
+	decisions map[int]Decision) (did Mended, err error) {
+	if IntoFolder(source, to) {
+		return MendFolder(ctx, to, source, d, decisions)
+	}
+	err = atomicfile.Write(to, func(w io.Writer) (err error) {
+		did, err = Mend(interrupt.NewWriter(ctx, w), source, d, decisions)
+		return err
+	})
+	return did, err
+}
+
+// boxForm reports whether a form is one of files of boxes.
+func boxForm(form string) bool {
+	return slices.ContainsFunc(boxForms, func(a *annotations) bool { return a.form == form })
+}
+
+// MendFolder writes mended copies of the files of boxes in a folder, zipped or not, into another folder, under the
+// same paths. Only the labels of relabelled boxes change, and dropped boxes are left out; all other bytes stay. The
+// folder to write must be new, or hold nothing but such a copy. source, d and decisions are as for [Mend].
+func MendFolder(ctx context.Context, dir string, source location.Source, d *Dataset,
+	decisions map[int]Decision) (Mended, error) {
+	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
+	err := m.check()
+	if err == nil && (d.Reading == nil || !slices.Contains([]string{cocoFolder, boxTable}, d.Reading.Form) &&
+		!boxForm(d.Reading.Form)) {
+		err = errNoFiles
+	}
+	if err != nil {
+		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
+	}
+	fsys, end, err := openTree(ctx, source)
+	if err != nil {
+		return Mended{}, fmt.Errorf("datasets: %w", err)
+	}
+	defer end()
+	t, err := listTree(ctx, fsys)
+	if err != nil {
+		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
+	}
+	files, copyFile, err := m.folder(t)
+	if err == nil {
+		err = mayWrite(dir, source, files)
+	}
+	if err != nil {
+		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
+	}
+	for i, file := range files {
+		if err := ctx.Err(); err != nil {
+			return Mended{}, err
+		}
+		to := filepath.Join(dir, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return Mended{}, fmt.Errorf("datasets: %w", err)
+		}
+		if err := atomicfile.Write(to, func(w io.Writer) error { return copyFile(i, w) }); err != nil {
+			return Mended{}, fmt.Errorf("datasets: %s: %w", path.Join(source.String(), file), err)
+		}
+	}
+	if m.next != len(d.Samples) {
+		return Mended{}, fmt.Errorf("datasets: %s: found %d samples, %d were read before: the folder has changed",
+			source, m.next, len(d.Samples))
+	}
+	return m.did, nil
+}
+
+// openTree opens a folder, zipped or not.
+func openTree(ctx context.Context, source location.Source) (fsys fs.FS, end func(), err error) {
+	if layout, err := LayoutOf(ctx, source); err != nil || layout != Zip {
+		if err == nil && layout != Folder {
+			err = fmt.Errorf("%s: expected a folder", source)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		fsys, err := source.Dir(ctx)
+		return fsys, func() {}, err
+	}
+	f, err := source.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		fsys, err = OpenZip(f, info.Size())
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return fsys, func() { f.Close() }, nil
+}
+
+// folder lists the files of boxes, and returns a function that copies and mends the i-th of them.
+func (m *mender) folder(t *listing) (files []string, copyFile func(i int, w io.Writer) error, err error) {
+	m.column = slices.Index(m.d.Columns, objectColumn)
+	if m.d.Reading.Form == cocoFolder {
+		files = t.cocoFiles()
+		return files, func(i int, w io.Writer) error { return m.cocoFile(t.fsys, files[i], w) }, nil
+	}
+	if m.d.Reading.Form == boxTable {
+		files, err = t.tableFiles()
+		return files, func(i int, w io.Writer) error {
+			f, err := t.fsys.Open(files[i])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			m.table = reading{in: t, file: files[i]}
+			m.begin(w)
+			if err := m.copy(bufio.NewReaderSize(f, 1<<16)); err != nil {
+				return errors.New(strings.TrimPrefix(err.Error(), ": "))
+			}
+			return m.out.Flush()
+		}, err
+	}
+	b, err := t.boxFilesAt(t.unwrapped())
+	if err == nil && (b == nil || b.form != m.d.Reading.Form) {
+		err = fmt.Errorf("found no %s, which were read before: the folder has changed", m.d.Reading.Form)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	b.files = slices.DeleteFunc(b.files, func(f boxFile) bool { return f.file == "" })
+	for _, f := range b.files {
+		files = append(files, f.file)
+	}
+	return files, func(i int, w io.Writer) error {
+		f := b.files[i]
+		if f.picture != "" {
+			m.seen.seen = nil
+		}
+		return t.parse(b, f, w, func(about *subject, in *tape, p *photo) error {
+			picture, _ := b.picture(f, p.file)
+			return m.edit(b.annotations, in, about, p, picture)
+		})
+	}, nil
+}
+
+// cocoFile mends a file of COCO's form.
+func (m *mender) cocoFile(fsys fs.FS, file string, w io.Writer) error {
+	for _, do := range []func(r io.Reader) error{
+		func(r io.Reader) (err error) {
+			m.labels, m.ids, err = categoriesOf(r)
+			return err
+		},
+		func(r io.Reader) error {
+			m.begin(w)
+			err := m.coco(r)
+			if err == nil {
+				err = m.out.Flush()
+			}
+			return err
+		},
+	} {
+		f, err := fsys.Open(file)
+		if err != nil {
+			return err
+		}
+		err = do(f)
+		f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayWrite returns an error if a folder holds other files than those that are written.
+func mayWrite(dir string, source location.Source, files []string) error {
+	ours := make(map[string]bool, len(files))
+	for _, f := range files {
+		ours[f] = true
+	}
+	err := filepath.WalkDir(dir, func(p string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		rest, err := filepath.Rel(dir, p)
+		if err == nil && !ours[filepath.ToSlash(rest)] && !strings.HasPrefix(entry.Name(), ".") {
+			err = fmt.Errorf("%s: holds %s already, expected a new folder for the mended files", dir, rest)
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err == nil && !source.IsRemote() {
+		from, _ := filepath.Abs(source.Path())
+		to, _ := filepath.Abs(dir)
+		if rest, relErr := filepath.Rel(from, to); relErr == nil && filepath.IsLocal(rest) {
+			err = fmt.Errorf("%s: is in the folder itself, expected another for the mended files", dir)
+		}
+	}
+	return err
+}

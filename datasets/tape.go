@@ -1,0 +1,284 @@
+package datasets
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// span is a range of bytes of a file.
+type span struct{ from, to int64 }
+
+// tape keeps the bytes that a parser has read until they are passed on, so that a copy can change some of them. Its
+// positions do not count a byte order mark.
+type tape struct {
+	r    *bufio.Reader
+	mark []byte // the byte order mark
+	held bytes.Buffer
+	at   int64     // the position of the first byte held
+	out  io.Writer // of the copy; nil: bytes are forgotten
+}
+
+func newTape(r io.Reader, out io.Writer) (*tape, error) {
+	t := &tape{r: bufio.NewReaderSize(r, 1<<16), out: out}
+	begin, err := mark(t.r)
+	t.mark = begin
+	if err == nil && out != nil {
+		_, err = out.Write(begin)
+	}
+	return t, err
+}
+
+// Read implements io.Reader.
+func (t *tape) Read(p []byte) (int, error) {
+	if t.held.Len() > mostRow {
+		return 0, fmt.Errorf("what it says of one picture has more than %d MB", mostRow>>20)
+	}
+	n, err := t.r.Read(p)
+	t.held.Write(p[:n])
+	return n, err
+}
+
+// text returns the bytes of a range that has been read and not passed on.
+func (t *tape) text(s span) []byte { return t.held.Bytes()[s.from-t.at : s.to-t.at] }
+
+// pass passes on the bytes up to a position, if they were not before.
+func (t *tape) pass(to int64) error {
+	if to <= t.at {
+		return nil
+	}
+	text := t.held.Next(int(to - t.at))
+	t.at = to
+	if t.out == nil {
+		return nil
+	}
+	_, err := t.out.Write(text)
+	return err
+}
+
+// put replaces a range by other bytes, and passes on what is before it.
+func (t *tape) put(s span, text []byte) error {
+	if err := t.pass(s.from); err != nil {
+		return err
+	}
+	t.held.Next(int(s.to - s.from))
+	t.at = s.to
+	_, err := t.out.Write(text)
+	return err
+}
+
+// end passes on the rest of the file.
+func (t *tape) end() error {
+	if t.out == nil {
+		return nil
+	}
+	err := t.pass(t.at + int64(t.held.Len()))
+	if err == nil {
+		_, err = io.Copy(t.out, t.r)
+	}
+	return err
+}
+
+// labelMark is a labelled box of a picture, or the label of the whole picture, and where it is in its file.
+type labelMark struct {
+	label string
+	at    []float64 // left, upper edge, width, height in pixels; nil: the whole picture
+	extra string    // value of the form's own column
+	left  string    // why it is left out; "" if it is not
+	name  span      // its label
+	all   span      // everything about it: of a list in JSON, from the end of the element before
+}
+
+// photo is what a file says of a picture.
+type photo struct {
+	file          string // as the file names it; "" if the file belongs to one picture
+	width, height float64
+	split         string
+	marks         []labelMark
+	end           int64 // of what the file says of it, if more pictures follow
+}
+
+// annotations is a form of labelled boxes: in a file for each picture, or in one for many.
+type annotations struct {
+	form   string
+	column string // of its own; "" if there is none
+	list   bool   // marks are elements of a JSON list, which commas part
+	// parse reads a file, a picture at a time.
+	parse func(in *tape, about *subject, give func(*photo) error) error
+	// name returns a label as it stands in the file in place of another, or an error if the file cannot name it.
+	name func(about *subject, label string, was []byte) ([]byte, error)
+}
+
+// subject is what a parser is told about a file, and remembers of it.
+type subject struct {
+	size  func() (width, height float64, err error) // of the picture that the file belongs to
+	names []string                                  // of the classes, in the order of their numbers; nil: unknown
+}
+
+// number returns the number of a class, for forms that write numbers.
+func (s *subject) number(label string, _ []byte) ([]byte, error) {
+	for i, name := range s.names {
+		if name == label {
+			return strconv.AppendInt(nil, int64(i), 10), nil
+		}
+	}
+	if n, err := strconv.Atoi(label); s.names == nil && err == nil && n >= 0 {
+		return []byte(label), nil
+	}
+	return nil, fmt.Errorf("the new label %q is not among the %d names of classes: add it to them", label,
+		len(s.names))
+}
+
+// boxReader turns what annotations say of pictures into rows.
+type boxReader struct {
+	opts    reading
+	rows    []row
+	left    map[Left]int
+	seen    map[string]int                              // marks of each picture in files of many pictures
+	resolve func(file string) (path string, found bool) // of the picture that a file names; nil: it is the path
+	split   func(path string) string                    // of a picture whose file says nothing of it
+	size    func(path string) (width, height float64, err error)
+}
+
+// missing is why pictures are left out that are named and not there.
+const (
+	missingPicture = "named and not there"
+	severalLabels  = "with several labels of the whole"
+	withoutBox     = "without a box"
+)
+
+// take adds the rows of a picture. Errors begin with its number in the file.
+func (b *boxReader) take(a *annotations, p *photo) error {
+	file, whole := p.file, 0
+	if b.resolve != nil {
+		found := false
+		if file, found = b.resolve(p.file); !found {
+			b.left[Left{Reason: missingPicture, Of: "pictures"}]++
+			return nil
+		}
+	}
+	for _, m := range p.marks {
+		if m.at == nil && m.left == "" {
+			whole++
+		}
+	}
+	if whole > 1 {
+		b.left[Left{Reason: severalLabels, Of: "pictures"}]++
+	}
+	split := p.split
+	if split == "" && b.split != nil {
+		split = b.split(file)
+	}
+	width, height := p.width, p.height
+	if (width <= 0 || height <= 0) && len(p.marks) > whole && b.size != nil {
+		width, height, _ = b.size(file) // reading the picture reports it
+	}
+	if len(p.marks) == 0 {
+		b.left[Left{Reason: withoutBox, Of: "pictures"}]++
+	}
+	for _, m := range p.marks {
+		n := b.count(file)
+		if m.left != "" {
+			b.left[Left{Reason: m.left, Of: "shapes"}]++
+			continue
+		}
+		r := row{path: file, label: m.label, split: split, extra: []string{strconv.Itoa(n)}}
+		if a.column != "" {
+			r.extra = append(r.extra, m.extra)
+		}
+		var why string
+		var err error
+		if m.at != nil {
+			var c Crop
+			c, why, err = b.opts.crop(m.at, width, height)
+			r.path = c.of(file, strconv.Itoa(n))
+		} else if whole > 1 {
+			continue
+		}
+		if err == nil && why == "" {
+			b.rows, err = appendRow(b.rows, r, b.opts)
+		}
+		if err != nil {
+			return fmt.Errorf("object %d: %w", n, err)
+		}
+		if why != "" {
+			b.left[Left{Reason: why, Of: "boxes"}]++
+		}
+	}
+	return nil
+}
+
+// count returns the number of the next mark of a picture, from 1.
+func (b *boxReader) count(file string) int {
+	if b.seen == nil {
+		b.seen = map[string]int{}
+	}
+	b.seen[file]++
+	return b.seen[file]
+}
+
+// edit copies what a file says of a picture, with the decisions on its boxes. Marks that were not read as samples
+// stay.
+func (m *mender) edit(a *annotations, in *tape, about *subject, p *photo, path string) error {
+	kept, dropped := 0, 0
+	for i, k := range p.marks {
+		what := Decision{Label: k.label}
+		if n := m.seen.count(path); m.isNext(path, n, k.at != nil) {
+			was := m.d.Samples[m.next].Path
+			var err error
+			if what, err = m.decide(was, k.label); err != nil {
+				return fmt.Errorf("object %d with the label %q is not what was read before: the file has changed",
+					n, k.label)
+			}
+		}
+		var err error
+		switch {
+		case what.Drop:
+			dropped++
+			err = in.put(k.all, nil)
+		case a.list && kept == 0 && dropped > 0:
+			// The comma behind the last one that was dropped goes, too.
+			comma := int64(bytes.IndexByte(in.text(k.all), ','))
+			err = in.put(span{k.all.from + comma, k.all.from + comma + 1}, nil)
+		}
+		if !what.Drop {
+			kept++
+		}
+		if err == nil && !what.Drop && what.Label != k.label {
+			var text []byte
+			if text, err = a.name(about, what.Label, in.text(k.name)); err != nil {
+				return fmt.Errorf("object %d: %w", i+1, err)
+			}
+			err = in.put(k.name, text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isNext reports whether the n-th mark of a picture is the next sample.
+func (m *mender) isNext(path string, n int, cropped bool) bool {
+	if m.next >= len(m.d.Samples) || m.column < 0 {
+		return false
+	}
+	s := &m.d.Samples[m.next]
+	file, _, isCrop := CutCrop(s.Path)
+	return isCrop == cropped && samePicture(path, file) && s.Extra[m.column] == strconv.Itoa(n)
+}
+
+// lefts lists what was left out.
+func (b *boxReader) lefts() []Left { return counted(b.left) }
+
+// none is the error for annotations without a box.
+func (b *boxReader) none(form, name string) error {
+	why := ""
+	for _, l := range b.lefts() {
+		why = cmp.Or(why, fmt.Sprintf("; %d %s %s", l.Files, l.Of, l.Reason))
+	}
+	return fmt.Errorf("%s: read as %s: found no box, expected at least one%s", name, form, why)
+}
