@@ -33,6 +33,7 @@ type Dataset struct {
 	Samples  []Sample
 	Columns  []string // names of the other columns, unchanged
 	Encoding string   // of the table that was read; "" is UTF-8
+	Names    Names    // of the table's columns, as they were asked for
 	Reading  *Reading // how a folder was read; nil for other sources
 }
 

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -137,11 +136,11 @@ func firstNames(f fs.File, name string) (header []string, err error) {
 		return rows.Columns, nil
 	}
 	in := bufio.NewReaderSize(io.LimitReader(f, 1<<24), 1<<16)
-	if _, err := mark(in); err != nil {
+	if _, err := begin(in); err != nil {
 		return nil, err
 	}
 	if name == metadataCSV {
-		if header, err = csv.NewReader(in).Read(); errors.Is(err, io.EOF) {
+		if header, err = newCells(in, ReadOptions{}.separator(in)).Read(); errors.Is(err, io.EOF) {
 			err = nil // cannot tell
 		}
 		return header, err
@@ -212,8 +211,8 @@ func (m metadata) read(fsys fs.FS, name string, options ReadOptions) (*Dataset, 
 		r.split = cmp.Or(r.split, above)
 		if unlabelled {
 			if !deep {
-				return fmt.Errorf("%.200q is in no class folder, and there is no column label: name one with "+
-					"winnow data import --label-column", r.path)
+				return fmt.Errorf("%.200q is in no class folder, and there is no column label: name one by %s", r.path,
+					naming)
 			}
 			r.label = top
 		}

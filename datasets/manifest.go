@@ -2,10 +2,8 @@ package datasets
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -171,8 +169,11 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	if bom, _ := in.Peek(3); string(bom) == "\ufeff" {
-		_, _ = in.Discard(3) // just peeked
+	if _, err := begin(in); err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	if endsInCR(in) {
+		in = bufio.NewReaderSize(fromCR{in}, 1<<16)
 	}
 	head, _ := in.Peek(4096) // a short file gives less
 	if err := foreign(head); err != nil {
@@ -196,7 +197,7 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	var d *Dataset
 	switch format {
 	case CSV:
-		d, err = readCSV(in, name, ',', opts)
+		d, err = readCSV(in, name, opts.separator(in), opts)
 	case TSV:
 		d, err = readCSV(in, name, '\t', opts)
 	case JSONL:
@@ -249,45 +250,41 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	if encoding != "" {
 		opts.say(name, []string{"read as " + encoding})
 	}
-	d.Encoding = encoding
+	d.Encoding, d.Names = encoding, opts.Names
 	return d, nil
 }
 
 // guess returns the format implied by the first line; for JSON, by its beginning.
 func guess(in *bufio.Reader) Format {
 	head, _ := in.Peek(4096) // a short file gives less
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	line = bytes.TrimSpace(line)
 	if isCOCO(head) {
 		return COCO
 	}
 	if labelstudio.Is(head) {
 		return LabelStudio
 	}
-	if bytes.HasPrefix(line, []byte("{")) {
+	line := firstLine(head)
+	if strings.HasPrefix(line, "{") {
 		return JSONL
 	}
-	split := func(by string) []string {
-		fields := strings.Split(string(line), by)
-		for i := range fields {
-			fields[i] = strings.Trim(fields[i], ` "`)
-		}
-		return fields
-	}
-	fields, tabbed := split(","), split("\t")
-	if len(tabbed) > 1 && (len(fields) == 1 || looksNamed(tabbed)) {
-		if len(tabbed) == 2 && isImageName(tabbed[0]) {
-			return PRISM
-		}
+	if cells := cellsOf(line, '\t'); len(cells) > 1 && looksNamed(cells) {
 		return TSV
 	}
-	_, notNumber := strconv.Atoi(fields[len(fields)-1])
-	listed := len(fields) == 2 && (isImageName(fields[0]) || strings.Contains(fields[0], "/"))
-	if !looksNamed(fields) && (listed || len(fields) > 1 && notNumber == nil) {
-		return PRISM // a comma in a path does no harm
+	for _, by := range separators {
+		if looksNamed(cellsOf(line, by)) {
+			return CSV
+		}
 	}
-	if p, _, ok := listLine(string(line)); ok && len(fields) == 1 && isImageName(p) {
-		return PRISM
+	if p, label, ok := listLine(line); ok {
+		_, notNumber := strconv.Atoi(label)
+		two := len(cellsOf(line, ',')) == 2
+		if isImageName(p) || two && (notNumber == nil || strings.Contains(p, "/")) ||
+			notNumber == nil && strings.ContainsRune(line, ',') && strings.Contains(p, "/") {
+			return PRISM // a comma in a path does no harm
+		}
+	}
+	if strings.ContainsRune(line, '\t') && !strings.ContainsRune(line, ',') {
+		return TSV
 	}
 	return CSV
 }
@@ -295,14 +292,13 @@ func guess(in *bufio.Reader) Format {
 // readCSV reads a manifest with a header and fields separated by comma.
 func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, error) {
 	bounded := &rowReader{r: r}
-	in := csv.NewReader(bounded)
-	in.Comma, in.FieldsPerRecord, in.ReuseRecord = comma, -1, true // a wrong count is reported below, in our own words
+	in := newCells(bounded, comma)
 	header, err := in.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("datasets: %s: file is empty, expected a header path,label,split", name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+		return nil, fmt.Errorf("datasets: %w", inTable(name, err))
 	}
 	header = slices.Clone(header) // the reader uses it again
 	at, columns, extra, err := opts.header(name, header)
@@ -316,7 +312,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 	} else {
 		hot = nil
 	}
-	in.TrimLeadingSpace = comma == ',' && spaced(header)
+	rival := opts.rivals(header, at)
 	fields := len(header) // the header itself has been checked
 	b := builder{list: opts.list}
 	var next row
@@ -332,7 +328,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 			return d, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("datasets: %s: %w", name, err)
+			return nil, fmt.Errorf("datasets: %w", inTable(name, err))
 		}
 		line, _ := in.FieldPos(0)
 		if len(record) != fields {
@@ -347,7 +343,10 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 				return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 			}
 		}
-		if err := opts.complete(&next); err != nil {
+		if rival != nil {
+			err = rival.check(next.path, next.label, func(i int) string { return exact(record[i]) })
+		}
+		if err := cmp.Or(err, opts.complete(&next)); err != nil {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 		}
 		if len(extra) == 0 || opts.list != nil {

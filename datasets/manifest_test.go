@@ -157,7 +157,8 @@ func TestBadManifests(t *testing.T) {
 		"a/b,x7\n":                         "m:1: label \"x7\" is not an integer",
 		"{\"path\":\"a.jpg\"}":             "no key \"label\"",
 		"{\"path\":\"a.jpg\",":             "m:1: unexpected end of JSON",
-		"path,label\n\"a.jpg,1\n":          "m: ",
+		"path,label\n\"a.jpg,1\n":          "m:2: found a quote that begins a value and does not end it",
+		"path,label\na\"b.jpg,1\n":         "m:2: found a quote inside a value, expected it doubled",
 	} {
 		_, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{})
 		if err == nil || !strings.Contains(err.Error(), want) {

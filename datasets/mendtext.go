@@ -3,7 +3,6 @@ package datasets
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,15 +10,25 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"winnow/internal/jsontext"
 )
 
 // run reads the source again and writes the copy. Its errors begin with ":LINE: " or ": ".
 func (m *mender) run(w io.Writer, r io.Reader) (Mended, error) {
+	in := bufio.NewReaderSize(r, 1<<16)
+	lead, err := begin(in)
+	if err == nil {
+		_, err = w.Write(lead)
+	}
+	if err != nil {
+		return m.did, fmt.Errorf(": %w", err)
+	}
+	if endsInCR(in) {
+		in, w = bufio.NewReaderSize(fromCR{in}, 1<<16), toCR{w}
+	}
 	m.out = bufio.NewWriter(w)
-	err := m.copy(bufio.NewReaderSize(r, 1<<16))
+	err = m.copy(in)
 	if err == nil {
 		if err = m.out.Flush(); err != nil {
 			err = fmt.Errorf(": %w", err)
@@ -28,12 +37,8 @@ func (m *mender) run(w io.Writer, r io.Reader) (Mended, error) {
 	return m.did, err
 }
 
-func (m *mender) copy(in *bufio.Reader) error {
-	begin, err := mark(in)
-	if err != nil {
-		return fmt.Errorf(": %w", err)
-	}
-	_, _ = m.out.Write(begin) // errors are returned by Flush, here and below
+// copy copies what follows a mark. Errors of writing are returned by Flush.
+func (m *mender) copy(in *bufio.Reader) (err error) {
 	m.line = 1
 	switch guess(in) {
 	case COCO:
@@ -46,7 +51,7 @@ func (m *mender) copy(in *bufio.Reader) error {
 		m.comma = '\t'
 		err = m.csv(in)
 	default:
-		m.comma = ','
+		m.comma = ReadOptions{Names: m.d.Names}.separator(in)
 		err = m.csv(in)
 	}
 	if err == nil && m.next != len(m.d.Samples) {
@@ -132,7 +137,7 @@ func (m *mender) jsonl(line []byte) ([]byte, error) {
 			return nil, fmt.Errorf(":%d: %w", m.line, err)
 		}
 		var err error
-		if m.keys, err = (reading{}).keys("", slices.Sorted(maps.Keys(object))); err != nil {
+		if m.keys, _, err = (reading{ReadOptions: ReadOptions{Names: m.d.Names}}).keys("", slices.Sorted(maps.Keys(object))); err != nil {
 			return nil, fmt.Errorf(":%d: %w", m.line, err)
 		}
 	}
@@ -189,8 +194,7 @@ func quoted(s string) []byte {
 // csv copies a manifest with a header: the parser locates records and labels, whose bytes are copied.
 func (m *mender) csv(raw io.Reader) error {
 	var passed bytes.Buffer // what the parser has read and is not copied yet
-	in := csv.NewReader(io.TeeReader(raw, &passed))
-	in.Comma, in.FieldsPerRecord = m.comma, -1
+	in := newCells(io.TeeReader(raw, &passed), m.comma)
 	at, path, label := int64(0), -1, -1 // path stays -1 in a numbered table
 	for {
 		record, err := in.Read()
@@ -199,20 +203,21 @@ func (m *mender) csv(raw io.Reader) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf(": %w", err)
+			return fmt.Errorf("%w", inTable("", err))
 		}
 		text := passed.Next(int(in.InputOffset() - at))
 		at = in.InputOffset()
 		if label < 0 {
-			places, _, _, err := reading{}.header("", record)
+			how := reading{ReadOptions: ReadOptions{Names: m.d.Names}}
+			places, _, _, err := how.header("", record)
 			if err != nil && m.d.Samples[0].Path == "0" {
-				places, _, _, err = (reading{ReadOptions: ReadOptions{Numbered: true}}).header("", record)
+				how.Numbered = true
+				places, _, _, err = how.header("", record)
 			}
 			if err != nil {
 				return fmt.Errorf(":1: %w", err)
 			}
 			path, label = places[pathColumn], places[labelColumn]
-			in.TrimLeadingSpace = m.comma == ',' && spaced(record)
 			_, _ = m.out.Write(text)
 			m.line += bytes.Count(text, []byte("\n"))
 			continue
@@ -225,7 +230,7 @@ func (m *mender) csv(raw io.Reader) error {
 }
 
 // record mends one record; text is its bytes.
-func (m *mender) record(in *csv.Reader, record []string, path, label int, text []byte) error {
+func (m *mender) record(in cells, record []string, path, label int, text []byte) error {
 	if len(record) <= max(path, label) {
 		return fmt.Errorf(":%d: %d fields, expected more", m.line, len(record))
 	}
@@ -241,47 +246,10 @@ func (m *mender) record(in *csv.Reader, record []string, path, label int, text [
 	case what.Label == was:
 		_, _ = m.out.Write(text)
 	default:
-		line, column := in.FieldPos(label)
-		from, to := span(text, line-m.line, column-1, m.comma)
+		from, to := in.span(text, label)
 		_, _ = m.out.Write(text[:from])
 		_, _ = m.out.WriteString(field(what.Label, m.comma))
 		_, _ = m.out.Write(text[to:])
 	}
 	return err
-}
-
-// span returns the bounds of the field that begins at a column of a line of the record, both counted from 0.
-func span(text []byte, line, column int, comma rune) (from, to int) {
-	for range line {
-		from += bytes.IndexByte(text[from:], '\n') + 1
-	}
-	from += column
-	to = from
-	if to < len(text) && text[to] == '"' {
-		for to++; to < len(text); to++ {
-			if text[to] != '"' {
-				continue
-			}
-			if to++; to == len(text) || text[to] != '"' {
-				return from, to
-			}
-		}
-		return from, to
-	}
-	rest := text[from:]
-	if n := bytes.IndexAny(rest, string(comma)+"\n"); n >= 0 {
-		rest = rest[:n]
-	}
-	// Only the \r of \r\n is cut; any other is part of the field, as for the reader.
-	return from, from + len(bytes.TrimSuffix(rest, []byte("\r")))
-}
-
-// field returns a CSV field, quoted if necessary.
-func field(s string, comma rune) string {
-	var out strings.Builder
-	to := csv.NewWriter(&out)
-	to.Comma = comma
-	_ = to.Write([]string{s}) // cannot fail: a builder
-	to.Flush()
-	return strings.TrimSuffix(out.String(), "\n")
 }
