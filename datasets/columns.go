@@ -29,8 +29,8 @@ var usualNames = [...][]string{
 	pathColumn: {fileName, "filename", "filepath", "file_path", "filepaths", "image_path", "img_path", "image_file",
 		"image_name", "image_filename", "img_name", "img_file", "imgpath", "file", "image", "img", "picture", "photo",
 		"image_id", "uri", "id", "name"},
-	labelColumn: {"labels", "class", "class_name", "classname", "class_label", "category", "category_name", "label_name",
-		"target", "target_name", "species", "class_id", "label_id", "category_id", "choice"},
+	labelColumn: {"labels", "class", "class_name", "classname", "class_label", "category", "category_name",
+		"label_name", "target", "target_name", "species", "class_id", "label_id", "category_id", "choice"},
 }
 
 // naming is how a table's columns are named.
@@ -153,8 +153,8 @@ func lacking(header []string, at places) error {
 		}
 	}
 	if slices.ContainsFunc(header, isImageName) {
-		return fmt.Errorf("found no header but the values %.200q, expected the columns path and label in the first line, "+
-			"or lines path,label", strings.Join(header, ","))
+		return fmt.Errorf("found no header but the values %.200q, expected the columns path and label in the first "+
+			"line, or lines path,label", strings.Join(header, ","))
 	}
 	return fmt.Errorf("header is %.200q, expected the columns path and label%s, or others named by %s",
 		strings.Join(header, ","), there, naming)

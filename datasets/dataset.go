@@ -34,7 +34,7 @@ type Dataset struct {
 	Columns  []string // names of the other columns, unchanged
 	Encoding string   // of the table that was read; "" is UTF-8
 	Names    Names    // of the table's columns, as they were asked for
-	Reading  *Reading // how a folder was read; nil for other sources
+	Reading  *Reading // how a source was read; nil unless Read or ReadFolders did
 }
 
 // Select returns the positions of the samples of a split, in order.

@@ -222,8 +222,8 @@ func closing(row []byte, from int) int {
 }
 
 // tabbed is a table with tabs. Some programs quote its cells and others do not: a cell is quoted if a quote begins it
-// and another ends it, before a tab or the end of the row. All other quotes are characters. A quoted cell goes on in the next
-// line only where the line, or else the next one, would have too few cells.
+// and another ends it, before a tab or the end of the row. Other quotes are characters. A quoted cell goes on in
+// the next line only where the line, or else the next one, would have too few cells.
 type tabbed struct {
 	in     *bufio.Reader
 	fields int // of the header, 0 before it

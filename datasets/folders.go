@@ -144,7 +144,7 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 	}
 	if len(tops) == 0 {
 		if loose == 0 {
-			return nil, &noImage{name}
+			return nil, cmp.Or(t.stored(name), error(&noImage{name}))
 		}
 		return nil, fmt.Errorf("datasets: %s: found %d pictures directly in %s and no class folder: put those of "+
 			"each class into a folder, or write a list with the columns path and label", name, loose,

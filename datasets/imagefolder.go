@@ -87,7 +87,13 @@ func imageFolder(ctx context.Context, t *listing, name, at string, opts ReadOpti
 			opts.Note("%s: left out %d images that no metadata file lists", name, others)
 		}
 	}
-	return Merge(parts...), nil
+	d := Merge(parts...)
+	d.Reading = t.reading("an imagefolder, by its "+files[0].name, at, d.Classes)
+	d.Reading.drop(path.Ext(files[0].name))
+	if others > 0 {
+		d.Reading.Left = append(d.Reading.Left, Left{"not listed", "pictures", others})
+	}
+	return d, nil
 }
 
 // metadataIn returns the metadata file of a folder, or "" if none has a path column; it notes a file without one.

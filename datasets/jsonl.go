@@ -87,7 +87,7 @@ func (o reading) keys(name string, first []string) (keys [len(ownNames)]string, 
 func (t *others) row(line []byte, rows, size int) (r row, err error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(line, &object); err != nil {
-		return r, err
+		return r, fmt.Errorf("found no whole JSON object, expected one in each line: %w", err)
 	}
 	values := make(map[string]string, len(object))
 	sorted := slices.Sorted(maps.Keys(object)) // maps have no order: keep the order of columns the same in every run

@@ -75,12 +75,22 @@ type reading struct {
 	within     func(*row) error // completes a row
 	size       int64            // bytes of the file; 0: unknown
 	list       *[]string        // if not nil, receives the paths of CSV and TSV instead of samples
+	form       *Format          // if not nil, receives the format
 }
 
 // Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: a single shard, a name
 // pattern (shard-{000..099}.tar, train-*.tar) or a folder of shards.
 func Read(source location.Source, opts ReadOptions) (*Dataset, error) {
-	return readInto(nil, source, opts)
+	form := opts.Format
+	d, err := readInto(nil, &form, source, opts)
+	if err != nil {
+		return nil, err
+	}
+	plain := d.Reading == nil
+	if d.Reading = d.describe(form); plain {
+		opts.say(source.String(), d.Reading.Lines())
+	}
+	return d, nil
 }
 
 // ReadFile is [Read] of a source by its name: a path, file://PATH, s3://BUCKET/KEY or gs://BUCKET/KEY.
@@ -90,15 +100,16 @@ func ReadFile(name string, opts ReadOptions) (*Dataset, error) { return Read(loc
 // nothing else in memory: the path and some 20 bytes per image.
 func Paths(source location.Source, opts ReadOptions) ([]string, error) {
 	var list []string
-	d, err := readInto(&list, source, opts)
+	d, err := readInto(&list, new(Format), source, opts)
 	if err != nil || len(list) > 0 {
 		return list, err
 	}
 	return d.Paths(), nil
 }
 
-// readInto reads a dataset. If list is not nil, it receives the paths of a CSV or TSV manifest instead of samples.
-func readInto(list *[]string, source location.Source, opts ReadOptions) (*Dataset, error) {
+// readInto reads a dataset and the format of a file. If list is not nil, it receives the paths of a CSV or TSV manifest
+// instead of samples.
+func readInto(list *[]string, form *Format, source location.Source, opts ReadOptions) (*Dataset, error) {
 	if opts.Format == "" {
 		opts.Format = Auto
 	}
@@ -108,7 +119,7 @@ func readInto(list *[]string, source location.Source, opts ReadOptions) (*Datase
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	if _, stored := shardKinds[opts.Format]; stored && (opts.Format != Auto || layout == Shards) {
-		return readShards(source, opts)
+		return readShards(source, form, opts)
 	}
 	if layout == Folder || layout == Zip {
 		if opts.Format != Auto && opts.Format != Folders && opts.Format != Classes {
@@ -123,7 +134,7 @@ func readInto(list *[]string, source location.Source, opts ReadOptions) (*Datase
 		}
 		d, err := ReadFolders(dir, source.String(), opts)
 		if none := (*noImage)(nil); errors.As(err, &none) && opts.Format == Auto && holdsShards(source, opts) {
-			return readShards(source, opts)
+			return readShards(source, form, opts)
 		}
 		return d, err
 	}
@@ -136,7 +147,7 @@ func readInto(list *[]string, source location.Source, opts ReadOptions) (*Datase
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	how := reading{ReadOptions: opts, list: list}
+	how := reading{ReadOptions: opts, list: list, form: form}
 	if opts.Once != nil {
 		defer context.AfterFunc(opts.Once, func() { f.Close() })() // stop waiting for a pipe's writer
 	}
@@ -146,7 +157,7 @@ func readInto(list *[]string, source location.Source, opts ReadOptions) (*Datase
 			*list = (*list)[:0]
 		}
 		opts.Encoding = western
-		return readInto(list, source, opts)
+		return readInto(list, form, source, opts)
 	}
 	if opts.Once != nil {
 		err = cmp.Or(opts.Once.Err(), err)
@@ -184,6 +195,9 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		if format = guess(in); format == PRISM && opts.named() {
 			format = CSV
 		}
+	}
+	if opts.form != nil {
+		*opts.form = format
 	}
 	if opts.Split == "" {
 		opts.Split = Train

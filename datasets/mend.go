@@ -46,7 +46,7 @@ func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Dec
 	if err != nil {
 		return Mended{}, err
 	}
-	if isTree(source) || form == LabelStudio || d.Reading != nil {
+	if isTree(source) || form == LabelStudio || d.Reading != nil && d.Reading.Form == oneHotForm {
 		mended, did := m.apply()
 		return did, WriteCSV(w, mended)
 	}

@@ -137,7 +137,8 @@ func (m *mender) jsonl(line []byte) ([]byte, error) {
 			return nil, fmt.Errorf(":%d: %w", m.line, err)
 		}
 		var err error
-		if m.keys, _, err = (reading{ReadOptions: ReadOptions{Names: m.d.Names}}).keys("", slices.Sorted(maps.Keys(object))); err != nil {
+		how := reading{ReadOptions: ReadOptions{Names: m.d.Names}}
+		if m.keys, _, err = how.keys("", slices.Sorted(maps.Keys(object))); err != nil {
 			return nil, fmt.Errorf(":%d: %w", m.line, err)
 		}
 	}
