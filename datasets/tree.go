@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // serviceFolders are made by systems and network drives between people's pictures: thumbnails, recycle bins. Names
@@ -230,11 +232,13 @@ func (r *Reading) Lines() (list []string) {
 	return list
 }
 
-// quotedList names labels so that spaces at their ends are seen.
+// quotedList names labels so that spaces at their ends are seen, and accents that are characters of their own.
 func quotedList(names []string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {
-		quoted[i] = strconv.Quote(n)
+		if quoted[i] = strconv.Quote(n); !norm.NFC.IsNormalString(n) {
+			quoted[i] = strconv.QuoteToASCII(n)
+		}
 	}
 	return strings.Join(quoted, " and ")
 }
