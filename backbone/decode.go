@@ -13,6 +13,7 @@ import (
 	"golang.org/x/image/bmp"
 
 	"winnow/internal/exif"
+	"winnow/internal/regular"
 )
 
 // DefaultMaxPixels is the default limit on the pixels of a picture: PIL's limit.
@@ -107,6 +108,9 @@ func (o DecodeOptions) plan(data []byte) (decoding, error) {
 	}
 	if len(data) == 0 {
 		return decoding{}, errors.New("the file is empty")
+	}
+	if err := regular.Pointer(data); err != nil {
+		return decoding{}, fmt.Errorf("not an image: %w", err)
 	}
 	return decoding{}, fmt.Errorf("not an image: starts with %.16q, expected JPEG, PNG, GIF, BMP or WebP", data)
 }

@@ -40,7 +40,7 @@ type boxColumns struct {
 	shares  *bool  // whether boxes are shares of the picture's sides; nil: not known yet
 	// published says that the table is of Open Images: boxes are shares, and pictures are named without their endings
 	published bool
-	names     *naming // of the labels; nil: as they are
+	names     *shownNames // of the labels; nil: as they are
 	find      func(named string) (string, bool)
 	sizes     map[string][2]float64
 	left      map[Left]int
@@ -238,13 +238,13 @@ func (b *boxColumns) reading(name string, d *Dataset) *Reading {
 	return r
 }
 
-// naming translates the names of classes in a file.
-type naming struct {
+// shownNames translates the names of classes in a file.
+type shownNames struct {
 	shown map[string]string // by name in the file
 	names map[string]string // in the file, by what is shown
 }
 
-func (n *naming) of(name string) string {
+func (n *shownNames) of(name string) string {
 	if shown, ok := n.shown[name]; ok && n.names[shown] == name {
 		return shown
 	}
@@ -252,7 +252,7 @@ func (n *naming) of(name string) string {
 }
 
 // back returns the name in the file of a class.
-func (n *naming) back(shown string) (string, error) {
+func (n *shownNames) back(shown string) (string, error) {
 	if name, ok := n.names[shown]; ok {
 		return name, nil
 	}
@@ -264,7 +264,7 @@ func (n *naming) back(shown string) (string, error) {
 
 // descriptions reads Open Images' class-descriptions beside a table: a name of the files and one for people a row. A
 // name for people that two classes share is not used. nil: there is no such file.
-func (t *listing) descriptions() (*naming, error) {
+func (t *listing) descriptions() (*shownNames, error) {
 	for _, p := range t.others {
 		base := strings.ToLower(path.Base(p))
 		if path.Ext(base) != ".csv" || !strings.Contains(base, "class-descriptions") && base != "classes.csv" {
@@ -275,7 +275,7 @@ func (t *listing) descriptions() (*naming, error) {
 			return nil, err
 		}
 		defer f.Close()
-		n := &naming{map[string]string{}, map[string]string{}}
+		n := &shownNames{map[string]string{}, map[string]string{}}
 		in := csv.NewReader(bufio.NewReader(io.LimitReader(f, mostSidecar)))
 		in.FieldsPerRecord = -1
 		for {

@@ -27,10 +27,14 @@ var ownNames = [...]string{pathColumn: "path", labelColumn: "label", splitColumn
 // is not guessed, because its values have too many names, and the truth never is.
 var usualNames = [...][]string{
 	pathColumn: {fileName, "filename", "filepath", "file_path", "filepaths", "image_path", "img_path", "image_file",
-		"image_name", "image_filename", "file", "image", "img", "image_id", "imageid"},
-	labelColumn: {"labels", "class", "class_name", "class_label", "category", "category_name", "label_name", "labelname",
-		"target", "class_id", "label_id", "category_id", "choice"},
+		"image_name", "image_filename", "img_name", "img_file", "imgpath", "file", "image", "img", "picture", "photo",
+		"image_id", "imageid", "uri", "id", "name"},
+	labelColumn: {"labels", "class", "class_name", "classname", "class_label", "category", "category_name",
+		"label_name", "labelname", "target", "target_name", "species", "class_id", "label_id", "category_id", "choice"},
 }
+
+// naming is how a table's columns are named.
+const naming = "winnow data import --path-column --label-column"
 
 // fileName is Hugging Face's path column.
 const fileName = "file_name"
@@ -104,7 +108,7 @@ func plainly(name string) string {
 // tell notes which columns of a table were guessed.
 func (o ReadOptions) tell(name, guessed string) {
 	if guessed != "" && o.Note != nil {
-		o.Note("%s: took the column %s (winnow data import --path-column --label-column names others)", name, guessed)
+		o.Note("%s: took the column %s (%s names others)", name, guessed, naming)
 	}
 }
 
@@ -134,11 +138,26 @@ func (o reading) header(name string, header []string) (at places, columns []stri
 		*o.unlabelled = at[labelColumn] < 0
 	}
 	if at[pathColumn] < 0 && !o.Numbered || at[labelColumn] < 0 && o.unlabelled == nil {
-		return at, nil, nil, fmt.Errorf("header is %.200q, expected the columns path and label, or others named by "+
-			"winnow data import --path-column --label-column", strings.Join(header, ","))
+		return at, nil, nil, lacking(header, at)
 	}
 	o.tell(name, guessed)
 	return at, columns, extra, nil
+}
+
+// lacking is the error for a header without a column for the path or the label.
+func lacking(header []string, at places) error {
+	there := ""
+	for _, k := range []int{pathColumn, labelColumn} {
+		if at[k] >= 0 {
+			there = fmt.Sprintf(" (%.80q is the %s)", header[at[k]], ownNames[k])
+		}
+	}
+	if slices.ContainsFunc(header, isImageName) {
+		return fmt.Errorf("found no header but the values %.200q, expected the columns path and label in the first "+
+			"line, or lines path,label", strings.Join(header, ","))
+	}
+	return fmt.Errorf("header is %.200q, expected the columns path and label%s, or others named by %s",
+		strings.Join(header, ","), there, naming)
 }
 
 // row builds a row from the n-th record. Without a path column, n is the path.

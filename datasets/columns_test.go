@@ -55,6 +55,10 @@ func TestNamedColumns(t *testing.T) {
 			`{"photo":"b.jpg","label":8,"noisy":"y","part":null,"clean":null}`,
 	} {
 		d := read(t, text, opts)
+		if d.Names != opts.Names {
+			t.Errorf("%q: kept the names %+v, expected those asked for, by which a copy is mended", text, d.Names)
+		}
+		d.Names = Names{}
 		if diff := cmp.Diff(want, d); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
@@ -75,8 +79,10 @@ func TestWrongColumns(t *testing.T) {
 		want  string
 	}{
 		{"photo,kind\na.jpg,x\n", Names{},
-			`m:1: header is "photo,kind", expected the columns path and label, or others named by winnow data ` +
-				`import --path-column`},
+			`m:1: header is "photo,kind", expected the columns path and label ("photo" is the path), or others named ` +
+				`by winnow data import --path-column`},
+		{"plate,kind\na.jpg,x\n", Names{}, `m:1: header is "plate,kind", expected the columns path and label, or ` +
+			`others named by winnow data import --path-column`},
 		{"photo\tkind\na.jpg\tx\n", Names{}, `m:1: header is "photo,kind", expected`},
 		{"photo,kind\na.jpg,x\n", Names{Path: "phto", Label: "kind"},
 			`m:1: header is "photo,kind", expected the column "phto" for the path (did you mean "photo"?)`},

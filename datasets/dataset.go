@@ -33,7 +33,8 @@ type Dataset struct {
 	Samples  []Sample
 	Columns  []string // names of the other columns, unchanged
 	Encoding string   // of the table that was read; "" is UTF-8
-	Reading  *Reading // how a folder was read; nil for other sources
+	Names    Names    // of the table's columns, as they were asked for
+	Reading  *Reading // how a source was read; nil unless Read or ReadFolders did
 }
 
 // Select returns the positions of the samples of a split, in order.

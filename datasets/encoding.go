@@ -33,8 +33,10 @@ func encodingOf(name string) (encoding.Encoding, error) {
 // decode returns a text in UTF-8 and the name of its encoding, "" for UTF-8.
 func (o ReadOptions) decode(in *bufio.Reader) (*bufio.Reader, string, error) {
 	name := o.Encoding
-	if head, _ := in.Peek(2); name == "" && (string(head) == "\xff\xfe" || string(head) == "\xfe\xff") {
+	if head, _ := in.Peek(2); name == "" && string(head) == "\xff\xfe" {
 		name = utf16
+	} else if name == "" && string(head) == "\xfe\xff" {
+		name = utf16 + "be" // the mark is read as that of UTF-8
 	}
 	if name == "" {
 		return in, "", nil

@@ -63,7 +63,8 @@ func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
 // ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, or if pictures without class
 // folders have files of boxes beside them (YOLO, Pascal VOC, LabelMe), it reads the boxes. If it holds metadata.csv,
 // .jsonl or .parquet with a column file_name, it reads what that lists, as Hugging Face's imagefolder does; with
-// _annotations.coco.json, as Roboflow writes it, those boxes. If folders are named after splits (train, val, test, …),
+// _annotations.coco.json or _classes.csv, as Roboflow writes them, those boxes or labels. If pictures are named as those
+// of Market-1501, their persons are the classes. If folders are named after splits (train, val, test, …),
 // the class folders are one level below. Folders that wrap all images, such as images/, are entered. Reading says what
 // was left out: other files, folders of services, pictures in no class folder. Nested folders belong to their class
 // folder. A folder whose name is not UTF-8 cannot be opened; it is listed in place of its images.
@@ -105,6 +106,16 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: found column names, expected none: it is a folder of class folders, "+
 			"not a table", name)
 	}
+	if opts.Format != Folders && opts.Format != Classes {
+		d, err := t.persons(name, at, split)
+		if err := cmp.Or(err, t.famous(name)); err != nil {
+			return nil, err
+		}
+		if d != nil {
+			opts.say(name, append([]string{"read as " + d.Reading.Form}, d.Reading.Lines()...))
+			return d, nil
+		}
+	}
 	d, err := t.classes(name, at, split, opts.Format)
 	if err != nil {
 		return nil, err
@@ -136,11 +147,11 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 	}
 	if len(tops) == 0 {
 		if loose == 0 {
-			return nil, &noImage{name}
+			return nil, cmp.Or(t.stored(name), error(&noImage{name}))
 		}
 		return nil, fmt.Errorf("datasets: %s: found %d pictures directly in %s and no class folder: put those of "+
-			"each class into a folder, or write a list with the columns path and label", name, loose,
-			cmp.Or(strings.TrimPrefix(at, "."), "it"))
+			"each class into a folder, or write a list with the columns path and label%s", name, loose,
+			cmp.Or(strings.TrimPrefix(at, "."), "it"), t.lists())
 	}
 	var splits, others, deep []string // folders named after splits, all others, and the splits that hold class folders
 	for _, top := range tops {
@@ -161,8 +172,8 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 		return nil, t.ambiguous(name, at, splits[0], others[0])
 	case !asSplits && len(splits) > 0 && (len(others) == 0 || len(splits) > 1):
 		return nil, fmt.Errorf("datasets: %s: found pictures directly in %s and no class folders there: put those of "+
-			"each class into a folder, or write a list with the columns path and label", name,
-			strings.Join(splits, " and "))
+			"each class into a folder, or write a list with the columns path and label%s", name,
+			strings.Join(splits, " and "), t.lists())
 	}
 	var rows []row
 	left := map[Left]int{}

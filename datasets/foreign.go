@@ -2,7 +2,13 @@ package datasets
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
+	"path"
+	"strings"
+
+	"winnow/internal/regular"
 )
 
 // magics are the first bytes of files that people have next to a manifest.
@@ -19,7 +25,9 @@ var magics = []struct {
 	{0, "BZh", "compressed by bzip2"},
 	{0, "7z\xbc\xaf", "a 7z archive"},
 	{0, "PAR1", "a Parquet file"},
-	{0, "ARROW1", "an Arrow file"},
+	{0, "ARROW1", "an Arrow file" + convertArrow},
+	{0, "\xff\xff\xff\xff", "a stream of Arrow" + convertArrow},
+	{16, "\xde\xc0\xef\xbe", "an LMDB database" + convertLMDB},
 	{0, "SQLite format 3\x00", "an SQLite database"},
 	{0, "\x89HDF", "an HDF5 file"},
 	{0, "\x93NUMPY", "a NumPy array"},
@@ -30,9 +38,54 @@ var magics = []struct {
 	{0, "%PDF", "a PDF document"},
 }
 
+// What converts the files of other libraries.
+const (
+	convertArrow = " (datasets.load_from_disk(DIR).to_parquet(FILE), of Hugging Face's library, converts what " +
+		"save_to_disk wrote)"
+	convertLMDB = " (write its pictures into folders, one a class, or into .tar shards: Python's packages lmdb and " +
+		"webdataset do it)"
+	convertRecords = " (write its pictures into folders, one a class, or into .tar shards: tensorflow and Python's " +
+		"package webdataset do it)"
+)
+
+// isRecords reports whether a file begins as TFRecord: a length, and its check sum.
+func isRecords(head []byte) bool {
+	if len(head) < 12 {
+		return false
+	}
+	sum := crc32.Checksum(head[:8], crc32.MakeTable(crc32.Castagnoli))
+	return binary.LittleEndian.Uint32(head[8:]) == sum>>15|sum<<17+0xa282ead8
+}
+
+// stored returns an error that names what a folder without images holds: a data set of another library.
+func (t *listing) stored(name string) error {
+	for _, p := range t.others {
+		base, what := strings.ToLower(path.Base(p)), ""
+		switch {
+		case base == "data.mdb" || base == "lock.mdb":
+			what = "an LMDB database" + convertLMDB
+		case path.Ext(base) == ".arrow":
+			what = "Arrow files" + convertArrow
+		case strings.Contains(base, ".tfrecord"):
+			what = "TFRecord files" + convertRecords
+		default:
+			continue
+		}
+		return fmt.Errorf("datasets: %s: found no image but %s, the first %s, expected folders of images, a list, "+
+			"or .tar or .parquet shards", name, what, p)
+	}
+	return nil
+}
+
 // foreign returns an error that names the file type if head is not the start of a text.
 func foreign(head []byte) error {
 	const expected = "expected a manifest (CSV, JSON lines or a list path,label) in UTF-8, or a folder of images"
+	if err := regular.Pointer(head); err != nil {
+		return err
+	}
+	if isRecords(head) {
+		return fmt.Errorf("is a TFRecord file%s, %s", convertRecords, expected)
+	}
 	for _, m := range magics {
 		if len(head) > m.at && bytes.HasPrefix(head[m.at:], []byte(m.text)) {
 			return fmt.Errorf("is %s, %s", m.what, expected)

@@ -4,7 +4,11 @@ import (
 	"archive/tar"
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,7 +29,7 @@ func TestForeign(t *testing.T) {
 		"path,label\na\x00b.jpg,1\n":           "m: is not text (byte 13 is 0), expected",
 		strings.Repeat("x", 99_000) + ",y,1\n": "m:1: header is \"xxx",
 		strings.Repeat("x", 99_000) + "\n":     "m:1: header is \"xxx",
-		"{\"path\":\"a\",\"label\":1,\"" + strings.Repeat("k", 1<<20) + "\":[}": "m:1: invalid character",
+		"{\"path\":\"a\",\"label\":1,\"" + strings.Repeat("k", 1<<20) + "\":[}": "m:1: found no whole JSON object",
 	} {
 		_, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{})
 		if want == "" && err != nil || want != "" &&
@@ -73,5 +77,45 @@ func TestCopiesAreCut(t *testing.T) {
 	if !strings.Contains(out.String(), " 004.jpg (1, train) … and 95 more\n") ||
 		strings.Contains(out.String(), "005.jpg") {
 		t.Error(out.String())
+	}
+}
+
+// Data sets of other libraries and pointers of Git LFS are called by their names, with what to do.
+func TestStoredByOthers(t *testing.T) {
+	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+	record := make([]byte, 12)
+	record[0] = 5
+	sum := crc32.Checksum(record[:8], crc32.MakeTable(crc32.Castagnoli))
+	binary.LittleEndian.PutUint32(record[8:], (sum>>15|sum<<17)+0xa282ead8)
+	for text, want := range map[string]string{
+		pointer:                     "this is a Git LFS pointer, not the file itself: fetch the file with git lfs pull",
+		string(record) + "12345crc": "is a TFRecord file (write its pictures into folders",
+		"\xff\xff\xff\xff\x10\x00\x00\x00\x00\x00\x0a\x00":  "is a stream of Arrow (datasets.load_from_disk",
+		strings.Repeat("\x00", 16) + "\xde\xc0\xef\xbe\x01": "is an LMDB database (write",
+	} {
+		if _, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, expected %q", text, err, want)
+		}
+	}
+	for want, files := range map[string][]string{
+		"found no image but an LMDB database":                      {"db/data.mdb", "db/lock.mdb"},
+		"found no image but Arrow files (datasets.load_from_disk":  {"train/dataset_info.json", "train/data-0.arrow"},
+		"found no image but TFRecord files":                        {"a.tfrecord-00000-of-00002", "readme.md"},
+		"a.parquet: this is a Git LFS pointer, not the file itsel": {"a.parquet"},
+	} {
+		dir := t.TempDir()
+		for _, name := range files {
+			file := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(pointer), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := ReadFile(dir, ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, expected %q", files, err, want)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +24,8 @@ const (
 	metadataCSV     = "metadata.csv"
 	metadataJSONL   = "metadata.jsonl"
 	metadataParquet = "metadata.parquet"
+
+	classesCSV = "_classes.csv" // of Roboflow: the column filename, and one for each class
 )
 
 // metadata is a metadata file in a folder of the tree.
@@ -81,14 +82,23 @@ func imageFolder(ctx context.Context, t *listing, name, at string, opts ReadOpti
 			others++
 		}
 	}
+	form := "an imagefolder, by its " + files[0].name
+	if files[0].name == classesCSV {
+		form = "labels of Roboflow, by its " + classesCSV
+	}
 	if opts.Note != nil {
-		opts.Note("%s: read as an imagefolder, by its %s (winnow data import --format folders takes the folders' "+
-			"names)", name, files[0].name)
+		opts.Note("%s: read as %s (winnow data import --format folders takes the folders' names)", name, form)
 		if others > 0 {
 			opts.Note("%s: left out %d images that no metadata file lists", name, others)
 		}
 	}
-	return Merge(parts...), nil
+	d := Merge(parts...)
+	d.Reading = t.reading(form, at, d.Classes)
+	d.Reading.drop(map[string]int{path.Ext(files[0].name): len(files)})
+	if others > 0 {
+		d.Reading.Left = append(d.Reading.Left, Left{"not listed", "pictures", others})
+	}
+	return d, nil
 }
 
 // metadataIn returns the metadata file of a folder, or "" if none has a path column; it notes a file without one.
@@ -97,7 +107,7 @@ func (o ReadOptions) metadataIn(fsys fs.FS, name, dir string) (string, error) {
 	if !utf8.ValidString(dir) {
 		return "", nil // cannot be opened
 	}
-	for _, file := range []string{metadataCSV, metadataJSONL, metadataParquet} {
+	for _, file := range []string{metadataCSV, metadataJSONL, metadataParquet, classesCSV} {
 		in, err := fsys.Open(path.Join(dir, file))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -111,10 +121,10 @@ func (o ReadOptions) metadataIn(fsys fs.FS, name, dir string) (string, error) {
 			return "", fmt.Errorf("datasets: %s: %w: fix it, or move it away to read the folders' names",
 				path.Join(name, dir, file), err)
 		}
-		if find(header, o.paths()) >= 0 {
+		if find(header, o.paths(file)) >= 0 {
 			found = append(found, file)
 		} else if o.Note != nil {
-			o.Note("%s: ignored: it has no column %s", path.Join(name, dir, file), o.paths())
+			o.Note("%s: ignored: it has no column %s", path.Join(name, dir, file), o.paths(file))
 		}
 	}
 	if len(found) > 1 {
@@ -125,7 +135,12 @@ func (o ReadOptions) metadataIn(fsys fs.FS, name, dir string) (string, error) {
 }
 
 // paths returns the name of the path column in a metadata file.
-func (o ReadOptions) paths() string { return cmp.Or(o.Names.Path, fileName) }
+func (o ReadOptions) paths(file string) string {
+	if file == classesCSV {
+		return cmp.Or(o.Names.Path, "filename")
+	}
+	return cmp.Or(o.Names.Path, fileName)
+}
 
 // firstNames returns the columns of a metadata file; for JSON lines, the keys of the first line.
 func firstNames(f fs.File, name string) (header []string, err error) {
@@ -137,11 +152,11 @@ func firstNames(f fs.File, name string) (header []string, err error) {
 		return rows.Columns, nil
 	}
 	in := bufio.NewReaderSize(io.LimitReader(f, 1<<24), 1<<16)
-	if _, err := mark(in); err != nil {
+	if _, err := begin(in); err != nil {
 		return nil, err
 	}
-	if name == metadataCSV {
-		if header, err = csv.NewReader(in).Read(); errors.Is(err, io.EOF) {
+	if name == metadataCSV || name == classesCSV {
+		if header, err = newCells(in, ReadOptions{}.separator(in)).Read(); errors.Is(err, io.EOF) {
 			err = nil // cannot tell
 		}
 		return header, err
@@ -197,7 +212,10 @@ func (m metadata) read(fsys fs.FS, name string, options ReadOptions) (*Dataset, 
 	defer in.Close()
 	unlabelled := false
 	opts := reading{ReadOptions: options, unlabelled: &unlabelled}
-	opts.Names.Path = opts.paths()
+	if m.name == classesCSV {
+		opts.unlabelled = nil // a column for each class labels the images
+	}
+	opts.Names.Path = opts.paths(m.name)
 	above := "" // the split whose folder contains the file
 	if s, err := ParseSplit(path.Base(m.dir)); err == nil {
 		above = s
@@ -212,8 +230,8 @@ func (m metadata) read(fsys fs.FS, name string, options ReadOptions) (*Dataset, 
 		r.split = cmp.Or(r.split, above)
 		if unlabelled {
 			if !deep {
-				return fmt.Errorf("%.200q is in no class folder, and there is no column label: name one with "+
-					"winnow data import --label-column", r.path)
+				return fmt.Errorf("%.200q is in no class folder, and there is no column label: name one by %s", r.path,
+					naming)
 			}
 			r.label = top
 		}

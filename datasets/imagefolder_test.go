@@ -163,6 +163,10 @@ func TestImageFolderRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if d.Reading.Form != "an imagefolder, by its "+name || len(d.Reading.Splits) != 2 {
+			t.Errorf("%s: read as %+v", name, d.Reading)
+		}
+		d.Reading = nil
 		if diff := cmp.Diff(want, d); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

@@ -24,7 +24,7 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 	in.Buffer(make([]byte, 0, 1<<16), 1<<24)
 	var rows []row
 	t := others{maybe: opts.unlabelled != nil, at: make(map[string]int), names: map[string]bool{},
-		named: func(keys []string) ([len(ownNames)]string, error) { return opts.keys(name, keys) }}
+		named: func(keys []string) ([len(ownNames)]string, *rivals, error) { return opts.keys(name, keys) }}
 	for line, size := 1, 0; in.Scan(); line++ {
 		size += len(in.Bytes())
 		if len(bytes.TrimSpace(in.Bytes())) == 0 {
@@ -59,15 +59,17 @@ type others struct {
 	at      map[string]int
 	names   map[string]bool // the columns as a set
 	maybe   bool            // labels may be missing
-	named   func(keys []string) ([len(ownNames)]string, error)
+	named   func(keys []string) ([len(ownNames)]string, *rivals, error)
 	keys    [len(ownNames)]string // keys with a meaning; known from the first row on
+	rival   *rivals               // known from the first row on
+	first   []string              // keys of the first row, in text order
 }
 
 // keys returns the names of the keys with a meaning, found in the first row.
-func (o reading) keys(name string, first []string) (keys [len(ownNames)]string, err error) {
+func (o reading) keys(name string, first []string) (keys [len(ownNames)]string, r *rivals, err error) {
 	at, guessed, err := o.place(first)
 	if err != nil {
-		return keys, err
+		return keys, nil, err
 	}
 	for k, own := range ownNames {
 		if keys[k] = own; at[k] >= 0 {
@@ -78,21 +80,22 @@ func (o reading) keys(name string, first []string) (keys [len(ownNames)]string, 
 		*o.unlabelled = at[labelColumn] < 0
 	}
 	o.tell(name, guessed)
-	return keys, nil
+	return keys, o.rivals(first, at), nil
 }
 
 // row reads a line; rows and size count the rows and bytes read so far, with this line.
 func (t *others) row(line []byte, rows, size int) (r row, err error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(line, &object); err != nil {
-		return r, err
+		return r, fmt.Errorf("found no whole JSON object, expected one in each line: %w", err)
 	}
 	values := make(map[string]string, len(object))
 	sorted := slices.Sorted(maps.Keys(object)) // maps have no order: keep the order of columns the same in every run
 	if rows == 1 {
-		if t.keys, err = t.named(sorted); err != nil {
+		if t.keys, t.rival, err = t.named(sorted); err != nil {
 			return r, err
 		}
+		t.first = sorted
 	}
 	for _, key := range sorted {
 		if values[key], err = jsontext.Plain(object[key]); err != nil {
@@ -112,11 +115,16 @@ func (t *others) row(line []byte, rows, size int) (r row, err error) {
 			"share", rows, len(t.columns), n)
 	}
 	if _, ok := object[t.keys[labelColumn]]; !ok && !t.maybe {
-		return r, fmt.Errorf("found the keys %.200s, no key %q, expected path and label, or others named by winnow "+
-			"data import --path-column --label-column", strings.Join(sorted, ", "), t.keys[labelColumn])
+		return r, fmt.Errorf("found the keys %.200s, no key %q, expected path and label, or others named by %s",
+			strings.Join(sorted, ", "), t.keys[labelColumn], naming)
 	}
 	r.path, r.label = values[t.keys[pathColumn]], exact(values[t.keys[labelColumn]])
 	r.split, r.truth = values[t.keys[splitColumn]], exact(values[t.keys[trueColumn]])
+	if t.rival != nil {
+		if err := t.rival.check(r.path, r.label, func(i int) string { return exact(values[t.first[i]]) }); err != nil {
+			return r, err
+		}
+	}
 	if len(t.columns) > 0 {
 		r.extra = make([]string, len(t.columns))
 	}

@@ -23,6 +23,10 @@ func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 		if !ok {
 			return nil, fmt.Errorf("datasets: %s:%d: found %.200q, expected path,label or path label", name, line, text)
 		}
+		if first, _, _ := strings.Cut(p, ","); !isImageName(p) && isImageName(first) {
+			return nil, fmt.Errorf("datasets: %s:%d: found %d values, %.200q, expected path,label: give the file a "+
+				"header that names its columns", name, line, strings.Count(text, ",")+1, text)
+		}
 		if _, err := strconv.Atoi(label); err != nil && !isImageName(p) {
 			return nil, fmt.Errorf("datasets: %s:%d: label %.80q is not an integer", name, line, label)
 		}
@@ -37,15 +41,25 @@ func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 	return build(rows, nil), nil
 }
 
-// listLine splits a line of a list without a header: the label is what follows the last comma or, if there is none,
-// the last tab or space.
+// listLine splits a line of a list without a header. The label is what follows the last comma, semicolon, tab or space:
+// the first of these that leaves a path with the ending of an image or, if none does, the first of comma, tab and space
+// that there is.
 func listLine(line string) (path, label string, ok bool) {
-	at := strings.LastIndexByte(line, ',')
-	if at < 0 {
-		at = strings.LastIndexAny(line, "\t ")
+	cut := func(at int) (string, string) {
+		return strings.TrimRight(line[:at], "\t "), strings.TrimSpace(line[at+1:])
 	}
-	if at < 0 {
-		return "", "", false
+	for _, by := range []byte(",;\t ") {
+		if at := strings.LastIndexByte(line, by); at >= 0 {
+			if path, label = cut(at); isImageName(path) {
+				return path, label, true
+			}
+		}
 	}
-	return strings.TrimRight(line[:at], "\t "), strings.TrimSpace(line[at+1:]), true
+	for _, by := range []byte(",\t ") {
+		if at := strings.LastIndexByte(line, by); at >= 0 {
+			path, label = cut(at)
+			return path, label, true
+		}
+	}
+	return "", "", false
 }

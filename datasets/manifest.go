@@ -2,10 +2,8 @@ package datasets
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -82,12 +80,22 @@ type reading struct {
 	from       location.Source  // where the table is, if it is a file
 	in         *listing         // the folder that the table is in, if that is read
 	file       string           // the table's path in it
+	form       *Format          // if not nil, receives the format
 }
 
 // Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: a single shard, a name
 // pattern (shard-{000..099}.tar, train-*.tar) or a folder of shards.
 func Read(source location.Source, opts ReadOptions) (*Dataset, error) {
-	return readInto(nil, source, opts)
+	form := opts.Format
+	d, err := readInto(nil, &form, source, opts)
+	if err != nil {
+		return nil, err
+	}
+	plain := d.Reading == nil
+	if d.Reading = d.describe(form); plain {
+		opts.say(source.String(), d.Reading.Lines())
+	}
+	return d, nil
 }
 
 // ReadFile is [Read] of a source by its name: a path, file://PATH, s3://BUCKET/KEY or gs://BUCKET/KEY.
@@ -97,15 +105,16 @@ func ReadFile(name string, opts ReadOptions) (*Dataset, error) { return Read(loc
 // nothing else in memory: the path and some 20 bytes per image.
 func Paths(source location.Source, opts ReadOptions) ([]string, error) {
 	var list []string
-	d, err := readInto(&list, source, opts)
+	d, err := readInto(&list, new(Format), source, opts)
 	if err != nil || len(list) > 0 {
 		return list, err
 	}
 	return d.Paths(), nil
 }
 
-// readInto reads a dataset. If list is not nil, it receives the paths of a CSV or TSV manifest instead of samples.
-func readInto(list *[]string, source location.Source, opts ReadOptions) (*Dataset, error) {
+// readInto reads a dataset and the format of a file. If list is not nil, it receives the paths of a CSV or TSV manifest
+// instead of samples.
+func readInto(list *[]string, form *Format, source location.Source, opts ReadOptions) (*Dataset, error) {
 	if opts.Format == "" {
 		opts.Format = Auto
 	}
@@ -115,7 +124,7 @@ func readInto(list *[]string, source location.Source, opts ReadOptions) (*Datase
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	if _, stored := shardKinds[opts.Format]; stored && (opts.Format != Auto || layout == Shards) {
-		return readShards(source, opts)
+		return readShards(source, form, opts)
 	}
 	if layout == Folder || layout == Zip {
 		if opts.Format != Auto && opts.Format != Folders && opts.Format != Classes {
@@ -130,7 +139,7 @@ func readInto(list *[]string, source location.Source, opts ReadOptions) (*Datase
 		}
 		d, err := ReadFolders(dir, source.String(), opts)
 		if none := (*noImage)(nil); errors.As(err, &none) && opts.Format == Auto && holdsShards(source, opts) {
-			return readShards(source, opts)
+			return readShards(source, form, opts)
 		}
 		return d, err
 	}
@@ -143,7 +152,7 @@ func readInto(list *[]string, source location.Source, opts ReadOptions) (*Datase
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	how := reading{ReadOptions: opts, list: list, from: source}
+	how := reading{ReadOptions: opts, list: list, form: form, from: source}
 	if opts.Once != nil {
 		defer context.AfterFunc(opts.Once, func() { f.Close() })() // stop waiting for a pipe's writer
 	}
@@ -153,7 +162,7 @@ func readInto(list *[]string, source location.Source, opts ReadOptions) (*Datase
 			*list = (*list)[:0]
 		}
 		opts.Encoding = western
-		return readInto(list, source, opts)
+		return readInto(list, form, source, opts)
 	}
 	if opts.Once != nil {
 		err = cmp.Or(opts.Once.Err(), err)
@@ -176,8 +185,11 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	if bom, _ := in.Peek(3); string(bom) == "\ufeff" {
-		_, _ = in.Discard(3) // just peeked
+	if _, err := begin(in); err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	if endsInCR(in) {
+		in = bufio.NewReaderSize(fromCR{in}, 1<<16)
 	}
 	head, _ := in.Peek(4096) // a short file gives less
 	if err := foreign(head); err != nil {
@@ -188,6 +200,9 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		if format = guess(in); format == PRISM && opts.named() {
 			format = CSV
 		}
+	}
+	if opts.form != nil {
+		*opts.form = format
 	}
 	if opts.Split == "" {
 		opts.Split = Train
@@ -201,7 +216,7 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	var d *Dataset
 	switch format {
 	case CSV:
-		d, err = readCSV(in, name, ',', opts)
+		d, err = readCSV(in, name, opts.separator(in), opts)
 	case TSV:
 		d, err = readCSV(in, name, '\t', opts)
 	case JSONL:
@@ -258,15 +273,13 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	if encoding != "" {
 		opts.say(name, []string{"read as " + encoding})
 	}
-	d.Encoding = encoding
+	d.Encoding, d.Names = encoding, opts.Names
 	return d, nil
 }
 
 // guess returns the format implied by the first line; for JSON, by its beginning.
 func guess(in *bufio.Reader) Format {
 	head, _ := in.Peek(4096) // a short file gives less
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	line = bytes.TrimSpace(line)
 	if isCOCO(head) {
 		return COCO
 	}
@@ -276,30 +289,28 @@ func guess(in *bufio.Reader) Format {
 	if _, format := formOfHead(head); format != "" {
 		return format
 	}
-	if bytes.HasPrefix(line, []byte("{")) {
+	line := firstLine(head)
+	if strings.HasPrefix(line, "{") {
 		return JSONL
 	}
-	split := func(by string) []string {
-		fields := strings.Split(string(line), by)
-		for i := range fields {
-			fields[i] = strings.Trim(fields[i], ` "`)
-		}
-		return fields
-	}
-	fields, tabbed := split(","), split("\t")
-	if len(tabbed) > 1 && (len(fields) == 1 || looksNamed(tabbed)) {
-		if len(tabbed) == 2 && isImageName(tabbed[0]) {
-			return PRISM
-		}
+	if cells := cellsOf(line, '\t'); len(cells) > 1 && looksNamed(cells) {
 		return TSV
 	}
-	_, notNumber := strconv.Atoi(fields[len(fields)-1])
-	listed := len(fields) == 2 && (isImageName(fields[0]) || strings.Contains(fields[0], "/"))
-	if !looksNamed(fields) && (listed || len(fields) > 1 && notNumber == nil) {
-		return PRISM // a comma in a path does no harm
+	for _, by := range separators {
+		if looksNamed(cellsOf(line, by)) {
+			return CSV
+		}
 	}
-	if p, _, ok := listLine(string(line)); ok && len(fields) == 1 && isImageName(p) {
-		return PRISM
+	if p, label, ok := listLine(line); ok {
+		_, notNumber := strconv.Atoi(label)
+		two := len(cellsOf(line, ',')) == 2
+		if isImageName(p) || two && (notNumber == nil || strings.Contains(p, "/")) ||
+			notNumber == nil && strings.ContainsRune(line, ',') && strings.Contains(p, "/") {
+			return PRISM // a comma in a path does no harm
+		}
+	}
+	if strings.ContainsRune(line, '\t') && !strings.ContainsRune(line, ',') {
+		return TSV
 	}
 	return CSV
 }
@@ -307,14 +318,13 @@ func guess(in *bufio.Reader) Format {
 // readCSV reads a manifest with a header and fields separated by comma.
 func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, error) {
 	bounded := &rowReader{r: r}
-	in := csv.NewReader(bounded)
-	in.Comma, in.FieldsPerRecord, in.ReuseRecord = comma, -1, true // a wrong count is reported below, in our own words
+	in := newCells(bounded, comma)
 	header, err := in.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("datasets: %s: file is empty, expected a header path,label,split", name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+		return nil, fmt.Errorf("datasets: %w", inTable(name, err))
 	}
 	header = slices.Clone(header) // the reader uses it again
 	at, columns, extra, err := opts.header(name, header)
@@ -334,7 +344,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 			return nil, fmt.Errorf("datasets: %s: %w", name, err)
 		}
 	}
-	in.TrimLeadingSpace = comma == ',' && spaced(header)
+	rival := opts.rivals(header, at)
 	fields := len(header) // the header itself has been checked
 	b := builder{list: opts.list}
 	var next row
@@ -353,7 +363,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 			return d, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("datasets: %s: %w", name, err)
+			return nil, fmt.Errorf("datasets: %w", inTable(name, err))
 		}
 		line, _ := in.FieldPos(0)
 		if len(record) != fields {
@@ -378,7 +388,10 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 				continue
 			}
 		}
-		if err := opts.complete(&next); err != nil {
+		if rival != nil {
+			err = rival.check(next.path, next.label, func(i int) string { return exact(record[i]) })
+		}
+		if err := cmp.Or(err, opts.complete(&next)); err != nil {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 		}
 		if len(extra) == 0 || opts.list != nil {

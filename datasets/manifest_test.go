@@ -156,8 +156,9 @@ func TestBadManifests(t *testing.T) {
 		"path,label,split\na.jpg,1,tset\n": "m:2: split \"tset\" is unknown (did you mean \"test\"?): known are",
 		"a/b,x7\n":                         "m:1: label \"x7\" is not an integer",
 		"{\"path\":\"a.jpg\"}":             "no key \"label\"",
-		"{\"path\":\"a.jpg\",":             "m:1: unexpected end of JSON",
-		"path,label\n\"a.jpg,1\n":          "m: ",
+		"{\"path\":\"a.jpg\",":             "m:1: found no whole JSON object, expected one in each line",
+		"path,label\n\"a.jpg,1\n":          "m:2: found a quote that begins a value and does not end it",
+		"path,label\na\"b.jpg,1\n":         "m:2: found a quote inside a value, expected it doubled",
 	} {
 		_, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -112,7 +112,7 @@ func FormOf(source location.Source) (Format, error) {
 	defer f.Close()
 	in, _, err := ReadOptions{}.decode(bufio.NewReaderSize(f, 1<<12)) // as much as guess looks at
 	if err == nil {
-		_, err = mark(in)
+		_, err = begin(in)
 	}
 	if err != nil {
 		return "", fmt.Errorf("datasets: %s: %w", source, err)

@@ -166,11 +166,10 @@ func (m *mender) folder(t *listing) (files []string, copyFile func(i int, w io.W
 			}
 			defer f.Close()
 			m.table = reading{in: t, file: files[i]}
-			m.begin(w)
-			if err := m.copy(bufio.NewReaderSize(f, 1<<16)); err != nil {
+			if err := m.file(w, f); err != nil {
 				return errors.New(strings.TrimPrefix(err.Error(), ": "))
 			}
-			return m.out.Flush()
+			return nil
 		}, err
 	}
 	b, err := t.boxFilesAt(t.unwrapped())
@@ -204,7 +203,7 @@ func (m *mender) cocoFile(fsys fs.FS, file string, w io.Writer) error {
 			return err
 		},
 		func(r io.Reader) error {
-			m.begin(w)
+			m.out = bufio.NewWriter(w)
 			err := m.coco(r)
 			if err == nil {
 				err = m.out.Flush()

@@ -3,7 +3,6 @@ package datasets
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,28 +18,38 @@ import (
 
 // run reads the source again and writes the copy. Its errors begin with ":LINE: " or ": ".
 func (m *mender) run(w io.Writer, r io.Reader) (Mended, error) {
-	m.begin(w)
-	err := m.copy(bufio.NewReaderSize(r, 1<<16))
+	err := m.file(w, r)
 	if err == nil && m.next != len(m.d.Samples) {
 		err = fmt.Errorf(": found %d samples, %d were read before: the file has changed", m.next, len(m.d.Samples))
-	}
-	if err == nil {
-		if err = m.out.Flush(); err != nil {
-			err = fmt.Errorf(": %w", err)
-		}
 	}
 	return m.did, err
 }
 
-// begin begins a copy.
-func (m *mender) begin(w io.Writer) { m.out = bufio.NewWriter(w) }
-
-func (m *mender) copy(in *bufio.Reader) error {
-	begin, err := mark(in)
+// file copies one file, with what may stand before its first row. Its errors begin as those of run.
+func (m *mender) file(w io.Writer, r io.Reader) error {
+	in := bufio.NewReaderSize(r, 1<<16)
+	lead, err := begin(in)
+	if err == nil {
+		_, err = w.Write(lead)
+	}
 	if err != nil {
 		return fmt.Errorf(": %w", err)
 	}
-	_, _ = m.out.Write(begin) // errors are returned by Flush, here and below
+	if endsInCR(in) {
+		in, w = bufio.NewReaderSize(fromCR{in}, 1<<16), toCR{w}
+	}
+	m.out = bufio.NewWriter(w)
+	if err := m.copy(in); err != nil {
+		return err
+	}
+	if err := m.out.Flush(); err != nil {
+		return fmt.Errorf(": %w", err)
+	}
+	return nil
+}
+
+// copy copies what follows a mark. Errors of writing are returned by Flush.
+func (m *mender) copy(in *bufio.Reader) (err error) {
 	m.line = 1
 	switch guess(in) {
 	case COCO:
@@ -57,7 +66,7 @@ func (m *mender) copy(in *bufio.Reader) error {
 		m.comma = '\t'
 		err = m.csv(in)
 	default:
-		m.comma = ','
+		m.comma = ReadOptions{Names: m.d.Names}.separator(in)
 		err = m.csv(in)
 	}
 	return err
@@ -140,7 +149,8 @@ func (m *mender) jsonl(line []byte) ([]byte, error) {
 			return nil, fmt.Errorf(":%d: %w", m.line, err)
 		}
 		var err error
-		if m.keys, err = (reading{}).keys("", slices.Sorted(maps.Keys(object))); err != nil {
+		how := reading{ReadOptions: ReadOptions{Names: m.d.Names}}
+		if m.keys, _, err = how.keys("", slices.Sorted(maps.Keys(object))); err != nil {
 			return nil, fmt.Errorf(":%d: %w", m.line, err)
 		}
 	}
@@ -197,8 +207,7 @@ func quoted(s string) []byte {
 // csv copies a manifest with a header: the parser locates records and labels, whose bytes are copied.
 func (m *mender) csv(raw io.Reader) error {
 	var passed bytes.Buffer // what the parser has read and is not copied yet
-	in := csv.NewReader(io.TeeReader(raw, &passed))
-	in.Comma, in.FieldsPerRecord = m.comma, -1
+	in := newCells(io.TeeReader(raw, &passed), m.comma)
 	at, path, label := int64(0), -1, -1 // path stays -1 in a numbered table
 	for {
 		record, err := in.Read()
@@ -207,14 +216,16 @@ func (m *mender) csv(raw io.Reader) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf(": %w", err)
+			return fmt.Errorf("%w", inTable("", err))
 		}
 		text := passed.Next(int(in.InputOffset() - at))
 		at = in.InputOffset()
 		if label < 0 {
-			places, _, _, err := reading{}.header("", record)
+			how := reading{ReadOptions: ReadOptions{Names: m.d.Names}}
+			places, _, _, err := how.header("", record)
 			if err != nil && m.d.Samples[0].Path == "0" {
-				places, _, _, err = (reading{ReadOptions: ReadOptions{Numbered: true}}).header("", record)
+				how.Numbered = true
+				places, _, _, err = how.header("", record)
 			}
 			if err != nil {
 				return fmt.Errorf(":1: %w", err)
@@ -223,7 +234,6 @@ func (m *mender) csv(raw io.Reader) error {
 			if m.boxes, err = m.table.boxColumns(record, places); err != nil {
 				return fmt.Errorf(":1: %w", err)
 			}
-			in.TrimLeadingSpace = m.comma == ',' && spaced(record)
 			_, _ = m.out.Write(text)
 			m.line += bytes.Count(text, []byte("\n"))
 			continue
@@ -236,7 +246,7 @@ func (m *mender) csv(raw io.Reader) error {
 }
 
 // record mends one record; text is its bytes.
-func (m *mender) record(in *csv.Reader, record []string, path, label int, text []byte) error {
+func (m *mender) record(in cells, record []string, path, label int, text []byte) error {
 	if len(record) <= max(path, label) {
 		return fmt.Errorf(":%d: %d fields, expected more", m.line, len(record))
 	}
@@ -257,8 +267,7 @@ func (m *mender) record(in *csv.Reader, record []string, path, label int, text [
 	case what.Label == was:
 		_, _ = m.out.Write(text)
 	default:
-		line, column := in.FieldPos(label)
-		from, to := fieldAt(text, line-m.line, column-1, m.comma)
+		from, to := in.span(text, label)
 		_, _ = m.out.Write(text[:from])
 		_, _ = m.out.WriteString(field(what.Label, m.comma))
 		_, _ = m.out.Write(text[to:])
@@ -297,40 +306,4 @@ func (m *mender) box(name, was string) (what Decision, err error) {
 		}
 	}
 	return what, err
-}
-
-// fieldAt returns the bounds of the field that begins at a column of a line of the record, both counted from 0.
-func fieldAt(text []byte, line, column int, comma rune) (from, to int) {
-	for range line {
-		from += bytes.IndexByte(text[from:], '\n') + 1
-	}
-	from += column
-	to = from
-	if to < len(text) && text[to] == '"' {
-		for to++; to < len(text); to++ {
-			if text[to] != '"' {
-				continue
-			}
-			if to++; to == len(text) || text[to] != '"' {
-				return from, to
-			}
-		}
-		return from, to
-	}
-	rest := text[from:]
-	if n := bytes.IndexAny(rest, string(comma)+"\n"); n >= 0 {
-		rest = rest[:n]
-	}
-	// Only the \r of \r\n is cut; any other is part of the field, as for the reader.
-	return from, from + len(bytes.TrimSuffix(rest, []byte("\r")))
-}
-
-// field returns a CSV field, quoted if necessary.
-func field(s string, comma rune) string {
-	var out strings.Builder
-	to := csv.NewWriter(&out)
-	to.Comma = comma
-	_ = to.Write([]string{s}) // cannot fail: a builder
-	to.Flush()
-	return strings.TrimSuffix(out.String(), "\n")
 }

@@ -29,7 +29,7 @@ func holdsShards(dir location.Source, opts ReadOptions) bool {
 
 // readShards reads the samples of shards. A path begins with the shard's path, relative to the folder at the start
 // of the name pattern, and continues inside the shard as if it were a folder.
-func readShards(source location.Source, opts ReadOptions) (*Dataset, error) {
+func readShards(source location.Source, form *Format, opts ReadOptions) (*Dataset, error) {
 	opts.Format = cmp.Or(opts.Format, Auto)
 	if opts.StripPrefix != "" {
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths begin with those "+
@@ -47,7 +47,9 @@ func readShards(source location.Source, opts ReadOptions) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", source, err)
 	}
+	*form = WebDataset
 	if list.Kind == shards.Parquet {
+		*form = Parquet
 		return readParquet(ctx, source, list, opts)
 	}
 	return readWebDataset(ctx, source, list, opts)

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // serviceFolders are made by systems and network drives between people's pictures: thumbnails, recycle bins. Names
@@ -155,13 +157,39 @@ func (t *listing) unwrapped() string {
 	}
 }
 
-// Reading says how a folder was read, and what was left out.
+// Reading says how a source was read, and what was left out.
 type Reading struct {
 	Form  string     `json:"form"`           // "class folders", "boxes of YOLO", …
 	At    string     `json:"at,omitempty"`   // folder that holds the classes or splits, if not the source itself
 	Left  []Left     `json:"left_out"`       // what was left out
 	Empty []string   `json:"without_images"` // folders beside the classes without an image below them
 	Alike [][]string `json:"alike"`          // labels that differ only in case, spaces, accents' encoding or zeros
+
+	Splits []ReadSplit `json:"splits,omitempty"` // set by Read
+}
+
+// ReadSplit counts the images of a split, and the classes of their labels.
+type ReadSplit struct {
+	Split   string `json:"split"`
+	Images  int    `json:"images"`
+	Classes int    `json:"classes"`
+}
+
+// forms describe the formats of files.
+var forms = map[Format]string{CSV: "table", TSV: "table with tabs", JSONL: "JSON lines",
+	PRISM: "list without a header", COCO: "annotations of COCO", LabelStudio: "export of Label Studio",
+	WebDataset: "shards of WebDataset", Parquet: "Parquet with images"}
+
+// describe completes the reading of a dataset, which may be nil, and returns it. Nothing is known of paths alone.
+func (d *Dataset) describe(form Format) *Reading {
+	r := d.Reading
+	if r == nil {
+		r = &Reading{Form: forms[form], Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
+	}
+	for _, s := range d.Count() {
+		r.Splits = append(r.Splits, ReadSplit{s.Split, s.Samples, s.Classes})
+	}
+	return r
 }
 
 // Left counts files that were left out for one reason.
@@ -204,11 +232,13 @@ func (r *Reading) Lines() (list []string) {
 	return list
 }
 
-// quotedList names labels so that spaces at their ends are seen.
+// quotedList names labels so that spaces at their ends are seen, and accents that are characters of their own.
 func quotedList(names []string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {
-		quoted[i] = strconv.Quote(n)
+		if quoted[i] = strconv.Quote(n); !norm.NFC.IsNormalString(n) {
+			quoted[i] = strconv.QuoteToASCII(n)
+		}
 	}
 	return strings.Join(quoted, " and ")
 }

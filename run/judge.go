@@ -18,7 +18,7 @@ func (r *Training) judge(ctx context.Context, o Outcome) (folder.Result, error) 
 	f := folder.Result{
 		Run: dir, Head: filepath.Join(dir, folder.BestHeadFile), FineTuned: share, Seed: o.Config.Seed, Steps: o.Step,
 		Epochs: o.Epochs, BestStep: o.BestStep, Averaged: o.OfAverage, Stopped: o.Stopped,
-		Patience: o.Config.Validation.Patience, Idle: o.Idle,
+		Patience: o.Config.Validation.Patience, Idle: o.Idle, Reading: r.Reading,
 		Verdict: "there is no validation split: whether training was worth it was not measured",
 	}
 	if o.Config.Correct.On() {

@@ -65,6 +65,8 @@ type Plan struct {
 	Refits    int    `json:"refits,omitempty"` // steps after which the head starts again; 0: it does not
 	Sum       string `json:"config_sha256"`    // of the settings and data that decide the result
 
+	Reading *datasets.Reading `json:"reading,omitempty"` // how the manifest was read; nil: by the caller
+
 	Screening *folder.Screening     `json:"screening,omitempty"`      // labels that were screened; nil: none
 	Noise     *folder.NoiseRate     `json:"noise_rate,omitempty"`     // nil: it was given
 	Rates     *folder.RateTest      `json:"learning_rates,omitempty"` // nil: given, or found before this call

@@ -79,6 +79,7 @@ func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 		if d, err = datasets.ReadFile(r.Config.Data.Manifest, datasets.ReadOptions{Note: r.options.Note}); err != nil {
 			return false, err
 		}
+		r.Reading = d.Reading
 		if long = len(d.Samples) > 1<<20; long { // else the garbage of reading would stay until the heap has doubled
 			runtime.GC()
 		}

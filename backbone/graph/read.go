@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+
+	"winnow/internal/regular"
 )
 
 // maxDepth limits the nesting of graphs in attributes of nodes; real models have two or three levels.
@@ -49,6 +51,9 @@ func ReadBeside(name string, data []byte) (*Model, error) {
 func readModel(data []byte) (*Model, error) {
 	if len(data) == 0 {
 		return nil, errors.New("found an empty file, expected an ONNX model")
+	}
+	if err := regular.Pointer(data); err != nil {
+		return nil, err
 	}
 	m := &Model{}
 	err := each(data, func(f *field) error {

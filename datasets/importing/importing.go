@@ -12,6 +12,7 @@ import (
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/datasets/published"
+	"winnow/internal/text"
 )
 
 // Job says what to read, how to split it, and where to write it.
@@ -33,6 +34,7 @@ type Job struct {
 	Given      string // list of noisy labels
 	Validation float64
 
+	JSON     bool // report as JSON
 	Note     func(format string, args ...any)
 	Progress func(done, total int) // number of images written; may be nil
 }
@@ -43,11 +45,26 @@ type Source struct {
 	Read datasets.ReadOptions
 }
 
+// Report says what was read and written.
+type Report struct {
+	Out     string                `json:"out"`
+	Shards  int                   `json:"shards,omitempty"`
+	Splits  []datasets.SplitCount `json:"splits"`
+	Sources []SourceRead          `json:"sources"` // none for a known dataset
+}
+
+// SourceRead says how a source was read.
+type SourceRead struct {
+	Source string `json:"source"`
+	*datasets.Reading
+}
+
 // gathered is what a job has read.
 type gathered struct {
 	*datasets.Dataset
 	root  func(sample int) (fs.FS, error)
-	files []location.Source             // files that images are read from, without folders
+	files []location.Source // files that images are read from, without folders
+	read  []SourceRead
 	tell  func(out, warnings io.Writer) // reports on the content
 }
 
@@ -68,12 +85,18 @@ func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
 		if err := datasets.WriteFile(j.Out, g.Dataset); err != nil {
 			return err
 		}
+		if j.JSON {
+			return text.JSON(out, Report{j.Out, 0, g.Count(), g.read})
+		}
 		g.tell(out, warnings)
 		return nil
 	}
 	done, err := j.writeShards(ctx, g)
 	if err != nil {
 		return err
+	}
+	if j.JSON {
+		return text.JSON(out, Report{j.Out, done.Shards, g.Count(), g.read})
 	}
 	g.tell(out, warnings)
 	_, err = fmt.Fprintf(out, "%d images in %d tar files, of which %d were there as they are\n", done.Images,
@@ -85,7 +108,7 @@ func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
 func (j Job) readSources(ctx context.Context) (*gathered, error) {
 	var parts []*datasets.Dataset
 	var part []int // of each sample
-	g := &gathered{}
+	g := &gathered{read: []SourceRead{}}
 	for n, s := range j.Sources {
 		s.Read.Once, s.Read.Note = ctx, j.Note
 		d, err := datasets.Read(s.Path, s.Read)
@@ -93,6 +116,7 @@ func (j Job) readSources(ctx context.Context) (*gathered, error) {
 			return nil, err
 		}
 		parts = append(parts, d)
+		g.read = append(g.read, SourceRead{s.Path.String(), d.Reading})
 		for range d.Samples {
 			part = append(part, n)
 		}
@@ -169,7 +193,7 @@ func (j Job) readPreset(ctx context.Context) (*gathered, error) {
 	}
 	var root fs.FS
 	return &gathered{
-		Dataset: r.Dataset,
+		Dataset: r.Dataset, read: []SourceRead{},
 		root: func(int) (_ fs.FS, err error) {
 			if root == nil {
 				root, err = imageroot.Open(ctx, j.Root)

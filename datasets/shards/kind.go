@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"winnow/datasets/location"
 	"winnow/datasets/tarshards"
+	"winnow/internal/regular"
 )
 
 // Kind is the type of a shard.
@@ -63,7 +65,7 @@ func readKind(f io.Reader) (Kind, error) {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = nil
 	}
-	return kindOf(head[:n]), err
+	return kindOf(head[:n]), cmp.Or(err, regular.Pointer(head[:n]))
 }
 
 // List is some shards of one kind.
@@ -96,7 +98,7 @@ func Find(ctx context.Context, source location.Source, want Kind) (*List, error)
 		kind, err := KindOf(ctx, file)
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", file, err)
 		case want != None && kind != want:
 			return nil, fmt.Errorf("%s is %s, expected %s", file, kind.words(), want.words())
 		case kind == None:

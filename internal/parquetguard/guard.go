@@ -15,6 +15,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"winnow/internal/regular"
 )
 
 const (
@@ -52,6 +54,10 @@ func Open(src io.ReaderAt, size int64) (file *parquet.File, check func(group, co
 
 func footer(src io.ReaderAt, size int64) error {
 	var tail [8]byte
+	var head [64]byte
+	if n, _ := src.ReadAt(head[:], 0); regular.Pointer(head[:n]) != nil {
+		return regular.Pointer(head[:n])
+	}
 	if size < 12 {
 		return errCut
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lookup"
@@ -68,6 +69,7 @@ type Result struct {
 	Verdict    string                 `json:"verdict"`
 	Advice     string                 `json:"advice,omitempty"` // what to try if training was worth nothing
 	Seconds    float64                `json:"seconds"`
+	Reading    *datasets.Reading      `json:"reading,omitempty"` // how the manifest was read
 }
 
 // IdleTooOften reports whether there are enough idle steps to tell the user. The first step against an empty bank is

@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"winnow/datasets/imageroot"
 	"winnow/features"
 	"winnow/internal/hint"
-	"winnow/internal/text"
 	"winnow/run/extraction"
 )
 
@@ -45,9 +43,6 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	}
 	looks, why, err := in.extractions(ctx, whole, o.Host.Host)
 	if err != nil {
-		return nil, err
-	}
-	if err := in.strays(ctx, looks[0].Root, whole, o.Note); err != nil {
 		return nil, err
 	}
 	if o.Tuning.Weights != "" {
@@ -190,28 +185,6 @@ func (in Input) storeOf(e *extraction.Extraction, taken map[string]bool) string 
 	}
 	taken[name] = true
 	return strings.TrimSuffix(in.Features, ending) + "." + name + ending
-}
-
-// strays notes images of a folder that are in no class's folder, and so have no label.
-func (in Input) strays(ctx context.Context, root fs.FS, d *datasets.Dataset, note func(string, ...any)) error {
-	layout, err := datasets.LayoutOf(ctx, in.Images)
-	if err != nil || layout != datasets.Folder && layout != datasets.Zip {
-		return err
-	}
-	all, err := datasets.Images(root, ".")
-	if err != nil || len(all) == len(d.Samples) {
-		return err
-	}
-	known := make(map[string]bool, len(d.Samples))
-	for _, s := range d.Samples {
-		known[s.Path] = true
-	}
-	all = slices.DeleteFunc(all, func(path string) bool { return known[path] })
-	if len(all) > 0 {
-		note("%s in no folder of a class, not judged: %s", plural(len(all), "image"),
-			text.Line(strings.Join(text.First(all, shownImages), ", ")))
-	}
-	return nil
 }
 
 // extracted returns the stores of the images' features, created or updated.

@@ -287,8 +287,9 @@ func TestPhotosChange(t *testing.T) {
 	writeTo(t, alone, whole)
 	writeTo(t, filepath.Join(dir, "stray.png"), whole)
 	a := s.audit(t)
-	if !strings.Contains(s.told, "1 image in no folder of a class, not judged: stray.png\n") {
-		t.Errorf("nothing of an image without a label: %s", s.told)
+	if !strings.Contains(s.told, "left out: 1 picture (in no class folder)") ||
+		!slices.Contains(a.Reading.Left, datasets.Left{Reason: "in no class folder", Of: "pictures", Files: 1}) {
+		t.Errorf("nothing of an image without a label: %s, %+v", s.told, a.Reading)
 	}
 	if s.seen != 2 || !strings.Contains(s.told, "2 images came, the first is ") || len(a.LeftOut) != 1 ||
 		a.LeftOut[0].Path != broken || a.Unjudged != 1 {

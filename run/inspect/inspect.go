@@ -94,7 +94,7 @@ type Report struct {
 	Noise    *folder.NoiseRate `json:"estimated_noise"` // null if there is nothing to estimate it from
 	Classes  []Class           `json:"classes"`
 
-	Reading *datasets.Reading `json:"reading,omitempty"` // how a folder of images was read, and what was left out
+	Reading *datasets.Reading `json:"reading,omitempty"` // how the source was read, and what was left out
 
 	result audit.Result
 	ids    []int // position in the manifest of each row of the result
@@ -174,13 +174,17 @@ func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, err
 	case in.Run != nil:
 		return ofRun(ctx, in.Run, o)
 	case !in.Images.IsZero():
-		a, err := ofImages(ctx, in, o)
-		if err == nil {
-			a.Reading = a.source.Reading
-		}
-		return a, err
+		return asRead(ofImages(ctx, in, o))
 	}
-	return ofStored(ctx, in, o)
+	return asRead(ofStored(ctx, in, o))
+}
+
+// asRead adds how the source was read.
+func asRead(a *Report, err error) (*Report, error) {
+	if err == nil && a.source != nil {
+		a.Reading = a.source.Reading
+	}
+	return a, err
 }
 
 // ofStored judges the training labels of a manifest by the stored features of its images, whitened, or by given

@@ -73,6 +73,7 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 			&cli.Float64Flag{Name: "validation",
 				Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of --split, and of glyphs"},
+			&cli.BoolFlag{Name: "json", Usage: "print as JSON how each source was read and what was left out"},
 		},
 		Action: term.Action(readImport, call),
 	}
@@ -104,7 +105,7 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 		Out: c.String("out"), Seed: c.Uint64("seed"), ByImage: c.String("by") == "image",
 		Preset: c.String("preset"), Root: location.At(c.String("root")), Protocol: c.String("protocol"),
 		Human: c.String("human"), Labels: c.String("human-labels"), Corrected: c.String("corrected-labels"),
-		Given: c.String("given"), Validation: c.Float64("validation"),
+		Given: c.String("given"), Validation: c.Float64("validation"), JSON: c.Bool("json"),
 	}
 	if o.ShardSize, err = term.Size(c, "shard-size"); err != nil {
 		return o, err
@@ -151,6 +152,9 @@ func readPreset(c *cli.Context, o importing.Job) error {
 		return err
 	}
 	if o.Preset == glyphsPreset {
+		if o.JSON {
+			return term.Misused("data import: --json says how sources were read: it does not go with %s", glyphsPreset)
+		}
 		for _, name := range append(presetFlags, notWithPresets...) {
 			if name != "root" && name != "protocol" && c.IsSet(name) {
 				return term.Misused("data import: --%s does not go with %s, whose splits are made with it", name,
@@ -208,5 +212,9 @@ func runImport(ctx context.Context, p *term.Program, o importing.Job) error {
 		defer end()
 		o.Progress = progress
 	}
-	return o.Run(ctx, p.Out, p.Err)
+	out := p.Out
+	if o.JSON {
+		out = p.Data
+	}
+	return o.Run(ctx, out, p.Err)
 }

@@ -1,0 +1,137 @@
+package datasets
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding/unicode"
+
+	"winnow/datasets/location"
+)
+
+// mendAt reads a table and returns its copy in which the second sample has the label of the third, and the first is
+// left out.
+func mendAt(t *testing.T, name, text string, opts ReadOptions) (d *Dataset, copied string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d, err := ReadFile(file, opts)
+	if err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	var out bytes.Buffer
+	_, err = Mend(&out, location.At(file), d, map[int]Decision{0: {Drop: true},
+		1: {Label: d.className(d.Samples[2].Label)}})
+	if err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return d, out.String()
+}
+
+// Tables are read however their cells are separated, quoted and ended, and a copy keeps all of it.
+func TestDialects(t *testing.T) {
+	for name, c := range map[string]struct{ text, labels, copied string }{
+		"semicolons of Excel": {
+			"\ufeffBild;image;class\r\n1,5;a.jpg;owl\r\n\"2;5\";b.jpg;\"tit\"\r\n3;c.jpg;jay, blue\r\n",
+			"owl|tit|jay, blue", "\ufeffBild;image;class\r\n\"2;5\";b.jpg;jay, blue\r\n3;c.jpg;jay, blue\r\n"},
+		"a line that names the separator": {
+			"sep=;\r\nimage;class\r\na.jpg;owl\r\nb.jpg;tit\r\nc.jpg;jay\r\n",
+			"owl|tit|jay", "sep=;\r\nimage;class\r\nb.jpg;jay\r\nc.jpg;jay\r\n"},
+		"bars": {"file|species\na.jpg|owl\nb.jpg|tit\nc.jpg|jay\n",
+			"owl|tit|jay", "file|species\nb.jpg|jay\nc.jpg|jay\n"},
+		"rows that end in \\r": {"filename,target,n\ra.jpg,owl,1\rb.jpg,tit,\"2\r3\"\rc.jpg,jay,4\r",
+			"owl|tit|jay", "filename,target,n\rb.jpg,jay,\"2\r3\"\rc.jpg,jay,4\r"},
+		"tabs and rows that end in \\r": {"filename\ttarget\ra.jpg\towl\rb.jpg\ttit\rc.jpg\tjay",
+			"owl|tit|jay", "filename\ttarget\rb.jpg\tjay\rc.jpg\tjay"},
+		"tabs, quotes that are characters": {
+			"path\tlabel\tn\na.jpg\t5\" owl\t\"\nb.jpg\t\"big\" tit\t6\"\nc.jpg\t\"jay\tx, y\n",
+			"5\" owl|\"big\" tit|\"jay", "path\tlabel\tn\nb.jpg\t\"\"\"jay\"\t6\"\nc.jpg\t\"jay\tx, y\n"},
+		"tabs, quoted cells": {
+			"path\tlabel\tn\na.jpg\t\"5\"\" owl\"\t\"\"\n\nb.jpg\t\"tit\tgreat\"\t\"2\n3\"\nc.jpg\tjay\t\n",
+			"5\" owl|tit\tgreat|jay", "path\tlabel\tn\n\nb.jpg\tjay\t\"2\n3\"\nc.jpg\tjay\t\n"},
+		"a list with semicolons": {"x/a.jpg;owl\nx/b.jpg;tit\nx/c.jpg;jay\n", "owl|tit|jay",
+			"x/b.jpg;jay\nx/c.jpg;jay\n"},
+		"a list with commas in its paths": {"x, y/a.jpg 1\nx, y/b.jpg 2\nx, y/c.jpg 3\n", "1|2|3",
+			"x, y/b.jpg 3\nx, y/c.jpg 3\n"},
+	} {
+		d, copied := mendAt(t, "m.csv", c.text, ReadOptions{})
+		var labels []string
+		for _, s := range d.Samples {
+			labels = append(labels, d.className(s.Label))
+		}
+		if got := strings.Join(labels, "|"); got != c.labels || copied != c.copied {
+			t.Errorf("%s: read %q, copied %q; expected %q, %q", name, got, copied, c.labels, c.copied)
+		}
+	}
+	wide := func(endian unicode.Endianness, text string) string {
+		s, err := unicode.UTF16(endian, unicode.UseBOM).NewEncoder().String(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for _, endian := range []unicode.Endianness{unicode.LittleEndian, unicode.BigEndian} { // as Excel's Unicode text
+		_, copied := mendAt(t, "m.txt", wide(endian, "image\tclass\r\na.jpg\towl\r\nb.jpg\ttit\r\nc.jpg\tjäy\r\n"),
+			ReadOptions{})
+		if want := wide(endian, "image\tclass\r\nb.jpg\tjäy\r\nc.jpg\tjäy\r\n"); copied != want {
+			t.Errorf("%v: copied %q, expected %q", endian, copied, want)
+		}
+	}
+}
+
+// A copy of a table whose columns were named keeps the names, the order and everything else.
+func TestMendNamedColumns(t *testing.T) {
+	names := Names{Path: "plate", Label: "kind"}
+	for text, want := range map[string]string{
+		"kind;label;plate\r\nowl;x;a.jpg\r\n\"tit\";y;b.jpg\r\njay;z;c.jpg\r\n": "kind;label;plate\r\njay;y;b.jpg\r\n" +
+			"jay;z;c.jpg\r\n",
+		`{"kind":"owl","plate":"a.jpg"}` + "\n" + `{"kind": "tit", "plate":"b.jpg"}` + "\n" +
+			`{"kind":"jay","plate":"c.jpg"}`: `{"kind": "jay", "plate":"b.jpg"}` + "\n" +
+			`{"kind":"jay","plate":"c.jpg"}`,
+	} {
+		if _, copied := mendAt(t, "m", text, ReadOptions{Names: names}); copied != want {
+			t.Errorf("%q became %q, expected %q", text, copied, want)
+		}
+	}
+}
+
+// Two columns that may both be the labels are read if they divide the images alike, else refused with examples.
+func TestTwoColumnsOfLabels(t *testing.T) {
+	for _, text := range []string{
+		"image,class_id,class_name\na.jpg,1,owl\nb.jpg,2,tit\nc.jpg,1,owl\n",
+		`{"image":"a.jpg","class_id":1,"class_name":"owl"}` + "\n" + `{"image":"b.jpg","class_id":2,"class_name":"tit"}`,
+	} {
+		if d := read(t, text, ReadOptions{}); strings.Join(d.Classes, " ") != "owl tit" {
+			t.Errorf("%q: found %q", text, d.Classes)
+		}
+	}
+	for text, want := range map[string]string{
+		"image,class,category\na.jpg,bird,owl\nb.jpg,bird,tit\nc.jpg,cat,lynx\n": `m:3: found labels in the columns ` +
+			`"class" and "category", which divide the images differently: a.jpg is "bird" or "owl"; b.jpg is "bird" ` +
+			`or "tit". Name one with winnow data import --label-column`,
+		"image;target;species\na.jpg;1;owl\nb.jpg;2;tit\nc.jpg;3;jay\nd.jpg;4;jay\n": `a.jpg is "1" or "owl"; b.jpg is ` +
+			`"2" or "tit"; d.jpg is "4" or "jay"`,
+		`{"image":"a.jpg","class":"x","category":"1"}` + "\n" + `{"image":"b.jpg","class":"x","category":"2"}`: `m:2: ` +
+			`found labels in the columns "class" and "category"`,
+		"a.jpg,10,20,30,40\n":       `m:1: found no header but the values "a.jpg,10,20,30,40"`,
+		"a.jpg,1\nb.jpg,10,20,30\n": "m:2: found 4 values",
+		"image,0,1\na.jpg,2,0":      "expected the columns path and label",
+	} {
+		if d, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, %v, expected %q", text, d, err, want)
+		}
+	}
+	d := read(t, "image,class,category\na.jpg,bird,owl\nb.jpg,bird,tit\n", ReadOptions{Names: Names{Label: "category"}})
+	if strings.Join(d.Classes, " ") != "owl tit" {
+		t.Errorf("a named column: found %q", d.Classes)
+	}
+	if d := read(t, "image,0,1,10\na.jpg,1,0,0\nb.jpg,0,0,1\n", ReadOptions{}); strings.Join(d.Classes, " ") != "0 10" {
+		t.Errorf("a column for each of some numbers: found %q", d.Classes)
+	}
+}

@@ -1,0 +1,98 @@
+package datasets
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/datasets/location"
+)
+
+// oddNames are names that programs change or take for each other.
+var oddNames = []string{"tench", "tench ", " tench", "Tench", "caf\u00e9", "cafe\u0301", "1", "1.0", "01", "nan", "None",
+	"null", "a,b", `q"t`, "x;y", "tab\tx", "fish", "\ufb01sh", "#1", "-", "0x1", "true"}
+
+// Names of classes stay as they are from the folder to the list, from the list to its copy, and in every form.
+func TestNamesAreKept(t *testing.T) {
+	var files []string
+	for _, n := range oddNames {
+		files = append(files, n+"/1.jpg", n+"/ 2 .jpg")
+	}
+	dir := folderOf(t, files...)
+	opts, told := noted()
+	d, err := ReadFile(dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Sorted(slices.Values(oddNames))
+	if diff := cmp.Diff(want, d.Classes); diff != "" {
+		t.Errorf("folders (-want +got):\n%s", diff)
+	}
+	for _, twins := range []string{`" tench" and "Tench" and "tench" and "tench "`, `"01" and "1" and "1.0"`,
+		`"cafe\u0301" and "caf` + "\u00e9" + `"`, `"fish" and "` + "\ufb01" + `sh"`} {
+		if !strings.Contains(strings.Join(*told, "\n"), "labels that look alike, kept apart: "+twins) {
+			t.Errorf("told %q, expected %s", *told, twins)
+		}
+	}
+	for _, name := range []string{"m.csv", "metadata.csv", "metadata.jsonl", "x.tar"} {
+		out := filepath.Join(t.TempDir(), name)
+		if name == "x.tar" {
+			w := ShardWriter{Name: out, Size: 1 << 20, Note: t.Logf, Root: func(int) fs.FS { return os.DirFS(dir) }}
+			_, err = w.Write(t.Context(), d)
+		} else {
+			err = WriteFile(out, d)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		from := out
+		if strings.HasPrefix(name, "metadata") {
+			from = filepath.Dir(out)
+		}
+		again, err := ReadFile(from, ReadOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(d.Classes, again.Classes); diff != "" || len(again.Reading.Alike) != 4 {
+			t.Errorf("%s (-want +got): %+v\n%s", name, again.Reading, diff)
+		}
+		if name == "x.tar" {
+			continue
+		}
+		if diff := cmp.Diff(d.Samples, again.Samples); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		for i := range again.Samples { // every label becomes each of its twins
+			var mended bytes.Buffer
+			other := again.Classes[(again.Samples[i].Label+1)%len(again.Classes)]
+			if _, err := Mend(&mended, location.At(from), again, map[int]Decision{i: {Label: other}}); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			file := filepath.Join(t.TempDir(), "m.csv")
+			if err := os.WriteFile(file, mended.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			copied, err := ReadFile(file, ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, s := range copied.Samples {
+				want := again.className(again.Samples[k].Label)
+				if k == i {
+					want = other
+				}
+				if got := copied.className(s.Label); got != want {
+					t.Fatalf("%s: %s became %q, expected %q", name, s.Path, got, want)
+				}
+			}
+		}
+	}
+}

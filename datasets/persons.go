@@ -1,0 +1,91 @@
+package datasets
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// personFolders are the folders of Market-1501, DukeMTMC-reID and VeRi-776, and their splits.
+var personFolders = map[string]string{"bounding_box_train": Train, "query": Query, "bounding_box_test": Gallery,
+	"image_train": Train, "image_query": Query, "image_test": Gallery}
+
+// personName is how these data sets name pictures: the person (or car), then the camera; -1 is nobody's picture.
+var personName = regexp.MustCompile(`^(-1|[0-9]+)_(c[0-9]+)`)
+
+// persons reads the pictures of persons seen by several cameras, whose names begin with the person's number and the
+// camera: 0002_c1s1_000451_03.jpg. They are in the published folders, or all directly in one. It returns nil if the
+// folder is of another form. Numbers without a person (-1, 0000) are left out.
+// Source: Zheng et al., "Scalable Person Re-identification: A Benchmark", ICCV 2015 (the names of Market-1501).
+func (t *listing) persons(name, at, split string) (*Dataset, error) {
+	tops, loose := t.tops(at)
+	isPublished := func(top string) bool { return personFolders[top] != "" && top != "query" }
+	published := slices.ContainsFunc(tops, isPublished)
+	if !published && (loose == 0 || len(tops) > 0) {
+		return nil, nil
+	}
+	var rows []row
+	left := map[Left]int{}
+	for _, p := range t.images {
+		rest, ok := inside(p, at)
+		top, below, deep := strings.Cut(rest, "/")
+		found := personName.FindStringSubmatch(path.Base(p))
+		if !published {
+			if !ok || found == nil {
+				return nil, nil
+			}
+		} else if !ok || !deep || personFolders[top] == "" {
+			left[Left{Reason: "in no split", Of: "pictures in " + top}]++
+			continue
+		} else if split = personFolders[top]; found == nil || strings.Contains(below, "/") {
+			return nil, fmt.Errorf("datasets: %s: found %s, expected the names of Market-1501, such as "+
+				"0002_c1s1_000451_03.jpg, in a folder %s: give a list with the columns path and label", name, p, top)
+		}
+		if found[1] == "-1" || strings.Trim(found[1], "0") == "" {
+			left[Left{Reason: "nobody: the number " + found[1], Of: "pictures"}]++
+			continue
+		}
+		rows = append(rows, row{path: p, label: found[1], split: split, extra: []string{found[2]}})
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("datasets: %s: found only pictures of nobody (-1 or 0000), expected some of persons", name)
+	}
+	d := build(rows, []string{"camera"})
+	d.Reading = t.reading("persons by the names of Market-1501", at, d.Classes)
+	d.Reading.Left = append(counted(left), d.Reading.Left...)
+	return d, nil
+}
+
+// famous returns an error for published data sets that are no classes of pictures, with what to do.
+func (t *listing) famous(name string) error {
+	has := func(names []string, want func(lower string) bool) bool {
+		return slices.ContainsFunc(names, func(p string) bool { return want(strings.ToLower(path.Base(p))) })
+	}
+	switch {
+	case has(t.folders, func(s string) bool { return s == "wider_face_split" || strings.HasPrefix(s, "wider_t") }):
+		return fmt.Errorf("datasets: %s: found WIDER FACE, whose boxes are faces without names: to read its events as "+
+			"classes, give the folder WIDER_train/images", name)
+	case has(t.others, func(s string) bool {
+		return strings.HasPrefix(s, "list_attr_celeba") || strings.HasPrefix(s, "identity_celeba")
+	}):
+		return fmt.Errorf("datasets: %s: found CelebA, whose persons are in a list: give identity_CelebA.txt, and the "+
+			"folder img_align_celeba as the root of its paths", name)
+	}
+	return nil
+}
+
+// lists names the first files of a folder that may list its labels.
+func (t *listing) lists() string {
+	var found []string
+	for _, p := range t.others {
+		if slices.Contains([]string{".csv", ".tsv", ".jsonl", ".json", ".txt", ".xlsx"}, strings.ToLower(path.Ext(p))) {
+			found = append(found, p)
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return ", or give the list that holds its labels, if that is " + strings.Join(found[:min(len(found), 3)], " or ")
+}
