@@ -1,6 +1,9 @@
 package backbone
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Describe says in words how an image is prepared.
 func (p Preprocessing) Describe() string {
@@ -24,4 +27,23 @@ func (p Preprocessing) Describe() string {
 		text += ", decoder " + p.Decoder
 	}
 	return text
+}
+
+// Differs names what of a preparation is not as in q, in words, or "" if the two show a network the same.
+func (p Preprocessing) Differs(q Preprocessing) string {
+	var what []string
+	for _, v := range []struct {
+		name string
+		same bool
+	}{
+		{"resize", p.Resize == q.Resize && p.Exact == q.Exact && p.Long == q.Long}, {"size", p.SizeText() == q.SizeText()},
+		{"interpolation", p.Interpolation == q.Interpolation}, {"channels", p.Channels == q.Channels},
+		{"scale", p.Scale == q.Scale}, {"mean", p.Mean == q.Mean}, {"std", p.Std == q.Std},
+		{"EXIF orientation", p.EXIF == q.EXIF}, {"decoder", p.Decoder == q.Decoder},
+	} {
+		if !v.same {
+			what = append(what, v.name)
+		}
+	}
+	return strings.Join(what, ", ")
 }

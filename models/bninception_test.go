@@ -78,7 +78,7 @@ func bnInception() *graph.Model {
 // is cut before its classifier.
 func TestBNInception(t *testing.T) {
 	r := open(t, filepath.Join(t.TempDir(), "models.json"))
-	b, p, err := r.AddFile(save(t, "mine.onnx", bnInception()), "bn-inception", Settings{})
+	b, p, err := r.AddFile(save(t, "mine.onnx", bnInception()), "bn-inception", Settings{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"winnow/backbone"
+	"winnow/backbone/graph"
 )
 
 // Entry describes one backbone.
@@ -23,9 +24,11 @@ type Entry struct {
 	Input         string                 `json:"input,omitempty"`  // tensor to feed; "": the model's only input
 	Output        string                 `json:"output,omitempty"` // tensor to cut at; "": found in the graph
 	Preprocessing backbone.Preprocessing `json:"preprocessing"`
-	Source        string                 `json:"source,omitempty"`
-	Licence       string                 `json:"licence,omitempty"`
-	Recipe        string                 `json:"recipe,omitempty"` // how to get the file
+	// Freed: it was tried that the network computes the same for any number of images as in the batch of its file.
+	Freed   bool   `json:"freed,omitempty"`
+	Source  string `json:"source,omitempty"`
+	Licence string `json:"licence,omitempty"`
+	Recipe  string `json:"recipe,omitempty"` // how to get the file
 }
 
 // Backbone is an entry together with its file.
@@ -37,7 +40,9 @@ type Backbone struct {
 	Beside   []string // the names of all data files
 	Size     int64    // bytes of all files
 	Warnings []string // one line each, for the user
-	Guessed  bool     // the preprocessing is unknown: ImageNet's is assumed
+	// Seen is what a run told about a tensor that the file says nothing about; nil: nothing.
+	Seen    *graph.ValueInfo
+	Guessed bool // the preprocessing is unknown: ImageNet's is assumed
 }
 
 // Sum returns the sha256 of a file's bytes in hex.

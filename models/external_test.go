@@ -23,18 +23,14 @@ func TestExternalData(t *testing.T) {
 	file := filepath.Join(dir, "net.onnx")
 	put(t, file, model)
 	put(t, file+".data", data)
-	small, err := Settings{Preset: "unit"}.preprocessing(presets["unit"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	Settings{}.size(&small, 32)
+	small := Settings{Size: &Size{32, 32}}.sized(presets["unit"])
 	one := &Backbone{Entry: Entry{File: "one.onnx", Preprocessing: small}, Data: m.Marshal()}
 	want, err := Prepare(one, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := open(t, filepath.Join(dir, "models.json"))
-	b, p, err := r.AddFile(file, "net", Settings{Preset: "unit"})
+	b, p, err := r.AddFile(file, "net", Settings{Preset: "unit"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,24 @@ func (r *Resize) Set(text string) error {
 
 func (r *Resize) String() string { return "" } // no default to show
 
+// Set implements flag.Value: a height and a width, or the side of a square.
+func (s *Size) Set(text string) error {
+	high, wide, two := strings.Cut(strings.Replace(text, "×", "x", 1), "x")
+	if !two {
+		wide = high
+	}
+	h, err1 := strconv.Atoi(high)
+	w, err2 := strconv.Atoi(wide)
+	if err1 != nil || err2 != nil || h < 1 || w < 1 {
+		return fmt.Errorf("%q is not a size, expected HEIGHTxWIDTH in pixels, for example 256x128, or one number for "+
+			"a square", text)
+	}
+	*s = Size{h, w}
+	return nil
+}
+
+func (s *Size) String() string { return "" } // no default to show
+
 // Floats is the value of a flag that takes comma-separated numbers.
 type Floats []float64
 

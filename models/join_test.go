@@ -109,7 +109,7 @@ func TestRecallAndMatch(t *testing.T) {
 	if b, err := r.Recall(Sum(first), two, one); err != nil || b.Path != one || string(b.Data) != string(first) {
 		t.Errorf("a good hint: %v, %v", b, err)
 	}
-	if _, _, err := r.AddFile(one, "mine", Settings{Preset: "unit"}); err != nil {
+	if _, _, err := r.AddFile(one, "mine", Settings{Preset: "unit"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := r.Recall(Sum(first)); err != nil || b.Name != "mine" {

@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"slices"
 
 	"winnow/backbone"
 	"winnow/backbone/graph"
@@ -9,14 +10,21 @@ import (
 
 // Prepared is a backbone cut to its feature vector, ready to run.
 type Prepared struct {
-	Model    []byte   // ONNX, with one output
-	Folder   string   // where data files are that Model refers to; "": none
-	Input    string   // name of the tensor to feed
-	Tensor   string   // name of the output: [N,Dim]
-	Cut      string   // the tensor of the original model at which it was cut
-	Why      string   // why it was cut there
-	Dim      int      // 0 if it is known only when the model runs
-	Batch    int      // the only batch size the model takes; 0: any
+	Model  []byte // ONNX, with one output
+	Folder string // where data files are that Model refers to; "": none
+	Input  string // name of the tensor to feed
+	Tensor string // name of the output: [N,Dim]
+	Cut    string // the tensor of the original model at which it was cut
+	Why    string // why it was cut there
+	Dim    int    // 0 if it is known only when the model runs
+	Batch  int    // the only batch size the model takes; 0: any
+
+	// Fixed is the network with the batch of FixedBatch images that its file states, if Model was made from it to take
+	// any number; nil: the file's batch is free, or Batch. Model is to be used only if it computes the same.
+	Fixed      []byte
+	FixedBatch int
+	Half       bool // it computes with 16 bits somewhere
+
 	Warnings []string // one line each, for the user
 }
 
@@ -46,7 +54,20 @@ func (b *Backbone) read() (*graph.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b.Seen != nil {
+		m.Graph.ValueInfo = append(m.Graph.ValueInfo, b.seen(m))
+	}
 	return graph.ChannelsFirst(m), nil
+}
+
+// seen returns Seen with the images counted as the input counts them.
+func (b *Backbone) seen(m *graph.Model) *graph.ValueInfo {
+	v := *b.Seen
+	if in := m.Graph.DataInputs(); len(in) == 1 && len(in[0].Shape) > 0 && len(v.Shape) > 0 && !v.Shape[0].Known() {
+		v.Shape = slices.Clone(v.Shape)
+		v.Shape[0] = in[0].Shape[0]
+	}
+	return &v
 }
 
 func (b *Backbone) prepare(m *graph.Model, output string) (*Prepared, error) {
@@ -73,16 +94,18 @@ func (b *Backbone) prepare(m *graph.Model, output string) (*Prepared, error) {
 	if err != nil {
 		return nil, fmt.Errorf("models: %s: %w", e.File, err)
 	}
-	if side := e.Preprocessing.Crop; in.side != 0 && in.side != side && side > 0 {
-		sized := graph.Sized(m, in.name, e.Preprocessing.Planes(), side)
+	pre := e.Preprocessing
+	if pre.Crop > 0 && (in.wide != 0 && in.wide != pre.Crop || in.high != 0 && in.high != pre.High()) {
+		sized := graph.Sized(m, in.name, pre.Planes(), pre.High(), pre.Crop)
 		if other, ok := otherSize(m, sized, p.Cut, dim); ok {
-			p.Warnings = append(p.Warnings, fmt.Sprintf("%s: made for images of %d×%d, used with %d×%d", e.File,
-				in.side, in.side, side, side))
-			m, cut, in.side = sized, other, side
+			p.Warnings = append(p.Warnings, fmt.Sprintf("%s: made for images of %s, used with %s", e.File,
+				in.sizeText(), pre.SizeText()))
+			m, cut, in.high, in.wide = sized, other, pre.High(), pre.Crop
 		}
 	}
 	if in.batch > 0 {
 		if free, ok := cutAlike(graph.FreeBatch(m, in.name), p.Cut, dim); ok {
+			p.Fixed, p.FixedBatch = cut.Marshal(), in.batch
 			cut, in.batch = free, 0
 		}
 	}
@@ -92,10 +115,10 @@ func (b *Backbone) prepare(m *graph.Model, output string) (*Prepared, error) {
 	if err := in.fits(e.Preprocessing); err != nil {
 		return nil, err
 	}
+	p.Half = graph.Half(cut)
 	p.Model, p.Input, p.Tensor, p.Dim, p.Batch = cut.Marshal(), in.name, tensor, dim, in.batch
-	if in.batch > 1 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: takes batches of exactly %d images: export it with a free "+
-			"batch to be faster", e.File, in.batch))
+	if in.batch > 0 {
+		p.Warnings = append(p.Warnings, batchWarning(e, in.batch))
 	}
 	if dim == 0 {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the length of %q is not known before the model runs", e.File,
@@ -104,11 +127,24 @@ func (b *Backbone) prepare(m *graph.Model, output string) (*Prepared, error) {
 	return p, nil
 }
 
+// Refix takes back that the network takes any number of images: it computes other numbers then.
+func (p *Prepared) Refix(e Entry) {
+	p.Model, p.Batch, p.Fixed = p.Fixed, p.FixedBatch, nil
+	p.Warnings = append(p.Warnings, batchWarning(e, p.Batch))
+}
+
+func batchWarning(e Entry, n int) string {
+	if n == 1 {
+		return e.File + ": takes one image at a time, and is run so: export it with a free batch to be faster"
+	}
+	return fmt.Sprintf("%s: takes batches of exactly %d images: export it with a free batch to be faster", e.File, n)
+}
+
 // sizedForTokens returns the model with its input fixed to the size of its images, if the input leaves that open.
 // Only then is the number of patches known.
 func sizedForTokens(m *graph.Model, p backbone.Preprocessing) *graph.Model {
-	if in, err := imageInput(m); err == nil && in.side == 0 && p.Crop > 0 {
-		return graph.Sized(m, in.name, p.Planes(), p.Crop)
+	if in, err := imageInput(m); err == nil && (in.wide == 0 || in.high == 0) && p.Crop > 0 {
+		return graph.Sized(m, in.name, p.Planes(), p.High(), p.Crop)
 	}
 	return m
 }
@@ -154,5 +190,5 @@ func (p *Prepared) Activations(pre backbone.Preprocessing) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return graph.Footprint(m, p.Input, pre.Planes(), pre.Crop)
+	return graph.Footprint(m, p.Input, pre.Planes(), pre.High(), pre.Crop)
 }

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -103,8 +104,22 @@ func orName(places []string, name string) []string {
 	return places
 }
 
-// settle applies the settings to an entry's preprocessing.
+// settle applies the settings to an entry's preprocessing. What is recorded beats a preset, which says less; single
+// settings change it.
 func (b *Backbone) settle(s Settings) (err error) {
+	if s.Preset != "" {
+		p, err := Settings{Preset: s.Preset, Size: &Size{b.Preprocessing.High(), b.Preprocessing.Crop}}.
+			preprocessing(b.Preprocessing)
+		if err != nil {
+			return err
+		}
+		if what := b.Preprocessing.Differs(p); what != "" {
+			b.Warnings = append(b.Warnings, fmt.Sprintf("%s: how its images are prepared is known and kept: %s; the "+
+				"preset %s differs in %s and is not used (change single values with --channels, --mean, …, or record "+
+				"the file again)", b.Name, b.Preprocessing.Describe(), s.Preset, what))
+		}
+		s.Preset = ""
+	}
 	b.Preprocessing, err = s.preprocessing(b.Preprocessing)
 	if s.Output != "" {
 		b.Output = s.Output
@@ -144,6 +159,9 @@ func (b *Backbone) guess(m *graph.Model, s Settings) error {
 	}
 	said := s.Preset != "" || s.Channels != "" || s.Mean != nil || s.Scale != nil
 	switch {
+	case !told && s.Size == nil && s.Crop == nil && (in.high == 0) != (in.wide == 0):
+		return fmt.Errorf("models: %s: input %v leaves one side of its images open: set both with --size, as in "+
+			"--size %dx%d", b.Path, in.info, cmp.Or(in.high, 2*in.wide), cmp.Or(in.wide, 2*in.high))
 	case said || told:
 	case in.planes != 3:
 		return fmt.Errorf("models: %s: input %v has %d channels and %w: "+settingsHelp,
@@ -153,30 +171,34 @@ func (b *Backbone) guess(m *graph.Model, s Settings) error {
 		b.Warnings = append(b.Warnings, fmt.Sprintf("%s: unknown preprocessing: ImageNet's is assumed; "+settingsHelp,
 			b.Path, strings.Join(Presets(), "|")))
 	}
+	if in.planes == 1 && s.Channels == "" {
+		s.Channels = s.greyLike()
+	}
+	if s.Size == nil && s.Crop == nil && (!told || s.Preset != "") && in.high > 0 && in.wide > 0 {
+		s.Size = &Size{in.high, in.wide}
+	}
 	p, err := s.preprocessing(start)
 	if err != nil {
 		return err
-	}
-	if !told || s.Preset != "" {
-		s.size(&p, in.side)
 	}
 	b.Preprocessing = p
 	return in.takes(p)
 }
 
-// image is the only input of a backbone, float32 [N,planes,side,side].
+// image is the only input of a backbone, float32 [N,planes,high,wide].
 type image struct {
-	info         *graph.ValueInfo
-	name         string
-	planes, side int // 0: free
-	batch        int // 0: free
+	info               *graph.ValueInfo
+	name               string
+	planes, high, wide int // 0: free
+	batch              int // 0: free
 }
 
 // imageInput returns the model's input if it takes images.
 func imageInput(m *graph.Model) (image, error) {
 	inputs := m.Graph.DataInputs()
 	if len(inputs) != 1 {
-		return image{}, fmt.Errorf("found %d inputs %v, expected one that takes images", len(inputs), inputs)
+		return image{}, fmt.Errorf("found %d inputs %v, expected one that takes images: winnow runs image encoders "+
+			"alone; export that part of the network", len(inputs), inputs)
 	}
 	in := inputs[0]
 	size := func(i int) int {
@@ -187,25 +209,32 @@ func imageInput(m *graph.Model) (image, error) {
 	}
 	switch {
 	case in.Type != graph.Float32:
-		return image{}, fmt.Errorf("input %v: expected float32", in)
+		return image{}, fmt.Errorf("input %v: expected float32 (or float16)", in)
 	case len(in.Shape) != 4:
 		return image{}, fmt.Errorf("input %v: expected images [N,C,H,W]", in)
-	case size(3) == 3 && size(1) != 3:
-		return image{}, fmt.Errorf("input %v: found [N,H,W,C], expected [N,C,H,W]: export the model with channels "+
-			"first", in)
-	case size(2) != size(3):
-		return image{}, fmt.Errorf("input %v: expected square images", in)
+	case size(1) != 0 && size(1) != 1 && size(1) != 3:
+		return image{}, fmt.Errorf("input %v: found images of %d channels, expected 3 (RGB or BGR) or 1 (grey), as "+
+			"[N,C,H,W] or [N,H,W,C]", in, size(1))
 	}
-	return image{in, in.Name, size(1), size(2), size(0)}, nil
+	return image{in, in.Name, size(1), size(2), size(3), size(0)}, nil
+}
+
+// sizeText is the size of the images, "?" where it is free.
+func (in image) sizeText() string {
+	return fmt.Sprintf("%v×%v", in.info.Shape[2], in.info.Shape[3])
 }
 
 // takes checks the preprocessing against the channels of the input.
 func (in image) takes(p backbone.Preprocessing) error {
-	if in.planes != 0 && in.planes != p.Planes() {
-		return fmt.Errorf("models: input %v takes %d channels, preprocessing %s gives %d: see --channels", in.info,
-			in.planes, p.Channels, p.Planes())
+	if in.planes == 0 || in.planes == p.Planes() {
+		return nil
 	}
-	return nil
+	if in.planes == 1 {
+		return fmt.Errorf("models: input %v takes 1 channels, preprocessing %s gives 3: for its grey images set --channels L, "+
+			"with one number for --mean and for --std, or --preset grey", in.info, p.Channels)
+	}
+	return fmt.Errorf("models: input %v takes %d channels, preprocessing %s gives %d: see --channels", in.info,
+		in.planes, p.Channels, p.Planes())
 }
 
 // fits checks the preprocessing against the channels and the size of the input.
@@ -213,9 +242,9 @@ func (in image) fits(p backbone.Preprocessing) error {
 	if err := in.takes(p); err != nil {
 		return err
 	}
-	if in.side != 0 && in.side != p.Crop {
-		return fmt.Errorf("models: input %v takes images of %d×%d, preprocessing gives %d×%d: the network's vector "+
-			"would not be the same: see --crop", in.info, in.side, in.side, p.Crop, p.Crop)
+	if in.wide != 0 && in.wide != p.Crop || in.high != 0 && in.high != p.High() {
+		return fmt.Errorf("models: input %v takes images of %s, preprocessing gives %s: the network's vector "+
+			"would not be the same: see --size and --crop", in.info, in.sizeText(), p.SizeText())
 	}
 	return nil
 }

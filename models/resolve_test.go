@@ -248,7 +248,7 @@ func TestChanged(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, filepath.Join(dir, "models.json"), dir)
 	path := save(t, "m.onnx", classifier(graph.Free("N"), 3, 224))
-	b, _, err := r.AddFile(path, "m", Settings{Preset: "imagenet"})
+	b, _, err := r.AddFile(path, "m", Settings{Preset: "imagenet"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,11 +329,17 @@ func TestPrepare(t *testing.T) {
 	fixed := classifier(graph.Fixed(4), 3, 224)
 	e := Entry{Name: "f", File: "f.onnx", Preprocessing: presets["imagenet"]}
 	p, err := Prepare(fileOf(e, fixedBatch(4).Marshal()), "")
-	if err != nil || p.Dim != 6 || p.Batch != 4 || len(p.Warnings) != 1 ||
-		!strings.Contains(p.Warnings[0], "exactly 4 images") {
+	if err != nil || p.Dim != 6 || p.Batch != 0 || p.FixedBatch != 4 || len(p.Warnings) != 0 {
 		t.Fatalf("found %+v, %v", p.Warnings, err)
 	}
-	runs(t, &Backbone{Entry: e}, p)
+	free := runs(t, &Backbone{Entry: e}, p)
+	p.Refix(e)
+	if p.Batch != 4 || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "exactly 4 images") {
+		t.Fatalf("found %+v", p.Warnings)
+	}
+	if found := runs(t, &Backbone{Entry: e}, p); !slices.Equal(found.Data, free.Data) {
+		t.Errorf("found %v, %v with a free batch", found.Data, free.Data)
+	}
 	if p, err = Prepare(fileOf(e, fixed.Marshal()), ""); err != nil || p.Batch != 0 || len(p.Warnings) != 0 {
 		t.Fatalf("found %+v, %v, expected any number of images", p.Warnings, err)
 	}
@@ -360,7 +366,7 @@ func TestPrepare(t *testing.T) {
 func TestResNet18(t *testing.T) {
 	r := open(t, filepath.Join(t.TempDir(), "models.json"))
 	path := save(t, "resnet18.onnx", resNet18())
-	b, p, err := r.AddFile(path, "resnet18", Settings{})
+	b, p, err := r.AddFile(path, "resnet18", Settings{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -425,7 +431,7 @@ func TestAddFileRefuses(t *testing.T) {
 		{save(t, "maps.onnx", b.Model()), "maps", "name the feature tensor with --output"},
 		{filepath.Join(t.TempDir(), "none.onnx"), "none", "no such file"},
 	} {
-		if _, _, err := r.AddFile(c.file, c.name, Settings{Preset: "imagenet"}); err == nil ||
+		if _, _, err := r.AddFile(c.file, c.name, Settings{Preset: "imagenet"}, nil); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: found %v, expected %q", c.name, err, c.want)
 		}

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,7 +18,8 @@ type Settings struct {
 	Resize        *int
 	Fit           string // one of backbone.Fits; "": as in the preset or entry
 	Exact         *bool
-	Crop          *int
+	Crop          *int  // side of a square
+	Size          *Size // of the network's input; the resize follows in proportion
 	Interpolation string
 	Channels      string
 	Scale         *float64
@@ -28,7 +30,10 @@ type Settings struct {
 }
 
 // settingsHelp names the flags that set the preprocessing.
-const settingsHelp = "set it with --preset %s, or --channels, --resize, --crop, --scale, --mean and --std"
+const settingsHelp = "set it with --preset %s, or --channels, --resize, --size, --scale, --mean and --std"
+
+// Size is the size of a network's input, pixels.
+type Size struct{ High, Wide int }
 
 // Presets returns the names of the presets, sorted.
 func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
@@ -44,9 +49,17 @@ func (s Settings) preprocessing(p backbone.Preprocessing) (backbone.Preprocessin
 		}
 		p = presets[s.Preset]
 	}
+	if s.Crop != nil && s.Size != nil {
+		return p, errors.New("models: found both a crop and a size, expected one of them")
+	}
+	if s.Crop != nil {
+		p = p.WithSize(*s.Crop, *s.Crop)
+	}
+	if s.Size != nil {
+		p = s.sized(p)
+	}
 	set(&p.Resize, s.Resize)
 	set(&p.Exact, s.Exact)
-	set(&p.Crop, s.Crop)
 	if s.Exact != nil && *s.Exact {
 		p.Long = false
 	}
@@ -75,21 +88,25 @@ func (s Settings) preprocessing(p backbone.Preprocessing) (backbone.Preprocessin
 
 // Shaped reports whether the settings say how an image becomes the network's square.
 func (s Settings) Shaped() bool {
-	return s.Fit != "" || s.Resize != nil || s.Exact != nil || s.Crop != nil
+	return s.Fit != "" || s.Resize != nil || s.Exact != nil || s.Crop != nil || s.Size != nil
 }
 
-// size sets crop and resize for a network whose input side differs from the preset's, in proportion, unless the
-// user set them.
-func (s Settings) size(p *backbone.Preprocessing, side int) {
-	if side <= 0 || side == p.Crop || s.Crop != nil {
-		return
+// sized returns p with the wanted size of the network's input, and the resize in proportion.
+func (s Settings) sized(p backbone.Preprocessing) backbone.Preprocessing {
+	was := p.Crop
+	p = p.WithSize(s.Size.Wide, s.Size.High)
+	p.Resize = (p.Resize*p.Crop + was/2) / was
+	return p
+}
+
+// greyLike returns "L" if the preset treats all colours alike, so that it is also one for grey images, else "".
+func (s Settings) greyLike() string {
+	p, ok := presets[s.Preset]
+	alike := func(v [3]float32) bool { return v[0] == v[1] && v[1] == v[2] }
+	if ok && (alike(p.Mean) || len(s.Mean) == 1) && (alike(p.Std) || len(s.Std) == 1) {
+		return "L"
 	}
-	if s.Resize == nil && (s.Fit == "squash" || s.Fit == "long") {
-		p.Resize = side
-	} else if s.Resize == nil {
-		p.Resize = (p.Resize*side + p.Crop/2) / p.Crop
-	}
-	p.Crop = side
+	return ""
 }
 
 func set[T any](dst *T, v *T) {

@@ -74,7 +74,7 @@ type walk struct {
 
 // through are the operators that may follow a classifier; Add and Mul only with a constant.
 var through = []string{"Softmax", "LogSoftmax", "Sigmoid", "Reshape", "Flatten", "Dropout", "Identity", "Squeeze",
-	"Unsqueeze", "Cast", "Transpose", "Gather", "Slice", "ArgMax", "TopK"}
+	"Unsqueeze", "Cast", "Transpose", "Gather", "Slice", "ArgMax", "TopK", "QuantizeLinear", "DequantizeLinear"}
 
 // back follows a tensor back to the classifier it comes from.
 func (w *walk) back(tensor string) (Feature, bool) {
@@ -85,16 +85,18 @@ func (w *walk) back(tensor string) (Feature, bool) {
 			return Feature{}, false
 		}
 		switch {
-		case n.is("Gemm"):
-			return Feature{w.input(n, 0), fmt.Sprintf("input of the last Gemm, %q", n.Outputs[0])}, true
-		case n.is("MatMul") && w.constant(n.input(1)):
-			return Feature{n.input(0), fmt.Sprintf("input of the last MatMul, %q", n.Outputs[0])}, true
-		case n.is("Conv"):
+		case n.is("Gemm") || n.key() == microsoft+"QGemm":
+			return Feature{w.input(n, 0), fmt.Sprintf("input of the last %s, %q", n.Op, n.Outputs[0])}, true
+		case n.is("MatMul", "QLinearMatMul", "MatMulInteger") && w.constant(n.input(weightsAt(n))):
+			return Feature{w.input(n, 0), fmt.Sprintf("input of the last %s, %q", n.Op, n.Outputs[0])}, true
+		case n.is("Mul") && w.scales(n): // of a dynamically quantised product
+		case n.is("Conv", "QLinearConv"):
 			if !w.classifies(n, softmax, averaged) {
 				return Feature{}, false
 			}
 			return Feature{w.input(n, 0), fmt.Sprintf("input of the 1×1 Conv that classifies, %q", n.Outputs[0])}, true
-		case n.is("GlobalAveragePool", "AveragePool", "ReduceMean") && !averaged:
+		case !averaged && (n.is("GlobalAveragePool", "AveragePool", "ReduceMean") ||
+			n.key() == microsoft+"QLinearGlobalAveragePool"):
 			averaged = true
 		case n.is("Relu") && averaged:
 		case n.is("Add", "Mul", "Sub", "Div") && w.constant(n.input(1)):
@@ -113,7 +115,7 @@ func (w *walk) back(tensor string) (Feature, bool) {
 
 // classifies reports whether a convolution is a classifier (see [FeatureTensor]).
 func (w *walk) classifies(n *Node, softmax, averaged bool) bool {
-	filters := w.facts[n.input(1)].shape
+	filters := w.facts[n.input(weightsAt(n))].shape
 	if len(filters) != 4 || filters[2] != Fixed(1) || filters[3] != Fixed(1) || n.Int("group", 1) != 1 {
 		return false
 	}
@@ -132,7 +134,8 @@ func (w *walk) constant(name string) bool {
 			return true
 		}
 		n := w.makers[name]
-		if n == nil || !n.is("Constant", "Identity", "Transpose", "Reshape", "Cast") {
+		if n == nil || !n.is("Constant", "Identity", "Transpose", "Reshape", "Cast", "DequantizeLinear",
+			"QuantizeLinear") {
 			return false
 		}
 		if n.is("Constant") {
@@ -143,12 +146,30 @@ func (w *walk) constant(name string) bool {
 	return false
 }
 
-// input returns a node's input before any dropout, which does nothing in a trained model.
+// weightsAt returns which of a node's inputs is its weights.
+func weightsAt(n *Node) int {
+	if at := quantisedInputs[n.key()].weights; at > 0 {
+		return at
+	}
+	return 1
+}
+
+// scales reports whether a Mul gives the integers of a MatMulInteger their scale.
+func (w *walk) scales(n *Node) bool {
+	c := w.makers[n.input(0)]
+	if c == nil || !c.is("Cast") {
+		return false
+	}
+	product := w.makers[c.input(0)]
+	return product != nil && product.is("MatMulInteger")
+}
+
+// input returns a node's input before any dropout, which does nothing in a trained model, and before it was quantised.
 func (w *walk) input(n *Node, i int) string {
 	name := n.input(i)
 	for range len(w.makers) {
 		d := w.makers[name]
-		if d == nil || !d.is("Dropout", "Identity") {
+		if d == nil || !d.is("Dropout", "Identity", "DynamicQuantizeLinear") {
 			break
 		}
 		name = d.input(0)
@@ -163,7 +184,8 @@ func (w *walk) input(n *Node, i int) string {
 //	[N,C,H,W]    averaged over height and width, flattened
 //	[N,T,C]      the first of T tokens, the class token of a vision transformer
 //
-// A name in [Choices] selects both the tensor and what is made of it. Vector returns the cut model, the name of
+// Elements of 16 bits and quantised ones become float32. A name in [Choices] selects both the tensor and what is made
+// of it. Vector returns the cut model, the name of
 // its only output, and the vector's length, or 0 if that is only known at run time. A tensor of unknown shape
 // is left unchanged.
 func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err error) {
@@ -175,8 +197,9 @@ func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err er
 	if err != nil {
 		return nil, "", 0, err
 	}
-	shape := cut.Graph.Outputs[0].Shape
+	shape, kind := cut.Graph.Outputs[0].Shape, cut.Graph.Outputs[0].Type
 	b := Extend(cut)
+	tensor = b.asFloat32(tensor, kind)
 	output = tensor
 	switch len(shape) {
 	case 2:
@@ -190,7 +213,8 @@ func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err er
 		output = b.NodeTo(b.Fresh("features"), "Flatten", []string{tensor}, Int("axis", 1))
 	default:
 		if shape == nil {
-			return cut, tensor, 0, nil
+			b.SetOutputs(tensor)
+			return b.Model(), tensor, 0, nil
 		}
 		return nil, "", 0, fmt.Errorf("graph: tensor %q: found shape %v, expected one vector an image: [N,D], "+
 			"[N,C,H,W] or [N,T,C]", tensor, shape)

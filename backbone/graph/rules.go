@@ -29,6 +29,16 @@ var rules = map[string]rule{
 	"Conv": conv, "MaxPool": pool, "AveragePool": pool, "LpPool": pool,
 	"GlobalAveragePool": globalPool, "GlobalMaxPool": globalPool, "GlobalLpPool": globalPool,
 
+	// Quantised.
+	"QuantizeLinear": quantise, "DequantizeLinear": dequantise, "DynamicQuantizeLinear": dynamicQuantise,
+	"QLinearConv": on(conv, 0, 0, 3), "ConvInteger": on(conv, Int32, 0, 1),
+	"QLinearMatMul": on(matMul, 0, 0, 3), "MatMulInteger": on(matMul, Int32, 0, 1),
+	microsoft + "QGemm":      on(gemm, 0, 0, 3),
+	microsoft + "QLinearAdd": on(broadcast, 0, 0, 3), microsoft + "QLinearMul": on(broadcast, 0, 0, 3),
+	microsoft + "QLinearGlobalAveragePool": globalPool, microsoft + "QLinearAveragePool": pool,
+	microsoft + "QLinearLeakyRelu": same, microsoft + "QLinearSigmoid": same, microsoft + "QLinearSoftmax": same,
+	microsoft + "QLinearReduceMean": on(reduce, 0, 0), microsoft + "QLinearConcat": quantisedConcat,
+
 	// Over axes.
 	"ReduceMean": reduce, "ReduceSum": reduce, "ReduceMax": reduce, "ReduceMin": reduce, "ReduceProd": reduce,
 	"ReduceL1": reduce, "ReduceL2": reduce, "ReduceLogSum": reduce, "ReduceLogSumExp": reduce,

@@ -40,6 +40,7 @@ type Live struct {
 	tail   []int64 // sizes after D in the output, each 1
 	sizes  []int   // floats per image in each data input
 	data   []string
+	single bool // the model takes one image at a time
 
 	params, state []*features.Param
 	dims          map[string][]int64 // shapes of params and state in ONNX
@@ -88,7 +89,7 @@ func (h *held) view(shape []int64) error {
 }
 
 // NewLive loads a derivative. Its data inputs must be float32 with the images along the first axis, its output
-// float32 [n,D] or [n,D,1,1], its weights float32.
+// float32 [n,D] or [n,D,1,1], its weights float32. If an input states a single image, the network takes one at a time.
 func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err error) {
 	l := &Live{
 		rt: rt, d: d, options: SessionOptions{Threads: o.Threads},

@@ -21,6 +21,9 @@ func (l *Live) checkForward(dst blas32.General, inputs [][]float32, n int) error
 			"expected at least one in %d inputs into %d×%d",
 			n, len(inputs), dst.Rows, dst.Cols, len(l.sizes), n, l.dim)
 	}
+	if l.single && n > 1 {
+		return fmt.Errorf("ort: live: found %d images, the network takes one at a time", n)
+	}
 	for i, x := range inputs {
 		if len(x) != n*l.sizes[i] {
 			return fmt.Errorf("ort: live: input %q: found %d floats, expected %d images of %d",

@@ -79,7 +79,10 @@ func (l *Live) readShapes(fed map[string]*graph.ValueInfo) error {
 		if fed[in.Name] == nil {
 			continue
 		}
-		rest, size, err := perImage(fed, in.Name)
+		if len(in.Shape) > 0 && in.Shape[0] == graph.Fixed(1) {
+			l.single = true
+		}
+		rest, size, err := perImage(fed, in.Name, l.single)
 		if err != nil {
 			return err
 		}
@@ -90,19 +93,23 @@ func (l *Live) readShapes(fed map[string]*graph.ValueInfo) error {
 		l.shapes.types[out.Name] = ElementType(out.Type)
 	}
 	l.shapes.saved = append(slices.Clone(l.d.Saved), l.d.Output)
-	known, err := l.shapes.of(2)
+	count := 2
+	if l.single {
+		count = 1
+	}
+	known, err := l.shapes.of(count)
 	if err != nil {
 		return err
 	}
 	shape, ok := known[l.d.Output]
-	bad := !ok || len(shape) < 2 || len(shape) > 4 || shape[0] != 2 || l.shapes.types[l.d.Output] != Float
+	bad := !ok || len(shape) < 2 || len(shape) > 4 || shape[0] != int64(count) || l.shapes.types[l.d.Output] != Float
 	for i := 2; i < len(shape); i++ {
 		bad = bad || shape[i] != 1
 	}
 	if bad {
-		return fmt.Errorf("ort: live: output %q of 2 images is %v %s, "+
+		return fmt.Errorf("ort: live: output %q of %d images is %v %s, "+
 			"expected one float32 vector an image: [n,D] or [n,D,1,1]",
-			l.d.Output, l.shapes.types[l.d.Output], shapeText(shape))
+			l.d.Output, count, l.shapes.types[l.d.Output], shapeText(shape))
 	}
 	l.dim, l.tail = int(shape[1]), shape[2:]
 	return nil

@@ -26,7 +26,7 @@ func NewPrefix(rt *Runtime, frozen *graph.Model, outputs []string) (*Prefix, err
 	p := &Prefix{}
 	facts := graph.Infer(frozen)
 	for _, in := range frozen.Graph.DataInputs() {
-		dims, size, err := perImage(facts, in.Name)
+		dims, size, err := perImage(facts, in.Name, false)
 		if err != nil {
 			return nil, err
 		}
@@ -35,7 +35,7 @@ func NewPrefix(rt *Runtime, frozen *graph.Model, outputs []string) (*Prefix, err
 	}
 	var wanted []string
 	for _, name := range outputs {
-		dims, size, err := perImage(facts, name)
+		dims, size, err := perImage(facts, name, false)
 		if err != nil {
 			return nil, err
 		}
@@ -58,10 +58,11 @@ func NewPrefix(rt *Runtime, frozen *graph.Model, outputs []string) (*Prefix, err
 	return p, nil
 }
 
-// perImage returns the sizes after the first axis of a tensor with one row per image, and their product.
-func perImage(facts map[string]*graph.ValueInfo, name string) ([]int64, int, error) {
+// perImage returns the sizes after the first axis of a tensor with one row per image, and their product. With one it may
+// state that it takes a single image.
+func perImage(facts map[string]*graph.ValueInfo, name string, one bool) ([]int64, int, error) {
 	v := facts[name]
-	if v == nil || v.Type != graph.Float32 || len(v.Shape) < 1 || v.Shape[0].Known() {
+	if v == nil || v.Type != graph.Float32 || len(v.Shape) < 1 || v.Shape[0].Known() && !one {
 		return nil, 0, fmt.Errorf("ort: live: tensor %q: found %v, "+
 			"expected float32 with a free number of images along its first axis", name, v)
 	}

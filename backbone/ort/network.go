@@ -146,13 +146,37 @@ func fits(shape, want []int64) bool {
 
 // tryShape finds the output's shape by running one black image: some models leave it open.
 func (n *Network) tryShape() ([]int64, error) {
-	rows := max(n.batch, 1)
+	return n.shapeOf(max(n.batch, 1))
+}
+
+// shapeOf runs black images.
+func (n *Network) shapeOf(rows int) ([]int64, error) {
 	n.in[0] = Float32s(make([]float32, rows*n.pixels()), n.inputShape(rows)...)
 	n.out[0] = Tensor{}
 	if err := n.session.Run(n.in, n.out); err != nil {
 		return nil, err
 	}
 	return n.out[0].Shape, nil
+}
+
+// OutputShape runs two black images and returns the shape of an output, for tensors whose shape a model does not tell.
+// The first size is -1 if it is the number of images.
+func OutputShape(rt *Runtime, model []byte, output string, in NetworkInput) ([]int64, error) {
+	s, err := rt.NewSession(model, SessionOptions{Outputs: []string{output}, Folder: in.Folder})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	n := &Network{session: s, input: in, in: make([]Tensor, 1), out: make([]Tensor, 1)}
+	rows := 2
+	if x := s.ins[0]; len(x.Shape) > 0 && x.Shape[0] > 0 {
+		rows = int(x.Shape[0])
+	}
+	shape, err := n.shapeOf(rows)
+	if err == nil && len(shape) > 0 && shape[0] == int64(rows) && rows == 2 {
+		shape[0] = -1
+	}
+	return shape, err
 }
 
 func (n *Network) setDim(name string, shape []int64) error {

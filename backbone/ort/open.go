@@ -2,6 +2,7 @@ package ort
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -58,6 +59,16 @@ func Open(cfg Config) (*Runtime, error) {
 		serve()
 	}
 	return b.runtime, nil
+}
+
+// CPU returns the runtime that computes the process's matrix products, opened as [Prefer] says if it is not open yet.
+func CPU() (*Runtime, error) {
+	if b := current(); b != nil && !b.closed() {
+		return b.runtime, nil
+	}
+	fast.mu.Lock()
+	defer fast.mu.Unlock()
+	return nil, cmp.Or(fast.err, errors.New("ort: the runtime was closed"))
 }
 
 func openProducts(cfg Config) (*BLAS, error) {

@@ -16,6 +16,7 @@ import (
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/models"
+	"winnow/models/trial"
 	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/search"
@@ -194,7 +195,7 @@ const HeadSumKey = "winnow.head_sha256"
 
 // prepare cuts the model and fills in the embedder's identity.
 func (e *Embedder) prepare(output string) (err error) {
-	if e.cut, err = models.Prepare(e.Backbone, output); err != nil {
+	if e.cut, err = trial.Prepare(e.Backbone, output); err != nil {
 		return err
 	}
 	p := e.Backbone.Preprocessing

@@ -7,6 +7,7 @@ import (
 	"winnow/datasets"
 	"winnow/internal/hint"
 	"winnow/models"
+	"winnow/models/trial"
 	"winnow/run/extraction"
 	"winnow/run/folder"
 )
@@ -45,7 +46,7 @@ func Join(r *folder.Run, model, winnow string) (j Joined, err error) {
 	if err != nil {
 		return j, err
 	}
-	if j.cut, err = models.Prepare(j.Backbone, r.Store.Key.Output); err != nil {
+	if j.cut, err = trial.Prepare(j.Backbone, r.Store.Key.Output); err != nil {
 		return j, err
 	}
 	about, err := j.about(winnow)

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"winnow/backbone"
-	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
+	"winnow/models/trial"
 )
 
 // BackboneOf finds the model that made a store: the one named, which must have its sha256, or any that has it. The
@@ -45,12 +45,6 @@ func BackboneBy(sum, preprocessing, whose, name string, places ...string) (*mode
 	return b, nil
 }
 
-// Input describes the images that a network, cut at its features, takes after a preprocessing.
-func Input(cut *models.Prepared, p backbone.Preprocessing) ort.NetworkInput {
-	return ort.NetworkInput{Name: cut.Input, Channels: p.Planes(), Height: p.High(), Width: p.Crop,
-		Folder: cut.Folder}
-}
-
 // OpenBackbone finds a model by name or file and cuts it at its features. Both may bring warnings.
 func OpenBackbone(name string, settings models.Settings) (*models.Backbone, *models.Prepared, error) {
 	registry, err := models.OpenDefault()
@@ -61,6 +55,6 @@ func OpenBackbone(name string, settings models.Settings) (*models.Backbone, *mod
 	if err != nil {
 		return nil, nil, err
 	}
-	cut, err := models.Prepare(b, settings.Output)
+	cut, err := trial.Prepare(b, settings.Output)
 	return b, cut, err
 }

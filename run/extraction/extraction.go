@@ -20,6 +20,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/regular"
 	"winnow/models"
+	"winnow/models/trial"
 )
 
 // Extraction says which store to make. Backbone, images and settings have been found and checked.
@@ -194,7 +195,10 @@ func (e *Extraction) load(h Host) (*ort.Runtime, ort.Networks, error) {
 		return nil, nil, err
 	}
 	e.settleBatch(h, rt)
-	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor, Input(e.Cut, e.Config.Preprocessing))
+	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor, trial.Input(e.Cut, e.Config.Preprocessing))
+	if err != nil {
+		err = trial.Refused(e.Model, err)
+	}
 	return rt, net, err
 }
 

@@ -15,6 +15,7 @@ import (
 	"winnow/internal/fetch"
 	"winnow/internal/hint"
 	"winnow/models"
+	"winnow/models/trial"
 )
 
 // Options say where a backbone's file comes from, and where reports go.
@@ -80,7 +81,7 @@ func there(r *models.Registry, e models.Entry) (*Got, error) {
 		return nil, hint.With(err, "move that file away and run the same command again, or record it under another "+
 			"name: winnow models add --name NAME FILE")
 	}
-	p, err := models.Prepare(b, "")
+	p, err := trial.Prepare(b, "")
 	return &Got{b, p, true}, err
 }
 
@@ -181,7 +182,7 @@ func record(r *models.Registry, e models.Entry, path string) (*Got, error) {
 		}
 		return got, err
 	}
-	b, p, err := r.AddFile(path, e.Name, models.Settings{})
+	b, p, err := r.AddFile(path, e.Name, models.Settings{}, trial.Add)
 	return &Got{Backbone: b, Cut: p}, err
 }
 

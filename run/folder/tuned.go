@@ -19,6 +19,7 @@ import (
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/models"
+	"winnow/models/trial"
 	"winnow/run/config"
 	"winnow/run/extraction"
 )
@@ -99,7 +100,7 @@ func (r *Run) tunedName() string {
 // unless one holds them all.
 func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.HeadMeta, splits []string) (
 	*features.Store, error) {
-	cut, err := models.Prepare(b, meta.Output)
+	cut, err := trial.Prepare(b, meta.Output)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package tuning
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -92,7 +93,7 @@ func (m *Images) Encoder(h *head.Head, images blas32.General) (selective.Encoder
 	rows := features.AllRows(images.Rows)
 	return live.New(live.Config{
 		Network: m.on.net, Inputs: inputs, Head: h, Labels: rows, IDs: rows, Batch: images.Rows,
-		Chunk: m.on.Settings.Chunk, Resting: m.in.Resting,
+		Chunk: m.on.chunk(), Resting: m.in.Resting,
 	})
 }
 
@@ -152,8 +153,9 @@ func (a *average) EmbedInto(dst, images blas32.General) error {
 	}
 	a.x = features.Resize(a.x, images.Rows, net.Dim())
 	sizes := net.Inputs()
-	for from := 0; from < images.Rows; from += a.of.in.Batch {
-		n := min(a.of.in.Batch, images.Rows-from)
+	step := cmp.Or(a.of.on.Cut.Batch, a.of.in.Batch)
+	for from := 0; from < images.Rows; from += step {
+		n := min(step, images.Rows-from)
 		part := make([][]float32, len(fed))
 		for i, size := range sizes {
 			part[i] = fed[i][from*size : (from+n)*size]

@@ -28,6 +28,10 @@ func (t *Live) choose() (err error) {
 	if t.weights, err = gradient.Choose(m, t.Cut.Tensor, t.Settings.Weights); err != nil {
 		return hint.With(err, "winnow models show %s says how large the stages are", t.Backbone.Name)
 	}
+	if t.Cut.Batch == 1 { // what is between the parts need not have the image along its first axis
+		t.live = m
+		return t.differentiate(false)
+	}
 	if t.frozen, t.live, _, err = gradient.Split(m, t.Cut.Tensor, t.weights); err != nil {
 		return err
 	}
@@ -89,8 +93,16 @@ func (t *Live) load(ctx context.Context, set features.Set) error {
 func (t *Live) encoder(net *ort.Live, inputs live.Inputs, h *head.Head, in Input) (Encoder, error) {
 	return live.New(live.Config{
 		Network: net, Inputs: inputs, Head: h, Labels: in.Train.Labels, IDs: in.Train.IDs, Batch: in.Batch, Raw: in.Raw,
-		Chunk: t.Settings.Chunk, Resting: in.Resting,
+		Chunk: t.chunk(), Resting: in.Resting,
 	})
+}
+
+// chunk returns how many images go through the network at once; 0: all.
+func (t *Live) chunk() int {
+	if t.Cut.Batch > 0 {
+		return t.Cut.Batch
+	}
+	return t.Settings.Chunk
 }
 
 // peerEncoder loads a second network, which starts from the weights of the first. If those were drawn, it shuffles

@@ -12,6 +12,7 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
+	"winnow/models/trial"
 	"winnow/run/config"
 	"winnow/run/extraction"
 )
@@ -109,7 +110,7 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 			return err
 		}
 	}
-	if c.Cut, err = models.Prepare(c.Backbone, output); err != nil {
+	if c.Cut, err = trial.Prepare(c.Backbone, output); err != nil {
 		return err
 	}
 	for _, line := range slices.Concat(c.Backbone.Warnings, c.Cut.Warnings) {

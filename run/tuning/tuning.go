@@ -12,6 +12,7 @@ import (
 	"winnow/backbone/graph/gradient"
 	"winnow/backbone/live"
 	"winnow/backbone/ort"
+	"winnow/internal/hint"
 	"winnow/models"
 	"winnow/models/architecture"
 	"winnow/run/config"
@@ -52,9 +53,9 @@ type Live struct {
 // New checks everything about a backbone's training that can be checked before a network runs.
 func New(cfg Config) (*Live, error) {
 	t := &Live{Config: cfg}
-	if t.Cut.Batch > 0 {
-		return nil, fmt.Errorf("finetune: %s takes batches of exactly %d images, expected a network of any batch size",
-			t.Backbone.Name, t.Cut.Batch)
+	if t.Cut.Batch > 1 {
+		return nil, fmt.Errorf("finetune: %s takes batches of exactly %d images, expected a network of any batch size "+
+			"or of one image at a time", t.Backbone.Name, t.Cut.Batch)
 	}
 	if t.Cut.Folder != "" {
 		return nil, fmt.Errorf("finetune: %s: found %d bytes, expected a network of at most 2 GiB", t.Backbone.Name,
@@ -63,6 +64,17 @@ func New(cfg Config) (*Live, error) {
 	m, err := graph.Read(t.Cut.Model)
 	if err != nil {
 		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
+	}
+	if op := graph.Quantised(m); op != "" {
+		return nil, hint.With(fmt.Errorf("finetune: %s is quantised (%s): its weights are integers, which gradients "+
+			"cannot move", t.Backbone.Name, op), "fine-tune the network that it was made from; with this one, train a "+
+			"head alone")
+	}
+	if graph.Half(m) {
+		if m, err = graph.Lift(m); err != nil {
+			return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
+		}
+		t.Note("%s computes with float16: it is trained, and saved, in float32", t.Backbone.Name)
 	}
 	t.model = gradient.Untie(m)
 	norm, fresh := normStatistics(t.model.Graph)
@@ -73,6 +85,13 @@ func New(cfg Config) (*Live, error) {
 			t.Settings.BatchNorm = config.TrainNorm
 			t.Note("batch normalization learns its statistics: those of %s are as drawn", t.Backbone.Name)
 		}
+	}
+	if t.Cut.Batch == 1 {
+		if norm && t.Settings.BatchNorm == config.TrainNorm {
+			return nil, fmt.Errorf("finetune: %s takes one image at a time, and batch normalization cannot learn its "+
+				"statistics from one", t.Backbone.Name)
+		}
+		t.Note("%s takes one image at a time: the gradients of a batch are added up", t.Backbone.Name)
 	}
 	return t, t.choose()
 }

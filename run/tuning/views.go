@@ -10,8 +10,8 @@ import (
 	"winnow/backbone/live"
 	"winnow/backbone/ort"
 	"winnow/features"
+	"winnow/models/trial"
 	"winnow/run/config"
-	"winnow/run/extraction"
 )
 
 const (
@@ -47,7 +47,7 @@ func (t *Live) CompareViews(ctx context.Context, set features.Set) (v Views, err
 	if err != nil {
 		return v, err
 	}
-	net, err := ort.NewNetwork(t.rt, t.model.Marshal(), t.Cut.Tensor, extraction.Input(t.Cut, p))
+	net, err := ort.NewNetwork(t.rt, t.model.Marshal(), t.Cut.Tensor, trial.Input(t.Cut, p))
 	if err != nil {
 		return v, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/models"
+	"winnow/models/trial"
 	"winnow/run/fetching"
 )
 
@@ -113,7 +114,7 @@ func get(ctx context.Context, p *term.Program, r *models.Registry, o Options) er
 }
 
 func add(_ context.Context, p *term.Program, r *models.Registry, o Options) error {
-	b, cut, err := r.AddFile(o.Argument, o.Name, o.Settings)
+	b, cut, err := r.AddFile(o.Argument, o.Name, o.Settings, trial.Add)
 	if err != nil {
 		return err
 	}

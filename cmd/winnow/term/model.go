@@ -21,6 +21,8 @@ func PreprocessingFlags() []cli.Flag {
 				"distorted), short (crop the middle), long (the whole picture, padded with black)"},
 		&cli.BoolFlag{Name: "exact", DefaultText: theModels, Usage: "resize to a square without keeping the aspect"},
 		&cli.IntFlag{Name: "crop", DefaultText: theModels, Usage: "side of the network's input, `PIXELS`"},
+		&cli.GenericFlag{Name: "size", Value: new(models.Size), DefaultText: theModels,
+			Usage: "`HEIGHTxWIDTH` of the network's input (256x128) if its file leaves it open; a resize follows"},
 		&cli.StringFlag{Name: "interpolation", Usage: "`WAY` to resize: bilinear, bicubic or lanczos"},
 		&cli.StringFlag{Name: "channels", Usage: "`ORDER` of the colours: RGB, BGR or L (grey)"},
 		&cli.Float64Flag{Name: "scale", DefaultText: theModels,
@@ -39,6 +41,10 @@ func ModelSettings(c *cli.Context) models.Settings {
 	}
 	if r, ok := c.Generic("resize").(*models.Resize); ok {
 		s.Resize, s.Fit = r.Pixels, r.Fit
+	}
+	if size := new(models.Size); c.IsSet("size") {
+		*size = *c.Generic("size").(*models.Size)
+		s.Size = size
 	}
 	s.Exact, s.Crop, s.Scale = Given(c, "exact", c.Bool), Given(c, "crop", c.Int), Given(c, "scale", c.Float64)
 	if c.IsSet("mean") {

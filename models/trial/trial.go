@@ -1,0 +1,199 @@
+// Package trial runs a backbone on a few images before it is used: whether it runs at all, whether it may take any
+// number of images where its file states a fixed one, and which shape a tensor has that the graph does not tell.
+package trial
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/backbone"
+	"winnow/backbone/graph"
+	"winnow/backbone/ort"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/models"
+)
+
+// The largest difference, relative to the largest number of a vector, between a network that takes any number of images
+// and the same network with the batch of its file. Rounding in another order explains 1e-6 in float32.
+const (
+	sameLimit     = 1e-4
+	sameHalfLimit = 5e-3 // for networks with float16 inside, whose rounding is 2⁻¹¹
+)
+
+// Prepare is [models.Prepare], with what only a run can tell. A network whose file states a batch takes any number of
+// images only if it gives the same vectors for three images at once, for one, and in its own batch; otherwise it keeps
+// its batch. A tensor whose shape the graph does not tell is looked at.
+func Prepare(b *models.Backbone, output string) (*models.Prepared, error) {
+	p, err := models.Prepare(b, output)
+	if err != nil {
+		return nil, err
+	}
+	if p.Dim == 0 {
+		if p, err = look(b, p, output); err != nil {
+			return nil, err
+		}
+	}
+	if p.Fixed == nil || b.Freed && (output == "" || output == b.Output) {
+		return p, nil
+	}
+	key := b.SHA256 + "\n" + p.Cut + "\n" + b.Preprocessing.Key()
+	same, known := proved.Load(key)
+	if !known {
+		rt, err := ort.CPU()
+		if err != nil { // nothing can run; whoever runs it says so
+			p.Refix(b.Entry)
+			return p, nil
+		}
+		same = alike(rt, b.Preprocessing, p) == nil
+		proved.Store(key, same)
+	}
+	if same == false {
+		p.Refix(b.Entry)
+	}
+	return p, nil
+}
+
+// proved remembers what was found, for the time of the process.
+var proved sync.Map
+
+// Add prepares a backbone that is to be recorded, and runs two images through it: nothing is recorded that cannot be
+// used. What it finds out about the batch is recorded with the backbone.
+func Add(b *models.Backbone) (*models.Prepared, error) {
+	p, err := Prepare(b, "")
+	if err != nil {
+		return nil, err
+	}
+	warning, err := check(b, p)
+	if err != nil {
+		return nil, err
+	}
+	if warning != "" {
+		p.Warnings = append(p.Warnings, warning)
+	}
+	b.Freed = p.Fixed != nil && warning == ""
+	return p, nil
+}
+
+// check runs two images through a backbone. It returns an error that says why the backbone cannot be used, or a
+// warning if there is no runtime to try it with.
+func check(b *models.Backbone, p *models.Prepared) (warning string, err error) {
+	rt, err := ort.CPU()
+	if err != nil {
+		return fmt.Sprintf("%s: not tried on images: %v", b.Name, err), nil
+	}
+	net, err := ort.NewNetwork(rt, p.Model, p.Tensor, Input(p, b.Preprocessing))
+	if err != nil {
+		return "", Refused(b, err)
+	}
+	defer net.Close()
+	z := features.NewMatrix(2, net.Dim())
+	if err := net.Infer(z, pictures(b.Preprocessing, 2), 2); err != nil {
+		return "", Refused(b, err)
+	}
+	for _, v := range z.Data {
+		if v-v != 0 {
+			return "", fmt.Errorf("models: %s: its features of random pictures hold %v, expected finite numbers", b.File, v)
+		}
+	}
+	return "", nil
+}
+
+// Refused explains an error of the runtime.
+func Refused(b *models.Backbone, err error) error {
+	return hint.With(fmt.Errorf("models: %s: ONNX Runtime does not run it: %w", b.File, err),
+		"winnow models show FILE lists other tensors for --output; a network made for other images needs their --size; "+
+			"operators that this ONNX Runtime lacks need another export")
+}
+
+// Input describes the images that a prepared network takes.
+func Input(p *models.Prepared, pre backbone.Preprocessing) ort.NetworkInput {
+	return ort.NetworkInput{Name: p.Input, Channels: pre.Planes(), Height: pre.High(), Width: pre.Crop, Folder: p.Folder}
+}
+
+// look runs a network to learn the shape of its feature tensor, and prepares it again.
+func look(b *models.Backbone, p *models.Prepared, output string) (*models.Prepared, error) {
+	rt, err := ort.CPU()
+	if err != nil {
+		return p, nil // whoever runs it says so
+	}
+	shape, err := ort.OutputShape(rt, p.Model, p.Tensor, Input(p, b.Preprocessing))
+	if err != nil {
+		return nil, Refused(b, err)
+	}
+	seen := *b
+	seen.Seen = &graph.ValueInfo{Name: p.Cut, Type: graph.Float32, Shape: graph.ShapeOf(shape...)}
+	q, err := models.Prepare(&seen, output)
+	if err != nil || q.Dim > 0 {
+		return q, err
+	}
+	return p, nil
+}
+
+// alike returns an error unless the network computes the same as before its batch was freed.
+func alike(rt *ort.Runtime, pre backbone.Preprocessing, p *models.Prepared) error {
+	const n = 3
+	pixels := pictures(pre, n)
+	run := func(model []byte, n int) (blas32.General, error) {
+		net, err := ort.NewNetwork(rt, model, p.Tensor, Input(p, pre))
+		if err != nil {
+			return blas32.General{}, err
+		}
+		defer net.Close()
+		z := features.NewMatrix(n, net.Dim())
+		return z, net.Infer(z, pixels[:n*pre.Size()], n)
+	}
+	want, err := run(p.Fixed, n)
+	if err != nil {
+		return err
+	}
+	limit := sameLimit
+	if p.Half {
+		limit = sameHalfLimit
+	}
+	for _, count := range []int{n, 1} {
+		found, err := run(p.Model, count)
+		if err != nil {
+			return err
+		}
+		for i := range count {
+			if d := difference(features.Row(found, i), features.Row(want, i)); !(d <= limit) {
+				return fmt.Errorf("image %d of %d: the vectors differ by %.2g", i, count, d)
+			}
+		}
+	}
+	return nil
+}
+
+// difference returns the largest difference of two vectors, relative to the largest number of want.
+func difference(found, want []float32) float64 {
+	if len(found) != len(want) {
+		return math.Inf(1)
+	}
+	most, apart := 0.0, 0.0
+	for i, v := range want {
+		most = max(most, math.Abs(float64(v)))
+		apart = max(apart, math.Abs(float64(v)-float64(found[i])))
+	}
+	if apart == 0 {
+		return 0
+	}
+	return apart / most
+}
+
+// pictures returns the pixels of n pictures as a network takes them: noise around another level in each.
+func pictures(p backbone.Preprocessing, n int) []float32 {
+	rng := rand.New(rand.NewPCG(1, 0x747279)) // "try"
+	out := make([]float32, n*p.Size())
+	each := p.Size() / p.Planes()
+	for i := range out {
+		c, image := i/each%p.Planes(), i/p.Size()
+		level := 255 * (float64(image) + 0.5 + rng.Float64()) / float64(n+1)
+		out[i] = float32((level*float64(p.Scale) - float64(p.Mean[c])) / float64(p.Std[c]))
+	}
+	return out
+}
