@@ -49,6 +49,9 @@ func Open(run *folder.Run, winnow string) (*Run, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
+	if err := folder.Intact(dir, train.MetricsFile, train.DiagnosticsFile, folder.RangeFile); err != nil {
+		return nil, err
+	}
 	if r.metrics, err = train.ReadMetrics(dir); err != nil {
 		return nil, err
 	}

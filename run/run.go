@@ -238,7 +238,7 @@ func (r *Training) begin() error {
 		}
 	}
 	if r.Resumed > 0 && folder.Begun(dir) {
-		return nil
+		return folder.GoOn(dir)
 	}
 	facts, err := r.facts()
 	if err != nil {

@@ -1,66 +1,24 @@
 package search
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
-	"time"
 
 	"winnow/datasets/location"
+	"winnow/internal/seen"
 )
-
-// unseen is the line of an image whose file is not known: one of an object store, or of an array of pictures.
-const unseen = "-"
-
-// State says what became of an image's file since its vector was made.
-type State string
-
-// The states of an image's file.
-const (
-	Same    State = ""        // or nothing is known of it
-	Changed State = "changed" // its size or its time differs
-	Gone    State = "gone"
-)
-
-// stamp returns the size and the time of an image's file; for an image in a .zip file those of the .zip file. It
-// returns unseen if there is no file of this name.
-func stamp(file string) (string, error) {
-	for {
-		info, err := os.Stat(file)
-		switch {
-		case err == nil && !info.Mode().IsRegular():
-			return unseen, nil
-		case err == nil:
-			return fmt.Sprintf("%d %s", info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano)), nil
-		case !errors.Is(err, syscall.ENOTDIR): // part of the path is a file
-			return unseen, err
-		}
-		file = filepath.Dir(file)
-	}
-}
-
-// under returns the file of an image below a base, which an absolute path does not need.
-func under(base, path string) string {
-	if file := filepath.FromSlash(path); filepath.IsAbs(file) {
-		return file
-	}
-	return filepath.Join(base, filepath.FromSlash(path))
-}
 
 // see returns the line of seen.txt for an image of the bases: the number of its base, size and time.
 func (x *Extension) see(path string) string {
 	if x.Base == nil {
-		return unseen
+		return seen.Unknown
 	}
 	base := x.Base(path)
 	if base.IsZero() || base.IsRemote() || strings.Contains(path, "://") {
-		return unseen
+		return seen.Unknown
 	}
 	at, known := x.bases[base]
 	if !known {
@@ -71,9 +29,9 @@ func (x *Extension) see(path string) string {
 		}
 		x.bases[base] = at
 	}
-	line, _ := stamp(under(x.info.Bases[at].Absolute.Path(), path)) // without a file: unseen
-	if line == unseen {
-		return unseen
+	line, _ := seen.Stamp(x.info.Bases[at].Absolute.Path(), path) // without a file: unknown
+	if line == seen.Unknown {
+		return seen.Unknown
 	}
 	return strconv.Itoa(at) + " " + line
 }
@@ -96,56 +54,55 @@ func (ix *Index) Files() (*Files, error) {
 		return nil, fmt.Errorf("search: %s: %d lines, expected %d", filepath.Join(ix.Dir, seenFile), len(f.lines),
 			ix.Rows)
 	}
-	for _, base := range ix.Bases {
-		f.bases = append(f.bases, base.Find(ix.Dir, nil).Path())
+	for at, base := range ix.Bases {
+		f.bases = append(f.bases, base.Find(ix.Dir, func(s location.Source) bool { return f.holds(at, s) }).Path())
 	}
 	return f, nil
 }
 
+// holds reports whether a folder holds the file of an image of base at: of one of the first.
+func (f *Files) holds(at int, folder location.Source) bool {
+	tries := 20
+	for row := range f.lines {
+		if base, line := f.seen(row); base == at && line != seen.Unknown && tries > 0 {
+			if f.compare(row, folder.Path(), line) == seen.Same {
+				return true
+			}
+			tries--
+		}
+	}
+	return false
+}
+
 // State says what became of the file of a row.
-func (f *Files) State(row int) State {
+func (f *Files) State(row int) seen.State {
 	base, line := f.seen(row)
-	if line == unseen {
-		return Same
+	if line == seen.Unknown {
+		return seen.Same
 	}
 	return f.compare(row, f.bases[base], line)
 }
 
 // At compares the file of a row with the one below another base, a file or a folder.
-func (f *Files) At(row int, base location.Source) State {
+func (f *Files) At(row int, base location.Source) seen.State {
 	_, line := f.seen(row)
-	if line == unseen || base.IsZero() {
-		return Same
+	if line == seen.Unknown || base.IsZero() {
+		return seen.Same
 	}
 	return f.compare(row, base.Path(), line)
 }
 
-// seen returns the number of a row's base, and size and time of its file, or unseen.
+// seen returns the number of a row's base, and size and time of its file, or [seen.Unknown].
 func (f *Files) seen(row int) (base int, line string) {
-	number, line, seen := strings.Cut(strings.TrimSuffix(f.lines[row], "\n"), " ")
+	number, line, known := strings.Cut(strings.TrimSuffix(f.lines[row], "\n"), " ")
 	base, err := strconv.Atoi(number)
-	if !seen || err != nil || base < 0 || base >= len(f.bases) {
-		return 0, unseen
+	if !known || err != nil || base < 0 || base >= len(f.ix.Bases) {
+		return 0, seen.Unknown
 	}
 	return base, line
 }
 
-func (f *Files) compare(row int, base, line string) State {
-	return Compare(base, f.ix.Paths[row], line)
+func (f *Files) compare(row int, base, line string) seen.State {
+	return seen.Compare(base, f.ix.Paths[row], line)
 }
 
-// Compare compares the file of an image below a base with a line of its size and time. What cannot be looked at for
-// another reason than that it does not exist counts as the same, and so does a line of another form.
-func Compare(base, path, line string) State {
-	if size, at, _ := strings.Cut(line, " "); size == "" || !strings.HasSuffix(at, "Z") {
-		return Same
-	}
-	now, err := stamp(under(base, path))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return Gone
-	case err != nil || now == line:
-		return Same
-	}
-	return Changed
-}

@@ -8,8 +8,8 @@ type Room struct {
 }
 
 // openToAll may be imported by every room.
-const openToAll = "datasets/location internal/atomicfile internal/catalog internal/interrupt internal/lock " +
-	"internal/regular internal/text"
+const openToAll = "datasets/location internal/atomicfile internal/blocksum internal/catalog internal/interrupt " +
+	"internal/lock internal/regular internal/seal internal/seen internal/text"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
@@ -271,6 +271,12 @@ var rooms = []Room{
 	{"internal/budget", "divides the memory that a command may take",
 		"internal/hint"},
 	{"internal/jsontext", "reads the values of JSON as text, and lists element by element",
+		""},
+	{"internal/blocksum", "finds changed bits in a large file while it is read: a sum for each block",
+		""},
+	{"internal/seal", "ends a JSON file with a sum of itself",
+		""},
+	{"internal/seen", "tells whether an image's file is the one that a vector was made from",
 		""},
 	{"internal/interrupt", "ends the program by signals: a first one its work, a second one the process", ""},
 	{"internal/lookup", "finds the images of a manifest in a feature store",

@@ -9,6 +9,7 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/lookup"
+	"winnow/internal/seen"
 	"winnow/internal/text"
 	"winnow/run/extraction"
 	"winnow/search"
@@ -26,32 +27,32 @@ type Answers struct {
 
 // Answer is what was found for one query.
 type Answer struct {
-	Query   string       `json:"query"`
-	Label   string       `json:"label,omitempty"`
-	File    search.State `json:"file,omitempty"` // of the query if it is an image of the index
-	Nearest []Hit        `json:"nearest"`
+	Query   string     `json:"query"`
+	Label   string     `json:"label,omitempty"`
+	File    seen.State `json:"file,omitempty"` // of the query if it is an image of the index
+	Nearest []Hit      `json:"nearest"`
 }
 
 // Hit is an image found.
 type Hit struct {
-	Rank       int          `json:"rank"` // from 1
-	Row        int          `json:"row"`  // from 0
-	Path       string       `json:"path"`
-	Label      string       `json:"label,omitempty"`
-	Similarity float64      `json:"similarity"`
-	File       search.State `json:"file,omitempty"`
+	Rank       int        `json:"rank"` // from 1
+	Row        int        `json:"row"`  // from 0
+	Path       string     `json:"path"`
+	Label      string     `json:"label,omitempty"`
+	Similarity float64    `json:"similarity"`
+	File       seen.State `json:"file,omitempty"`
 }
 
-// NewAnswers adds labels to what a gallery found for queries, and what became of the images' files. left are the queries
-// that could not be read.
+// NewAnswers adds labels to what a gallery found for queries, and what became of the images' files. left are the
+// queries that could not be read.
 func NewAnswers(index string, g *search.Gallery, queries []search.Query, found [][]search.Hit,
 	labels map[string]string, left []features.Bad) (Answers, error) {
 	r := newAnswers(index, g.Len(), g.Width(), queries, left)
 	for i, list := range found {
-		q := Answer{queries[i].Name, labels[queries[i].Name], search.Same, []Hit{}}
+		q := Answer{queries[i].Name, labels[queries[i].Name], seen.Same, []Hit{}}
 		for j, h := range list {
 			path := g.Paths[h.Row]
-			q.Nearest = append(q.Nearest, Hit{j + 1, h.Row, path, labels[path], h.Similarity, search.Same})
+			q.Nearest = append(q.Nearest, Hit{j + 1, h.Row, path, labels[path], h.Similarity, seen.Same})
 		}
 		r.Queries[i] = q
 	}
@@ -78,7 +79,7 @@ func (r Answers) look(g *search.Gallery, queries []search.Query) error {
 }
 
 // statesOf returns what says of the file of a row what became of it.
-func statesOf(g *search.Gallery) (func(row int) search.State, error) {
+func statesOf(g *search.Gallery) (func(row int) seen.State, error) {
 	if g.Index == nil {
 		return extraction.Changes(g.Store)
 	}
@@ -91,10 +92,10 @@ func statesOf(g *search.Gallery) (func(row int) search.State, error) {
 
 // Stale says which images found, or asked for by their names, are gone or changed since they were indexed, or "".
 func (r Answers) Stale() string {
-	found := map[string]search.State{}
+	found := map[string]seen.State{}
 	var first string
-	see := func(path string, state search.State) {
-		if state == search.Same {
+	see := func(path string, state seen.State) {
+		if state == seen.Same {
 			return
 		}
 		if found[path] = state; first == "" {
@@ -110,7 +111,7 @@ func (r Answers) Stale() string {
 	switch n := len(found); {
 	case n == 0:
 		return ""
-	case n == 1 && found[first] == search.Gone:
+	case n == 1 && found[first] == seen.Gone:
 		return fmt.Sprintf("1 image is gone since it was indexed: %s", text.Line(first))
 	case n == 1:
 		return fmt.Sprintf("1 image changed since it was indexed: %s", text.Line(first))
@@ -156,7 +157,7 @@ func (r Answers) Write(w io.Writer) error {
 			if h.Label != "" {
 				cells = append(cells, h.Label)
 			}
-			if h.File != search.Same {
+			if h.File != seen.Same {
 				cells = append(cells, "("+string(h.File)+")")
 			}
 			table.Row(cells...)

@@ -12,6 +12,7 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
+	"winnow/internal/seen"
 	"winnow/search"
 )
 
@@ -87,7 +88,7 @@ func forget(h Host, dir string, list *imagelist.List) error {
 	var changed, gone []string
 	for row, p := range ix.Paths {
 		switch listed := list.Has(p); {
-		case listed && files.At(row, list.Base(p)) == search.Changed: // one that is gone cannot be embedded again
+		case listed && files.At(row, list.Base(p)) == seen.Changed: // one that is gone cannot be embedded again
 			changed = append(changed, p)
 		case !listed && list.Covers(p):
 			gone = append(gone, p)

@@ -10,6 +10,7 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
+	"winnow/internal/seen"
 	"winnow/search"
 	"winnow/search/vectordb"
 )
@@ -107,7 +108,7 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 			return r, err
 		}
 		hits = slices.DeleteFunc(hits, func(h vectordb.Hit) bool { return q.Row >= 0 && h.Path == q.Name })
-		a := Answer{q.Name, cmp.Or(labels[q.Name], stored[q.Name].Payload["label"]), search.Same, []Hit{}}
+		a := Answer{q.Name, cmp.Or(labels[q.Name], stored[q.Name].Payload["label"]), seen.Same, []Hit{}}
 		for j, h := range hits[:min(s.K, len(hits))] {
 			row := -1
 			if g != nil {
@@ -116,7 +117,7 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 				}
 			}
 			a.Nearest = append(a.Nearest, Hit{j + 1, row, h.Path, cmp.Or(labels[h.Path], h.Payload["label"]),
-				h.Similarity, search.Same})
+				h.Similarity, seen.Same})
 		}
 		r.Queries[i] = a
 	}

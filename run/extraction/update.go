@@ -16,8 +16,8 @@ import (
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/seal"
+	files "winnow/internal/seen"
 	"winnow/internal/text"
-	"winnow/search"
 )
 
 // Files that [Extraction.Update] adds to a store. A store without them is complete, too.
@@ -110,7 +110,7 @@ func fileOf(info fs.FileInfo) string {
 	if h, ok := info.Sys().(*zip.FileHeader); ok {
 		return fmt.Sprintf("%d %08x", h.UncompressedSize64, h.CRC32)
 	}
-	return fmt.Sprintf("%d %s", info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano))
+	return files.Line(info)
 }
 
 // standingSeen opens a finished store whose vectors can be kept, with the record of its files, nil without one.
@@ -323,8 +323,8 @@ func readSeen(dir, name string) (s seen, err error) {
 }
 
 // Changes returns a function that compares the file of a row of a store with the one that its vector was made from.
-func Changes(store *features.Store) (func(row int) search.State, error) {
-	unknown := func(int) search.State { return search.Same }
+func Changes(store *features.Store) (func(row int) files.State, error) {
+	unknown := func(int) files.State { return files.Same }
 	s, err := readSeen(store.Dir, SeenFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return unknown, nil
@@ -336,7 +336,7 @@ func Changes(store *features.Store) (func(row int) search.State, error) {
 		return unknown, nil
 	}
 	root := s.Root.Find(store.Dir, nil).Path()
-	return func(row int) search.State { return search.Compare(root, store.Paths[row], s.Files[row]) }, nil
+	return func(row int) files.State { return files.Compare(root, store.Paths[row], s.Files[row]) }, nil
 }
 
 // note records the files of a store with this sum of its vectors; "": of a store that is begun.

@@ -1,9 +1,10 @@
 package folder
 
 import (
-	"encoding/json"
+	"cmp"
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -11,10 +12,12 @@ import (
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/atomicfile"
+	"winnow/internal/hint"
 	"winnow/internal/lookup"
-	"winnow/internal/text"
+	"winnow/internal/seal"
 	"winnow/run/comparison"
 	"winnow/run/config"
+	"winnow/train"
 )
 
 // Facts is run.json: the input of a run, to repeat it.
@@ -69,7 +72,8 @@ type Result struct {
 	Verdict    string                 `json:"verdict"`
 	Advice     string                 `json:"advice,omitempty"` // what to try if training was worth nothing
 	Seconds    float64                `json:"seconds"`
-	Reading    *datasets.Reading      `json:"reading,omitempty"` // how the manifest was read
+	Reading    *datasets.Reading      `json:"reading,omitempty"`      // how the manifest was read
+	Files      map[string]string      `json:"files_sha256,omitempty"` // of the other files that commands read
 }
 
 // IdleTooOften reports whether there are enough idle steps to tell the user. The first step against an empty bank is
@@ -82,7 +86,7 @@ func Begin(dir string, cfg config.Run, sum string, facts Facts) error {
 	if err != nil {
 		return fmt.Errorf("train: %s: %w", ConfigFile, err)
 	}
-	text = append([]byte(sumLine+sum+"\n"), text...)
+	text = append([]byte(sumLine+sum+"\n"+settingsLine+settingsSum(text)+"\n"), text...)
 	if err := atomicfile.WriteBytes(filepath.Join(dir, ConfigFile), text); err != nil {
 		return fmt.Errorf("train: %s: %w", ConfigFile, err)
 	}
@@ -95,8 +99,62 @@ func Begun(dir string) bool {
 	return err == nil
 }
 
-// Finish writes result.json.
-func Finish(dir string, result Result) error { return writeJSON(dir, ResultFile, result) }
+// recorded are the files whose sums result.json holds, since they have none of their own.
+func recorded() []string {
+	return []string{train.MetricsFile, train.DiagnosticsFile, SamplesFile, CorrectionsFile, ScreenedFile, WeightsFile,
+		RangeFile}
+}
+
+// Finish writes result.json, with the sums of the other files.
+func Finish(dir string, result Result) error {
+	result.Files = map[string]string{}
+	for _, name := range recorded() {
+		sum, err := FileSum(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("train: %w", err)
+		}
+		result.Files[name] = sum
+	}
+	return writeJSON(dir, ResultFile, result)
+}
+
+// GoOn removes result.json, because the run goes on.
+func GoOn(dir string) error {
+	if err := os.Remove(filepath.Join(dir, ResultFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("train: %w", err)
+	}
+	return nil
+}
+
+// Intact compares files of a finished run with their sums in result.json.
+func Intact(dir string, names ...string) error {
+	r, err := ReadResult(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		want, known := r.Files[name]
+		if !known {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		sum, err := FileSum(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if sum != want {
+			return hint.With(fmt.Errorf("%s: found sha256 %.12s…, but %s says %.12s…: it has changed since the "+
+				"training", path, cmp.Or(sum, "(none)"), ResultFile, want), "restore it, or train again")
+		}
+	}
+	return nil
+}
 
 // ReadFacts reads run.json.
 func ReadFacts(dir string) (Facts, error) {
@@ -124,14 +182,17 @@ func readJSON(dir, name string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text, v); err != nil {
+	if err := seal.Unmarshal(text, v); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }
 
 func writeJSON(dir, name string, v any) error {
-	err := atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error { return text.JSON(w, v) })
+	data, err := seal.Marshal(v)
+	if err == nil {
+		err = atomicfile.WriteBytes(filepath.Join(dir, name), data)
+	}
 	if err != nil {
 		return fmt.Errorf("train: %s: %w", name, err)
 	}

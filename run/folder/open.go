@@ -1,7 +1,10 @@
 package folder
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -142,6 +145,26 @@ func unfinished(dir, file string) error {
 // it covers the settings and data that decide the result, and no path, so paths in the file may be changed.
 const sumLine = "# config_sha256: "
 
+// settingsLine begins the second line, a comment: the sum of the settings as they are written below. Paths may change.
+const settingsLine = "# settings_sha256: "
+
+// settingsSum returns the sum of a configuration's text without comments at its start and without the data's paths.
+func settingsSum(text []byte) string {
+	sum, paths := sha256.New(), false
+	for line := range bytes.Lines(text) {
+		if line[0] == '#' {
+			continue
+		}
+		if line[0] != ' ' {
+			paths = bytes.HasPrefix(line, []byte("data:"))
+		}
+		if !paths {
+			sum.Write(line)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
 // maxConfig bounds the size of config.yaml, which is much smaller.
 const maxConfig = 1 << 20
 
@@ -152,9 +175,21 @@ func (r *Run) readConfig() error {
 	if err != nil {
 		return err
 	}
-	line, _, _ := strings.Cut(string(text), "\n")
-	if sum, ok := strings.CutPrefix(line, sumLine); ok {
-		r.sum = strings.TrimSpace(sum)
+	line, rest, _ := strings.Cut(string(text), "\n")
+	sum, ok := strings.CutPrefix(line, sumLine)
+	if r.sum = strings.TrimSpace(sum); !ok {
+		r.sum = ""
+	}
+	second, rest, _ := strings.Cut(rest, "\n")
+	if ours := strings.HasPrefix(second, settingsLine); !ok && line != "" && line[0] == '#' ||
+		!ours && second != "" && second[0] == '#' {
+		return hint.With(fmt.Errorf("%s: its first lines have changed since the training, expected %q and %q", name,
+			strings.TrimSpace(sumLine), strings.TrimSpace(settingsLine)), "restore it")
+	}
+	if sum, ok := strings.CutPrefix(second, settingsLine); ok && settingsSum([]byte(rest)) != sum {
+		return hint.With(fmt.Errorf("%s: its settings have changed since the training: their sha256 is %.12s…, "+
+			"expected %.12s…", name, settingsSum([]byte(rest)), sum), "restore it, or train with other settings into "+
+			"another folder")
 	}
 	if r.Config, err = config.Parse(name, text, nil); err != nil {
 		return err

@@ -33,6 +33,9 @@ func ReadSamples(dir string) ([]samples.Sample, error) {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	defer f.Close()
+	if err := Intact(dir, SamplesFile); err != nil {
+		return nil, err
+	}
 	list, err := samples.Read(f)
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", path, err)

@@ -62,6 +62,9 @@ func WriteScreening(dir string, list []Screened) error {
 // ReadScreening reads the list; the error is fs.ErrNotExist if there is none.
 func ReadScreening(dir string) ([]Screened, error) {
 	rows, err := readTable(dir, ScreenedFile, screenedHeader)
+	if err == nil {
+		err = Intact(dir, ScreenedFile)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,9 @@ func ReadWeights(dir string) ([]Weight, error) {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	defer f.Close()
+	if err := Intact(dir, WeightsFile); err != nil {
+		return nil, err
+	}
 	list, err := parseWeights(f)
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", path, err)

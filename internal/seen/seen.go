@@ -1,0 +1,74 @@
+// Package seen tells whether an image's file is the one that a vector was made from, by its size and time. A replaced
+// file of the same size and time is not told from the old one. It imports no other package of winnow.
+package seen
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Unknown is the line of an image whose file is not known: one of an object store, or of an array of pictures.
+const Unknown = "-"
+
+// State says what became of an image's file since its vector was made.
+type State string
+
+// The states of an image's file.
+const (
+	Same    State = ""        // or nothing is known of it
+	Changed State = "changed" // its size or its time differs
+	Gone    State = "gone"
+)
+
+// Line returns the size and the time of a file.
+func Line(info fs.FileInfo) string {
+	return fmt.Sprintf("%d %s", info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano))
+}
+
+// Stamp returns the line of an image's file below a base; for an image in a .zip file that of the .zip file. It returns
+// Unknown if there is no file of this name.
+func Stamp(base, path string) (string, error) {
+	file := under(base, path)
+	for {
+		info, err := os.Stat(file)
+		switch {
+		case err == nil && !info.Mode().IsRegular():
+			return Unknown, nil
+		case err == nil:
+			return Line(info), nil
+		case !errors.Is(err, syscall.ENOTDIR): // part of the path is a file
+			return Unknown, err
+		}
+		file = filepath.Dir(file)
+	}
+}
+
+// under returns the file of an image below a base, which an absolute path does not need.
+func under(base, path string) string {
+	if file := filepath.FromSlash(path); filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(base, filepath.FromSlash(path))
+}
+
+// Compare compares the file of an image below a base with a line of its size and time. What cannot be looked at for
+// another reason than that it does not exist counts as the same, and so does a line of another form.
+func Compare(base, path, line string) State {
+	if size, at, _ := strings.Cut(line, " "); size == "" || !strings.HasSuffix(at, "Z") {
+		return Same
+	}
+	now, err := Stamp(base, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Gone
+	case err != nil || now == line:
+		return Same
+	}
+	return Changed
+}
