@@ -207,7 +207,7 @@ func (in Input) strays(ctx context.Context, root fs.FS, d *datasets.Dataset, not
 	}
 	all = slices.DeleteFunc(all, func(path string) bool { return known[path] })
 	if len(all) > 0 {
-		note("%s in no folder of a class, not judged: %s", plural(len(all), "image"),
+		note("%s in no folder of a class, not judged: %s", text.Plural(len(all), "image"),
 			text.Line(strings.Join(text.First(all, shownImages), ", ")))
 	}
 	return nil
@@ -225,7 +225,7 @@ func extracted(ctx context.Context, looks []*extraction.Extraction, o auditing) 
 		if did.Complete {
 			o.Note("%s: the features of an earlier audit are reused", e.Out)
 		} else if n := did.Rows - did.Resumed; n > 0 {
-			o.Note("%s: %s in %s on %s", e.Out, plural(n, "image"),
+			o.Note("%s: %s in %s on %s", e.Out, text.Plural(n, "image"),
 				time.Duration(did.Seconds*float64(time.Second)).Round(time.Second/10), did.Device)
 		}
 		store, err := features.Open(e.Out)
