@@ -167,7 +167,7 @@ func TestLiterals(t *testing.T) {
 		settings   map[string]any
 	}{
 		"contrastive": {&Contrastive{Margin: 0.3}, &Contrastive{}, map[string]any{"margin": 0.3}},
-		"multi_similarity": {&MultiSimilarity{3, 40, 1, 0.2, nil}, &MultiSimilarity{},
+		"multi_similarity": {&MultiSimilarity{Alpha: 3, Beta: 40, Base: 1, Epsilon: 0.2}, &MultiSimilarity{},
 			map[string]any{"alpha": 3, "beta": 40, "base": 1, "epsilon": 0.2}},
 		"circle": {&Circle{Margin: 0.3, Gamma: 60}, &Circle{}, map[string]any{"margin": 0.3, "gamma": 60}},
 		"ntxent": {&NTXent{Temperature: 0.5}, &NTXent{}, map[string]any{"temperature": 0.5}},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"winnow/audit"
 	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/datasets/glyphs/names"
@@ -14,6 +15,7 @@ import (
 	"winnow/internal/text"
 	"winnow/report/chart"
 	"winnow/report/page"
+	"winnow/run/inspect"
 )
 
 // worstClasses is how many classes are shown at once; allClasses is how many the folded table of all shows at
@@ -82,13 +84,13 @@ func (r *Run) classes() page.Section {
 func (r *Run) labels() page.Section {
 	a := r.audited
 	s := page.Section{
-		Title: "The training labels", Charts: []chart.Drawing{namedScores(LabelScores(a.Images), a)},
+		Title: "The training labels", Charts: []chart.Drawing{namedScores(LabelScores(a.Images), a.Scorer)},
 	}
 	s.Facts = append(s.Facts, page.Fact{Name: "judged by", Value: a.Scorer})
 	if a.Suggests != "" {
 		s.Facts = append(s.Facts, page.Fact{Name: "suggested by", Value: a.Suggests})
 	}
-	called, alone := calledWrong(a.Images), 0
+	called, alone := a.Called(), 0
 	for _, e := range a.Images {
 		if e.Unjudged {
 			alone++
@@ -131,12 +133,12 @@ func (r *Run) labels() page.Section {
 
 // namedScores titles the scores by what they are: not every judge gives probabilities, and a run's own sample
 // weights are found with every image included.
-func namedScores(h chart.Histogram, a Judged) chart.Histogram {
-	if a.Weights {
+func namedScores(h chart.Histogram, scorer string) chart.Histogram {
+	if scorer == audit.SelfPaced {
 		h.Title, h.X = "Weights of the given labels at the end of the training", "weight of an image"
-	} else if a.Record != "" {
-		h.Title, h.X = "Scores of the given labels, by "+a.Scorer, "score, over the last part of the training"
-	} else if entry, err := filters.Find(a.Scorer); err == nil && !entry.Probability {
+	} else if inspect.Recorded(scorer) != "" {
+		h.Title, h.X = "Scores of the given labels, by "+scorer, "score, over the last part of the training"
+	} else if entry, err := filters.Find(scorer); err == nil && !entry.Probability {
 		h.Title = "Scores of the given labels, after training"
 		h.X = "similarity (each image left out of its own judgement)"
 	}
@@ -213,7 +215,8 @@ func (r *Run) definitions() []page.Fact {
 			Value: fmt.Sprintf("exponential moving average, weight of the past %g: "+
 				"e₀ = x₀, eₜ = %[1]g·eₜ₋₁ + %.2g·xₜ, over the steps logged", smoothing, 1-smoothing)},
 		page.Fact{Name: "score, P_clean",
-			Value: "the judge's score of the given label: higher is more likely right. " + r.audited.sentence()},
+			Value: "the judge's score of the given label: higher is more likely right. " +
+				scorerSentence(r.audited.Scorer)},
 		page.Fact{Name: "called wrong",
 			Value: "the labels with the lowest scores, as many as the run's noise rate says are wrong"},
 		page.Fact{Name: "suggested label",
@@ -249,7 +252,7 @@ func (r *Run) definitions() []page.Fact {
 				"mean weight: the mean over classes of their mean weights"})
 	}
 	unseen := ""
-	if r.unseen() && r.split != datasets.Train {
+	if r.unseen() && r.Split != datasets.Train {
 		unseen = "; none of its classes has a training image"
 	}
 	return append(list, page.Fact{Name: "split", Value: r.SplitText() + unseen})
@@ -272,17 +275,17 @@ func retrievalDefinitions() []page.Fact {
 	}
 }
 
-// sentence says what the scorer is, in the words of its catalog.
-func (a Judged) sentence() string {
-	if a.Weights {
+// scorerSentence says what a scorer is, in the words of its catalog.
+func scorerSentence(scorer string) string {
+	if scorer == audit.SelfPaced {
 		return "Here the final weights of the samples, 0 to 1. " +
 			"The training found them with every image included, " +
 			"so they see less than a judgement that leaves each image out."
 	}
-	if a.Record != "" {
-		return "Here by " + a.Scorer + ": " + a.Record + "."
+	if record := inspect.Recorded(scorer); record != "" {
+		return "Here by " + scorer + ": " + record + "."
 	}
-	entry, err := filters.Find(a.Scorer)
+	entry, err := filters.Find(scorer)
 	if err != nil {
 		return ""
 	}

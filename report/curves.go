@@ -56,20 +56,10 @@ var (
 	pullOf       = func(m train.Metric) *float64 { return m.Pull }
 )
 
-// termOf returns a function that finds a loss term in the metric of a step.
-func termOf(name string) func(train.Metric) *float64 {
+// termOf returns a function that finds a loss term among some numbers of the metric of a step.
+func termOf(name string, of func(train.Metric) map[string]float64) func(train.Metric) *float64 {
 	return func(m train.Metric) *float64 {
-		if v, ok := m.Terms[name]; ok {
-			return &v
-		}
-		return nil
-	}
-}
-
-// pullOfTerm returns a function that finds the length of a loss term's gradient in the metric of a step.
-func pullOfTerm(name string) func(train.Metric) *float64 {
-	return func(m train.Metric) *float64 {
-		if v, ok := m.Pulls[name]; ok {
+		if v, ok := of(m)[name]; ok {
 			return &v
 		}
 		return nil
@@ -87,8 +77,9 @@ func (r *Run) curves() (list []chart.Drawing) {
 		}
 	}
 	for i, name := range slices.Sorted(maps.Keys(terms)) {
-		losses = append(losses, r.line(name, i+1, true, termOf(name)))
-		pulls = append(pulls, r.line(name, i+1, true, pullOfTerm(name)))
+		loss := termOf(name, func(m train.Metric) map[string]float64 { return m.Terms })
+		pull := termOf(name, func(m train.Metric) map[string]float64 { return m.Pulls })
+		losses, pulls = append(losses, r.line(name, i+1, true, loss)), append(pulls, r.line(name, i+1, true, pull))
 	}
 	score := r.line("validation", 0, false, validationOf)
 	averaged := r.line("average of the weights", 1, false, averagedOf)

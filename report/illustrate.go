@@ -40,14 +40,14 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 	h = h.complete()
 	var examples measure.Examples
 	if len(measure.Askers(r.now)) > 0 {
-		examples, err = measure.ExamplesAmong(ctx, r.Manifest, r.split, r.now, measure.ExampleOptions{
+		examples, err = measure.ExamplesAmong(ctx, r.Manifest, r.Split, r.now, measure.ExampleOptions{
 			Choice: measure.ChooseRandom, Queries: shownQueries, K: shownNearest, Seed: shownSeed,
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	list := text.First(calledWrong(r.audited.Images), shownSuspects)
+	list := text.First(r.audited.Called(), shownSuspects)
 	files := map[string][]byte{}
 	if o.Pictures {
 		if files, err = pictureFiles(ctx, h, r.Run, examples.Paths(), shownSide); err == nil {
@@ -75,7 +75,7 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 
 // drawMap maps the measured images to the plane. It returns nil if there are too few.
 func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (func(w io.Writer, most int) error, error) {
-	splits := r.split
+	splits := r.Split
 	if r.now.Gallery != nil {
 		splits = datasets.Query + "," + datasets.Gallery
 	}

@@ -9,6 +9,7 @@ import (
 	"winnow/audit/suspects"
 	"winnow/eval"
 	"winnow/report/page"
+	"winnow/run/inspect"
 )
 
 // If the manifest has no wrong label, the page says nothing about finding them; if none is called wrong, none
@@ -19,8 +20,8 @@ func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 		{Path: "b.png", Given: "cat", Suggested: "cat", Score: 0.7, GivenProbability: new(0.7)},
 		{Path: "c.png", Given: "dog", Suggested: "dog", Score: 1, Unjudged: true},
 	}
-	r := &Run{name: "a", split: "test"}
-	r.audited = Judged{Scorer: "fitted", Images: images, Detection: &eval.Detection{Samples: 3, AUROC: 0.5}}
+	r := &Run{name: "a", Split: "test"}
+	r.audited = &inspect.Report{Scorer: "fitted", Images: images, Detection: &eval.Detection{Samples: 3, AUROC: 0.5}}
 	r.measured.Detection = r.audited.Detection
 	text := func() string {
 		var b bytes.Buffer
@@ -41,14 +42,14 @@ func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 	if strings.Contains(got, "AUROC") || strings.Contains(got, "precision 0.000") {
 		t.Error("detection is measured where nothing is wrong")
 	}
-	if n := len(calledWrong(images)); n != 0 {
+	if n := len(r.audited.Called()); n != 0 {
 		t.Errorf("%d suspects, expected none", n)
 	}
 	images = slices.Clone(images)
 	images[0].Dropped, images[0].True = true, "dog"
 	r.audited.Images, r.audited.Detection.Wrong, r.audited.Rate = images, 1, 0.5
 	if got := text(); !strings.Contains(got, "AUROC") ||
-		!strings.Contains(got, "the lowest 50.0 % are called wrong") || len(calledWrong(images)) != 1 {
+		!strings.Contains(got, "the lowest 50.0 % are called wrong") || len(r.audited.Called()) != 1 {
 		t.Error("nothing is told of a wrong label")
 	}
 }

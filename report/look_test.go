@@ -42,19 +42,17 @@ func TestReadableBoxes(t *testing.T) {
 // The scores are called what they are.
 func TestNamedScores(t *testing.T) {
 	for _, c := range []struct {
-		judged Judged
+		scorer string
 		want   string
 		each   bool // image is left out of its own judgement
 	}{
-		{Judged{Scorer: "vmf"}, "How right", true},
-		{Judged{Scorer: "selfpaced", Weights: true}, "Weights of", false},
-		{Judged{Scorer: "whitened-margin"}, "How right", true},
-		{Judged{Scorer: "small-loss", Record: "minus the loss"}, "Scores of the given labels, by small-loss", false},
+		{"vmf", "How right", true}, {"selfpaced", "Weights of", false}, {"whitened-margin", "How right", true},
+		{"small-loss", "Scores of the given labels, by small-loss", false},
 	} {
 		h := namedScores(chart.Histogram{Frame: chart.Frame{Title: "How right the given labels look",
-			X: "P_clean (each image left out of its own judgement)"}}, c.judged)
+			X: "P_clean (each image left out of its own judgement)"}}, c.scorer)
 		if !strings.HasPrefix(h.Title, c.want) || strings.Contains(h.X, "left out") != c.each {
-			t.Errorf("%+v: %q over %q", c.judged, h.Title, h.X)
+			t.Errorf("%s: %q over %q", c.scorer, h.Title, h.X)
 		}
 	}
 }
@@ -80,7 +78,7 @@ func TestReportGivesTheMapWhatIsLeft(t *testing.T) {
 // The page of several runs names all runs that are as good as the best.
 func TestReportOfEquals(t *testing.T) {
 	runOf := func(name string, p float64) *Run {
-		return &Run{name: name, split: "test", measured: Measured{Trained: eval.Retrieval{PrecisionAt1: p}}}
+		return &Run{name: name, Split: "test", measured: Measured{Trained: eval.Retrieval{PrecisionAt1: p}}}
 	}
 	a, b, c := runOf("a", 0.5), runOf("b", 0.5), runOf("c", 0.25)
 	for _, test := range []struct {

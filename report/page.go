@@ -2,10 +2,10 @@
 // retrieval compared with untrained features, classes, the training labels, warnings, and what every number
 // means.
 //
-// [Open] opens a run, [Run.Measure] measures it and [Run.Judge] adds an audit. [Run.Page] or [Compared] then
-// returns the page as data, [Run.Illustrate] adds what needs images, and [Write] returns the file. [DrawMap]
-// and [Retrieval] make the pages of winnow map and winnow retrieve. The drawings of given labels' scores and of
-// suspects are exported, because other pages share them. All pages are built from winnow/report/page.
+// [Open] opens a run and [Run.Measure] measures and audits it. [Run.Page] or [Compared] then returns the page as
+// data, [Run.Illustrate] adds what needs images, and [Write] returns the file. [DrawMap] and [Retrieval] make the pages
+// of winnow map and winnow retrieve. The drawings of given labels' scores and of suspects are exported, because other
+// pages share them. All pages are built from winnow/report/page.
 package report
 
 import (
@@ -222,7 +222,7 @@ func hiddenText(hidden []int) string {
 // course shows how the training went.
 func (r *Run) course() page.Section {
 	s := page.Section{Title: "How it went", Charts: r.curves()}
-	if r.result != nil && r.result.Validation != nil && r.split != datasets.Validation {
+	if r.result != nil && r.result.Validation != nil && r.Split != datasets.Validation {
 		v := r.result.Validation
 		table := page.Table{
 			Caption: "On the validation split, with the state that was kept",

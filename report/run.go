@@ -1,12 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
 	"slices"
 
+	"winnow/audit"
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
@@ -14,6 +16,7 @@ import (
 	"winnow/internal/lookup"
 	"winnow/run/comparison"
 	"winnow/run/folder"
+	"winnow/run/inspect"
 	"winnow/run/measure"
 	"winnow/train"
 )
@@ -29,9 +32,9 @@ type Run struct {
 	diagnoses []train.Diagnosis
 	ranges    []folder.RangePoint // range tests of learning rates; none if the rates were given
 
-	split    string                         // the measured split
+	Split    string                         // the measured split
 	now      comparison.Asked[features.Set] // the measured images, as the run embeds them
-	audited  Judged
+	audited  *inspect.Report
 	measured Measured
 }
 
@@ -62,12 +65,28 @@ func Open(run *folder.Run, winnow string) (*Run, error) {
 	return r, err
 }
 
-// Measure measures retrieval, also for each class. Call [Run.Judge] after it, and make the page after both.
-func (r *Run) Measure(ctx context.Context, images Images, maxMem int64) error {
-	r.split = images.Split
+// Asked says what to measure of a run.
+type Asked struct {
+	Split  string // "": by [UsualSplit]
+	Scorer string // of the training labels; "": the run's own
+	MaxMem int64  // limit of memory, bytes
+	Held   int64  // of it, held by other runs
+}
+
+// Measure measures retrieval, also for each class, and audits the training labels.
+func (r *Run) Measure(ctx context.Context, o Asked) error {
+	images, err := measure.Read(r.Run, measure.Options{Split: cmp.Or(o.Split, UsualSplit(r.Manifest))})
+	if err != nil {
+		return err
+	}
+	left, err := images.Similarities(r.Run, nil, o.MaxMem, o.Held)
+	if err != nil {
+		return err
+	}
+	r.Split = images.Split
 	m := &r.measured
 	m.Run, m.LeftOut = r.Dir, append(append([]lookup.LeftOut{}, images.LeftOut...), r.facts.LeftOut...)
-	opts := eval.RetrievalOptions{MaxMem: eval.Bytes(maxMem)}
+	opts := eval.RetrievalOptions{MaxMem: eval.Bytes(left)}
 	measure := func(row string, asked comparison.Asked[features.Set]) (err error) {
 		switch row {
 		case comparison.FrozenRow:
@@ -80,7 +99,16 @@ func (r *Run) Measure(ctx context.Context, images Images, maxMem int64) error {
 		}
 		return err
 	}
-	return comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, measure)
+	if err := comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, measure); err != nil {
+		return err
+	}
+	r.audited, err = inspect.Judge(ctx, inspect.Input{Run: r.Run}, inspect.Options{Held: o.Held + Held([]*Run{r}),
+		Options: audit.Options{Scorer: o.Scorer, MaxMem: o.MaxMem, JustRank: true}}, inspect.Host{Host: r.Host})
+	if err != nil {
+		return err
+	}
+	m.Detection, m.Warnings = r.audited.Detection, append([]string{}, r.warnings()...)
+	return nil
 }
 
 // Held returns the memory in bytes that runs hold: the measured images, and the audits of those that are
@@ -92,15 +120,11 @@ func Held(runs []*Run) (bytes int64) {
 				bytes += int64(4 * len(set.X.Data))
 			}
 		}
-		bytes += int64(len(r.audited.Images)) * budget.Told
+		if r.audited != nil {
+			bytes += int64(len(r.audited.Images)) * budget.Told
+		}
 	}
 	return bytes
-}
-
-// Judge adds the result of an audit and collects the warnings.
-func (r *Run) Judge(a Judged) {
-	r.audited = a
-	r.measured.Detection, r.measured.Warnings = a.Detection, append([]string{}, r.warnings()...)
 }
 
 // Measured returns the measurements.
@@ -109,7 +133,7 @@ func (r *Run) Measured() Measured { return r.measured }
 // comparison returns the numbers of the page's rows.
 func (r *Run) comparison() comparison.Comparison {
 	return comparison.Comparison{
-		FineTuned: r.Tuned != nil, Known: measure.Known(r.split),
+		FineTuned: r.Tuned != nil, Known: measure.Known(r.Split),
 		Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained,
 	}
 }
@@ -119,10 +143,10 @@ func (r *Run) SplitText() string {
 	switch {
 	case r.now.Gallery != nil:
 		return "query against gallery"
-	case r.split == datasets.Train:
+	case r.Split == datasets.Train:
 		return "train, the images that it was trained on"
 	}
-	return r.split
+	return r.Split
 }
 
 // unseen reports whether no measured class has a training image.
@@ -155,25 +179,22 @@ func (r *Run) trainLabels() map[int]int {
 
 // classesOf counts the classes among the given labels of a split.
 func (r *Run) classesOf(split string) int {
-	seen := map[int]bool{}
-	for _, sample := range r.Manifest.Samples {
-		if sample.Split == split && sample.Label != datasets.Unlabelled {
-			seen[sample.Label] = true
+	for _, n := range r.Manifest.Count() {
+		if n.Split == split {
+			return n.Classes
 		}
 	}
-	return len(seen)
+	return 0
 }
 
 // UsualSplit returns the split that a report measures by default: "" (test, or query against gallery) if there
 // is one, else validation, else train, for a run that was trained on all images.
 func UsualSplit(d *datasets.Dataset) string {
-	for _, split := range []string{datasets.Test, datasets.Query, datasets.Validation} {
-		if len(d.Select(split)) > 0 {
-			if split == datasets.Validation {
-				return split
-			}
-			return ""
-		}
+	switch usual, err := folder.UsualSplits(d); {
+	case err != nil:
+		return datasets.Train
+	case usual[0] == datasets.Validation:
+		return usual[0]
 	}
-	return datasets.Train
+	return ""
 }

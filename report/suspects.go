@@ -103,16 +103,6 @@ func pictured(ctx context.Context, h Host, where location.Source, command string
 	return cards, err
 }
 
-// calledWrong returns the images whose labels are called wrong.
-func calledWrong(images []suspects.Suspect) (list []suspects.Suspect) {
-	for _, e := range images {
-		if e.Dropped {
-			list = append(list, e)
-		}
-	}
-	return list
-}
-
 // LabelScores draws the scores of the given labels; if the truth is known, right and wrong ones apart. The axis
 // ends at 1, or at the highest score if all are small, as for a scorer that divides 1 among many classes. It
 // begins at 0, or at -1 for similarities below 0.

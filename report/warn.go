@@ -44,11 +44,11 @@ func (r *Run) warnings() (list []string) {
 				r.result.Idle, r.result.Steps)
 		}
 	}
-	if r.split == datasets.Train || r.split == datasets.Validation {
-		say("The manifest has no test split: the numbers are of the %s split, which the training used.", r.split)
+	if r.Split == datasets.Train || r.Split == datasets.Validation {
+		say("The manifest has no test split: the numbers are of the %s split, which the training used.", r.Split)
 	}
-	if r.classesOf(r.split) == 1 {
-		say("The %s split has one class: everything found there is right, so its numbers mean nothing.", r.split)
+	if r.classesOf(r.Split) == 1 {
+		say("The %s split has one class: everything found there is right, so its numbers mean nothing.", r.Split)
 	}
 	var few []string
 	for label, n := range r.trainLabels() {
@@ -68,7 +68,7 @@ func (r *Run) warnings() (list []string) {
 		say("%d training images have no label.", n)
 	}
 	if n := r.measured.Trained.Lonely; n > 0 {
-		say("%d images of %s have no other image of their class to find and do not count.", n, r.split)
+		say("%d images of %s have no other image of their class to find and do not count.", n, r.Split)
 	}
 	if share, ok := r.lateKept(); ok && share < 0.2 {
 		say("The filter kept only %.0f %% of the labels in the second half of the training, which teaches slowly; "+

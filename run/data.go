@@ -38,20 +38,19 @@ type Data struct {
 }
 
 // whitenings holds whitenings of the training rows, by dimension and centring, so that a training computes each once.
-type whitenings map[struct {
+type whitenings map[whiteningOf]*head.Head
+
+type whiteningOf struct {
 	out    int
 	centre bool
-}]*head.Head
+}
 
 // whitening returns the whitening of the training rows, which uses no label. Callers must not train it.
 func (d *Data) whitening(ctx context.Context, out int, centre bool) (*head.Head, error) {
 	if d.white == nil {
 		return head.Whitening(ctx, d.Train, out, centre)
 	}
-	kind := struct {
-		out    int
-		centre bool
-	}{out, centre}
+	kind := whiteningOf{out, centre}
 	if white := (*d.white)[kind]; white != nil {
 		return white, nil
 	}

@@ -205,7 +205,7 @@ func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h e
 		if err := chooseBackbone(&cfg.Data, d, h.Note); err != nil {
 			return nil, err
 		}
-		live, err := tuning.Open(*cfg, d.Paths(), tuning.Config{Note: h.Note, Watch: unwatched})
+		live, err := tuning.Open(*cfg, d.Paths(), tuning.Config{Note: h.Note})
 		if err != nil {
 			return nil, err
 		}
@@ -299,16 +299,14 @@ func (r *Training) choose(context.Context) error {
 // screen removes the labels that are called wrong, or those that an earlier part of the run removed.
 func (r *Training) screen(ctx context.Context) error {
 	var before *screening
-	if dir := r.options.Dir; r.options.Resume && folder.Begun(dir) {
-		facts, err := folder.ReadFacts(dir)
-		if err != nil {
+	facts, err := r.before()
+	if err != nil {
+		return err
+	}
+	if facts.Screening != nil {
+		before = &screening{Screening: *facts.Screening}
+		if before.List, err = folder.ReadScreening(r.options.Dir); err != nil {
 			return err
-		}
-		if facts.Screening != nil {
-			before = &screening{Screening: *facts.Screening}
-			if before.List, err = folder.ReadScreening(dir); err != nil {
-				return err
-			}
 		}
 	}
 	start := time.Now()
@@ -334,16 +332,19 @@ func (r *Training) findNoise(ctx context.Context) (err error) {
 
 // earlierRates uses the learning rates that an earlier part of the run found.
 func (r *Training) earlierRates(context.Context) error {
-	if dir := r.options.Dir; r.options.Resume && folder.Begun(dir) {
-		facts, err := folder.ReadFacts(dir)
-		if err != nil {
-			return err
-		}
-		if r.earlier = facts.RateTest; r.earlier != nil {
-			r.earlier.Resolve(&r.Config)
-		}
+	facts, err := r.before()
+	if r.earlier = facts.RateTest; err == nil && r.earlier != nil {
+		r.earlier.Resolve(&r.Config)
 	}
-	return nil
+	return err
+}
+
+// before returns the facts of an earlier part of the run, if there is one to resume.
+func (r *Training) before() (folder.Facts, error) {
+	if !r.options.Resume || !folder.Begun(r.options.Dir) {
+		return folder.Facts{}, nil
+	}
+	return folder.ReadFacts(r.options.Dir)
 }
 
 // prepare makes the head and the sampler, and bounds the configuration's sizes by the data.

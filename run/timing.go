@@ -18,6 +18,15 @@ type Timing struct {
 	Outcome Outcome
 }
 
+// Each returns the mean time of a step.
+func (t Timing) Each() time.Duration {
+	sum := 0.0
+	for _, v := range t.Seconds {
+		sum += v
+	}
+	return time.Duration(sum / float64(max(len(t.Seconds), 1)) * float64(time.Second))
+}
+
 var errEnough = errors.New("timed")
 
 // Time trains, and times the steps after the first skip. It stops after most timed steps, or at the end if most is 0.
@@ -56,12 +65,8 @@ func (r *Training) Cost(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	sum := 0.0
-	for _, v := range timed.Seconds {
-		sum += v
-	}
 	steps := float64(r.Steps - r.Resumed)
-	cost := time.Duration(sum / float64(max(len(timed.Seconds), 1)) * steps * float64(time.Second))
+	cost := time.Duration(steps * float64(timed.Each()))
 	if !r.Validates {
 		return cost, nil
 	}

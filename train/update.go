@@ -75,9 +75,9 @@ func applyUpdate[T realNumber](u weightUpdate, x, g []T, buf [][]T) {
 	case rmsprop:
 		rmspropStep(u, x, g, buf)
 	case amsgrad:
-		amsgradStep(u, x, g, buf[0], buf[1], buf[2])
+		adamStep(u, x, g, buf[0], buf[1], buf[2])
 	default:
-		adamStep(u, x, g, buf[0], buf[1])
+		adamStep(u, x, g, buf[0], buf[1], buf[1])
 	}
 }
 
@@ -108,7 +108,7 @@ func sgdMomentum[T realNumber](u weightUpdate, x, g, v []T) {
 	}
 }
 
-// adamNumbers returns the factors shared by adam and amsgrad.
+// adamNumbers returns the factors of adam and amsgrad.
 func adamNumbers[T realNumber](u weightUpdate) (l2, shrink, b1, b2, step, scale, eps T) {
 	c, t := u.cfg, float64(u.steps)
 	l2, shrink = T(u.decay), 1
@@ -120,27 +120,17 @@ func adamNumbers[T realNumber](u weightUpdate) (l2, shrink, b1, b2, step, scale,
 	return l2, shrink, T(c.Beta1), T(c.Beta2), step, scale, T(c.Eps)
 }
 
-func adamStep[T realNumber](u weightUpdate, x, g, m, v []T) {
+// adamStep is adam if top, the variances under the root, is v itself, and amsgrad if top holds the largest so far.
+func adamStep[T realNumber](u weightUpdate, x, g, m, v, top []T) {
 	l2, shrink, b1, b2, step, scale, eps := adamNumbers[T](u)
 	r1, r2 := T(1-u.cfg.Beta1), T(1-u.cfg.Beta2)
-	g, m, v = g[:len(x)], m[:len(x)], v[:len(x)]
+	g, m, v, top = g[:len(x)], m[:len(x)], v[:len(x)], top[:len(x)]
 	for i, xi := range x {
 		gi := g[i] + l2*xi
 		mi := b1*m[i] + r1*gi
 		vi := b2*v[i] + r2*gi*gi
 		m[i], v[i] = mi, vi
-		x[i] = shrink*xi - step*mi/(scale*T(math.Sqrt(float64(vi)))+eps)
-	}
-}
-
-func amsgradStep[T realNumber](u weightUpdate, x, g, m, v, top []T) {
-	l2, shrink, b1, b2, step, scale, eps := adamNumbers[T](u)
-	r1, r2 := T(1-u.cfg.Beta1), T(1-u.cfg.Beta2)
-	for i, xi := range x {
-		gi := g[i] + l2*xi
-		mi := b1*m[i] + r1*gi
-		vi := b2*v[i] + r2*gi*gi
-		m[i], v[i], top[i] = mi, vi, max(top[i], vi)
+		top[i] = max(top[i], vi)
 		x[i] = shrink*xi - step*mi/(scale*T(math.Sqrt(float64(top[i])))+eps)
 	}
 }

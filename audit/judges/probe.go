@@ -63,11 +63,7 @@ func (b *bench) probe(probed []float32) error {
 // folds returns the fold of each image.
 func (b *bench) folds() []int {
 	folds, _ := b.once.folds.get(func() ([]int, error) {
-		column := make([]int, b.s.Z.Len())
-		for i, y := range b.s.Z.Labels {
-			column[i] = b.s.Column[y]
-		}
-		return Part(column, len(b.s.Classes), b.opts.Folds, b.opts.Rand), nil
+		return Part(b.columns(), len(b.s.Classes), b.opts.Folds, b.opts.Rand), nil
 	})
 	return folds
 }

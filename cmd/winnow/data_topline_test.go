@@ -20,8 +20,8 @@ func TestDataTopline(t *testing.T) {
 	}
 	text += "t.png,0,test,0,there\nlone.png,9,train,9,here\n"
 	writeTree(t, dir, map[string]string{"noisy.csv": text})
-	code, stdout, errs := call(t.Context(), "data", "topline", noisy, "--rate", "0.3", "--seed", "3", "--json", "--out",
-		out)
+	code, stdout, errs := call(t.Context(), "data", "topline", noisy, "--noise-rate", "0.3", "--seed", "3", "--json",
+		"--out", out)
 	var report datasets.ToplineReport
 	if err := json.Unmarshal([]byte(stdout), &report); code != 0 || err != nil || errs != "" {
 		t.Fatalf("exit code %d: %s%v", code, errs, err)
@@ -45,17 +45,17 @@ func TestDataTopline(t *testing.T) {
 	clean := filepath.Join(dir, "clean.csv")
 	writeTree(t, dir, map[string]string{
 		"clean.csv": "path,label,split\na,0,train\nb,0,train\nc,0,train\nd,1,train\ne,1,train\nf,1,train\n"})
-	code, stdout, errs = call(t.Context(), "data", "topline", clean, "--rate", "0.9", "--out", out)
+	code, stdout, errs = call(t.Context(), "data", "topline", clean, "--noise-rate", "0.9", "--out", out)
 	if code != 0 || !strings.Contains(stdout, "train: 4 of 6 images kept (66.67 %), in 2 classes of 2 to 2; of all 6 "+
 		"labels 0 were wrong\n2 class(es) keep more") ||
 		!strings.Contains(errs, "the given ones are taken for true") {
 		t.Errorf("exit code %d: %s%s", code, stdout, errs)
 	}
 	for line, want := range map[string]string{
-		noisy + " --rate 0.3":                             "--out missing",
-		noisy + " --rate 1 --out x.csv":                   "noise rate is 1",
-		noisy + " --rate 0.3 --split nowhere --out x.csv": "--split",
-		"--rate 0.3 --out x.csv":                          "expected one manifest",
+		noisy + " --noise-rate 0.3":                             "--out missing",
+		noisy + " --noise-rate 1 --out x.csv":                   "noise rate is 1",
+		noisy + " --noise-rate 0.3 --split nowhere --out x.csv": "--split",
+		"--noise-rate 0.3 --out x.csv":                          "expected one manifest",
 	} {
 		fails(t, 2, want, append([]string{"data", "topline"}, strings.Fields(line)...)...)
 	}

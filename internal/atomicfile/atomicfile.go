@@ -7,10 +7,13 @@ package atomicfile
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +29,16 @@ func Write(path string, write func(io.Writer) error) error {
 	}
 	sweep(to.name)
 	return to.replace(path, write)
+}
+
+// WriteAll writes files into a folder, by name, as [Write] does. Errors begin with the name.
+func WriteAll(dir string, files map[string]func(io.Writer) error) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := Write(filepath.Join(dir, name), files[name]); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // replace writes a new file next to the old one and renames it into place.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/interrupt"
 )
 
 // taking is the state of installing from one source.
@@ -113,24 +114,11 @@ func (t *taking) file(member string, size int64, content io.Reader) error {
 func (t *taking) put(target string, size int64, content io.Reader) (string, error) {
 	h := sha256.New()
 	err := atomicfile.Write(filepath.Join(t.Folder, target), func(w io.Writer) error {
-		n, err := io.Copy(io.MultiWriter(w, h), cancelReader{t.ctx, content})
+		n, err := io.Copy(io.MultiWriter(w, h), interrupt.NewReader(t.ctx, content))
 		if err == nil && n != size {
 			err = fmt.Errorf("%s: found %d bytes, expected %d", target, n, size)
 		}
 		return err
 	})
 	return hex.EncodeToString(h.Sum(nil)), err
-}
-
-// cancelReader stops a long copy when ctx ends.
-type cancelReader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r cancelReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
 }

@@ -17,6 +17,24 @@ type Difference struct {
 	P         float64 // two-sided p-value of no difference, by the same; NaN with fewer than [Enough]
 }
 
+// Summary is the mean of some repetitions and their sample standard deviation; both are NaN if there are too few.
+type Summary struct {
+	N        int
+	Mean, SD float64
+}
+
+// Summarize summarises the repetitions of one method.
+func Summarize(values []float64) Summary {
+	s := Summary{N: len(values), Mean: math.NaN(), SD: math.NaN()}
+	if s.N > 0 {
+		s.Mean = stat.Mean(values, nil)
+	}
+	if s.N > 1 {
+		s.SD = stat.StdDev(values, nil)
+	}
+	return s
+}
+
 // Enough is how many repetitions a p-value needs here. With fewer, Student's t says more about the chance
 // spread of the numbers than about the methods.
 const Enough = 5

@@ -124,6 +124,22 @@ func Shortened(name string, n int) string {
 	return name
 }
 
+// Plural returns a number of things, named by a noun.
+func Plural(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// Finite returns a pointer to v, or nil if JSON cannot represent v.
+func Finite(v float64) *float64 {
+	if v-v != 0 {
+		return nil
+	}
+	return &v
+}
+
 // First returns the first n elements of a list, or all if there are fewer.
 func First[T any](list []T, n int) []T { return list[:min(max(n, 0), len(list))] }
 

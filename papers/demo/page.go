@@ -38,12 +38,10 @@ func (d *demo) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(filepath.Join(d.o.Dir, "report.html"), page.WriteHTML); err != nil {
-		return fmt.Errorf("demo: report.html: %w", err)
-	}
-	result := func(w io.Writer) error { return text.JSON(w, d.result) }
-	if err := atomicfile.Write(filepath.Join(d.o.Dir, "result.json"), result); err != nil {
-		return fmt.Errorf("demo: result.json: %w", err)
+	err = atomicfile.WriteAll(d.o.Dir, map[string]func(io.Writer) error{"report.html": page.WriteHTML,
+		"result.json": func(w io.Writer) error { return text.JSON(w, d.result) }})
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
 	}
 	return nil
 }

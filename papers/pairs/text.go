@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -77,18 +76,12 @@ func (r Result) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("pairs: %w", err)
 	}
-	type file struct {
-		name string
-		to   func(io.Writer) error
-	}
-	files := []file{{"pairs.json", r.JSON}, {"bins.csv", r.bins}}
+	files := map[string]func(io.Writer) error{"pairs.json": r.JSON, "bins.csv": r.bins}
 	for _, l := range r.Labellings {
-		files = append(files, file{"cosines-" + strings.ReplaceAll(l.Name, " ", "-") + ".svg", r.chart(l).WriteSVG})
+		files["cosines-"+strings.ReplaceAll(l.Name, " ", "-")+".svg"] = r.chart(l).WriteSVG
 	}
-	for _, f := range files {
-		if err := atomicfile.Write(filepath.Join(dir, f.name), f.to); err != nil {
-			return fmt.Errorf("pairs: %s: %w", f.name, err)
-		}
+	if err := atomicfile.WriteAll(dir, files); err != nil {
+		return fmt.Errorf("pairs: %w", err)
 	}
 	return nil
 }

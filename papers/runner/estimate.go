@@ -157,11 +157,7 @@ func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps i
 	if err != nil {
 		return 0, 0, err
 	}
-	sum := 0.0
-	for _, v := range timed.Seconds {
-		sum += v
-	}
-	each = time.Duration(sum / float64(max(len(timed.Seconds), 1)) * float64(on.Steps) * float64(time.Second))
+	each = time.Duration(on.Steps) * timed.Each()
 	start := time.Now()
 	o := studies.Outcome{Measures: map[string]float64{}, Seed: cell.Seed}
 	if err := r.measure(ctx, &o, embedding(ctx, on, timed.Outcome.Head), t); err != nil {

@@ -193,16 +193,9 @@ func (r *reproduction) write(ctx context.Context) error {
 	}
 	r.readPictures(ctx)
 	dir := r.folder()
-	for _, f := range []struct {
-		name string
-		to   func(io.Writer) error
-	}{
-		{"report.txt", r.results.Text}, {"report.md", r.results.Markdown}, {"results.csv", r.results.CSV},
-		{"report.html", r.results.HTML},
-	} {
-		if err := atomicfile.Write(filepath.Join(dir, f.name), f.to); err != nil {
-			return err
-		}
+	if err := atomicfile.WriteAll(dir, map[string]func(io.Writer) error{"report.txt": r.results.Text,
+		"report.md": r.results.Markdown, "results.csv": r.results.CSV, "report.html": r.results.HTML}); err != nil {
+		return err
 	}
 	r.Host.Note("written to %s: report.txt, report.md, report.html, results.csv", dir)
 	return nil

@@ -2,7 +2,6 @@ package studies
 
 import (
 	"io"
-	"math"
 
 	"winnow/internal/text"
 )
@@ -59,7 +58,7 @@ func (r *Results) JSON(w io.Writer) error {
 				}
 				scale := r.printed(i, m)
 				c := cellJSON{Row: row.Name, Column: column.Name, Measure: m, N: s.N, Mean: s.Mean / scale}
-				c.SD, c.Paper = known(s.SD/scale), known(s.Paper/scale)
+				c.SD, c.Paper = text.Finite(s.SD/scale), text.Finite(s.Paper/scale)
 				values := r.values(i, j, m)
 				for _, seed := range sorted(values) {
 					c.Values = append(c.Values, values[seed])
@@ -75,7 +74,8 @@ func (r *Results) JSON(w io.Writer) error {
 		}
 		for _, q := range v.Comparisons {
 			one := comparisonJSON{
-				q.Better, q.Than, q.N, q.Mean, known(q.Low), known(q.High), known(q.P), known(q.Holm), q.State, nil,
+				q.Better, q.Than, q.N, q.Mean, text.Finite(q.Low), text.Finite(q.High), text.Finite(q.P),
+				text.Finite(q.Holm), q.State, nil,
 			}
 			if !r.StandIn {
 				one.Paper = q.Paper
@@ -85,12 +85,4 @@ func (r *Results) JSON(w io.Writer) error {
 		out.Claims = append(out.Claims, c)
 	}
 	return text.JSON(w, out)
-}
-
-// known returns a pointer to v, or nil if JSON cannot represent it.
-func known(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }

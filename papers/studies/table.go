@@ -9,35 +9,26 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-
 	"winnow/internal/paired"
 	"winnow/internal/text"
 )
 
 // Summary is a cell over its seeds, in printed units: percent if the study is in percent.
 type Summary struct {
-	N        int
-	Mean, SD float64 // SD is the sample's; NaN for one seed
+	paired.Summary
 	Paper    float64 // NaN: none
 	Doubtful bool    // the paper's number
 }
 
 // Summary sums up a measure of a row on a column.
 func (r *Results) Summary(row, column int, measure string) Summary {
-	s := Summary{Mean: math.NaN(), SD: math.NaN(), Paper: math.NaN()}
 	values := r.values(row, column, measure)
 	scale := r.printed(row, measure)
 	var list []float64
 	for _, seed := range sorted(values) {
 		list = append(list, scale*values[seed])
 	}
-	if s.N = len(list); s.N > 0 {
-		s.Mean = stat.Mean(list, nil)
-	}
-	if s.N > 1 {
-		s.SD = stat.StdDev(list, nil)
-	}
+	s := Summary{Summary: paired.Summarize(list), Paper: math.NaN()}
 	if p, ok := r.paperValue(side{row, column}, measure); ok && !r.StandIn {
 		s.Paper, s.Doubtful = p*r.Study.scale(measure), r.Study.Rows[row].Paper[column].Doubtful
 	}

@@ -37,7 +37,7 @@ func TestStore(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(s.Dir, "a.json"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok, err := s.Get("a"); ok || !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "a.json") {
+		if _, ok, err := s.Get("a"); ok || !errors.Is(err, errDamaged) || !strings.Contains(err.Error(), "a.json") {
 			t.Errorf("%q: %v %v", text, ok, err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestQueue(t *testing.T) {
 		Cells: []int{1, 2, 3, 4}, Jobs: 1, GoOn: true,
 		Kept: func(c int) (int, bool, error) {
 			if c == 4 {
-				return 0, false, fmt.Errorf("four: %w", ErrDamaged)
+				return 0, false, fmt.Errorf("four: %w", errDamaged)
 			}
 			return 10 * c, c == 1, nil
 		},
@@ -87,7 +87,7 @@ func TestQueue(t *testing.T) {
 		!slices.Equal(done, []int{1, 3, 4}) || len(ran) != 3 {
 		t.Errorf("%v %v, done %v", failed, err, done)
 	}
-	for _, want := range []string{"four: " + ErrDamaged.Error(), "4 cells, 1 done before", "1/3  failed: cell 2: no",
+	for _, want := range []string{"four: " + errDamaged.Error(), "4 cells, 1 done before", "1/3  failed: cell 2: no",
 		"3/3  cell 4: 40 in"} {
 		if !strings.Contains(strings.Join(notes, "\n"), want) {
 			t.Errorf("no %q in %q", want, notes)

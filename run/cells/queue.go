@@ -37,15 +37,15 @@ type Queue[C, O any] struct {
 	Note     func(format string, args ...any)     // takes notes for the user
 }
 
-// Failure is a cell that failed.
-type Failure[C any] struct {
+// failure is a cell that failed.
+type failure[C any] struct {
 	Cell C
 	Err  error
 }
 
 // Go runs the cells that are not done, and returns those that failed, in order. Without GoOn the first failure stops
 // the others and is the error.
-func (q Queue[C, O]) Go(ctx context.Context) ([]Failure[C], error) {
+func (q Queue[C, O]) Go(ctx context.Context) ([]failure[C], error) {
 	rest, err := q.rest()
 	if err != nil {
 		return nil, err
@@ -106,9 +106,9 @@ func (q Queue[C, O]) Go(ctx context.Context) ([]Failure[C], error) {
 			d.took.Seconds(), left)
 	}
 	slices.SortFunc(bad, func(a, b ended) int { return a.at - b.at })
-	var failures []Failure[C]
+	var failures []failure[C]
 	for _, d := range bad {
-		failures = append(failures, Failure[C]{rest[d.at], d.err})
+		failures = append(failures, failure[C]{rest[d.at], d.err})
 	}
 	return failures, cmp.Or(broken, <-failed, ctx.Err())
 }
@@ -132,7 +132,7 @@ func (q Queue[C, O]) rest() (rest []C, err error) {
 // KeptWhole returns the earlier outcome of a cell. A damaged file counts as none and is noted.
 func (q Queue[C, O]) KeptWhole(cell C) (O, bool, error) {
 	o, done, err := q.Kept(cell)
-	if errors.Is(err, ErrDamaged) {
+	if errors.Is(err, errDamaged) {
 		q.Note("%v: it is run again", err)
 		return o, false, nil
 	}

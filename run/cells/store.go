@@ -27,8 +27,8 @@ type Store[O any] struct {
 
 func (s Store[O]) path(key string) string { return filepath.Join(s.Dir, key+".json") }
 
-// ErrDamaged is the error of Get for a file without an outcome. The cell can be run again, and Put replaces the file.
-var ErrDamaged = errors.New("holds no outcome of a cell")
+// errDamaged is the error of Get for a file without an outcome. The cell can be run again, and Put replaces the file.
+var errDamaged = errors.New("holds no outcome of a cell")
 
 // Get returns the outcome under a key, if there is one.
 func (s Store[O]) Get(key string) (O, bool, error) {
@@ -41,7 +41,7 @@ func (s Store[O]) Get(key string) (O, bool, error) {
 		return o, false, fmt.Errorf("%s: %w", s.For, err)
 	}
 	if json.Unmarshal(text, &o) != nil || !s.Whole(o) {
-		return none, false, fmt.Errorf("%s: %s: %w", s.For, s.path(key), ErrDamaged)
+		return none, false, fmt.Errorf("%s: %s: %w", s.For, s.path(key), errDamaged)
 	}
 	return o, true, nil
 }

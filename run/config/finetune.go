@@ -30,7 +30,7 @@ const AutoAugmentation = Auto
 // Values of Finetune.Loss.
 const (
 	GivenLoss = "given" // the losses of the configuration
-	AutoLoss  = Auto    // those, or cross entropy if it is better: see [Run.ResolveLoss]. A run's files have the choice
+	autoLoss  = Auto    // those, or cross entropy if it is better: see [Run.ResolveLoss]. A run's files have the choice
 )
 
 // Finetune says how the backbone is trained.
@@ -66,7 +66,7 @@ const manyImages = 50
 // drawn, if all validation classes are trained (closed), and if classes have at least 50 images on average. Settings
 // that need other losses keep them. Call it before [Run.ResolveUsualLR].
 func (c *Run) ResolveLoss(drawn, closed bool, perClass int) bool {
-	open := c.Finetune.Loss == AutoLoss
+	open := c.Finetune.Loss == autoLoss
 	c.Finetune.Loss = GivenLoss
 	if !open || !drawn || !closed || perClass < manyImages || c.SelfPaced.On() || c.PaperVariant {
 		return false
@@ -105,8 +105,8 @@ func (f Finetune) check() error {
 		return fmt.Errorf("finetune.momentum: found %v, expected a share from 0 to below 1", f.Momentum)
 	case f.Chunk < 0:
 		return fmt.Errorf("finetune.chunk: found %d, expected a number of images, or 0 for the whole batch", f.Chunk)
-	case f.Loss != GivenLoss && f.Loss != AutoLoss:
-		return fmt.Errorf("finetune.loss: found %q, expected %s or %s (losses names them)", f.Loss, GivenLoss, AutoLoss)
+	case f.Loss != GivenLoss && f.Loss != autoLoss:
+		return fmt.Errorf("finetune.loss: found %q, expected %s or %s (losses names them)", f.Loss, GivenLoss, autoLoss)
 	case f.Augment == "":
 		return fmt.Errorf("finetune.augment: found \"\", expected none, auto or the name of a recipe")
 	}

@@ -89,7 +89,7 @@ func (c *Run) choose(root ast.Node, settings []string) {
 		c.BackboneSolver.LR = train.LearningRate{Choose: train.Usual}
 		c.Validation.HoldOut, c.Finetune.Refit = UsualHoldOut, tunedRefit
 		if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "losses") }) {
-			c.Finetune.Loss = AutoLoss
+			c.Finetune.Loss = autoLoss
 		}
 	}
 	if name := named("schedule", "name"); name != "" && name != c.Schedule.Name {

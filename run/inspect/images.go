@@ -14,6 +14,7 @@ import (
 	"winnow/datasets/imageroot"
 	"winnow/features"
 	"winnow/internal/hint"
+	"winnow/internal/text"
 	"winnow/run/extraction"
 )
 
@@ -199,7 +200,7 @@ func extracted(ctx context.Context, looks []*extraction.Extraction, o auditing) 
 		if did.Complete {
 			o.Note("%s: the features of an earlier audit are reused", e.Out)
 		} else if n := did.Rows - did.Resumed; n > 0 {
-			o.Note("%s: %s in %s on %s", e.Out, plural(n, "image"),
+			o.Note("%s: %s in %s on %s", e.Out, text.Plural(n, "image"),
 				time.Duration(did.Seconds*float64(time.Second)).Round(time.Second/10), did.Device)
 		}
 		store, err := features.Open(e.Out)

@@ -45,10 +45,10 @@ func (a *Report) Sentences() []string {
 	}
 	if a.Unjudged > 0 {
 		list = append(list, fmt.Sprintf("Not judged: %s alone in a class, with nothing to compare with.",
-			plural(a.Unjudged, "image")))
+			text.Plural(a.Unjudged, "image")))
 	}
 	if n := len(a.LeftOut); n > 0 {
-		list = append(list, fmt.Sprintf("Left out: %s could not be read; the first is %s: %s.", plural(n, "image"),
+		list = append(list, fmt.Sprintf("Left out: %s could not be read; the first is %s: %s.", text.Plural(n, "image"),
 			text.Line(a.LeftOut[0].Path), text.Line(a.LeftOut[0].Reason)))
 	}
 	return list
@@ -221,11 +221,3 @@ func (a *Report) Source() location.Source { return a.from }
 
 // Root returns the folder or the .zip file of the images.
 func (a *Report) Root() location.Source { return imageroot.Resolve(a.root, a.from) }
-
-// plural returns a number of things, named by a noun.
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}

@@ -41,7 +41,7 @@ func (o *auditing) tuneStored(in Input, stores []*features.Store, d *datasets.Da
 			data.Model = names[i]
 		}
 		net, err := tuning.Open(config.Run{Data: data, Finetune: o.finetune()}, d.Paths(),
-			tuning.Config{Note: o.Note, Watch: unwatched})
+			tuning.Config{Note: o.Note})
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (o *auditing) tuneImages(looks []*extraction.Extraction, root string, d *da
 	for _, e := range looks {
 		net, err := tuning.New(tuning.Config{
 			Backbone: e.Model, Cut: e.Cut, Settings: o.finetune(), Root: e.Root, RootName: root, Paths: d.Paths(),
-			Batch: extraction.UsualBatch, Note: o.Note, Watch: unwatched,
+			Batch: extraction.UsualBatch, Note: o.Note,
 		})
 		if err != nil {
 			return err
@@ -72,8 +72,6 @@ func (o *auditing) finetune() config.Finetune {
 	f.Weights, f.CacheLimit = o.Tuning.Weights, config.Bytes(o.MaxMem/4)
 	return f
 }
-
-func unwatched(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
 
 // tune sets Tune: for each fold, it fine-tunes one network of each backbone with the settings of firsts.
 func (o *auditing) tune(d *datasets.Dataset, firsts ...*tuning.Live) error {

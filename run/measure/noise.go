@@ -57,13 +57,26 @@ type NoiseOptions struct {
 func Noise(ctx context.Context, o NoiseOptions, progress func(done, total int),
 	note func(format string, args ...any)) (cluster.Result, error) {
 	o.Named = cmp.Or(o.Named, o.Manifest.String())
-	if o.FitSample != 0 {
-		return noiseBySample(ctx, o, progress, note)
-	}
-	if !o.Shard.Whole() {
+	estimate := o.together
+	switch {
+	case o.FitSample < 0:
+		return nil, hint.Unfit("fit-sample", "found %d, expected 1 or more", o.FitSample)
+	case o.FitSample > 0:
+		estimate = o.bySample
+	case !o.Shard.Whole():
 		return nil, hint.Unfit("shard", "only an estimate by a sample can be divided: expected a fit sample, for "+
 			"example of 100000 images")
 	}
+	r, err := estimate(ctx, progress, note)
+	if err != nil || !o.Shard.Whole() {
+		return r, err
+	}
+	return r, cluster.Save(o.Out, r)
+}
+
+// together compares all images at once.
+func (o NoiseOptions) together(ctx context.Context, progress func(done, total int),
+	note func(format string, args ...any)) (cluster.Result, error) {
 	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: note})
 	if err != nil {
 		return nil, err
@@ -85,8 +98,7 @@ func Noise(ctx context.Context, o NoiseOptions, progress func(done, total int),
 		}
 		list = append(list, e)
 	}
-	r := newNoiseReport(o, list, d, data.Train.IDs, data.Train.Labels, data.Classes)
-	return r, cluster.Save(o.Out, r)
+	return newNoiseReport(o, list, d, data.Train.IDs, data.Train.Labels, data.Classes), nil
 }
 
 // newNoiseReport names the estimates for images with positions ids in d.

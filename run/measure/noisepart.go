@@ -87,12 +87,9 @@ func (j noiseJob) report(ctx context.Context, c compared, blocks []noiserate.Sai
 	return newNoiseReport(j.Options, list, d, rows.IDs, rows.Labels, d.Classes), nil
 }
 
-// noiseBySample estimates on one machine, or makes the part of a shard.
-func noiseBySample(ctx context.Context, o NoiseOptions, progress func(done, total int),
+// bySample compares images one by one with the classes, on one machine, or makes the part of a shard.
+func (o NoiseOptions) bySample(ctx context.Context, progress func(done, total int),
 	note func(format string, args ...any)) (cluster.Result, error) {
-	if o.FitSample < 0 {
-		return nil, hint.Unfit("fit-sample", "found %d, expected 1 or more", o.FitSample)
-	}
 	for _, m := range o.Methods {
 		if !slices.Contains(noiserate.Dealt(), m) {
 			return nil, hint.Unfit("fit-sample", "the method %s needs all images at once, expected %s",
@@ -117,11 +114,7 @@ func noiseBySample(ctx context.Context, o NoiseOptions, progress func(done, tota
 	if err != nil {
 		return nil, err
 	}
-	r, err := j.report(ctx, c, said)
-	if err != nil {
-		return nil, err
-	}
-	return r, cluster.Save(o.Out, r)
+	return j.report(ctx, c, said)
 }
 
 // mergeNoise estimates from the answers of all parts, as one machine does.

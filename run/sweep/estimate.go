@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"winnow/internal/text"
 	"winnow/run"
 	"winnow/run/cells"
 	"winnow/run/config"
@@ -28,8 +29,8 @@ type Plan struct {
 
 // String returns the plan in a line.
 func (p Plan) String() string {
-	line := fmt.Sprintf("%s × %s: %s", plural(p.Settings, "setting"), plural(p.Seeds, "seed"),
-		plural(p.Cells, "training"))
+	line := fmt.Sprintf("%s × %s: %s", text.Plural(p.Settings, "setting"), text.Plural(p.Seeds, "seed"),
+		text.Plural(p.Cells, "training"))
 	switch {
 	case p.Left == 0:
 		return line + ", all done before"

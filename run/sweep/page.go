@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"winnow/internal/paired"
+	"winnow/internal/text"
 	"winnow/report/chart"
 	"winnow/report/page"
 )
@@ -23,7 +24,7 @@ func (r *Results) page() page.Report {
 		keys = append(keys, a.Key)
 	}
 	report := page.Report{
-		Command: "sweep", Title: fmt.Sprintf("%s over %s", plural(r.len(), "training"), strings.Join(keys, " × ")),
+		Command: "sweep", Title: fmt.Sprintf("%s over %s", text.Plural(r.len(), "training"), strings.Join(keys, " × ")),
 		Verdict: r.verdict(), Warnings: r.cautions(),
 	}
 	if lines := r.table(); len(lines) > 1 {
@@ -183,7 +184,7 @@ func (r *Results) plot(axis int) chart.Lines {
 		Percent: true}}
 	type dot struct {
 		x float64
-		s Summary
+		s paired.Summary
 	}
 	lines, names := map[string][]dot{}, []string(nil)
 	low, high := math.Inf(1), math.Inf(-1)

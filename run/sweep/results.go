@@ -5,12 +5,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
-
-	"gonum.org/v1/gonum/stat"
 
 	"winnow/internal/atomicfile"
 	"winnow/internal/paired"
@@ -33,16 +29,10 @@ type Setting struct {
 	Words      string
 	Values     Point
 	N          int // finished trainings
-	Validation Summary
-	Test       Summary           // N is 0 if nothing was measured
+	Validation paired.Summary
+	Test       paired.Summary    // N is 0 if nothing was measured
 	Against    paired.Difference // its validation minus that of the first setting, seed by seed
 	Holm       float64           // Against.P, corrected for the number of settings
-}
-
-// Summary is a measure over seeds; SD is the sample standard deviation, NaN for one seed.
-type Summary struct {
-	N        int
-	Mean, SD float64
 }
 
 // Result is a training.
@@ -127,24 +117,13 @@ func (r *Results) sumUp() {
 			}
 		}
 		p := &r.Points[i]
-		p.N, p.Validation, p.Test = len(validation), summary(validation), summary(test)
+		p.N, p.Validation, p.Test = len(validation), paired.Summarize(validation), paired.Summarize(test)
 		p.Against = paired.Compare(differences)
 		ps = append(ps, p.Against.P)
 	}
 	for i, p := range paired.Holm(ps) {
 		r.Points[i].Holm = p
 	}
-}
-
-func summary(values []float64) Summary {
-	s := Summary{N: len(values), Mean: math.NaN(), SD: math.NaN()}
-	if s.N > 0 {
-		s.Mean = stat.Mean(values, nil)
-	}
-	if s.N > 1 {
-		s.SD = stat.StdDev(values, nil)
-	}
-	return s
 }
 
 // Best returns the point with the highest mean validation among those with the most finished seeds, the first of equal
@@ -184,18 +163,8 @@ func (r *Results) ranked() (order []int) {
 
 // write writes results.csv, results.json and report.html.
 func (r *Results) write(dir string) error {
-	for _, f := range []struct {
-		name string
-		to   func(io.Writer) error
-	}{
-		{"results.csv", r.CSV}, {"results.json", r.JSON},
-		{"report.html", func(w io.Writer) error { return r.page().WriteHTML(w) }},
-	} {
-		if err := atomicfile.Write(filepath.Join(dir, f.name), f.to); err != nil {
-			return err
-		}
-	}
-	return nil
+	return atomicfile.WriteAll(dir, map[string]func(io.Writer) error{"results.csv": r.CSV, "results.json": r.JSON,
+		"report.html": func(w io.Writer) error { return r.page().WriteHTML(w) }})
 }
 
 // CSV writes a row for each training: a column for each setting, seed, state (done, failed, open), validation, test,
@@ -244,11 +213,11 @@ func (r *Results) JSON(w io.Writer) error {
 		Mean float64  `json:"mean"`
 		SD   *float64 `json:"sd"` // null for one seed
 	}
-	sum := func(s Summary) *summed {
+	sum := func(s paired.Summary) *summed {
 		if s.N == 0 {
 			return nil
 		}
-		return &summed{s.Mean, finite(s.SD)}
+		return &summed{s.Mean, text.Finite(s.SD)}
 	}
 	type compared struct {
 		Seeds int      `json:"seeds"`
@@ -298,7 +267,8 @@ func (r *Results) JSON(w io.Writer) error {
 	for _, p := range r.Points {
 		s := setting{Settings: named(p.Values), Seeds: p.N, Validation: sum(p.Validation), Test: sum(p.Test)}
 		if d := p.Against; d.N > 0 {
-			s.Against = &compared{d.N, d.Mean, finite(d.Low), finite(d.High), finite(d.P), finite(p.Holm)}
+			s.Against = &compared{d.N, d.Mean, text.Finite(d.Low), text.Finite(d.High), text.Finite(d.P),
+				text.Finite(p.Holm)}
 		}
 		out.Settings = append(out.Settings, s)
 	}
@@ -309,16 +279,8 @@ func (r *Results) JSON(w io.Writer) error {
 	return text.JSON(w, out)
 }
 
-// finite returns a pointer to v, or nil if v is not finite, which JSON cannot hold.
-func finite(v float64) *float64 {
-	if v-v != 0 {
-		return nil
-	}
-	return &v
-}
-
 // percent returns a summary as text: "71.23 ±0.41".
-func (s Summary) percent() string {
+func percent(s paired.Summary) string {
 	switch {
 	case s.N == 0:
 		return "–"

@@ -309,11 +309,3 @@ func imagesSum(d *datasets.Dataset) string {
 
 // about returns a duration for people.
 func about(seconds float64) string { return text.About(time.Duration(seconds * float64(time.Second))) }
-
-// plural returns a number of things as text.
-func plural(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
-}

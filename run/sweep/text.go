@@ -29,9 +29,9 @@ func (r *Results) table() (lines [][]string) {
 	lines = append(lines, head)
 	for _, i := range r.ranked() {
 		p := r.Points[i]
-		line := []string{p.Words, fmt.Sprint(p.N), p.Validation.percent()}
+		line := []string{p.Words, fmt.Sprint(p.N), percent(p.Validation)}
 		if r.Held != "" {
-			line = append(line, p.Test.percent())
+			line = append(line, percent(p.Test))
 		}
 		if compares {
 			line = append(line, differenceText(i, p.Against), intervalText(p.Against))
@@ -82,9 +82,10 @@ func (r *Results) verdict() (lines []string) {
 		return []string{"No training is done."}
 	}
 	p := r.Points[point]
-	line := fmt.Sprintf("Best by validation: %s (P@1 %s %%, %s)", p.Words, p.Validation.percent(), plural(p.N, "seed"))
+	line := fmt.Sprintf("Best by validation: %s (P@1 %s %%, %s)", p.Words, percent(p.Validation),
+		text.Plural(p.N, "seed"))
 	if p.Test.N > 0 {
-		line += fmt.Sprintf("; on %s %s %%", r.Held, p.Test.percent())
+		line += fmt.Sprintf("; on %s %s %%", r.Held, percent(p.Test))
 	}
 	lines = append(lines, line+".")
 	if d := p.Against; point > 0 && d.N > 0 {
@@ -93,7 +94,7 @@ func (r *Results) verdict() (lines []string) {
 		case d.N < 2:
 			says += "; one seed cannot show whether that is more than chance"
 		default:
-			says += fmt.Sprintf(" (95 %%: %s, over %s", intervalText(d), plural(d.N, "seed"))
+			says += fmt.Sprintf(" (95 %%: %s, over %s", intervalText(d), text.Plural(d.N, "seed"))
 			if !math.IsNaN(p.Holm) {
 				says += fmt.Sprintf("; p %s, corrected for %d comparisons", text.Chance(p.Holm), len(r.Points)-1)
 			}
@@ -141,7 +142,7 @@ func (r *Results) cautions() (lines []string) {
 	}
 	if open := len(r.Cells) - r.len() - len(r.Failures()); open > 0 {
 		lines = append(lines, fmt.Sprintf("%s of %d not done yet: the same command continues.",
-			plural(open, "training"), len(r.Cells)))
+			text.Plural(open, "training"), len(r.Cells)))
 	}
 	return lines
 }

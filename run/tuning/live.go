@@ -176,7 +176,10 @@ func (t *Live) cache(ctx context.Context, pixels *live.Pixels, rows int, limit i
 	if err != nil {
 		return nil, err
 	}
-	at, end := t.Watch("images")
+	at, end := func(int, int) {}, func() {}
+	if t.Watch != nil {
+		at, end = t.Watch("images")
+	}
 	defer end()
 	cached, err := live.NewCached(ctx, from, rows, t.Batch, limit, at)
 	if err != nil {

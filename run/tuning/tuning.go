@@ -31,7 +31,7 @@ type Config struct {
 	Batch    int      // images in a run of the network that only computes features
 
 	Note  func(format string, args ...any)                         // takes notes for the user
-	Watch func(what string) (at func(done, total int), end func()) // shows what takes long
+	Watch func(what string) (at func(done, total int), end func()) // shows what takes long; may be nil
 }
 
 // Live is a backbone that a run trains together with its head.

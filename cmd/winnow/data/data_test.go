@@ -48,7 +48,7 @@ func TestOptions(t *testing.T) {
 		CorruptOptions{Manifest: location.At("m.csv"), Out: "n.csv", Split: "train", Features: "f", Seed: 1,
 			Noise: run.NoiseSpec{Model: "human-like", Rate: 0.2, Count: datasets.Independent, Similar: 3,
 				Nearest: true}})
-	becomes(t, toplineCommand, "m.csv --rate 0.3 --split test --out t.csv", ToplineOptions{
+	becomes(t, toplineCommand, "m.csv --noise-rate 0.3 --split test --out t.csv", ToplineOptions{
 		Manifest: location.At("m.csv"), Out: "t.csv", Split: "test", Rate: 0.3, Seed: 1})
 	becomes(t, joinCommand, "m.csv list.csv --out j.csv --json", JoinOptions{
 		Manifest: location.At("m.csv"), List: "list.csv", Out: "j.csv", JSON: true})

@@ -20,10 +20,10 @@ func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
 			"share, drawn at random, and at least two images. Other splits, and images without a label, are not\n" +
 			"changed. Both runs can use the same features:\n\n" +
 			"   winnow data corrupt clean.csv --noise-rate 0.3 --out noisy.csv\n" +
-			"   winnow data topline clean.csv --rate 0.3 --out topline.csv",
+			"   winnow data topline clean.csv --noise-rate 0.3 --out topline.csv",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
-			&cli.Float64Flag{Name: "rate", Required: true, Usage: "share of images to leave out, `P` in [0, 1)"},
+			&cli.Float64Flag{Name: "noise-rate", Required: true, Usage: "share of images to leave out, `P` in [0, 1)"},
 			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the `SPLIT` to thin out"},
 			&cli.Uint64Flag{Name: "seed", Value: 1,
 				Usage: "seed `N` of the draw; with the same seed a higher rate keeps a subset of what a lower one " +
@@ -44,7 +44,8 @@ type ToplineOptions struct {
 }
 
 func readTopline(c *cli.Context) (o ToplineOptions, err error) {
-	o = ToplineOptions{Out: c.String("out"), Rate: c.Float64("rate"), Seed: c.Uint64("seed"), JSON: c.Bool("json")}
+	o = ToplineOptions{Out: c.String("out"), Rate: c.Float64("noise-rate"), Seed: c.Uint64("seed"),
+		JSON: c.Bool("json")}
 	if o.Split, err = datasets.ParseSplit(c.String("split")); err != nil {
 		return o, term.Misused("--split: %w", err)
 	}

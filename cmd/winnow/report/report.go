@@ -2,7 +2,6 @@
 package report
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/audit"
 	"winnow/cmd/winnow/term"
 	"winnow/internal/atomicfile"
 	"winnow/internal/budget"
@@ -20,7 +18,6 @@ import (
 	"winnow/report/page"
 	"winnow/run/folder"
 	"winnow/run/inspect"
-	"winnow/run/measure"
 )
 
 // Command returns winnow report.
@@ -112,11 +109,19 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	done := result{File: o.Out}
 	var runs []*report.Run
 	for _, dir := range o.Dirs {
-		r, err := o.measure(ctx, p, dir, &done, report.Held(runs))
+		opened, err := folder.Open(ctx, dir, o.Run)
 		if err != nil {
 			return err
 		}
-		runs = append(runs, r)
+		r, err := report.Open(opened, term.Version())
+		if err != nil {
+			return err
+		}
+		asked := report.Asked{Split: o.Split, Scorer: o.Scorer, MaxMem: o.Show.MaxMem, Held: report.Held(runs)}
+		if err := r.Measure(ctx, asked); err != nil {
+			return err
+		}
+		done.Split, done.Runs, runs = r.Split, append(done.Runs, r.Measured()), append(runs, r)
 	}
 	var content page.Report
 	var drawMap func(w io.Writer, most int) error
@@ -149,40 +154,4 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 			r.Frozen.PrecisionAt1, r.Whitened.PrecisionAt1, len(r.Warnings))
 	}
 	return nil
-}
-
-// measure opens a run, measures it, and audits its training labels; held is the memory of other runs in bytes.
-func (o Options) measure(ctx context.Context, p *term.Program, dir string, done *result,
-	held int64) (*report.Run, error) {
-	opened, err := folder.Open(ctx, dir, o.Run)
-	if err != nil {
-		return nil, err
-	}
-	r, err := report.Open(opened, term.Version())
-	if err != nil {
-		return nil, err
-	}
-	split := cmp.Or(o.Split, report.UsualSplit(r.Manifest))
-	found, err := measure.Read(opened, measure.Options{Split: split})
-	if err != nil {
-		return nil, err
-	}
-	images := report.Images{Split: found.Split, Train: found.Train, Was: found.Was, Now: found.Now,
-		LeftOut: found.LeftOut}
-	left, err := found.Similarities(opened, nil, o.Show.MaxMem, held)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.Measure(ctx, images, left); err != nil {
-		return nil, err
-	}
-	a, err := inspect.Judge(ctx, inspect.Input{Run: opened}, inspect.Options{Held: held + report.Held([]*report.Run{r}),
-		Options: audit.Options{Scorer: o.Scorer, MaxMem: o.Show.MaxMem, JustRank: true}}, inspect.Host{Host: p.Host()})
-	if err != nil {
-		return nil, err
-	}
-	r.Judge(report.Judged{Scorer: a.Scorer, Suggests: a.Suggests, Rate: a.Rate, Images: a.Images,
-		Detection: a.Detection, Weights: a.Scorer == audit.SelfPaced, Record: inspect.Recorded(a.Scorer)})
-	done.Split, done.Runs = found.Split, append(done.Runs, r.Measured())
-	return r, nil
 }

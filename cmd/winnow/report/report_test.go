@@ -30,7 +30,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 func TestUsualSplit(t *testing.T) {
 	for want, splits := range map[string][]string{"": {"train", "validation", "test"},
 		"validation": {"train", "validation"}, "train": {"train"}} {
-		d := &datasets.Dataset{}
+		d := &datasets.Dataset{Classes: []string{"a"}}
 		for _, split := range splits {
 			d.Samples = append(d.Samples, datasets.Sample{Split: split})
 		}
