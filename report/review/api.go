@@ -56,7 +56,7 @@ func post[T any](do func(body T) (int, any, error)) http.HandlerFunc {
 				"content type is %.80q, expected application/json", given))
 			return
 		}
-		if err := readJSON(http.MaxBytesReader(w, req.Body, mostJSON), &body); err != nil {
+		if err := readJSON(req.Body, &body); err != nil {
 			answerError(w, err)
 			return
 		}
@@ -81,9 +81,6 @@ func readJSON(r io.Reader, to any) error {
 		if err == nil {
 			err = errors.New("there is more after the object")
 		}
-	}
-	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-		return refuse(http.StatusRequestEntityTooLarge, "the request has more than %d bytes", large.Limit)
 	}
 	return refuse(http.StatusBadRequest, "the request's JSON: %v", err)
 }

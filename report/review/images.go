@@ -156,16 +156,11 @@ func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error)
 		return nil, refuse(http.StatusUnsupportedMediaType,
 			"content type is %.80q, expected image/jpeg or another image", given)
 	}
-	ctx, leave, err := r.searches.enter(req.Context(), tab)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
 	select {
 	case r.uploading <- struct{}{}:
 		defer func() { <-r.uploading }()
-	case <-ctx.Done():
-		return nil, unwanted(ctx)
+	case <-req.Context().Done():
+		return nil, unwanted(req.Context())
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostUpload))
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
@@ -174,6 +169,11 @@ func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error)
 	if err != nil {
 		return nil, bad(err)
 	}
+	ctx, leave, err := r.searches.enter(req.Context(), tab) // with its body: a slow one takes no place in the queue
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	return r.found(ctx, func(ctx context.Context) ([]Found, error) { return r.Finder.Search(ctx, data, n) })
 }
 

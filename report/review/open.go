@@ -142,7 +142,11 @@ func Export(f Files) (e Exported, err error) {
 	} else if conf.Form == cleanlab {
 		return e, errNoScores
 	}
-	if conf.Decisions, err = decisions.Open(file); err != nil {
+	openDecisions := decisions.Open
+	if _, err := os.Stat(file); err == nil && decisions.Writable(file) != nil { // on a read-only medium
+		openDecisions = decisions.OpenCopy
+	}
+	if conf.Decisions, err = openDecisions(file); err != nil {
 		return e, err
 	}
 	defer conf.Decisions.Close()

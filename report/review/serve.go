@@ -1,9 +1,11 @@
 package review
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"errors"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -64,7 +66,7 @@ type route struct {
 
 // routes returns the handlers by address. All pictures are under the last two.
 func (r *Reviewer) routes() map[string]route {
-	const read, change = http.MethodGet, http.MethodPost
+	const read = http.MethodGet
 	quick, slow := make(lane, quickAtOnce), make(lane, slowAtOnce)
 	routes := map[string]route{
 		"/api/session":    {read, quick, get(r.getSession)},
@@ -120,6 +122,14 @@ func (r *Reviewer) Handler() http.Handler {
 			answerError(w, refuse(http.StatusMethodNotAllowed, "method is %.20q, expected %s", req.Method, to.method))
 			return
 		}
+		if to.lane != nil && req.Method == change {
+			body, err := whole(w, req)
+			if err != nil {
+				answerError(w, err)
+				return
+			}
+			req.Body = body
+		}
 		if to.lane != nil {
 			select {
 			case to.lane <- struct{}{}:
@@ -130,6 +140,21 @@ func (r *Reviewer) Handler() http.Handler {
 		}
 		to.handle(w, req)
 	})
+}
+
+// change is the method of requests that change something.
+const change = http.MethodPost
+
+// whole reads a request's body before the request takes a lane: those whose bodies come slowly hold up nobody else.
+func whole(w http.ResponseWriter, req *http.Request) (io.ReadCloser, error) {
+	data, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostJSON))
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return nil, refuse(http.StatusRequestEntityTooLarge, "the request has more than %d bytes", large.Limit)
+	}
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, "the request did not come to its end: %v", err)
+	}
+	return io.NopCloser(bytes.NewReader(data)), nil
 }
 
 // get sends a part of the page.

@@ -59,12 +59,13 @@ func current(tx *sql.Tx, path, reviewer string) (stored, error) {
 
 // put writes an image's row.
 func put(tx *sql.Tx, i stored) error {
-	_, err := tx.Exec(`INSERT INTO images (path, reviewer, given, action, label, note, at, version, change, batch)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	values := []any{i.Path, i.Reviewer, i.Given, i.Action, i.Label, i.Note, i.At.UnixMilli(), i.Version, i.Change,
+		i.batch}
+	_, err := tx.Exec(`INSERT INTO images (path, reviewer, given, action, label, note, at, version, change, batch, sum)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (path, reviewer) DO UPDATE SET given = excluded.given, action = excluded.action,
 		label = excluded.label, note = excluded.note, at = excluded.at, version = excluded.version,
-		change = excluded.change, batch = excluded.batch`,
-		i.Path, i.Reviewer, i.Given, i.Action, i.Label, i.Note, i.At.UnixMilli(), i.Version, i.Change, i.batch)
+		change = excluded.change, batch = excluded.batch, sum = excluded.sum`, append(values, sumOf(values...))...)
 	return err
 }
 
@@ -132,6 +133,11 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 		if err != nil {
 			return nil, err
 		}
+		_, err = tx.Exec("UPDATE batches SET sum = ? WHERE batch = ?", sumOf(batch, by.Tab, by.Reviewer, now.UnixMilli()),
+			batch)
+		if err != nil {
+			return nil, err
+		}
 		list := make([]Image, len(changes))
 		for i, c := range changes {
 			image := Image{c.Path, by.Reviewer, c.Given, c.Action, c.Label, c.Note, now, c.Version + 1, change}
@@ -147,11 +153,11 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 
 // record writes a decision to the history, with the state before it.
 func record(tx *sql.Tx, before, after stored) error {
+	values := []any{after.batch, after.Path, after.Given, after.Action, after.Label, after.Note, after.At.UnixMilli(),
+		before.Given, before.Action, before.Label, before.Note, before.At.UnixMilli(), before.batch}
 	_, err := tx.Exec(`INSERT INTO history (batch, path, given, action, label, note, at,
-		before_given, before_action, before_label, before_note, before_at, before_batch)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		after.batch, after.Path, after.Given, after.Action, after.Label, after.Note, after.At.UnixMilli(),
-		before.Given, before.Action, before.Label, before.Note, before.At.UnixMilli(), before.batch)
+		before_given, before_action, before_label, before_note, before_at, before_batch, sum)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(values, sumOf(values...))...)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -70,6 +71,7 @@ type Store struct {
 	Path string
 
 	mutex  sync.Mutex
+	copied string // folder of a copy, which Close removes; "": the file itself is open
 	db     *sql.DB
 	place  place
 	closed bool
@@ -89,6 +91,11 @@ func Open(path string) (*Store, error) {
 	if err := creatable(whole); err != nil {
 		return nil, err
 	}
+	return openAt(whole, path)
+}
+
+// openAt opens the file at an absolute path; path is its name for people.
+func openAt(whole, path string) (*Store, error) {
 	// In exclusive mode the file is locked from the first transaction on; the lock ends with the process.
 	settings := url.Values{"_pragma": {
 		"busy_timeout(1500)", "locking_mode(EXCLUSIVE)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
@@ -108,6 +115,61 @@ func Open(path string) (*Store, error) {
 		return nil, errors.Join(inWords(path, err), db.Close())
 	}
 	return s, nil
+}
+
+// Writable returns an error if a file of decisions, or a folder in which SQLite keeps its log, cannot be written, as on
+// a read-only medium.
+func Writable(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err == nil {
+		err = f.Close()
+	}
+	if err == nil {
+		if f, err = os.CreateTemp(filepath.Dir(path), ".winnow-*"); err == nil {
+			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+	}
+	return err
+}
+
+// OpenCopy opens a copy of a file of decisions, for reading: the file and its folder are not written.
+func OpenCopy(path string) (_ *Store, err error) {
+	dir, err := os.MkdirTemp("", "winnow-decisions-*")
+	if err != nil {
+		return nil, fmt.Errorf("review: a copy of %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
+	to := filepath.Join(dir, "copy.db")
+	for _, ending := range []string{"", logEnding} {
+		err := copyFile(path+ending, to+ending)
+		if err != nil && !(ending == logEnding && errors.Is(err, fs.ErrNotExist)) {
+			return nil, fmt.Errorf("review: a copy of %s: %w", path, err)
+		}
+	}
+	s, err := openAt(to, path)
+	if err != nil {
+		return nil, err
+	}
+	s.copied = dir
+	return s, nil
+}
+
+func copyFile(from, to string) error {
+	in, err := regular.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }
 
 // creatable returns an error if path is not a file and none can be created there. SQLite only says "unable to
@@ -167,6 +229,9 @@ func (s *Store) prepare() error {
 			return err
 		}
 	}
+	if err := compareSums(tx); err != nil {
+		return err
+	}
 	if err := tx.QueryRow("SELECT coalesce(max(change), 0) FROM images").Scan(&s.change); err != nil {
 		return err
 	}
@@ -213,7 +278,11 @@ func (s *Store) Close() error {
 	if err != nil {
 		err = s.rescue(err)
 	}
-	return errors.Join(err, s.db.Close())
+	err = errors.Join(err, s.db.Close())
+	if s.copied != "" {
+		err = errors.Join(err, os.RemoveAll(s.copied))
+	}
+	return err
 }
 
 // Version returns the number of changes: each batch made, undone or redone is one.

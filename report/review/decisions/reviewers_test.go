@@ -178,7 +178,7 @@ func TestWords(t *testing.T) {
 		if _, err := db.Exec("UPDATE images SET "+column+" = ?", text); err != nil {
 			t.Fatal(err)
 		}
-		db.Close()
+		sumAgain(t, db)
 		if err := open(t, path).Images(func(Image) error { return nil }); err == nil ||
 			!strings.Contains(err.Error(), "a.png") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v", column, err)

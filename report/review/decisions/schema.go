@@ -39,12 +39,21 @@ ALTER TABLE images_by_reviewer RENAME TO images;
 ALTER TABLE batches ADD COLUMN reviewer TEXT NOT NULL DEFAULT '';
 ALTER TABLE history ADD COLUMN note TEXT NOT NULL DEFAULT '';
 ALTER TABLE history ADD COLUMN before_note TEXT NOT NULL DEFAULT '';
+`, `
+ALTER TABLE images ADD COLUMN sum INTEGER NOT NULL DEFAULT 0; -- of the other columns, as of the tables below
+ALTER TABLE history ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE batches ADD COLUMN sum INTEGER NOT NULL DEFAULT 0; -- of what never changes: not of the state
 `}
 
 // upgrade brings tables of a version to the latest one; version 0 means there are none.
 func upgrade(tx *sql.Tx, from int64) error {
 	for _, schema := range schemas[from:] {
 		if _, err := tx.Exec(schema); err != nil {
+			return err
+		}
+	}
+	if from > 0 && from < summed {
+		if err := addSums(tx); err != nil {
 			return err
 		}
 	}

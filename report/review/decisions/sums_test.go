@@ -1,0 +1,171 @@
+package decisions
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sumAgain gives the rows of a file sums that fit, as a program would that knows of them, and closes it.
+func sumAgain(t *testing.T, db *sql.DB) {
+	t.Helper()
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(addSums(tx), tx.Commit(), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// noted returns a closed file with decisions of two reviewers, one of them undone.
+func noted(t *testing.T) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "d.db")
+	s := open(t, path)
+	for i, who := range []string{"Quirine", "Xaver"} {
+		list, err := s.Decide(Author{"tabtab", who}, []Change{
+			{Path: "birds/heron.jpg", Given: "stork", Action: Relabel, Label: "heron", Note: "bent neck"},
+			{Path: fmt.Sprintf("birds/%d.jpg", i), Given: "stork", Action: Drop, Note: "no bird"}})
+		must(t, list, err)
+	}
+	if _, err := s.Undo(Author{"tabtab", "Xaver"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// A flipped bit in what was decided is found, or changes nothing that is served.
+func TestFlips(t *testing.T) {
+	data, path, found := noted(t), filepath.Join(t.TempDir(), "d.db"), 0
+	served := func() (list []any, err error) {
+		s, err := Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer s.Close()
+		_, past, err := s.History(0, 100)
+		if err == nil {
+			err = s.Images(func(i Image) error { list = append(list, i); return nil })
+		}
+		return append(list, past), err
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want, err := served()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"birds/heron.jpg", "stork", "relabel", "heron", "bent neck", "Quirine", "Xaver",
+		"no bird", "drop", "tabtab"} {
+		for from := 0; ; {
+			at := bytes.Index(data[from:], []byte(word))
+			if at < 0 {
+				break
+			}
+			from += at + len(word)
+			bit := from % (8 * len(word)) // another one each time
+			spoilt := bytes.Clone(data)
+			spoilt[from-len(word)+bit/8] ^= 1 << (bit % 8)
+			_ = os.Remove(path + "-wal")
+			if err := os.WriteFile(path, spoilt, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := served()
+			if err != nil {
+				found++
+			} else if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%q at %d: unnoticed (-written +served):\n%s", word, from, diff)
+			}
+		}
+	}
+	if found < 30 {
+		t.Errorf("%d flips were found: the test flips nothing", found)
+	}
+}
+
+// The rows of an earlier winnow get sums when their file is opened, and are compared from then on.
+func TestSumsOfEarlierFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.db")
+	if err := os.WriteFile(path, noted(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	change := func(statements ...string) {
+		t.Helper()
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range statements {
+			if _, err := db.Exec(text); err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change("ALTER TABLE images DROP COLUMN sum", "ALTER TABLE history DROP COLUMN sum",
+		"ALTER TABLE batches DROP COLUMN sum", "PRAGMA user_version=2")
+	s, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(all(t, s)); n != 3 {
+		t.Errorf("%d paths, expected 3", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	change("UPDATE images SET label = 'crane' WHERE label = 'heron'")
+	if _, err := Open(path); !errors.Is(err, ErrChanged) {
+		t.Errorf("found %v", err)
+	}
+}
+
+// Decisions on a medium that cannot be written are read from a copy, with those that are still in SQLite's log.
+func TestOpenCopy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.db")
+	if err := os.WriteFile(path, noted(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenCopy(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(all(t, s)); n != 3 || s.Path != path {
+		t.Errorf("%d paths of %s, expected 3 of %s", n, s.Path, path)
+	}
+	copied := s.place.path
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Dir(copied)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the copy is left: %v", err)
+	}
+	after, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(after) != len(before) {
+		t.Errorf("%d files beside it, %d before: %v", len(after), len(before), err)
+	}
+	if Writable(path) != nil {
+		t.Error(Writable(path))
+	}
+}
