@@ -1,4 +1,4 @@
-package audit
+package audit_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/audit"
 	_ "winnow/backbone/ort"
 
 	"winnow/audit/judges"
@@ -28,7 +29,8 @@ func BenchmarkAudit(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%dx%d/%d", scorer, size.n, size.dim, size.classes), func(b *testing.B) {
 				floor := products(size.n, size.dim, size.classes, scorer == judges.Combined)
 				for b.Loop() {
-					if _, err := Run(context.Background(), set, Options{Scorer: scorer, Whiten: true}); err != nil {
+					if _, err := audit.Run(context.Background(), set,
+						audit.Options{Scorer: scorer, Whiten: true}); err != nil {
 						b.Fatal(err)
 					}
 				}

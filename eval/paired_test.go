@@ -1,9 +1,11 @@
-package eval
+package eval_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"winnow/eval"
 )
 
 // The interval of a paired difference equals that of queries resampled one by one, and excludes 0 in 5 % of the
@@ -19,7 +21,7 @@ func TestPaired(t *testing.T) {
 		return a, b
 	}
 	a, b := draw(500, 0.5, 0.1, 0.06)
-	got := Paired(a, b)
+	got := eval.Paired(a, b)
 	value := func(x bool) float64 {
 		if x {
 			return 1
@@ -49,17 +51,17 @@ func TestPaired(t *testing.T) {
 	}
 	outside := 0
 	for range 200 {
-		if d := Paired(draw(300, 0.5, 0.08, 0.08)); d.Low > 0 || d.High < 0 {
+		if d := eval.Paired(draw(300, 0.5, 0.08, 0.08)); d.Low > 0 || d.High < 0 {
 			outside++
 		}
 	}
 	if outside < 2 || outside > 24 {
 		t.Errorf("without a difference 0 is outside in %d of 200 cases, expected about 10", outside)
 	}
-	if got := Paired([]bool{true, true}, []bool{false, false}); got != (Difference{1, 1, 1}) {
+	if got := eval.Paired([]bool{true, true}, []bool{false, false}); got != (eval.Difference{1, 1, 1}) {
 		t.Errorf("always better: %+v", got)
 	}
-	if got := Paired(nil, nil); got != (Difference{}) {
+	if got := eval.Paired(nil, nil); got != (eval.Difference{}) {
 		t.Errorf("nothing asked: %+v", got)
 	}
 }

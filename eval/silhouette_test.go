@@ -1,10 +1,11 @@
-package eval
+package eval_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"winnow/eval"
 	"winnow/features"
 )
 
@@ -52,7 +53,7 @@ func TestSilhouettesAgreeWithPairs(t *testing.T) {
 		if err := features.Normalize(z.X); err != nil {
 			t.Fatal(err)
 		}
-		got, err := NewSilhouettes(z, c.classes+1) // one class has no image
+		got, err := eval.NewSilhouettes(z, c.classes+1) // one class has no image
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +79,7 @@ func TestSilhouettesAgreeWithPairs(t *testing.T) {
 }
 
 func TestSilhouettesOfFewImages(t *testing.T) {
-	none, err := NewSilhouettes(features.NewSet(0, 3), 2)
+	none, err := eval.NewSilhouettes(features.NewSet(0, 3), 2)
 	if err != nil || none.Mean != 0 || none.Worst != -1 {
 		t.Errorf("of no image: %+v, %v", none, err)
 	}
@@ -86,11 +87,11 @@ func TestSilhouettesOfFewImages(t *testing.T) {
 	for i := range 4 {
 		same.Labels[i], same.Row(i)[0] = i%2, 1
 	}
-	if s, err := NewSilhouettes(same, 2); err != nil || s.Mean != 0 {
+	if s, err := eval.NewSilhouettes(same, 2); err != nil || s.Mean != 0 {
 		t.Errorf("of two classes in one point: %+v, %v", s, err)
 	}
 	same.Labels[0] = 2
-	if _, err := NewSilhouettes(same, 2); err == nil {
+	if _, err := eval.NewSilhouettes(same, 2); err == nil {
 		t.Error("a label beyond the classes")
 	}
 }

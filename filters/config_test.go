@@ -1,4 +1,4 @@
-package filters
+package filters_test
 
 import (
 	"reflect"
@@ -6,54 +6,59 @@ import (
 	"testing"
 
 	"winnow/features"
+	"winnow/filters"
 )
 
 func TestConfigErrors(t *testing.T) {
 	for _, c := range []struct {
-		change func(*Config)
+		change func(*filters.Config)
 		want   string
 	}{
-		{func(c *Config) { c.Scorer = "vmff" },
+		{func(c *filters.Config) { c.Scorer = "vmff" },
 			`filters: scorer "vmff" is unknown (did you mean "vmf"?): known are vmf, avgsim, proxysim, sub_center, batch_positive, memory_positive, knn`},
-		{func(c *Config) { c.Threshold = "top" },
+		{func(c *filters.Config) { c.Threshold = "top" },
 			`filters: threshold "top" is unknown: known are strm, trm, paper, fixed`},
-		{func(c *Config) { c.Kappa = "" }, `filters: kappa "" is unknown: known are banerjee, sra`},
-		{func(c *Config) { c.Denominator = "some" }, `filters: denominator "some" is unknown: known are members, all`},
-		{func(c *Config) { c.Rate = 1 }, `filters: rate: found 1, expected a share from 0 to below 1`},
-		{func(c *Config) { c.Rate = -0.1 }, `filters: rate: found -0.1, expected a share from 0 to below 1`},
-		{func(c *Config) { c.Fixed = 1 },
+		{func(c *filters.Config) { c.Kappa = "" }, `filters: kappa "" is unknown: known are banerjee, sra`},
+		{func(c *filters.Config) { c.Denominator = "some" },
+			`filters: denominator "some" is unknown: known are members, all`},
+		{func(c *filters.Config) { c.Rate = 1 }, `filters: rate: found 1, expected a share from 0 to below 1`},
+		{func(c *filters.Config) { c.Rate = -0.1 }, `filters: rate: found -0.1, expected a share from 0 to below 1`},
+		{func(c *filters.Config) { c.Fixed = 1 },
 			`filters: fixed: found 1, expected a probability or a cosine from 0 to below 1`},
-		{func(c *Config) { c.Window = 0 }, `filters: window: found 0, expected 1 or more batches`},
-		{func(c *Config) { c.WarmUp = -1 }, `filters: warm_up: found -1, expected 0 or more iterations`},
-		{func(c *Config) { c.AvgSimSteps = -1 }, `filters: avgsim_steps: found -1, expected 0 or more iterations`},
-		{func(c *Config) { c.MinMembers = 1 }, `filters: min_members: found 1, expected 2 or more`},
-		{func(c *Config) { c.MaxLength = 1 }, `filters: max_length: found 1, expected a length above 0 and below 1`},
-		{func(c *Config) { c.MaxKappa = 0 }, `filters: max_kappa: found 0, expected a finite number above 0`},
-		{func(c *Config) { c.Scorer, c.Threshold = "avgsim", "fixed" },
+		{func(c *filters.Config) { c.Window = 0 }, `filters: window: found 0, expected 1 or more batches`},
+		{func(c *filters.Config) { c.WarmUp = -1 }, `filters: warm_up: found -1, expected 0 or more iterations`},
+		{func(c *filters.Config) { c.AvgSimSteps = -1 },
+			`filters: avgsim_steps: found -1, expected 0 or more iterations`},
+		{func(c *filters.Config) { c.MinMembers = 1 }, `filters: min_members: found 1, expected 2 or more`},
+		{func(c *filters.Config) { c.MaxLength = 1 },
+			`filters: max_length: found 1, expected a length above 0 and below 1`},
+		{func(c *filters.Config) { c.MaxKappa = 0 }, `filters: max_kappa: found 0, expected a finite number above 0`},
+		{func(c *filters.Config) { c.Scorer, c.Threshold = "avgsim", "fixed" },
 			`filters: threshold "fixed" with scorer "avgsim": its scores have no fixed scale, expected strm, trm or paper`},
-		{func(c *Config) { c.Scorer, c.Threshold = "batch_positive", "fixed" },
+		{func(c *filters.Config) { c.Scorer, c.Threshold = "batch_positive", "fixed" },
 			`filters: threshold "fixed" with scorer "batch_positive": its scores have no fixed scale, expected strm, trm or paper`},
-		{func(c *Config) { c.Scorer = "proxysim" },
+		{func(c *filters.Config) { c.Scorer = "proxysim" },
 			`filters: scorer "proxysim" needs a loss with proxies, and this loss has none`},
-		{func(c *Config) { c.Scorer = "sub_center" },
+		{func(c *filters.Config) { c.Scorer = "sub_center" },
 			`filters: scorer "sub_center" needs a loss with proxies, and this loss has none`},
 	} {
-		config := Default()
+		config := filters.Default()
 		c.change(&config)
-		if _, err := New(config, Env{Dim: 8, Classes: 3}); err == nil || err.Error() != c.want {
+		if _, err := filters.New(config, filters.Env{Dim: 8, Classes: 3}); err == nil || err.Error() != c.want {
 			t.Errorf("error is %v, expected %s", err, c.want)
 		}
 	}
-	if err := Default().Validate(); err != nil {
+	if err := filters.Default().Validate(); err != nil {
 		t.Error(err)
 	}
-	config := Default()
+	config := filters.Default()
 	config.Scorer = "proxysim"
-	if _, err := New(config, Env{Dim: 8, Classes: 3, Proxies: features.NewParam("p", 7, 8), PerClass: 2}); err == nil ||
+	if _, err := filters.New(config, filters.Env{Dim: 8, Classes: 3, Proxies: features.NewParam("p", 7, 8),
+		PerClass: 2}); err == nil ||
 		!strings.Contains(err.Error(), "7×8 proxies, expected 3 classes of 2 and dimension 8") {
 		t.Errorf("error is %v", err)
 	}
-	if _, err := New(Default(), Env{Dim: 1, Classes: 3}); err == nil {
+	if _, err := filters.New(filters.Default(), filters.Env{Dim: 1, Classes: 3}); err == nil {
 		t.Error("vMF-Sim on the line was accepted")
 	}
 }
@@ -61,7 +66,7 @@ func TestConfigErrors(t *testing.T) {
 // The catalog, the configuration's keys and their defaults agree.
 func TestCatalogIsConsistent(t *testing.T) {
 	defaults := map[string]reflect.Value{}
-	config := reflect.ValueOf(Default())
+	config := reflect.ValueOf(filters.Default())
 	for i := range config.NumField() {
 		tag := config.Type().Field(i).Tag.Get("yaml")
 		if tag == "" {
@@ -70,7 +75,7 @@ func TestCatalogIsConsistent(t *testing.T) {
 		defaults[tag] = config.Field(i)
 	}
 	seen := map[string]bool{}
-	for _, e := range Catalog {
+	for _, e := range filters.Catalog {
 		if e.Name == "" || e.Title == "" || e.Paper == "" || e.Equation == "" || seen[e.Name] {
 			t.Errorf("entry %+v is incomplete or double", e)
 		}

@@ -1,24 +1,25 @@
-package filters
+package filters_test
 
 import (
 	"math"
 	"testing"
 
 	"winnow/features"
+	"winnow/filters"
 )
 
 // A class of two images, one of which occurs twice in the batch: the copy is not a second witness.
 func TestBatchPositiveLeavesCopiesOut(t *testing.T) {
 	z := features.Set{X: features.NewMatrix(4, 2), Labels: []int{0, 0, 0, 1}, IDs: []int{7, 8, 7, 9}}
 	copy(z.X.Data, []float32{1, 0, 0.6, 0.8, 1, 0, 0, 1})
-	got := BatchPositive{}.Score(nil, z, nil, false)
+	got := filters.BatchPositive{}.Score(nil, z, nil, false)
 	for i, want := range []float64{0.6, 0.6, 0.6, 1} {
 		if math.Abs(got[i]-want) > 1e-7 {
 			t.Errorf("row %d: %v, expected %v", i, got[i], want)
 		}
 	}
 	z.IDs = nil // nothing shows that they are copies
-	if got = (BatchPositive{}).Score(nil, z, nil, false); math.Abs(got[0]-0.8) > 1e-7 {
+	if got = (filters.BatchPositive{}).Score(nil, z, nil, false); math.Abs(got[0]-0.8) > 1e-7 {
 		t.Errorf("without ids: %v, expected 0.8", got[0])
 	}
 }

@@ -1,10 +1,11 @@
-package filters
+package filters_test
 
 import (
 	"slices"
 	"testing"
 
 	"winnow/features"
+	"winnow/filters"
 )
 
 // Of two copies in a set without IDs each is the other's neighbour, but not its own.
@@ -15,12 +16,12 @@ func TestKNNCopies(t *testing.T) {
 	}
 	copy(z.Labels, []int{0, 0, 1})
 	z.IDs = nil
-	got := (&KNN{K: 1}).Score(nil, z, features.BankOf(z, 2), true)
+	got := (&filters.KNN{K: 1}).Score(nil, z, features.BankOf(z, 2), true)
 	if want := []float64{1, 1, 1}; !slices.Equal(got, want) { // of class 1 there is no other member
 		t.Errorf("copies score %v, expected %v", got, want)
 	}
 	z.Labels[1] = 1
-	got = (&KNN{K: 1}).Score(nil, z, features.BankOf(z, 2), true)
+	got = (&filters.KNN{K: 1}).Score(nil, z, features.BankOf(z, 2), true)
 	// row 0 is the first of the two that are equally far from row 2
 	if want := []float64{1, 0, 0}; !slices.Equal(got, want) {
 		t.Errorf("copies with two labels score %v, expected %v", got, want)

@@ -1,4 +1,4 @@
-package head
+package head_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"winnow/features"
+	"winnow/head"
 	"winnow/internal/testing/orttest"
 )
 
@@ -30,7 +31,8 @@ func BenchmarkWhiten(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("%d_to_512", dim), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := New(b.Context(), Config{In: dim, Out: 512, Bias: true, Activation: ReLU, Init: Whiten}, x,
+				if _, err := head.New(b.Context(),
+					head.Config{In: dim, Out: 512, Bias: true, Activation: head.ReLU, Init: head.Whiten}, x,
 					rng); err != nil {
 					b.Fatal(err)
 				}

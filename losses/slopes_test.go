@@ -1,4 +1,4 @@
-package losses
+package losses_test
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"winnow/features"
+	"winnow/losses"
 )
 
 // TestSlopes: for every loss of pairs (W + Wᵀ)z is its gradient; a wrong slope fails.
@@ -22,21 +23,21 @@ func TestSlopes(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := 0
-	for _, entry := range Catalog {
-		loss, err := New(entry.Name, nil, Env{Dim: 6, Classes: 4, Init: rand.New(rand.NewPCG(1, 1)),
+	for _, entry := range losses.Catalog {
+		loss, err := losses.New(entry.Name, nil, losses.Env{Dim: 6, Classes: 4, Init: rand.New(rand.NewPCG(1, 1)),
 			Step: func() *rand.Rand {
 				return rand.New(rand.NewPCG(7, 8))
 			}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := Slopes(loss, features.Set{}); !ok {
+		if _, ok := losses.Slopes(loss, features.Set{}); !ok {
 			continue
 		}
 		seen++
 		grad := features.NewMatrix(24, 6)
 		loss.Eval(&grad, z, nil)
-		w, _ := Slopes(loss, z)
+		w, _ := losses.Slopes(loss, z)
 		off := func(spoil float32) (worst float64) {
 			for i := range 24 {
 				for k := range 6 {
@@ -65,11 +66,11 @@ func TestSlopes(t *testing.T) {
 	}
 	one := features.Set{X: features.NewMatrix(1, 6), Labels: []int{0}, IDs: []int{0}}
 	one.X.Data[0] = 1
-	loss, err := New("supcon", nil, Env{Dim: 6, Classes: 4})
+	loss, err := losses.New("supcon", nil, losses.Env{Dim: 6, Classes: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w, ok := Slopes(loss, one); !ok || w.Rows != 1 || w.Data[0] != 0 {
+	if w, ok := losses.Slopes(loss, one); !ok || w.Rows != 1 || w.Data[0] != 0 {
 		t.Errorf("a row alone: found %v %v, expected no slope", w, ok)
 	}
 }

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"image"
@@ -10,6 +10,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/internal/lookup"
+	"winnow/report"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 )
@@ -28,7 +29,7 @@ func TestAuditedPage(t *testing.T) {
 		}
 		f.Close()
 	}
-	h := Host{Note: t.Logf, Watch: func(string) (func(int, int), func()) { return func(int, int) {}, func() {} },
+	h := report.Host{Note: t.Logf, Watch: func(string) (func(int, int), func()) { return func(int, int) {}, func() {} },
 		Winnow: "9.9"}
 	a := &inspect.Report{Scorer: "fitted", Model: "mobile", Rate: 0.5,
 		Noise: &folder.NoiseRate{Rate: 0.5, Low: 0.2, High: 0.8},
@@ -47,7 +48,7 @@ func TestAuditedPage(t *testing.T) {
 	read := func() string {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "page.html")
-		if err := WriteAudited(t.Context(), h, a, file, "winnow review '<x>'"); err != nil {
+		if err := report.WriteAudited(t.Context(), h, a, file, "winnow review '<x>'"); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(file)

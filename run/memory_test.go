@@ -1,4 +1,4 @@
-package run
+package run_test
 
 import (
 	"math/rand/v2"
@@ -9,6 +9,7 @@ import (
 
 	"winnow/features"
 	"winnow/models"
+	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/train"
@@ -24,7 +25,7 @@ func TestAverageIsLeft(t *testing.T) {
 	for i := range training.Labels {
 		training.Labels[i] = i % 3
 	}
-	data, err := NewData(training, features.Set{})
+	data, err := run.NewData(training, features.Set{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +35,8 @@ func TestAverageIsLeft(t *testing.T) {
 	cfg.Sampler.Classes, cfg.Sampler.Images = 3, 2
 	weights := func(horizon config.Span, left bool) []float32 {
 		cfg.Average.Horizon = horizon
-		o := Options{Dir: t.TempDir()}
-		out, err := Train(t.Context(), cfg, Input{Data: &data}, o)
+		o := run.Options{Dir: t.TempDir()}
+		out, err := run.Train(t.Context(), cfg, run.Input{Data: &data}, o)
 		if err != nil || out.OfAverage != (horizon.N > 0) {
 			t.Fatalf("horizon %v: %v, %+v", horizon, err, out.Result)
 		}
@@ -56,7 +57,7 @@ func TestAverageIsLeft(t *testing.T) {
 		t.Error("the head is the last state")
 	}
 	cfg.Average.Horizon = config.Epochs(0.01)
-	if _, err := Train(t.Context(), cfg, Input{Data: &data}, Options{}); err == nil ||
+	if _, err := run.Train(t.Context(), cfg, run.Input{Data: &data}, run.Options{}); err == nil ||
 		!strings.Contains(err.Error(), "average.horizon: found 0.01 epochs, 1 step of the 4 of an epoch") {
 		t.Errorf("a horizon of a step: %v", err)
 	}
@@ -65,7 +66,7 @@ func TestAverageIsLeft(t *testing.T) {
 func TestNewData(t *testing.T) {
 	training, validation := features.NewSet(3, 2), features.NewSet(2, 2)
 	copy(training.Labels, []int{2, features.Unlabelled, 0})
-	data, err := NewData(training, validation)
+	data, err := run.NewData(training, validation)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestNewData(t *testing.T) {
 		"of 5 values for validation, expected 2": {training, features.NewSet(1, 5)},
 		"row 1: found label -2":                  {{X: training.X, Labels: []int{0, -2, 1}}},
 	} {
-		if _, err := NewData(sets[0], sets[1]); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := run.NewData(sets[0], sets[1]); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)
 		}
 	}

@@ -33,7 +33,7 @@ func TestCorrectedRunResumes(t *testing.T) {
 	b := correcting(t, dir, nil)
 	tr := b.trainer(t)
 	must(tr.Run(context.Background()))
-	want, n := endOf(t, b, tr, dir), len(b.cfg.Corrector.Corrections())
+	want, n := endOf(t, b, dir), len(b.cfg.Corrector.Corrections())
 	if steps := b.cfg.Corrector.State().Steps; n < 5 || steps[0] > 2*b.cfg.Steps/3 {
 		t.Fatalf("%d corrections in %d steps, expected more and earlier ones", n, b.cfg.Steps)
 	}
@@ -58,7 +58,7 @@ func TestCorrectedRunResumes(t *testing.T) {
 		if diff := cmp.Diff(whole, again.cfg.Corrector.State()); diff != "" {
 			t.Errorf("cut after step %d: corrections differ (-whole +resumed):\n%s", cut, diff)
 		}
-		if diff := cmp.Diff(want, endOf(t, again, tr, dir)); diff != "" {
+		if diff := cmp.Diff(want, endOf(t, again, dir)); diff != "" {
 			t.Errorf("cut after step %d: differs (-whole +resumed):\n%s", cut, diff)
 		}
 	}

@@ -162,7 +162,7 @@ func TestDiagnosingChangesNothing(t *testing.T) {
 	if _, err := tr.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	got := endOf(t, b, tr, dir)
+	got := endOf(t, b, dir)
 	if got.Diagnostics != "" || want.Diagnostics == "" {
 		t.Error("diagnostics are there without being asked for, or not where they are")
 	}

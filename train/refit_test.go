@@ -36,7 +36,7 @@ func TestResumedRefitIsTheSame(t *testing.T) {
 	b := newBed(t, dir, refitted(after, &times))
 	tr := b.trainer(t)
 	must(tr.Run(t.Context()))
-	want := endOf(t, b, tr, dir)
+	want := endOf(t, b, dir)
 	if times != 1 {
 		t.Fatalf("begun again %d times, expected once", times)
 	}
@@ -60,7 +60,7 @@ func TestResumedRefitIsTheSame(t *testing.T) {
 		if before := cut <= after; before != (times == 1) {
 			t.Errorf("cut after step %d: begun again %d times", cut, times)
 		}
-		if diff := cmp.Diff(want, endOf(t, b, tr, dir)); diff != "" {
+		if diff := cmp.Diff(want, endOf(t, b, dir)); diff != "" {
 			t.Fatalf("cut after step %d: resumed run differs (-whole +resumed):\n%s", cut, diff)
 		}
 	}

@@ -1,4 +1,4 @@
-package train
+package train_test
 
 import (
 	"math"
@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"winnow/train"
 )
 
-func mustSchedule(t interface{ Fatal(...any) }, cfg ScheduleConfig, lr float64, total, epoch int) Schedule {
-	s, err := NewSchedule(cfg, lr, total, epoch)
+func mustSchedule(t interface{ Fatal(...any) }, cfg train.ScheduleConfig, lr float64, total, epoch int) train.Schedule {
+	s, err := train.NewSchedule(cfg, lr, total, epoch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,23 +21,25 @@ func mustSchedule(t interface{ Fatal(...any) }, cfg ScheduleConfig, lr float64, 
 func TestScheduleValues(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		cfg  ScheduleConfig
+		cfg  train.ScheduleConfig
 		want []float64 // lr 1, 8 steps, epochs of 2
 	}{
-		{"nothing said", ScheduleConfig{}, []float64{1, 1, 1, 1, 1, 1, 1, 1}},
-		{"constant with warm-up", ScheduleConfig{Name: "constant", Warmup: 4},
+		{"nothing said", train.ScheduleConfig{}, []float64{1, 1, 1, 1, 1, 1, 1, 1}},
+		{"constant with warm-up", train.ScheduleConfig{Name: "constant", Warmup: 4},
 			[]float64{0.25, 0.4375, 0.625, 0.8125, 1, 1, 1, 1}},
-		{"warm-up from", ScheduleConfig{Warmup: 2, WarmupFrom: 0.5}, []float64{0.5, 0.75, 1, 1, 1, 1, 1, 1}},
-		{"cosine", ScheduleConfig{Name: "cosine"}, []float64{1, 0.9619397662556434, 0.8535533905932737,
+		{"warm-up from", train.ScheduleConfig{Warmup: 2, WarmupFrom: 0.5}, []float64{0.5, 0.75, 1, 1, 1, 1, 1, 1}},
+		{"cosine", train.ScheduleConfig{Name: "cosine"}, []float64{1, 0.9619397662556434, 0.8535533905932737,
 			0.6913417161825449, 0.5, 0.3086582838174551, 0.14644660940672627, 0.03806023374435663, 0, 0}},
-		{"cosine after warm-up", ScheduleConfig{Name: "cosine", Warmup: 4, Min: 0.5, WarmupFrom: 0.2},
+		{"cosine after warm-up", train.ScheduleConfig{Name: "cosine", Warmup: 4, Min: 0.5, WarmupFrom: 0.2},
 			[]float64{0.2, 0.4, 0.6, 0.8, 1, 0.9267766952966369, 0.75, 0.5732233047033631, 0.5, 0.5}},
-		{"linear, epoch by epoch", ScheduleConfig{Name: "linear", Hold: 0.5},
+		{"linear, epoch by epoch", train.ScheduleConfig{Name: "linear", Hold: 0.5},
 			[]float64{1, 1, 1, 1, 1, 1, 0.5, 0.5, 0, 0}},
-		{"linear from the start, after warm-up", ScheduleConfig{Name: "linear", Warmup: 2, WarmupFrom: 0.5},
+		{"linear from the start, after warm-up", train.ScheduleConfig{Name: "linear", Warmup: 2, WarmupFrom: 0.5},
 			[]float64{0.5, 0.75, 1, 1, 2 / 3., 2 / 3., 1 / 3., 1 / 3., 0}},
-		{"linear that never falls", ScheduleConfig{Name: "linear", Hold: 1}, []float64{1, 1, 1, 1, 1, 1, 1, 1, 1}},
-		{"multistep after warm-up", ScheduleConfig{Name: "multistep", Gamma: 0.5, Milestones: []int{2, 4}, Warmup: 2,
+		{"linear that never falls", train.ScheduleConfig{Name: "linear", Hold: 1},
+			[]float64{1, 1, 1, 1, 1, 1, 1, 1, 1}},
+		{"multistep after warm-up", train.ScheduleConfig{Name: "multistep", Gamma: 0.5, Milestones: []int{2, 4},
+			Warmup:     2,
 			WarmupFrom: 0.5}, []float64{0.5, 0.75, 1, 1, 0.5, 0.5, 0.25, 0.25}},
 	} {
 		s := mustSchedule(t, c.cfg, 1, 8, 2)
@@ -51,7 +55,7 @@ func TestScheduleStaysInItsLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		total := rapid.IntRange(2, 300).Draw(t, "total")
 		lr := rapid.Float64Range(1e-6, 10).Draw(t, "lr")
-		cfg := ScheduleConfig{Name: rapid.SampledFrom([]string{"constant", "cosine", "linear", "multistep",
+		cfg := train.ScheduleConfig{Name: rapid.SampledFrom([]string{"constant", "cosine", "linear", "multistep",
 			"supcon"}).Draw(t, "name")}
 		cfg.Warmup = rapid.IntRange(0, total-1).Draw(t, "warmup")
 		switch cfg.Name {
@@ -84,7 +88,7 @@ func TestScheduleStaysInItsLimits(t *testing.T) {
 }
 
 func TestScheduleIsChecked(t *testing.T) {
-	for want, cfg := range map[string]ScheduleConfig{
+	for want, cfg := range map[string]train.ScheduleConfig{
 		`schedule "cos" is unknown (did you mean "cosine"?): known are constant, cosine, linear, multistep, supcon`: {
 			Name: "cos"},
 		"warmup: found 10, expected fewer " +
@@ -102,14 +106,14 @@ func TestScheduleIsChecked(t *testing.T) {
 		"constant: beta1: found 0.1, expected none":  {Name: "constant", Beta1: 0.1},
 		"milestones: found [3 2]":                    {Name: "multistep", Gamma: 0.5, Milestones: []int{3, 2}},
 	} {
-		if _, err := NewSchedule(cfg, 1, 10, 1); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := train.NewSchedule(cfg, 1, 10, 1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}
-	if _, err := NewSchedule(ScheduleConfig{}, math.NaN(), 10, 1); err == nil {
+	if _, err := train.NewSchedule(train.ScheduleConfig{}, math.NaN(), 10, 1); err == nil {
 		t.Error("a rate that is no number is let through")
 	}
-	if _, err := NewSchedule(ScheduleConfig{}, 1, 0, 1); err == nil {
+	if _, err := train.NewSchedule(train.ScheduleConfig{}, 1, 0, 1); err == nil {
 		t.Error("a run without steps is let through")
 	}
 }

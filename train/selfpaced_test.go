@@ -62,13 +62,12 @@ func (p *paced) embed(ctx context.Context) (features.Set, error) {
 
 // pacedEnd is everything that such a run leaves.
 type pacedEnd struct {
-	Rest       end
-	SelfPaced  selfpaced.State
-	Checkpoint []byte
+	Rest      end
+	SelfPaced selfpaced.State
 }
 
-func (p *paced) endOf(t *testing.T, tr *Trainer, dir string) pacedEnd {
-	return pacedEnd{endOf(t, p.bed, tr, dir), p.cfg.SelfPaced.Weights.State(), read(t, dir, CheckpointFile)}
+func (p *paced) endOf(t *testing.T, dir string) pacedEnd {
+	return pacedEnd{endOf(t, p.bed, dir), p.cfg.SelfPaced.Weights.State()}
 }
 
 // Rounds come after their steps and after the last one. The steps between two rounds use the weights of the
@@ -153,7 +152,7 @@ func TestResumedPacedRunIsTheSame(t *testing.T) {
 	if _, err := tr.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	want := p.endOf(t, tr, dir)
+	want := p.endOf(t, dir)
 	if first, last := want.SelfPaced.Weights[0], want.SelfPaced; last.Rounds != 7 ||
 		slices.Max(last.Weights) == slices.Min(last.Weights) {
 		t.Fatalf("weights that say nothing: %v, %d rounds", first, last.Rounds)
@@ -184,7 +183,7 @@ func TestResumedPacedRunIsTheSame(t *testing.T) {
 			_, err := tr.Run(ctx)
 			cancel()
 			if err == nil {
-				if diff := cmp.Diff(want, p.endOf(t, tr, dir)); diff != "" {
+				if diff := cmp.Diff(want, p.endOf(t, dir)); diff != "" {
 					t.Errorf("seed %d, after %d cuts: resumed run differs (-whole +resumed):\n%s", seed, cuts, diff)
 				}
 				break
@@ -210,7 +209,7 @@ func TestForgettingWeightsIsSeen(t *testing.T) {
 	if _, err := tr.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	want := whole.endOf(t, tr, whole.cfg.Dir)
+	want := whole.endOf(t, whole.cfg.Dir)
 	for name, forget := range map[string]func(*state, map[string]archive.Array){
 		"nothing":  func(*state, map[string]archive.Array) {},
 		"a weight": func(_ *state, a map[string]archive.Array) { a["selfpaced/weights"].F64[3] = 0.123 },
@@ -245,7 +244,7 @@ func TestForgettingWeightsIsSeen(t *testing.T) {
 		if _, err := tr.Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		got := again.endOf(t, tr, dir)
+		got := again.endOf(t, dir)
 		if same := cmp.Equal(want.SelfPaced, got.SelfPaced) &&
 			slices.Equal(want.Rest.Weights, got.Rest.Weights); same != (name == "nothing") {
 			t.Errorf("%s forgotten: the run ends the same: %v", name, same)
@@ -267,7 +266,7 @@ func TestLostPatienceEndsWithARound(t *testing.T) {
 	if err != nil || !r.Stopped || r.Step != 10 || r.Weighed != 10 || len(whole.rounds) != 2 {
 		t.Fatalf("%v, %+v, rounds %+v; expected rounds after the steps 7 and 10", err, r, whole.rounds)
 	}
-	want := whole.endOf(t, tr, dir)
+	want := whole.endOf(t, dir)
 	dir = t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	cut := newPaced(t, dir, change)
@@ -287,7 +286,7 @@ func TestLostPatienceEndsWithARound(t *testing.T) {
 	if _, err := tr.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, again.endOf(t, tr, dir)); diff != "" {
+	if diff := cmp.Diff(want, again.endOf(t, dir)); diff != "" {
 		t.Errorf("resumed run differs (-whole +resumed):\n%s", diff)
 	}
 }

@@ -1,20 +1,23 @@
-package train
+package train_test
 
 import (
 	"slices"
 	"testing"
+
+	"winnow/train"
 )
 
 // Batches with several views are those without, with each row repeated, labelled rows before unlabelled ones.
 func TestSamplerShowsViews(t *testing.T) {
 	labels := []int{0, 0, 0, 1, 1, 1, 2, 2, 2, -1, -1, -1}
-	for _, how := range []Sampling{Groups{Classes: 2, Images: 2, Unlabelled: 2}, Uniform{Classes: 3, Images: 1},
-		Shuffle{Rows: 4, Unlabelled: 1}} {
-		one, err := NewSampler(how, labels, 5)
+	for _, how := range []train.Sampling{train.Groups{Classes: 2, Images: 2, Unlabelled: 2},
+		train.Uniform{Classes: 3, Images: 1},
+		train.Shuffle{Rows: 4, Unlabelled: 1}} {
+		one, err := train.NewSampler(how, labels, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
-		two, err := NewSampler(how, labels, 5)
+		two, err := train.NewSampler(how, labels, 5)
 		if err != nil {
 			t.Fatal(err)
 		}

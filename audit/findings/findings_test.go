@@ -1,13 +1,13 @@
-package findings
+package findings_test
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 
+	"winnow/audit/findings"
 	"winnow/features"
 	"winnow/filters/leaveout"
 )
@@ -64,7 +64,7 @@ func set(t *testing.T, seed uint64) *leaveout.Set {
 
 func TestClasses(t *testing.T) {
 	for seed := range uint64(5) {
-		list, err := Classes(t.Context(), set(t, seed))
+		list, err := findings.Classes(t.Context(), set(t, seed))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,13 +82,13 @@ func TestClasses(t *testing.T) {
 
 func TestFit(t *testing.T) {
 	for seed := range uint64(5) {
-		fit, err := Fit(t.Context(), set(t, seed))
+		fit, err := findings.Fit(t.Context(), set(t, seed))
 		if err != nil {
 			t.Fatal(err)
 		}
 		called := 0
 		for i, v := range fit[:6*each] {
-			if v < Outlying && i%6 != 2 { // the groups of class 2 both lie far from its centre
+			if v < findings.Outlying && i%6 != 2 { // the groups of class 2 both lie far from its centre
 				called++
 			}
 		}
@@ -96,7 +96,7 @@ func TestFit(t *testing.T) {
 			t.Errorf("seed %d: %d members fit no class", seed, called)
 		}
 		for i := 6 * each; i < len(fit); i++ {
-			if fit[i] >= Outlying {
+			if fit[i] >= findings.Outlying {
 				t.Errorf("seed %d: a vector from nowhere fits with %v", seed, fit[i])
 			}
 		}
@@ -110,7 +110,7 @@ func TestCopies(t *testing.T) {
 	}
 	copy(z.Row(4), z.Row(3)) // class 4 and 3
 	copy(z.Row(9), z.Row(3)) // class 3 too
-	found, err := Copies(context.Background(), z, 0.999, 1<<20)
+	found, err := findings.Copies(context.Background(), z, 0.999, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,17 +124,5 @@ func TestCopies(t *testing.T) {
 				t.Errorf("row %d: %+v", i, n)
 			}
 		}
-	}
-}
-
-// A class that is too small to divide, or whose images are all equal, is one group.
-func TestGroupsOfFew(t *testing.T) {
-	s := set(t, 1)
-	if g := groups(s, []int{0, 6, 12}); g != 1 {
-		t.Errorf("three images: %v", g)
-	}
-	same := make([]int, 10)
-	if g := groups(s, same); g != 1 || math.IsNaN(g) {
-		t.Errorf("ten times one image: %v", g)
 	}
 }

@@ -1,16 +1,17 @@
-package findings
+package findings_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"winnow/audit/findings"
 	"winnow/features"
 )
 
 // With more rows than are all compared, almost all pairs at the bound are found, and nothing else.
 func TestSketched(t *testing.T) {
-	const n, d, pairs = AllCompared + 2000, 96, 1000
+	const n, d, pairs = findings.AllCompared + 2000, 96, 1000
 	rng := rand.New(rand.NewPCG(4, 4))
 	z := features.NewSet(n, d)
 	for i := range z.X.Data {
@@ -30,7 +31,7 @@ func TestSketched(t *testing.T) {
 			b[j] = float32(0.81*float64(v) + math.Sqrt(1-0.81*0.81)*(float64(b[j])-along*float64(v))/side)
 		}
 	}
-	copies, err := Copies(t.Context(), z, CopyBound, 1<<20)
+	copies, err := findings.Copies(t.Context(), z, findings.CopyBound, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,17 +52,17 @@ func TestSketched(t *testing.T) {
 
 // A set of copies only is searched in bounded time, with the right lists.
 func TestSketchedCopiesOfOne(t *testing.T) {
-	z := features.NewSet(AllCompared+2000, 16)
+	z := features.NewSet(findings.AllCompared+2000, 16)
 	for i := range z.Len() {
 		z.Labels[i] = i % 2
 		z.Row(i)[3] = 1
 	}
-	copies, err := Copies(t.Context(), z, CopyBound, 1<<20)
+	copies, err := findings.Copies(t.Context(), z, findings.CopyBound, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, list := range copies {
-		if len(list) != copiesListed {
+		if len(list) != 10 {
 			t.Fatalf("row %d: %d copies", i, len(list))
 		}
 	}

@@ -1,10 +1,11 @@
-package judges
+package judges_test
 
 import (
 	"context"
 	"math/rand/v2"
 	"testing"
 
+	"winnow/audit/judges"
 	"winnow/features"
 )
 
@@ -28,8 +29,8 @@ func BenchmarkFitted(b *testing.B) {
 	}
 	b.ResetTimer()
 	for b.Loop() {
-		if _, err := Ask(context.Background(), z, classes, Fitted,
-			Options{Rand: rand.New(rand.NewPCG(1, 2))}); err != nil {
+		if _, err := judges.Ask(context.Background(), z, classes, judges.Fitted,
+			judges.Options{Rand: rand.New(rand.NewPCG(1, 2))}); err != nil {
 			b.Fatal(err)
 		}
 	}

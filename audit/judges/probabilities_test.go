@@ -1,4 +1,4 @@
-package judges
+package judges_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/audit/judges"
 	"winnow/eval"
 )
 
@@ -20,7 +21,7 @@ func TestByProbabilities(t *testing.T) {
 		0, 1, 0,
 		.2, .3, .5,
 	}}
-	o := ByProbabilities(p, []int{0, 1, 0, 2, -1})
+	o := judges.ByProbabilities(p, []int{0, 1, 0, 2, -1})
 	for i, want := range []struct {
 		order, score, best float64
 		suggested          int
@@ -83,7 +84,7 @@ func TestByProbabilitiesRanks(t *testing.T) {
 			}
 			return d.AP
 		}
-		ours, confidence, difference := ap(ByProbabilities(p, labels).Order), ap(self), ap(margin)
+		ours, confidence, difference := ap(judges.ByProbabilities(p, labels).Order), ap(self), ap(margin)
 		if kind.twins == 0 && !(ours > confidence-.015 && ours > difference+.01) || kind.twins == 1 &&
 			!(ours > max(confidence, difference)) {
 			t.Errorf("%+v: average precision %.4f, of self-confidence %.4f, of the margin %.4f", kind, ours, confidence,

@@ -1,15 +1,17 @@
-package plan
+package plan_test
 
 import (
 	"testing"
 	"time"
+
+	"winnow/cluster/plan"
 )
 
 // sound is a job in which nothing fails.
-var sound = Job{Images: 1_000_000, ImageBytes: 100_000, Tasks: 100, Workers: 10, Rate: 100, Vector: 2048,
-	JoinRate: 100e6, Start: Start}
+var sound = plan.Job{Images: 1_000_000, ImageBytes: 100_000, Tasks: 100, Workers: 10, Rate: 100, Vector: 2048,
+	JoinRate: 100e6, Start: plan.Start}
 
-func draw(t *testing.T, j Job, seed uint64) Outcome {
+func draw(t *testing.T, j plan.Job, seed uint64) plan.Outcome {
 	t.Helper()
 	o, err := j.Draw(seed)
 	if err != nil {
@@ -52,7 +54,7 @@ func TestDrawFailures(t *testing.T) {
 	if a, b := draw(t, j, 1), draw(t, j, 2); a == b {
 		t.Errorf("two seeds draw the same: %+v", a)
 	}
-	mean := func(j Job) (failures float64, extract time.Duration) {
+	mean := func(j plan.Job) (failures float64, extract time.Duration) {
 		const seeds = 20
 		for seed := range uint64(seeds) {
 			o := draw(t, j, seed)
@@ -73,14 +75,14 @@ func TestDrawFailures(t *testing.T) {
 	if m < 99 || m > 113 || saved >= lost { // 106 by the time at work: what is kept is not done twice
 		t.Errorf("%.1f failures where work is kept, expected about 106; %v, expected less than %v", m, saved, lost)
 	}
-	if base := draw(t, Job{Images: j.Images, Tasks: j.Tasks, Workers: j.Workers, Rate: j.Rate, JoinRate: 1e6,
-		Start: Start}, 1); saved <= base.Extract {
+	if base := draw(t, plan.Job{Images: j.Images, Tasks: j.Tasks, Workers: j.Workers, Rate: j.Rate, JoinRate: 1e6,
+		Start: plan.Start}, 1); saved <= base.Extract {
 		t.Errorf("failures cost nothing: %v, %v without", saved, base.Extract)
 	}
 }
 
 func TestRefused(t *testing.T) {
-	for _, j := range []Job{{}, {Images: 1, Tasks: 1, Workers: 1, JoinRate: 1},
+	for _, j := range []plan.Job{{}, {Images: 1, Tasks: 1, Workers: 1, JoinRate: 1},
 		{Images: 1, Tasks: 0, Workers: 1, Rate: 1, JoinRate: 1}} {
 		if _, err := j.Draw(1); err == nil {
 			t.Errorf("%+v is no error", j)

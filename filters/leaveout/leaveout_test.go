@@ -1,4 +1,4 @@
-package leaveout
+package leaveout_test
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"winnow/features"
+	"winnow/filters/leaveout"
 )
 
 func drawn(seed uint64, classes, each, dim int) features.Set {
@@ -22,17 +23,17 @@ func drawn(seed uint64, classes, each, dim int) features.Set {
 	return z
 }
 
-func mixedParts(s *Set, rng *rand.Rand) [][]Part {
-	parts := make([][]Part, s.Z.Len())
+func mixedParts(s *leaveout.Set, rng *rand.Rand) [][]leaveout.Part {
+	parts := make([][]leaveout.Part, s.Z.Len())
 	for i := range parts {
 		k := rng.IntN(len(s.Classes))
-		parts[i] = []Part{{k, rng.Float64()}, {(k + 1) % len(s.Classes), rng.Float64()}}
+		parts[i] = []leaveout.Part{{k, rng.Float64()}, {(k + 1) % len(s.Classes), rng.Float64()}}
 	}
 	return parts
 }
 
 // slow returns the similarity of image i to class k by loops; self includes the image.
-func slow(s *Set, i, k int, self bool) float64 {
+func slow(s *leaveout.Set, i, k int, self bool) float64 {
 	d := s.Z.Dim()
 	sum := make([]float64, d)
 	for j := range s.Z.Len() {
@@ -54,7 +55,7 @@ func slow(s *Set, i, k int, self bool) float64 {
 
 func TestAgainstLoops(t *testing.T) {
 	for seed := range uint64(3) {
-		s, err := New(drawn(seed, 5, 7, 9), 5)
+		s, err := leaveout.New(drawn(seed, 5, 7, 9), 5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +84,7 @@ func TestAgainstLoops(t *testing.T) {
 func TestOwnVectorDoesNotCount(t *testing.T) {
 	z := drawn(1, 4, 6, 8)
 	rows := func(z features.Set) (first []float64) {
-		s, err := New(z, 4)
+		s, err := leaveout.New(z, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +103,7 @@ func TestOwnVectorDoesNotCount(t *testing.T) {
 }
 
 func TestAmongSkips(t *testing.T) {
-	s, err := New(drawn(2, 3, 10, 6), 3)
+	s, err := leaveout.New(drawn(2, 3, 10, 6), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func TestAmongSkips(t *testing.T) {
 }
 
 func TestSpread(t *testing.T) {
-	s, err := New(drawn(3, 4, 40, 16), 4)
+	s, err := leaveout.New(drawn(3, 4, 40, 16), 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func TestSpread(t *testing.T) {
 		for _, v := range sum {
 			length += v * v
 		}
-		got, want := s.Spread(k), Spread{math.Sqrt(length) / weight, weight * weight / squares}
+		got, want := s.Spread(k), leaveout.Spread{math.Sqrt(length) / weight, weight * weight / squares}
 		if math.Abs(got.Length-want.Length) > 1e-6 || math.Abs(got.Count-want.Count) > 1e-6 {
 			t.Errorf("class %d: %+v, by loops %+v", k, got, want)
 		}
@@ -159,7 +160,7 @@ func TestRefused(t *testing.T) {
 		"1 classes have two images or more": {[]int{0, 1, 2, 3}, 3},
 		"row 2: label 2, expected one of 2": {[]int{0, 1, 2}, 2},
 	} {
-		if _, err := New(z.Rows(c.rows), c.n); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := leaveout.New(z.Rows(c.rows), c.n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package leaveout
+package leaveout_test
 
 import (
 	"math"
@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/filters/leaveout"
 )
 
 // unitRows draws rows of unit length; every seventh has no label, and one is alone in its class.
@@ -32,8 +33,8 @@ func unitRows(n, d, classes int) features.Set {
 // The order in which blocks are added changes no bit of the sums.
 func TestSums(t *testing.T) {
 	s := unitRows(96, 5, 4)
-	add := func(order ...int) *Sums {
-		sums := NewSums(5, 4)
+	add := func(order ...int) *leaveout.Sums {
+		sums := leaveout.NewSums(5, 4)
 		for _, b := range order {
 			if err := sums.Add(features.Part(s.X, b*16, 16), s.Labels[b*16:][:16]); err != nil {
 				t.Fatal(err)
@@ -66,7 +67,7 @@ func TestSums(t *testing.T) {
 // Rows are compared with the sums of the whole without themselves: checked by loops.
 func TestWholeCompare(t *testing.T) {
 	s := unitRows(80, 5, 4)
-	sums := NewSums(5, 4)
+	sums := leaveout.NewSums(5, 4)
 	if err := sums.Add(s.X, s.Labels); err != nil {
 		t.Fatal(err)
 	}

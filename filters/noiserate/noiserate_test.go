@@ -1,4 +1,4 @@
-package noiserate
+package noiserate_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"winnow/features"
+	"winnow/filters/noiserate"
 )
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 17)) }
@@ -38,9 +39,9 @@ func clusters(seed uint64, classes, each, dim int, rate float64, next bool) (z f
 	return z, wrong / float64(z.Len())
 }
 
-func estimate(t testing.TB, z features.Set, classes int, method string) Estimate {
+func estimate(t testing.TB, z features.Set, classes int, method string) noiserate.Estimate {
 	t.Helper()
-	e, err := NewEstimate(t.Context(), z, classes, method, source(1))
+	e, err := noiserate.NewEstimate(t.Context(), z, classes, method, source(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestRanksFindTheRate(t *testing.T) {
 	for _, rate := range []float64{0, 0.1, 0.3, 0.5, 0.7} {
 		for seed := range uint64(4) {
 			z, wrong := clusters(seed, 30, 40, 32, rate, false)
-			e := estimate(t, z, 30, Ranks)
+			e := estimate(t, z, 30, noiserate.Ranks)
 			// three standard deviations of twice a share, and a little for hard rows
 			off := 0.01 + 6*math.Sqrt(rate/2*(1-rate/2)/1200)
 			if math.Abs(e.Rate-wrong) > off || e.Low > e.Rate || e.High < e.Rate || e.High-e.Low > 0.12 || rate > 0 &&
@@ -75,7 +76,7 @@ func TestLikelihoodFindsTheRate(t *testing.T) {
 	for _, rate := range []float64{0, 0.1, 0.2, 0.5} {
 		for seed := range uint64(5) {
 			z, wrong := clusters(seed, 60, 25, 24, rate, false)
-			e, ranks := estimate(t, z, 60, Likelihood), estimate(t, z, 60, Ranks)
+			e, ranks := estimate(t, z, 60, noiserate.Likelihood), estimate(t, z, 60, noiserate.Ranks)
 			if math.Abs(e.Rate-wrong) > 0.02+1.5*math.Sqrt(wrong*(1-wrong)/1500) {
 				t.Errorf("rate %v, seed %d: found %.3f [%.3f, %.3f], %.3f are wrong", rate, seed, e.Rate, e.Low,
 					e.High, wrong)
@@ -92,14 +93,14 @@ func TestLikelihoodFindsTheRate(t *testing.T) {
 		t.Errorf("the interval held the truth in %d of %d cases; ranks were farther in %d", held, cases, worse)
 	}
 	z, _ := clusters(1, 3, 4, 16, 0, false)
-	if e := estimate(t, z, 3, Likelihood); e.Rate != 0 || e.Low != 0 || e.High < 0.1 || e.High > 0.5 {
+	if e := estimate(t, z, 3, noiserate.Likelihood); e.Rate != 0 || e.Low != 0 || e.High < 0.1 || e.High > 0.5 {
 		t.Errorf("a dozen images: %+v", e)
 	}
 }
 
 // Every method rises with the rate; how accurate they are is left to the experiments.
 func TestMethodsRiseWithTheRate(t *testing.T) {
-	for _, method := range Methods() {
+	for _, method := range noiserate.Methods() {
 		before := -1.0
 		for _, rate := range []float64{0.1, 0.3, 0.5} {
 			z, _ := clusters(3, 20, 40, 24, rate, false)
@@ -211,12 +212,12 @@ func TestAgainstLoops(t *testing.T) {
 	for seed := range uint64(4) {
 		for _, classes := range []int{2, 5, 8} {
 			z, _ := clusters(seed, classes, 12, 10, 0.3, false)
-			if got, want := estimate(t, z, classes, Ranks).Rate,
-				clamp(slowRanks(z, classes, true)); math.Abs(got-want) > 1e-12 {
+			if got, want := estimate(t, z, classes, noiserate.Ranks).Rate,
+				min(max(slowRanks(z, classes, true), 0), noiserate.Most); math.Abs(got-want) > 1e-12 {
 				t.Errorf("ranks, seed %d, %d classes: %v, by loops %v", seed, classes, got, want)
 			}
-			if got, want := estimate(t, z, classes, Confident).Rate,
-				clamp(slowConfident(z, classes)); math.Abs(got-want) > 1e-12 {
+			if got, want := estimate(t, z, classes, noiserate.Confident).Rate,
+				min(max(slowConfident(z, classes), 0), noiserate.Most); math.Abs(got-want) > 1e-12 {
 				t.Errorf("confident, seed %d, %d classes: %v, by loops %v", seed, classes, got, want)
 			}
 		}
@@ -233,7 +234,7 @@ func TestLeavingOutMatters(t *testing.T) {
 
 func TestWhoIsJudged(t *testing.T) {
 	z, _ := clusters(2, 6, 10, 12, 0.2, false)
-	whole := estimate(t, z, 6, Ranks)
+	whole := estimate(t, z, 6, noiserate.Ranks)
 	more := features.NewSet(z.Len()+2, z.Dim())
 	copy(more.X.Data, z.X.Data)
 	copy(more.Labels, z.Labels)
@@ -241,7 +242,7 @@ func TestWhoIsJudged(t *testing.T) {
 		copy(more.Row(z.Len()+i), z.Row(i))
 	}
 	more.Labels[z.Len()], more.Labels[z.Len()+1] = features.Unlabelled, 6 // the only one of its class
-	e := estimate(t, more, 8, Ranks)                                      // class 7 is empty
+	e := estimate(t, more, 8, noiserate.Ranks)                            // class 7 is empty
 	if e.Rate != whole.Rate || e.Judged != z.Len() || !slices.Equal(e.Classes[:6], whole.Classes) ||
 		!math.IsNaN(e.Classes[6]) || !math.IsNaN(e.Classes[7]) {
 		t.Errorf("%+v, without the two rows %+v", e, whole)
@@ -255,7 +256,7 @@ func TestOrderAndNamesDoNotMatter(t *testing.T) {
 	for i := range moved.Labels {
 		moved.Labels[i] = 6 - moved.Labels[i]
 	}
-	for _, method := range Methods() {
+	for _, method := range noiserate.Methods() {
 		a, b := estimate(t, z, 7, method), estimate(t, moved, 7, method)
 		if math.Abs(a.Rate-b.Rate) > 1e-5 {
 			t.Errorf("%s: %v, rows moved and classes renamed %v", method, a.Rate, b.Rate)
@@ -275,9 +276,9 @@ func TestSmall(t *testing.T) {
 		opposite.Row(i)[i/2] = float32(1 - 2*(i%2)) // the sum of a class is 0
 	}
 	for name, z := range map[string]features.Set{"equal": same, "opposite": opposite} {
-		for _, method := range Methods() {
+		for _, method := range noiserate.Methods() {
 			e := estimate(t, z, 2, method)
-			if !(e.Rate >= 0 && e.Rate <= Most && e.Low >= 0 && e.High <= Most) {
+			if !(e.Rate >= 0 && e.Rate <= noiserate.Most && e.Low >= 0 && e.High <= noiserate.Most) {
 				t.Errorf("%s, %s: %+v", name, method, e)
 			}
 		}
@@ -296,13 +297,15 @@ func TestRefused(t *testing.T) {
 		method string
 		n      int
 	}{
-		`noise rate: method "guess" is unknown: known are likelihood, ranks, confident`:     {z, "guess", 3},
-		"noise rate: 1 classes have two images or more, expected at least two":              {alone, Ranks, 3},
-		"noise rate: row 2: label 2, expected one of 2 classes":                             {z, Ranks, 2},
-		"noise rate: 3 labels, expected one for each of 12 vectors":                         {short, Ranks, 3},
-		"noise rate: features: row 1: squared norm is 0, expected a positive finite number": {zero, Ranks, 3},
+		`noise rate: method "guess" is unknown: known are likelihood, ranks, confident`: {z, "guess", 3},
+		"noise rate: 1 classes have two images or more, expected at least two": {alone, noiserate.Ranks,
+			3},
+		"noise rate: row 2: label 2, expected one of 2 classes": {z, noiserate.Ranks, 2},
+		"noise rate: 3 labels, expected one for each of 12 vectors": {short, noiserate.Ranks,
+			3},
+		"noise rate: features: row 1: squared norm is 0, expected a positive finite number": {zero, noiserate.Ranks, 3},
 	} {
-		if _, err := NewEstimate(t.Context(), c.z, c.n, c.method, source(1)); err == nil ||
+		if _, err := noiserate.NewEstimate(t.Context(), c.z, c.n, c.method, source(1)); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)
 		}

@@ -1,4 +1,4 @@
-package atomicfile
+package atomicfile_test
 
 import (
 	"errors"
@@ -8,13 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"winnow/internal/atomicfile"
 )
 
 // TestWrite: after any failure a file is the old one or the new one, and no temporary file is left.
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
-	if err := WriteBytes(path, []byte("old")); err != nil {
+	if err := atomicfile.WriteBytes(path, []byte("old")); err != nil {
 		t.Fatal(err)
 	}
 	full := errors.New("the disk is full")
@@ -22,12 +24,13 @@ func TestWrite(t *testing.T) {
 		"at once":      func(io.Writer) error { return full },
 		"after a part": func(w io.Writer) error { _, _ = w.Write(make([]byte, 1<<20)); return full },
 	} {
-		if err := Write(path, write); !errors.Is(err, full) {
+		if err := atomicfile.Write(path, write); !errors.Is(err, full) {
 			t.Errorf("%s: got %v, expected %v", what, err, full)
 		}
 		check(t, dir, "old")
 	}
-	if err := Write(path, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
+	write := func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }
+	if err := atomicfile.Write(path, write); err != nil {
 		t.Error(err)
 	}
 	check(t, dir, "new")
@@ -49,14 +52,15 @@ func check(t *testing.T, dir, want string) {
 func TestWriteNames(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "nowhere", "file")
-	if err := WriteBytes(missing, nil); !errors.Is(err, fs.ErrNotExist) ||
+	if err := atomicfile.WriteBytes(missing, nil); !errors.Is(err, fs.ErrNotExist) ||
 		!strings.HasPrefix(err.Error(), "write "+missing+": ") {
 		t.Errorf("a missing folder: got %v", err)
 	}
-	if err := WriteBytes(dir, nil); err == nil || !strings.HasPrefix(err.Error(), "write "+dir+": ") {
+	if err := atomicfile.WriteBytes(dir, nil); err == nil || !strings.HasPrefix(err.Error(), "write "+dir+": ") {
 		t.Errorf("a folder: got %v", err)
 	}
-	err := Write(filepath.Join(dir, "file"), func(w io.Writer) error { _, err := os.Open(missing); return err })
+	err := atomicfile.Write(filepath.Join(dir, "file"),
+		func(w io.Writer) error { _, err := os.Open(missing); return err })
 	if err == nil || !strings.HasPrefix(err.Error(), "open "+missing+": ") {
 		t.Errorf("the caller's own error: got %v", err)
 	}

@@ -1,4 +1,4 @@
-package atomicfile
+package atomicfile_test
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"winnow/internal/atomicfile"
 )
 
 // TestUnreadable: a file can be written to a folder that can be written to but not listed.
@@ -32,7 +34,7 @@ func TestUnreadable(t *testing.T) {
 		t.Skip("this system lets read every folder")
 	}
 	path := filepath.Join(dir, "file")
-	if err := WriteBytes(path, []byte("new")); err != nil {
+	if err := atomicfile.WriteBytes(path, []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(path); string(got) != "new" {

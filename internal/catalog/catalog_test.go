@@ -1,4 +1,4 @@
-package catalog
+package catalog_test
 
 import (
 	"math"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"winnow/internal/catalog"
 )
 
 type entry struct {
@@ -22,7 +24,7 @@ func TestFind(t *testing.T) {
 		"ProxyAnchor": "proxy_anchor",
 		"k_1":         "k_1", "K1": "k-1",
 	} {
-		if got, err := Find("test: loss", name, list, names); err != nil || got.name != want {
+		if got, err := catalog.Find("test: loss", name, list, names); err != nil || got.name != want {
 			t.Errorf("%s: found %q, %v, expected %s", name, got.name, err, want)
 		}
 	}
@@ -31,7 +33,8 @@ func TestFind(t *testing.T) {
 		"":           `test: loss "" is unknown: known are n_pair, proxy_anchor, k-1, k_1`,
 		"--":         `test: loss "--" is unknown: known are n_pair, proxy_anchor, k-1, k_1`,
 	} {
-		if got, err := Find("test: loss", name, list, names); err == nil || err.Error() != want || got.name != "" {
+		if got, err := catalog.Find("test: loss", name, list, names); err == nil || err.Error() != want ||
+			got.name != "" {
 			t.Errorf("%q: found %q, %v", name, got.name, err)
 		}
 	}
@@ -39,16 +42,16 @@ func TestFind(t *testing.T) {
 
 // Names in a configuration must be written exactly, or they are refused.
 func TestCheck(t *testing.T) {
-	if err := Check("test: solver", "adam", "sgd", "adam"); err != nil {
+	if err := catalog.Check("test: solver", "adam", "sgd", "adam"); err != nil {
 		t.Error(err)
 	}
-	if err := Check("test: solver", "Adam", "sgd", "adam"); err == nil ||
+	if err := catalog.Check("test: solver", "Adam", "sgd", "adam"); err == nil ||
 		err.Error() != `test: solver "Adam" is unknown (did you mean "adam"?): known are sgd, adam` {
 		t.Errorf("found %v", err)
 	}
 }
 
-var settings = []Setting{
+var settings = []catalog.Setting{
 	{Name: "margin", Symbol: "λ", Default: 0.5, Min: -1, Max: 1},
 	{Name: "bins", Default: 10, Min: 1, Max: 100},
 	{Name: "smooth", Default: false},
@@ -58,13 +61,13 @@ var settings = []Setting{
 }
 
 func TestResolve(t *testing.T) {
-	want := Values{"margin": -1.0, "bins": 3, "smooth": true, "form": "code", "k": []int{5, 1}, "free": 0.0}
-	got, err := Resolve("test", settings,
+	want := catalog.Values{"margin": -1.0, "bins": 3, "smooth": true, "form": "code", "k": []int{5, 1}, "free": 0.0}
+	got, err := catalog.Resolve("test", settings,
 		map[string]any{"margin": -1, "bins": float32(3), "smooth": true, "form": "code", "k": []int{5, 1}})
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	got, err = ResolveTexts("test", settings,
+	got, err = catalog.ResolveTexts("test", settings,
 		map[string]string{"margin": "-1", "bins": "3", "smooth": "true", "form": "code", "k": "5, 1"})
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)
@@ -73,7 +76,7 @@ func TestResolve(t *testing.T) {
 		len(got.Counts("k")) != 2 {
 		t.Errorf("found %v", got)
 	}
-	if _, err := Resolve("test", nil, map[string]any{"b": 1, "a": 2}); err == nil ||
+	if _, err := catalog.Resolve("test", nil, map[string]any{"b": 1, "a": 2}); err == nil ||
 		err.Error() != `test: setting "a" is unknown: known are none` {
 		t.Errorf("found %v", err)
 	}
@@ -92,7 +95,8 @@ func TestResolveSaysWhatIsWrong(t *testing.T) {
 		`setting "margn" is unknown (did you mean "margin"?): known are margin (λ), bins, smooth, for`: {"zzz": 1,
 			"margn": 2},
 	} {
-		if _, err := Resolve("test", settings, given); err == nil || !strings.HasPrefix(err.Error(), "test: "+want) {
+		if _, err := catalog.Resolve("test", settings, given); err == nil ||
+			!strings.HasPrefix(err.Error(), "test: "+want) {
 			t.Errorf("found %v, expected %s", err, want)
 		}
 	}
@@ -105,7 +109,7 @@ func TestResolveSaysWhatIsWrong(t *testing.T) {
 		`form: found "x", expected spec | code`:                            {"form": "x"},
 		`setting "bin" is unknown (did you mean "bins"?)`:                  {"bin": "1"},
 	} {
-		if _, err := ResolveTexts("test", settings, texts); err == nil ||
+		if _, err := catalog.ResolveTexts("test", settings, texts); err == nil ||
 			!strings.HasPrefix(err.Error(), "test: "+want) {
 			t.Errorf("found %v, expected %s", err, want)
 		}
@@ -113,7 +117,7 @@ func TestResolveSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestChecker(t *testing.T) {
-	check := Checker{Where: "test"}
+	check := catalog.Checker{Where: "test"}
 	check.That(true, "rate", 0.5, "a share")
 	if check.Err != nil {
 		t.Error(check.Err)

@@ -1,4 +1,4 @@
-package eigen
+package eigen_test
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/mat"
+
+	"winnow/internal/eigen"
 )
 
 // drawn is a matrix with these eigenvalues in random directions.
@@ -82,7 +84,7 @@ func TestSymmetric(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := drawn(uint64(len(values)), values)
-			got, vectors, ok := Symmetric(c)
+			got, vectors, ok := eigen.Symmetric(c)
 			if !ok {
 				t.Fatal("did not end")
 			}
@@ -111,7 +113,7 @@ func TestSymmetric(t *testing.T) {
 		for i, v := range []float64{2, 1, 0, 3, 1} { // beside the diagonal
 			c.SetSym(i, i+1, v)
 		}
-		values, vectors, ok := Symmetric(c)
+		values, vectors, ok := eigen.Symmetric(c)
 		if worst := off(c, values, vectors); !ok || worst > 1e-13 {
 			t.Errorf("off by %g, ended %v", worst, ok)
 		}
@@ -131,7 +133,7 @@ func BenchmarkSymmetric(b *testing.B) {
 			ours, theirs := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
 			for b.Loop() {
 				at := time.Now()
-				Symmetric(c)
+				eigen.Symmetric(c)
 				ours = min(ours, time.Since(at))
 				at = time.Now()
 				var e mat.EigenSym

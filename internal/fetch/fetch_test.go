@@ -1,4 +1,4 @@
-package fetch
+package fetch_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"winnow/internal/fetch"
 	"winnow/internal/lock"
 )
 
@@ -29,9 +30,9 @@ func content(seed uint64) []byte {
 	return data
 }
 
-func known(data []byte) File {
+func known(data []byte) fetch.File {
 	sum := sha256.Sum256(data)
-	return File{int64(len(data)), hex.EncodeToString(sum[:])}
+	return fetch.File{int64(len(data)), hex.EncodeToString(sum[:])}
 }
 
 // server is one whose answers are written by hand; it counts what it was asked for.
@@ -141,7 +142,7 @@ func TestFetch(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "m.onnx")
 			put(t, path, c.part)
 			last := int64(-1)
-			err := known(data).To(t.Context(), path, Options{
+			err := known(data).To(t.Context(), path, fetch.Options{
 				Places: []string{s.URL + "/m.onnx"}, Wait: time.Millisecond, Stall: time.Second,
 				Progress: func(done, total, _ int64) { last = done },
 			})
@@ -212,9 +213,9 @@ func TestOtherThings(t *testing.T) {
 			t.Parallel()
 			bad, good := serve(t, c.answer), serve(t, whole(data))
 			path := filepath.Join(t.TempDir(), "m.onnx")
-			o := Options{Places: []string{bad.URL + "/m.onnx"}, Wait: time.Millisecond}
+			o := fetch.Options{Places: []string{bad.URL + "/m.onnx"}, Wait: time.Millisecond}
 			err := known(data).To(t.Context(), path, o)
-			if _, ok := errors.AsType[*Unavailable](err); !ok || !strings.Contains(err.Error(), c.want) {
+			if _, ok := errors.AsType[*fetch.Unavailable](err); !ok || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("found %v, expected that no place has it: %s", err, c.want)
 			}
 			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
@@ -253,7 +254,8 @@ func TestIfRange(t *testing.T) {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(version))
 	})
 	path := filepath.Join(t.TempDir(), "m.onnx")
-	if err := known(data).To(t.Context(), path, Options{Places: []string{s.URL}, Wait: time.Millisecond}); err != nil {
+	if err := known(data).To(t.Context(), path, fetch.Options{Places: []string{s.URL},
+		Wait: time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	expectFile(t, path, data)
@@ -277,9 +279,9 @@ func TestInterrupted(t *testing.T) {
 		<-r.Context().Done()
 	})
 	path := filepath.Join(t.TempDir(), "m.onnx")
-	o := Options{Places: []string{s.URL}, Progress: func(done, _, _ int64) {
+	o := fetch.Options{Places: []string{s.URL}, Progress: func(done, _, _ int64) {
 		if done == int64(len(data)/2) {
-			if err := known(data).To(t.Context(), path, Options{Places: []string{s.URL}}); !errors.As(err,
+			if err := known(data).To(t.Context(), path, fetch.Options{Places: []string{s.URL}}); !errors.As(err,
 				new(*lock.Held)) {
 				t.Errorf("a second call found %v, expected that the first holds the part", err)
 			}
@@ -312,16 +314,16 @@ func TestFromFile(t *testing.T) {
 	}
 	for place, want := range map[string]string{pointer: "Git LFS pointer",
 		filepath.Join(dir, "none"): "no such file", dir: "expected a"} {
-		if err := known(data).To(t.Context(), path, Options{Places: []string{place}}); err == nil ||
+		if err := known(data).To(t.Context(), path, fetch.Options{Places: []string{place}}); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: found %v, expected %s", place, err, want)
 		}
 	}
-	if err := known(data).To(t.Context(), path, Options{Places: []string{good}}); err != nil {
+	if err := known(data).To(t.Context(), path, fetch.Options{Places: []string{good}}); err != nil {
 		t.Fatal(err)
 	}
 	expectFile(t, path, data)
-	if err := known(data).To(t.Context(), path, Options{Places: []string{good}}); err == nil ||
+	if err := known(data).To(t.Context(), path, fetch.Options{Places: []string{good}}); err == nil ||
 		!strings.Contains(err.Error(), "is there already") {
 		t.Errorf("found %v, expected that nothing is replaced", err)
 	}
@@ -341,16 +343,9 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Symlink("/dev/full", filepath.Join(path+".part", "file")); err != nil {
 		t.Fatal(err)
 	}
-	err := known(data).To(t.Context(), path, Options{Places: []string{s.URL, s.URL}})
+	err := known(data).To(t.Context(), path, fetch.Options{Places: []string{s.URL, s.URL}})
 	if err == nil || !strings.Contains(err.Error(), "the disk is full: make room for 200000 bytes") ||
 		len(s.asked) != 1 {
 		t.Errorf("found %v after %d requests, expected one and a full disk", err, len(s.asked))
-	}
-}
-
-// The proxies of the environment are those of Go's net/http.
-func TestProxy(t *testing.T) {
-	if client(time.Second).Transport.(*http.Transport).Proxy == nil {
-		t.Error("no proxy is looked for")
 	}
 }

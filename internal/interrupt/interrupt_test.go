@@ -1,4 +1,4 @@
-package interrupt
+package interrupt_test
 
 import (
 	"bufio"
@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"winnow/internal/interrupt"
 )
 
 // TestMain is the program under test if the environment says so. It reports when it listens and when the first signal
@@ -21,7 +23,7 @@ func TestMain(m *testing.M) {
 	}
 	// the latter is long enough to stop in
 	patience := map[string]time.Duration{"late": time.Millisecond, "stops": 300 * time.Millisecond}[how]
-	ctx, stop := Listen(context.Background(), patience, func() { fmt.Println("last words") })
+	ctx, stop := interrupt.Listen(context.Background(), patience, func() { fmt.Println("last words") })
 	fmt.Println("listening")
 	<-ctx.Done()
 	if how == "stops" {
@@ -31,7 +33,7 @@ func TestMain(m *testing.M) {
 	fmt.Println("told")
 	if how == "obeys" {
 		stop()
-		os.Exit(Code(ctx))
+		os.Exit(interrupt.Code(ctx))
 	}
 	select {}
 }
@@ -85,7 +87,7 @@ func TestSignals(t *testing.T) {
 func TestCode(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if got := Code(ctx); got != 130 {
+	if got := interrupt.Code(ctx); got != 130 {
 		t.Errorf("a context that no signal ended: %d, expected 130", got)
 	}
 }

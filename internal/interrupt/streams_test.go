@@ -1,4 +1,4 @@
-package interrupt
+package interrupt_test
 
 import (
 	"context"
@@ -6,12 +6,14 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"winnow/internal/interrupt"
 )
 
 func TestStreams(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var out strings.Builder
-	r, w := NewReader(ctx, strings.NewReader("all of it")), NewWriter(ctx, &out)
+	r, w := interrupt.NewReader(ctx, strings.NewReader("all of it")), interrupt.NewWriter(ctx, &out)
 	some := make([]byte, 3)
 	if n, err := r.Read(some); n != 3 || err != nil {
 		t.Errorf("read %d, %v", n, err)

@@ -1,4 +1,4 @@
-package lock
+package lock_test
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"winnow/internal/lock"
 )
 
 // holder is set in the child that holds a folder until it is killed.
@@ -19,7 +21,7 @@ func TestMain(m *testing.M) {
 	if dir == "" {
 		os.Exit(m.Run())
 	}
-	if _, err := Folder(dir); err != nil {
+	if _, err := lock.Folder(dir); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
@@ -51,8 +53,8 @@ func TestOtherProcess(t *testing.T) {
 	if _, err := out.Read(said); err != nil || string(said) != "held" {
 		t.Fatalf("%v: %q", err, said)
 	}
-	_, err = Folder(dir)
-	var held *Held
+	_, err = lock.Folder(dir)
+	var held *lock.Held
 	if !errors.As(err, &held) || held.PID != child.Process.Pid ||
 		!strings.Contains(err.Error(), fmt.Sprintf("%s: another winnow (process %d) is writing here", dir,
 			child.Process.Pid)) {
@@ -60,7 +62,7 @@ func TestOtherProcess(t *testing.T) {
 	}
 	child.Process.Kill()
 	child.Wait()
-	again, err := Folder(dir)
+	again, err := lock.Folder(dir)
 	if err != nil {
 		t.Fatalf("behind a killed process: %v", err)
 	}
@@ -72,27 +74,27 @@ func TestOtherProcess(t *testing.T) {
 // The same process cannot lock a folder twice. An unlocked folder can be locked again; its lock file is empty.
 func TestOneWriter(t *testing.T) {
 	dir := t.TempDir()
-	first, err := Folder(dir)
+	first, err := lock.Folder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Folder(dir); err == nil || !strings.Contains(err.Error(), "another winnow") {
+	if _, err := lock.Folder(dir); err == nil || !strings.Contains(err.Error(), "another winnow") {
 		t.Errorf("a second writer: %v", err)
 	}
 	if err := first.Close(); err != nil {
 		t.Error(err)
 	}
-	second, err := Folder(dir)
+	second, err := lock.Folder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := second.Close(); err != nil {
 		t.Error(err)
 	}
-	if info, err := os.Stat(filepath.Join(dir, Name)); err == nil && info.Size() != 0 {
-		t.Errorf("%d bytes are left in %s", info.Size(), Name)
+	if info, err := os.Stat(filepath.Join(dir, lock.Name)); err == nil && info.Size() != 0 {
+		t.Errorf("%d bytes are left in %s", info.Size(), lock.Name)
 	}
-	if _, err := Folder(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := lock.Folder(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package pagestyle
+package pagestyle_test
 
 import (
 	"encoding/xml"
@@ -7,11 +7,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"winnow/internal/pagestyle"
 )
 
 // A page escapes its title, has its own style after the common one, and loads nothing from outside.
 func TestBegin(t *testing.T) {
-	page := string(Page{Command: "audit", Title: "a <b> & c", Style: ".own { color:red }"}.Begin() + "<p>x</p>" + End)
+	page := string(pagestyle.Page{Command: "audit", Title: "a <b> & c", Style: ".own { color:red }"}.Begin() +
+		"<p>x</p>" + pagestyle.End)
 	for _, want := range []string{"<title>a &lt;b&gt; &amp; c</title>", "winnow <b>audit</b>",
 		"<main>\n<p>x</p></main>", `lang="en"`} {
 		if !strings.Contains(page, want) {
@@ -27,7 +30,7 @@ func TestBegin(t *testing.T) {
 	if _, err := template.New("").Parse(page); err != nil {
 		t.Error(err)
 	}
-	for d := xml.NewDecoder(strings.NewReader(string(Icon))); ; {
+	for d := xml.NewDecoder(strings.NewReader(string(pagestyle.Icon))); ; {
 		if _, err := d.Token(); err == io.EOF {
 			break
 		} else if err != nil {
@@ -39,11 +42,11 @@ func TestBegin(t *testing.T) {
 // Every colour that the style sheet uses is one it names, with a value for light and one for dark.
 func TestColours(t *testing.T) {
 	named := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(--[a-z-]+):(light-dark\([^;]*, [^;]*\)|#fff)`).FindAllStringSubmatch(CSS,
-		-1) {
+	names := regexp.MustCompile(`(--[a-z-]+):(light-dark\([^;]*, [^;]*\)|#fff)`)
+	for _, m := range names.FindAllStringSubmatch(pagestyle.CSS, -1) {
 		named[m[1]] = true
 	}
-	for _, m := range regexp.MustCompile(`var\((--[a-z-]+)\)`).FindAllStringSubmatch(CSS, -1) {
+	for _, m := range regexp.MustCompile(`var\((--[a-z-]+)\)`).FindAllStringSubmatch(pagestyle.CSS, -1) {
 		if !named[m[1]] {
 			t.Errorf("%s has no colours", m[1])
 		}

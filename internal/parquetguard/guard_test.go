@@ -1,4 +1,4 @@
-package parquetguard
+package parquetguard_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"winnow/internal/parquetguard"
 	"winnow/internal/testing/memory"
 )
 
@@ -57,7 +58,7 @@ func guarded(data []byte) (err error) {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
-	f, check, err := Open(bytes.NewReader(data), int64(len(data)))
+	f, check, err := parquetguard.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package printable
+package printable_test
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"winnow/internal/printable"
 )
 
 func TestWriter(t *testing.T) {
@@ -22,7 +24,7 @@ func TestWriter(t *testing.T) {
 	} {
 		for _, step := range []int{1, 2, 3, 1000} { // characters may come in pieces
 			var out bytes.Buffer
-			w := To(&out)
+			w := printable.To(&out)
 			for rest := []byte(text); len(rest) > 0; {
 				n := min(step, len(rest))
 				if got, err := w.Write(rest[:n]); got != n || err != nil {
@@ -44,7 +46,7 @@ func TestJSON(t *testing.T) {
 		all.WriteRune(r)
 	}
 	var out bytes.Buffer
-	to := json.NewEncoder(To(&out))
+	to := json.NewEncoder(printable.To(&out))
 	to.SetEscapeHTML(false)
 	if err := to.Encode(all.String()); err != nil {
 		t.Fatal(err)
@@ -60,8 +62,9 @@ func TestJSON(t *testing.T) {
 
 func TestForData(t *testing.T) {
 	var out bytes.Buffer
-	w := To(&out)
-	if ForData(w) != &out || ForData(&out) != &out || Under(w) != &out || IsTerminal(w) {
+	w := printable.To(&out)
+	if printable.ForData(w) != &out || printable.ForData(&out) != &out || printable.Under(w) != &out ||
+		printable.IsTerminal(w) {
 		t.Error("a buffer is no terminal: data goes to it unchanged")
 	}
 }
@@ -71,7 +74,7 @@ func FuzzWriter(f *testing.F) {
 	f.Add([]byte("a\x1b]0;x\a\u202e\xc2"), 3)
 	f.Fuzz(func(t *testing.T, text []byte, cut int) {
 		var out bytes.Buffer
-		w := To(&out)
+		w := printable.To(&out)
 		cut = min(max(cut, 0), len(text))
 		_, _ = w.Write(text[:cut])
 		_, _ = w.Write(text[cut:])

@@ -1,29 +1,32 @@
-package text
+package text_test
 
 import (
 	"bytes"
 	"math"
 	"testing"
 	"time"
+
+	"winnow/internal/text"
 )
 
 func TestNumbers(t *testing.T) {
 	share := 0.25
 	for _, c := range []struct{ found, want string }{
-		{Number(12.34567), "12.35"}, {Number(-1e-7), "-1e-07"},
-		{Percent(0.123456), "12.35 %"}, {Percent(0), "0.00 %"}, {Percent(0.000123456), "0.0123 %"},
-		{Percent(-0.0042), "-0.42 %"},
-		{PercentOr(&share, "–"), "25.00 %"}, {PercentOr(nil, "–"), "–"},
-		{Approx(0), "0 bytes"}, {Approx(1023), "1023 bytes"}, {Approx(1024), "1.0 KiB"},
-		{Approx(3 << 19), "1.5 MiB"}, {Approx(5 << 29), "2.5 GiB"},
-		{Shortened("Größe", 5), "Größe"}, {Shortened("Größen", 5), "Größ…"}, {Shortened("ab", 0), "…"},
-		{Shortened("", 0), ""},
+		{text.Number(12.34567), "12.35"}, {text.Number(-1e-7), "-1e-07"},
+		{text.Percent(0.123456), "12.35 %"}, {text.Percent(0), "0.00 %"}, {text.Percent(0.000123456), "0.0123 %"},
+		{text.Percent(-0.0042), "-0.42 %"},
+		{text.PercentOr(&share, "–"), "25.00 %"}, {text.PercentOr(nil, "–"), "–"},
+		{text.Approx(0), "0 bytes"}, {text.Approx(1023), "1023 bytes"}, {text.Approx(1024), "1.0 KiB"},
+		{text.Approx(3 << 19), "1.5 MiB"}, {text.Approx(5 << 29), "2.5 GiB"},
+		{text.Shortened("Größe", 5), "Größe"}, {text.Shortened("Größen", 5), "Größ…"}, {text.Shortened("ab", 0), "…"},
+		{text.Shortened("", 0), ""},
 	} {
 		if c.found != c.want {
 			t.Errorf("found %q, expected %q", c.found, c.want)
 		}
 	}
-	if n := len(First([]int{1, 2, 3}, 2)) + len(First([]int{1, 2, 3}, 9)) + len(First([]int{1}, -1)); n != 5 {
+	if n := len(text.First([]int{1, 2, 3}, 2)) + len(text.First([]int{1, 2, 3}, 9)) +
+		len(text.First([]int{1}, -1)); n != 5 {
 		t.Errorf("found %d in all, expected 2, 3 and 0", n)
 	}
 }
@@ -31,7 +34,7 @@ func TestNumbers(t *testing.T) {
 // Columns are as wide as their widest cell in letters, not bytes; the second part of a table has its own widths.
 func TestTable(t *testing.T) {
 	var out bytes.Buffer
-	w := NewTable(&out)
+	w := text.NewTable(&out)
 	w.Row("κ", "n")
 	w.Row("größe", "12")
 	if out.Len() > 0 {
@@ -48,7 +51,7 @@ func TestTable(t *testing.T) {
 // Labels and paths stay in their cell, whatever characters they contain.
 func TestLine(t *testing.T) {
 	var out bytes.Buffer
-	w := NewTable(&out)
+	w := text.NewTable(&out)
 	w.Row("\nlabel", "image")
 	w.Row("two\nlines", "a\tb")
 	w.Row("\n\n", "b")
@@ -63,11 +66,11 @@ func TestLine(t *testing.T) {
 // JSON is not escaped for HTML, and a value that is not JSON is an error.
 func TestJSON(t *testing.T) {
 	var out bytes.Buffer
-	if err := JSON(&out, map[string]string{"a<b": "κ & λ"}); err != nil ||
+	if err := text.JSON(&out, map[string]string{"a<b": "κ & λ"}); err != nil ||
 		out.String() != "{\n  \"a<b\": \"κ & λ\"\n}\n" {
 		t.Errorf("found %v: %s", err, out.String())
 	}
-	if err := JSON(&out, math.NaN()); err == nil {
+	if err := text.JSON(&out, math.NaN()); err == nil {
 		t.Error("NaN was written")
 	}
 }
@@ -75,7 +78,7 @@ func TestJSON(t *testing.T) {
 // Cells are aligned by letters, not bytes, left or right; no line ends in spaces.
 func TestAligned(t *testing.T) {
 	var out bytes.Buffer
-	Aligned(&out, [][]string{{"κ", "n", "image"}, {"größe", "12", ""}}, 0, 2)
+	text.Aligned(&out, [][]string{{"κ", "n", "image"}, {"größe", "12", ""}}, 0, 2)
 	if want := "κ       n  image\ngröße  12\n"; out.String() != want {
 		t.Errorf("found %q, expected %q", out.String(), want)
 	}
@@ -85,12 +88,12 @@ func TestAligned(t *testing.T) {
 func TestChanceAndScore(t *testing.T) {
 	for p, want := range map[float64]string{0: "< 0.1 %", 0.0009: "< 0.1 %", 0.001: "0.1 %", 0.5: "50.0 %",
 		0.999: "99.9 %", 1: "> 99.9 %"} {
-		if got := Chance(p); got != want {
+		if got := text.Chance(p); got != want {
 			t.Errorf("%v: %s, expected %s", p, got, want)
 		}
 	}
 	for v, want := range map[float64]string{0: "0", -1.9e-109: "≈ 0", 0.000123456: "0.000123", -3.14159: "-3.14"} {
-		if got := Score(v); got != want {
+		if got := text.Score(v); got != want {
 			t.Errorf("%v: %s, expected %s", v, got, want)
 		}
 	}
@@ -101,7 +104,7 @@ func TestAbout(t *testing.T) {
 		0: "1 s", 40 * time.Second: "40 s", 7*time.Minute + 10*time.Second: "7 minutes",
 		89 * time.Minute: "89 minutes", 150 * time.Minute: "2.5 hours",
 	} {
-		if got := About(d); got != want {
+		if got := text.About(d); got != want {
 			t.Errorf("%v: found %q, expected %q", d, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package embedded
+package embedded_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"winnow/datasets/location"
 	"winnow/features"
+	"winnow/papers/embedded"
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -52,7 +53,8 @@ func images(t *testing.T) folder.Options {
 
 func TestOpenStore(t *testing.T) {
 	seed := uint64(7)
-	tr, err := Open(t.Context(), Options{Data: images(t), Sampler: config.DefaultSampler(config.Groups), Batch: "2x2",
+	tr, err := embedded.Open(t.Context(), embedded.Options{Data: images(t),
+		Sampler: config.DefaultSampler(config.Groups), Batch: "2x2",
 		Batches: 5, Seed: &seed})
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +92,8 @@ func TestOpenStore(t *testing.T) {
 }
 
 func TestOpenRefusesBatches(t *testing.T) {
-	_, err := Open(t.Context(), Options{Data: images(t), Sampler: config.DefaultSampler(config.Shuffle), Batch: "2x2"})
+	_, err := embedded.Open(t.Context(), embedded.Options{Data: images(t),
+		Sampler: config.DefaultSampler(config.Shuffle), Batch: "2x2"})
 	if err == nil || !strings.Contains(err.Error(), "batch: found \"2x2\", expected a number of images") {
 		t.Errorf("found %v", err)
 	}
@@ -107,7 +110,7 @@ func TestOpenRun(t *testing.T) {
 	if _, err := run.Train(t.Context(), cfg, run.Input{}, run.Options{Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := Open(t.Context(), Options{Run: dir, Sampler: config.DefaultSampler(config.Shuffle)})
+	tr, err := embedded.Open(t.Context(), embedded.Options{Run: dir, Sampler: config.DefaultSampler(config.Shuffle)})
 	if err != nil {
 		t.Fatal(err)
 	}

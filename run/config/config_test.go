@@ -1,4 +1,4 @@
-package config
+package config_test
 
 import (
 	"os"
@@ -9,12 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/internal/testing/memory"
+	"winnow/run/config"
 	"winnow/train"
 )
 
-func parseText(t *testing.T, text string, settings ...string) Run {
+func parseText(t *testing.T, text string, settings ...string) config.Run {
 	t.Helper()
-	c, err := Parse("run.yaml", []byte(text), settings)
+	c, err := config.Parse("run.yaml", []byte(text), settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +23,7 @@ func parseText(t *testing.T, text string, settings ...string) Run {
 }
 
 func TestDefaultIsValid(t *testing.T) {
-	c := Default()
+	c := config.Default()
 	if err := c.Validate(); err != nil {
 		t.Error(err)
 	}
@@ -67,39 +68,41 @@ backbone_solver: {name: sgd, lr: 1e-3}
 backbone_schedule: {warm_up: 5 steps}
 `, "sampler.images=2", "losses.1.weight=2", "losses.0.settings.centers=3", "data.root=",
 		"schedule.milestones=[3 epochs, 10 steps]")
-	want := Default()
+	want := config.Default()
 	want.Seed = 7
-	want.Data = Data{Manifest: "cub.csv", Features: "store 1"}
+	want.Data = config.Data{Manifest: "cub.csv", Features: "store 1"}
 	want.Head.Out, want.Head.Hidden = 64, []int{512, 256}
-	want.Losses = []Loss{
+	want.Losses = []config.Loss{
 		{Name: "soft_triple", Weight: 1, Against: "batch", Settings: map[string]any{"margin": 0.01, "centers": 3}},
-		{Name: "contrastive", Weight: 2, Against: "bank", Start: Epochs(2)},
+		{Name: "contrastive", Weight: 2, Against: "bank", Start: config.Epochs(2)},
 	}
-	want.Filter.Scorer, want.Filter.Rate, want.Filter.WarmUp, want.Filter.AvgSim = "avgsim", GivenRate(0.2), Steps(100),
-		Span{}
-	want.Length = LastsEpochs(2.5)
+	want.Filter.Scorer, want.Filter.Rate, want.Filter.WarmUp, want.Filter.AvgSim = "avgsim", config.GivenRate(0.2),
+		config.Steps(100),
+		config.Span{}
+	want.Length = config.LastsEpochs(2.5)
 	want.Solver.LR, want.Solver.WeightDecay = train.GivenLR(3e-4), 5e-4
-	want.Schedule.WarmUp, want.Schedule.Milestones = Epochs(1), []Span{Epochs(3), Steps(10)}
+	want.Schedule.WarmUp, want.Schedule.Milestones = config.Epochs(1), []config.Span{config.Epochs(3), config.Steps(10)}
 	want.LossSolver = train.DefaultSolver("sgd")
 	want.LossSolver.Momentum = 0.9
 	want.Validation.Patience = 3
-	want.Checkpoint = Steps(200)
-	want.StepIdle, want.Screen = true, NoScreen
+	want.Checkpoint = config.Steps(200)
+	want.StepIdle, want.Screen = true, config.NoScreen
 	want.Sampler.Images = 2
-	want.Finetune = Finetune{Weights: "layer4", BatchNorm: "train", Momentum: 0.95, Start: Epochs(1),
-		CacheLimit: 512 << 20, Augment: "flip", Loss: GivenLoss}
+	want.Finetune = config.Finetune{Weights: "layer4", BatchNorm: "train", Momentum: 0.95, Start: config.Epochs(1),
+		CacheLimit: 512 << 20, Augment: "flip", Loss: config.GivenLoss}
 	want.BackboneSolver = train.DefaultSolver("sgd")
 	want.BackboneSolver.LR = train.GivenLR(1e-3)
-	want.BackboneSchedule.WarmUp = Steps(5)
+	want.BackboneSchedule.WarmUp = config.Steps(5)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestEmptyFilesAreDefaults(t *testing.T) {
-	unscreened := Default()
-	unscreened.Screen = NoScreen
-	for text, want := range map[string]Run{"": Default(), "# nothing yet\n": Default(), "---\n": Default(),
+	unscreened := config.Default()
+	unscreened.Screen = config.NoScreen
+	for text, want := range map[string]config.Run{"": config.Default(), "# nothing yet\n": config.Default(),
+		"---\n":     config.Default(),
 		"solver:\n": unscreened} {
 		if diff := cmp.Diff(want, parseText(t, text)); diff != "" {
 			t.Errorf("%q: %s", text, diff)
@@ -116,7 +119,7 @@ func TestAnotherSolverBringsItsDefaults(t *testing.T) {
 	if got := parseText(t, "solver: {lr: 0.5, name: sgd}"); got.Solver != want {
 		t.Errorf("%+v", got.Solver)
 	}
-	if got := parseText(t, "solver: {name: adam, weight_decay: 1e-3}"); got.Solver.LR != Default().Solver.LR {
+	if got := parseText(t, "solver: {name: adam, weight_decay: 1e-3}"); got.Solver.LR != config.Default().Solver.LR {
 		t.Errorf("naming the default solver changed its learning rate to %v", got.Solver.LR)
 	}
 }
@@ -130,23 +133,23 @@ func TestFilteringOfFinetuning(t *testing.T) {
 		screen   string
 		fill     bool
 	}{
-		{"", nil, usualScreen, false},
-		{"", []string{"filter.scorer=avgsim"}, usualScreen, false},
-		{"", []string{"filter.scorer=none"}, NoScreen, false},
-		{"", []string{"method=co-teaching"}, NoScreen, false},
-		{"", []string{"screen=none"}, NoScreen, false},
-		{"", []string{"correct.visits=3"}, NoScreen, false},
-		{"", []string{"correct.visits=0"}, usualScreen, false},
-		{"", []string{"correct.visits=3", "screen=combined"}, usualScreen, false},
-		{"seed: 2", nil, NoScreen, false},
-		{"", []string{"method=co-teaching", "finetune.weights=all"}, usualScreen, true},
-		{"", []string{"finetune.weights=all"}, usualScreen, true},
-		{"", []string{"finetune.weights=none"}, usualScreen, false},
-		{"", []string{"finetune.weights=all", "filter.scorer=none"}, NoScreen, false},
+		{"", nil, config.Default().Screen, false},
+		{"", []string{"filter.scorer=avgsim"}, config.Default().Screen, false},
+		{"", []string{"filter.scorer=none"}, config.NoScreen, false},
+		{"", []string{"method=co-teaching"}, config.NoScreen, false},
+		{"", []string{"screen=none"}, config.NoScreen, false},
+		{"", []string{"correct.visits=3"}, config.NoScreen, false},
+		{"", []string{"correct.visits=0"}, config.Default().Screen, false},
+		{"", []string{"correct.visits=3", "screen=combined"}, config.Default().Screen, false},
+		{"seed: 2", nil, config.NoScreen, false},
+		{"", []string{"method=co-teaching", "finetune.weights=all"}, config.Default().Screen, true},
+		{"", []string{"finetune.weights=all"}, config.Default().Screen, true},
+		{"", []string{"finetune.weights=none"}, config.Default().Screen, false},
+		{"", []string{"finetune.weights=all", "filter.scorer=none"}, config.NoScreen, false},
 		{"", []string{"finetune.weights=all", "filter.scorer=none", "screen=fitted"}, "fitted", false},
-		{"", []string{"finetune.weights=all", "screen=none"}, NoScreen, true},
-		{"", []string{"finetune.weights=all", "bank.fill=false"}, usualScreen, false},
-		{"seed: 2", []string{"finetune.weights=all"}, NoScreen, false},
+		{"", []string{"finetune.weights=all", "screen=none"}, config.NoScreen, true},
+		{"", []string{"finetune.weights=all", "bank.fill=false"}, config.Default().Screen, false},
+		{"seed: 2", []string{"finetune.weights=all"}, config.NoScreen, false},
 	} {
 		got := parseText(t, c.text, c.settings...)
 		if got.Screen != c.screen || got.Bank.Fill != c.fill {
@@ -198,7 +201,7 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 			"config: run.yaml:2:19: losses.0.settings.a: found a list, expected one value"},
 		{"head: {out", "config: run.yaml:1:8: could not find flow map content"},
 	} {
-		if _, err := Parse("run.yaml", []byte(c.text), nil); err == nil || err.Error() != c.want {
+		if _, err := config.Parse("run.yaml", []byte(c.text), nil); err == nil || err.Error() != c.want {
 			t.Errorf("%q:\n got %v\nwant %s", c.text, err, c.want)
 		}
 	}
@@ -219,7 +222,7 @@ func TestSettingErrors(t *testing.T) {
 		{"losses.0.settings.margin=[1]",
 			"config: setting losses.0.settings.margin:1:1: margin: found a list, expected one value"},
 	} {
-		if _, err := Parse("", nil, []string{c.setting}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := config.Parse("", nil, []string{c.setting}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s:\n got %v\nwant %s", c.setting, err, c.want)
 		}
 	}
@@ -290,15 +293,15 @@ func TestMarshalReadsBackTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Losses[0].Settings["form"] = "true" // a word that looks like something else
-	text, err := Marshal(c)
+	text, err := config.Marshal(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := parseText(t, string(text))
-	if diff := cmp.Diff(Flatten(c), Flatten(got)); diff != "" {
+	if diff := cmp.Diff(config.Flatten(c), config.Flatten(got)); diff != "" {
 		t.Errorf("%s\n%s", text, diff)
 	}
-	if d := parseText(t, string(must(Marshal(Default())))); !cmp.Equal(d, Default(),
+	if d := parseText(t, string(must(config.Marshal(config.Default())))); !cmp.Equal(d, config.Default(),
 		cmp.Comparer(func(a, b map[string]any) bool { return len(a) == len(b) })) {
 		t.Errorf("the defaults come back as %+v", d)
 	}
@@ -315,14 +318,14 @@ func must(b []byte, err error) []byte {
 }
 
 func TestFlattenSeesEveryChange(t *testing.T) {
-	base := Flatten(Default())
+	base := config.Flatten(config.Default())
 	for _, setting := range []string{"seed=2", "head.hidden=[4]", "losses.1.weight=3", "losses.1.settings.margin=0.1",
 		"filter.avgsim=3 steps", "filter.rate=0.1",
 		"finetune.weights=layer4", "finetune.start=1 epoch", "finetune.cache_limit=1 GiB", "finetune.augment=flip",
 		"backbone_solver.lr=1", "backbone_schedule.warm_up=1 step", "data.model=m",
 		"schedule.warm_up=1 epoch", "schedule.milestones=[1 epoch]", "solver.eps=1e-7", "loss_solver.lr=1",
 		"sampler.variant=uniform", "validation.patience=1", "data.features=x"} {
-		if cmp.Equal(base, Flatten(parseText(t, "", setting))) {
+		if cmp.Equal(base, config.Flatten(parseText(t, "", setting))) {
 			t.Errorf("%s: not seen", setting)
 		}
 	}
@@ -333,34 +336,36 @@ func TestLoad(t *testing.T) {
 	if err := os.WriteFile(path, []byte("seed: 3\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := Load(path, []string{"clip=2"}); err != nil || c.Seed != 3 || c.Clip != 2 {
+	if c, err := config.Load(path, []string{"clip=2"}); err != nil || c.Seed != 3 || c.Clip != 2 {
 		t.Errorf("%v %v", c, err)
 	}
-	if _, err := Load(path+"x", nil); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, err := config.Load(path+"x", nil); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Error(err)
 	}
-	if _, err := Parse("big.yaml", make([]byte, 1<<16+1), nil); err == nil ||
+	if _, err := config.Parse("big.yaml", make([]byte, 1<<16+1), nil); err == nil ||
 		err.Error() != "config: big.yaml: 65537 bytes, expected at most 65536" {
 		t.Error(err)
 	}
 }
 
 func TestParseLoss(t *testing.T) {
-	for text, want := range map[string]Loss{
+	for text, want := range map[string]config.Loss{
 		"triplet":          {Name: "triplet", Weight: 1, Against: "batch"},
 		"contrastive:bank": {Name: "contrastive", Weight: 1, Against: "bank"},
 		"triplet:0.5":      {Name: "triplet", Weight: 0.5, Against: "batch"},
 		"triplet:bank:2":   {Name: "triplet", Weight: 2, Against: "bank"},
 		"ms:batch:1e-3":    {Name: "ms", Weight: 1e-3, Against: "batch"},
 	} {
-		if got, err := parseLoss(text); err != nil || !cmp.Equal(got, want) {
-			t.Errorf("%s: %+v, %v", text, got, err)
+		var got config.Run
+		if err := config.SetText(&got, "losses", text); err != nil || !cmp.Equal(got.Losses, []config.Loss{want}) {
+			t.Errorf("%s: %+v, %v", text, got.Losses, err)
 		}
 	}
 	for _, text := range []string{"", ":bank", "triplet:", "triplet:memory", "triplet:0", "triplet:-1", "triplet:NaN",
 		"triplet:+Inf", "triplet:1:bank", "triplet:bank:1:2"} {
-		if l, err := parseLoss(text); err == nil {
-			t.Errorf("%q is accepted: %+v", text, l)
+		var got config.Run
+		if err := config.SetText(&got, "losses", text); err == nil {
+			t.Errorf("%q is accepted: %+v", text, got.Losses)
 		}
 	}
 }
@@ -368,29 +373,29 @@ func TestParseLoss(t *testing.T) {
 func TestSpan(t *testing.T) {
 	for text, want := range map[string]int{"20 epochs": 200, "0.25 epochs": 3, "1 epoch": 10, "7 steps": 7, "1 step": 1,
 		"0": 0} {
-		var s Span
+		var s config.Span
 		if err := s.UnmarshalText([]byte(text)); err != nil || s.In(10) != want {
 			t.Errorf("%s: %d steps, %v, expected %d", text, s.In(10), err, want)
 		}
 		if s.String() != text {
-			if s != Epochs(1) && s != Steps(1) {
+			if s != config.Epochs(1) && s != config.Steps(1) {
 				t.Errorf("%s is written as %s", text, s)
 			}
 		}
 	}
 	for _, text := range []string{"", "5", "x epochs", "-1 steps", "NaN epochs", "Inf steps", "1.5 steps", "3 hours",
 		"1e300 steps"} {
-		if err := new(Span).UnmarshalText([]byte(text)); err == nil {
+		if err := new(config.Span).UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is accepted", text)
 		}
 	}
 }
 
 func TestBytes(t *testing.T) {
-	for text, want := range map[string]Bytes{"2 GiB": 2 << 30, "512 MiB": 512 << 20, "3 KiB": 3 << 10, "0": 0,
+	for text, want := range map[string]config.Bytes{"2 GiB": 2 << 30, "512 MiB": 512 << 20, "3 KiB": 3 << 10, "0": 0,
 		"1.5GiB": 1536 << 20, "200000000": 200000000,
 		"200 MB": 200000000, "7 B": 7, "1 TiB": 1 << 40, "1 kB": 1000, "2 TB": 2e12, "1GB": 1e9} {
-		var b, again Bytes
+		var b, again config.Bytes
 		if err := b.UnmarshalText([]byte(text)); err != nil || b != want {
 			t.Errorf("%s: %d bytes, %v, expected %d", text, b, err, want)
 		}
@@ -398,14 +403,14 @@ func TestBytes(t *testing.T) {
 			t.Errorf("%s is written as %s and read back as %d, %v", text, b, again, err)
 		}
 	}
-	for bytes, want := range map[Bytes]string{2 << 30: "2 GiB", 1536 << 20: "1536 MiB", 0: "0", 1025: "1025 B"} {
+	for bytes, want := range map[config.Bytes]string{2 << 30: "2 GiB", 1536 << 20: "1536 MiB", 0: "0", 1025: "1025 B"} {
 		if bytes.String() != want {
 			t.Errorf("%d is written as %s, expected %s", int64(bytes), bytes, want)
 		}
 	}
 	for _, text := range []string{"", "GiB", "-1 GiB", "NaN B", "1 PiB", "2 gigabytes", "1e300", "0.2", "1e19 B",
 		"Inf"} {
-		if err := new(Bytes).UnmarshalText([]byte(text)); err == nil ||
+		if err := new(config.Bytes).UnmarshalText([]byte(text)); err == nil ||
 			!strings.Contains(err.Error(), `expected for example "2 GiB"`) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -414,7 +419,7 @@ func TestBytes(t *testing.T) {
 
 // FuzzConfig: no text makes the reader panic, and valid configurations are written and read back unchanged.
 func FuzzConfig(f *testing.F) {
-	text, err := Marshal(Default())
+	text, err := config.Marshal(config.Default())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -424,21 +429,21 @@ func FuzzConfig(f *testing.F) {
 	f.Add("finetune: {weights: 'layer*', cache_limit: 1.5 GiB, start: 2 epochs}\n", "finetune.cache_limit=17")
 	f.Add("a: &x [*x]\n", "data.root='x")
 	f.Fuzz(func(t *testing.T, text, setting string) {
-		var c Run
+		var c config.Run
 		var err error
-		memory.Check(t, 128<<20, func() { c, err = Parse("fuzz.yaml", []byte(text), []string{setting}) })
+		memory.Check(t, 128<<20, func() { c, err = config.Parse("fuzz.yaml", []byte(text), []string{setting}) })
 		if err != nil || c.Validate() != nil {
 			return
 		}
-		out, err := Marshal(c)
+		out, err := config.Marshal(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Parse("again.yaml", out, nil)
+		again, err := config.Parse("again.yaml", out, nil)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		if diff := cmp.Diff(Flatten(c), Flatten(again)); diff != "" {
+		if diff := cmp.Diff(config.Flatten(c), config.Flatten(again)); diff != "" {
 			t.Fatalf("%s\n%s", diff, out)
 		}
 	})

@@ -1,9 +1,11 @@
-package config
+package config_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"winnow/run/config"
 )
 
 func TestLengthByImages(t *testing.T) {
@@ -29,12 +31,12 @@ func TestLengthByImages(t *testing.T) {
 		"frozen, by words": {[]string{"finetune.weights=none"}, 3000, "20 epochs", "1 epochs", "0"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run, err := Load("", c.settings)
+			run, err := config.Load("", c.settings)
 			if err != nil {
 				t.Fatal(err)
 			}
 			run.ResolveLength(c.images)
-			flat := Flatten(run)
+			flat := config.Flatten(run)
 			found := []string{flat["length"], flat["validation.every"], flat["validation.patience"]}
 			if diff := cmp.Diff([]string{c.length, c.every, c.patience}, found); diff != "" {
 				t.Error(diff)
@@ -59,12 +61,12 @@ func TestLengthWithoutValidation(t *testing.T) {
 		"a head":    {nil, false, 3000, "20 epochs"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run, err := Load("", c.settings)
+			run, err := config.Load("", c.settings)
 			if err != nil {
 				t.Fatal(err)
 			}
 			chosen := run.ResolveBlindLength(c.drawn, c.images)
-			if got := Flatten(run)["length"]; got != c.want || chosen != (c.want != "auto" && name != "given" &&
+			if got := config.Flatten(run)["length"]; got != c.want || chosen != (c.want != "auto" && name != "given" &&
 				name != "a head") {
 				t.Errorf("length %s, chosen: %v, expected %s", got, chosen, c.want)
 			}
@@ -87,25 +89,25 @@ func TestUsualRate(t *testing.T) {
 		"asked for":      {[]string{"finetune.weights=all", "backbone_solver.lr=usual"}, true, "0.001"},
 		"a head":         {nil, true, "0.0001"},
 	} {
-		run, err := Load("", append(c.settings, "data.model=m"))
+		run, err := config.Load("", append(c.settings, "data.model=m"))
 		if err == nil {
 			err = run.Validate()
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if text, err := Marshal(run); err != nil {
+		if text, err := config.Marshal(run); err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if again, err := Parse("config.yaml", text, nil); err != nil ||
+		} else if again, err := config.Parse("config.yaml", text, nil); err != nil ||
 			again.BackboneSolver.LR != run.BackboneSolver.LR {
 			t.Errorf("%s: %v, %v on paper, expected %v", name, again.BackboneSolver.LR, err, run.BackboneSolver.LR)
 		}
-		if run.ResolveUsualLR(c.drawn); Flatten(run)["backbone_solver.lr"] != c.want {
-			t.Errorf("%s: found %s, expected %s", name, Flatten(run)["backbone_solver.lr"], c.want)
+		if run.ResolveUsualLR(c.drawn); config.Flatten(run)["backbone_solver.lr"] != c.want {
+			t.Errorf("%s: found %s, expected %s", name, config.Flatten(run)["backbone_solver.lr"], c.want)
 		}
 	}
 	for _, bad := range []string{"solver.lr=usual", "loss_solver.lr=usual"} {
-		run, err := Load("", []string{bad})
+		run, err := config.Load("", []string{bad})
 		if err == nil {
 			err = run.Validate()
 		}
@@ -117,34 +119,34 @@ func TestUsualRate(t *testing.T) {
 
 // A run's files are read as it was run: --resume makes no choice again.
 func TestLengthKept(t *testing.T) {
-	run, err := Load("", []string{"finetune.weights=all", "data.model=m"})
+	run, err := config.Load("", []string{"finetune.weights=all", "data.model=m"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := run.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	before, err := Marshal(run)
+	before, err := config.Marshal(run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := Parse("config.yaml", before, nil); err != nil || !again.Length.Auto {
+	if again, err := config.Parse("config.yaml", before, nil); err != nil || !again.Length.Auto {
 		t.Errorf("%v, %v: an automatic length is lost on paper", again.Length, err)
 	}
 	run.ResolveLength(60_000)
-	after, err := Marshal(run)
+	after, err := config.Marshal(run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Parse("config.yaml", after, nil)
+	again, err := config.Parse("config.yaml", after, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	again.ResolveLength(100)
-	if diff := cmp.Diff(Flatten(run), Flatten(again)); diff != "" {
+	if diff := cmp.Diff(config.Flatten(run), config.Flatten(again)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := Load("", []string{"length=autos"}); err == nil {
+	if _, err := config.Load("", []string{"length=autos"}); err == nil {
 		t.Error("a misspelt length is taken")
 	}
 }
@@ -178,32 +180,34 @@ func TestResolveLoss(t *testing.T) {
 			450, false, "0.001"},
 		"a head": {nil, true, true, 450, false, "0.0001"},
 	} {
-		run, err := Load("", append(c.settings, "data.model=m"))
+		run, err := config.Load("", append(c.settings, "data.model=m"))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		before := LossList(Flatten(run))
+		before := config.LossList(config.Flatten(run))
 		chosen := run.ResolveLoss(c.drawn, c.closed, c.perClass)
 		run.ResolveUsualLR(c.drawn)
-		flat := Flatten(run)
+		flat := config.Flatten(run)
 		want := before
 		if c.chosen {
 			want = "cross_entropy against batch"
 		}
-		if chosen != c.chosen || LossList(flat) != want || flat["backbone_solver.lr"] != c.rate ||
-			run.Finetune.Loss != GivenLoss {
-			t.Errorf("%s: chosen %v, %s at %s, %s", name, chosen, LossList(flat), flat["backbone_solver.lr"],
+		if chosen != c.chosen || config.LossList(flat) != want || flat["backbone_solver.lr"] != c.rate ||
+			run.Finetune.Loss != config.GivenLoss {
+			t.Errorf("%s: chosen %v, %s at %s, %s", name, chosen, config.LossList(flat), flat["backbone_solver.lr"],
 				run.Finetune.Loss)
 		}
 		if err := run.Validate(); c.chosen && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if run, err := Parse("config.yaml", []byte("finetune: {weights: all}\n"), []string{"data.model=m"}); err != nil ||
+	if run, err := config.Parse("config.yaml", []byte("finetune: {weights: all}\n"),
+		[]string{"data.model=m"}); err != nil ||
 		run.ResolveLoss(true, true, 450) {
 		t.Errorf("%v: a file, which is a whole set of settings, leaves its losses open", err)
 	}
-	if run, err := Load("", []string{"finetune.weights=all", "finetune.loss=both", "data.model=m"}); err != nil ||
+	if run, err := config.Load("", []string{"finetune.weights=all", "finetune.loss=both",
+		"data.model=m"}); err != nil ||
 		run.Validate() == nil {
 		t.Errorf("%v: finetune.loss=both is taken", err)
 	}

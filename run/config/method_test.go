@@ -1,10 +1,11 @@
-package config
+package config_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/run/config"
 	"winnow/train/peers"
 )
 
@@ -16,10 +17,10 @@ func TestMethods(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.Method != method || c.Peers.Rate.Share != 0.2 || c.Sampler.Rows != 64 || c.Losses != nil ||
-			c.Bank.Size != 0 || c.Filter.Scorer != NoFilter || c.Solver.LR.Value != 1e-3 {
+			c.Bank.Size != 0 || c.Filter.Scorer != config.NoFilter || c.Solver.LR.Value != 1e-3 {
 			t.Errorf("%s: %+v", method, c)
 		}
-		text, err := Marshal(c)
+		text, err := config.Marshal(c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package config
+package config_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/run/config"
 	"winnow/train"
 )
 
@@ -17,14 +18,14 @@ func TestRate(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Error(err)
 	}
-	text := string(must(Marshal(c)))
+	text := string(must(config.Marshal(c)))
 	if !strings.Contains(text, "  rate: auto\n") {
 		t.Errorf("written as\n%s", text)
 	}
 	if diff := cmp.Diff(c, parseText(t, text)); diff != "" {
 		t.Error(diff)
 	}
-	if flat := Flatten(c)["filter.rate"]; flat != "auto" {
+	if flat := config.Flatten(c)["filter.rate"]; flat != "auto" {
 		t.Errorf("flat as %q", flat)
 	}
 	c.SetRate(0.25)
@@ -34,7 +35,7 @@ func TestRate(t *testing.T) {
 	if c.SetRate(0.5); c.Filter.Rate.Share != 0.25 {
 		t.Error("an estimate took the place of a given rate")
 	}
-	if text := string(must(Marshal(c))); !strings.Contains(text, "  rate: 0.25\n") {
+	if text := string(must(config.Marshal(c))); !strings.Contains(text, "  rate: 0.25\n") {
 		t.Errorf("written as\n%s", text)
 	}
 	if err := parseText(t, "filter: {rate: auto}\n").Filter.In(1).Validate(); err == nil {
@@ -52,7 +53,7 @@ func TestRate(t *testing.T) {
 		t.Errorf("auto is not overruled by a number: %v", back.Filter.Rate)
 	}
 	for _, bad := range []string{"many", "-0.1", "-1", "inf", "nan"} {
-		if _, err := Parse("", nil, []string{"filter.rate=" + bad}); err == nil ||
+		if _, err := config.Parse("", nil, []string{"filter.rate=" + bad}); err == nil ||
 			!strings.Contains(err.Error(), "expected a share from 0 to below 1, or auto") {
 			t.Errorf("%s: %v", bad, err)
 		}
@@ -105,16 +106,16 @@ func TestAutoLearningRate(t *testing.T) {
 		c.BackboneSolver.LR != (train.LearningRate{Choose: train.ByTest}) || !c.NeedsLR() {
 		t.Errorf("%v: %v, %v", err, c.Solver.LR, c.BackboneSolver.LR)
 	}
-	text := string(must(Marshal(c)))
-	if strings.Count(text, "  lr: auto\n") != 2 || Flatten(c)["solver.lr"] != "auto" {
+	text := string(must(config.Marshal(c)))
+	if strings.Count(text, "  lr: auto\n") != 2 || config.Flatten(c)["solver.lr"] != "auto" {
 		t.Errorf("written as\n%s", text)
 	}
 	if diff := cmp.Diff(c, parseText(t, text)); diff != "" {
 		t.Error(diff)
 	}
 	if c.Solver.LR, c.BackboneSolver.LR = train.GivenLR(1e-3), train.GivenLR(1e-4); c.NeedsLR() ||
-		!strings.Contains(string(must(Marshal(c))), "  lr: 0.0001\n") {
-		t.Errorf("found rates are not written:\n%s", must(Marshal(c)))
+		!strings.Contains(string(must(config.Marshal(c))), "  lr: 0.0001\n") {
+		t.Errorf("found rates are not written:\n%s", must(config.Marshal(c)))
 	}
 	for want, text := range map[string]string{
 		"loss_solver.lr: found auto, expected a number":                  "loss_solver: {lr: auto}",

@@ -1,25 +1,27 @@
-package config
+package config_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/run/config"
 	"winnow/train"
 )
 
 // Every variant has its own type, and refuses settings of others.
 func TestSampling(t *testing.T) {
-	for s, want := range map[Sampler]train.Sampling{
-		{Variant: Groups, Classes: 3, Images: 2}: train.Groups{Classes: 3, Images: 2,
+	for s, want := range map[config.Sampler]train.Sampling{
+		{Variant: config.Groups, Classes: 3, Images: 2}: train.Groups{Classes: 3, Images: 2,
 			Balance: new(0.0)},
-		{Variant: Uniform, Classes: 3, Images: 2, Unlabelled: 4}: train.Uniform{Classes: 3, Images: 2, Unlabelled: 4,
-			Balance: new(0.0)},
-		{Variant: Shuffle, Rows: 9, Balance: 0.5}: train.Shuffle{Rows: 9, Balance: new(0.5)},
-		DefaultSampler(Shuffle):                   train.Shuffle{Rows: 128, Balance: new(1.0)},
-		DefaultSampler(Groups): train.Groups{Classes: 16, Images: 4,
+		{Variant: config.Uniform, Classes: 3, Images: 2, Unlabelled: 4}: train.Uniform{Classes: 3, Images: 2,
+			Unlabelled: 4,
+			Balance:    new(0.0)},
+		{Variant: config.Shuffle, Rows: 9, Balance: 0.5}: train.Shuffle{Rows: 9, Balance: new(0.5)},
+		config.DefaultSampler(config.Shuffle):            train.Shuffle{Rows: 128, Balance: new(1.0)},
+		config.DefaultSampler(config.Groups): train.Groups{Classes: 16, Images: 4,
 			Balance: new(1.0)},
-		DefaultSampler(Uniform): train.Uniform{Classes: 16, Images: 4,
+		config.DefaultSampler(config.Uniform): train.Uniform{Classes: 16, Images: 4,
 			Balance: new(0.0)},
 	} {
 		if got, err := s.Sampling(); err != nil || !cmp.Equal(got, want) {
@@ -27,16 +29,16 @@ func TestSampling(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		Sampler
+		config.Sampler
 		want string
 	}{
-		{Sampler{Variant: "random", Classes: 2, Images: 2},
+		{config.Sampler{Variant: "random", Classes: 2, Images: 2},
 			`found the variant "random", expected groups, uniform or shuffle`},
-		{Sampler{Variant: Shuffle, Classes: 2, Images: 2, Rows: 4},
+		{config.Sampler{Variant: config.Shuffle, Classes: 2, Images: 2, Rows: 4},
 			"found 2 classes of 2 images, but shuffle draws rows: expected only rows"},
-		{Sampler{Variant: Groups, Classes: 2, Images: 2, Balance: 2},
+		{config.Sampler{Variant: config.Groups, Classes: 2, Images: 2, Balance: 2},
 			"balance 2, expected a power of the classes' sizes from 0 (all equally often) to 1 (by size)"},
-		{Sampler{Variant: Uniform, Classes: 2, Images: 2, Rows: 4},
+		{config.Sampler{Variant: config.Uniform, Classes: 2, Images: 2, Rows: 4},
 			"found batches of 4 rows, but uniform draws classes: expected classes and images"},
 	} {
 		if _, err := c.New([]int{0}, 0); err == nil || err.Error() != "train: sampler: "+c.want {
@@ -59,12 +61,12 @@ func TestBalance(t *testing.T) {
 		{[]string{"sampler.variant=shuffle"}, 1, true},
 		{[]string{"method=co-teaching"}, 1, true},
 	} {
-		cfg, err := Load("", c.set)
+		cfg, err := config.Load("", c.set)
 		if err != nil {
 			t.Fatal(err)
 		}
 		batch := "8x2"
-		if cfg.Sampler.Variant == Shuffle {
+		if cfg.Sampler.Variant == config.Shuffle {
 			batch = "16"
 		}
 		if err := cfg.Sampler.SetBatch(batch); err != nil {
@@ -73,11 +75,11 @@ func TestBalance(t *testing.T) {
 		if cfg.Sampler.Balance != c.want || cfg.Sampler.IsUsual() != c.usual {
 			t.Errorf("%v: %+v, expected balance %v", c.set, cfg.Sampler, c.want)
 		}
-		text, err := Marshal(cfg)
+		text, err := config.Marshal(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, err := Parse("back", text, nil); err != nil || back.Sampler != cfg.Sampler {
+		if back, err := config.Parse("back", text, nil); err != nil || back.Sampler != cfg.Sampler {
 			t.Errorf("%v: %+v, %v", c.set, back.Sampler, err)
 		}
 	}

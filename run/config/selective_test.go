@@ -1,4 +1,4 @@
-package config
+package config_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/run/config"
 	"winnow/train/selective"
 )
 
@@ -23,11 +24,11 @@ func TestSelectiveMethods(t *testing.T) {
 		if diff := cmp.Diff(want, in); diff != "" {
 			t.Errorf("%s: %s", method, diff)
 		}
-		if c.Sampler.Rows != 64 || c.Losses != nil || c.Bank.Size != 0 || c.Filter.Scorer != NoFilter ||
+		if c.Sampler.Rows != 64 || c.Losses != nil || c.Bank.Size != 0 || c.Filter.Scorer != config.NoFilter ||
 			c.Solver.Name != "sgd" {
 			t.Errorf("%s: %+v", method, c)
 		}
-		text, err := Marshal(c)
+		text, err := config.Marshal(c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,11 +37,13 @@ func TestSelectiveMethods(t *testing.T) {
 		}
 	}
 	c := parseText(t, "method: sel-cl\n")
-	if c.Length != LastsEpochs(250) || c.Solver.LR.Value != 0.1 || c.Solver.WeightDecay != 1e-4 || c.Head.Out != 128 ||
-		c.Sampler.Rows != 128 || !cmp.Equal(c.Schedule.Milestones, []Span{Epochs(125), Epochs(200)}) {
+	if c.Length != config.LastsEpochs(250) || c.Solver.LR.Value != 0.1 || c.Solver.WeightDecay != 1e-4 ||
+		c.Head.Out != 128 ||
+		c.Sampler.Rows != 128 || !cmp.Equal(c.Schedule.Milestones,
+		[]config.Span{config.Epochs(125), config.Epochs(200)}) {
 		t.Errorf("%+v", c)
 	}
-	if c = parseText(t, "", "method=tcl"); c.Length != LastsEpochs(200) || c.Solver.LR.Value != 0.03 ||
+	if c = parseText(t, "", "method=tcl"); c.Length != config.LastsEpochs(200) || c.Solver.LR.Value != 0.03 ||
 		c.Solver.WeightDecay != 1e-3 || c.Head.Out != 256 || c.Sampler.Rows != 256 || c.Schedule.Min != 0.01 {
 		t.Errorf("%+v", c)
 	}
@@ -70,7 +73,7 @@ func TestSelectiveRefuses(t *testing.T) {
 			t.Errorf("%q with %s:\n got %v\nwant %s", c.text, c.setting, err, c.want)
 		}
 	}
-	if _, err := Parse("run.yaml", []byte("selective:\n  views: 2\n"), nil); err == nil ||
+	if _, err := config.Parse("run.yaml", []byte("selective:\n  views: 2\n"), nil); err == nil ||
 		!strings.Contains(err.Error(), "unknown key selective.views") {
 		t.Error(err)
 	}

@@ -1,4 +1,4 @@
-package config
+package config_test
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/filters/selfpaced"
+	"winnow/run/config"
 )
 
 // Settings reach the weights, and are written and read back unchanged; spans are as elsewhere.
@@ -18,24 +19,25 @@ func TestSelfPaced(t *testing.T) {
 	}
 	want := selfpaced.Default()
 	want.Mu, want.LambdaMax, want.Visits, want.Hard = 0, 4.2, 50, true
-	if diff := cmp.Diff(SelfPaced{Every: Epochs(2), Config: want}, c.SelfPaced); diff != "" || !c.SelfPaced.On() {
+	if diff := cmp.Diff(config.SelfPaced{Every: config.Epochs(2), Config: want}, c.SelfPaced); diff != "" ||
+		!c.SelfPaced.On() {
 		t.Error(diff)
 	}
-	text, err := Marshal(c)
+	text, err := config.Marshal(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(c, parseText(t, string(text))); diff != "" {
 		t.Error(diff)
 	}
-	base := Flatten(Default())
+	base := config.Flatten(config.Default())
 	for _, setting := range []string{"selfpaced.every=1 epoch", "selfpaced.mu=1", "selfpaced.step=exact",
 		"selfpaced.per_class=5"} {
-		if cmp.Equal(base, Flatten(parseText(t, "", setting))) {
+		if cmp.Equal(base, config.Flatten(parseText(t, "", setting))) {
 			t.Errorf("%s: not seen", setting)
 		}
 	}
-	if c := Default(); c.SelfPaced.On() || c.SelfPaced.Config != selfpaced.Default() {
+	if c := config.Default(); c.SelfPaced.On() || c.SelfPaced.Config != selfpaced.Default() {
 		t.Errorf("defaults: %+v", c.SelfPaced)
 	}
 }
@@ -64,8 +66,9 @@ func TestSelfPacedRefuses(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"selfpaced: {on: true}\n", "selfpaced: {weights: 2}\n"} {
-		if _, err := Parse("run.yaml", []byte(text), nil); err == nil || !strings.Contains(err.Error(), "unknown key "+
-			"selfpaced.") {
+		if _, err := config.Parse("run.yaml", []byte(text), nil); err == nil ||
+			!strings.Contains(err.Error(), "unknown key "+
+				"selfpaced.") {
 			t.Error(err)
 		}
 	}

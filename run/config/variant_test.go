@@ -1,13 +1,15 @@
-package config
+package config_test
 
 import (
 	"strings"
 	"testing"
+
+	"winnow/run/config"
 )
 
 // parsed reads a configuration and checks it.
-func parsed(text string) (Run, error) {
-	c, err := Parse("run.yaml", []byte(text), nil)
+func parsed(text string) (config.Run, error) {
+	c, err := config.Parse("run.yaml", []byte(text), nil)
 	if err == nil {
 		err = c.Validate()
 	}
@@ -27,11 +29,11 @@ func TestPaperVariant(t *testing.T) {
 	} {
 		c, err := parsed(text)
 		if err != nil || !c.PaperVariant || !c.Filter.Printed || c.SelfPaced.Printed != c.SelfPaced.On() ||
-			Flatten(c)["paper_variant"] != "true" {
+			config.Flatten(c)["paper_variant"] != "true" {
 			t.Errorf("%s: found %v, %v", text, c.PaperVariant, err)
 		}
 	}
-	if Default().PaperVariant {
+	if config.Default().PaperVariant {
 		t.Error("a run is built as printed unless it says otherwise")
 	}
 }

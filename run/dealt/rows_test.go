@@ -1,8 +1,10 @@
-package dealt
+package dealt_test
 
 import (
 	"slices"
 	"testing"
+
+	"winnow/run/dealt"
 )
 
 // A sample is the same for the same seed, holds of each class its share, at least some or all, and no
@@ -22,7 +24,7 @@ func TestDraw(t *testing.T) {
 			labels[i] = 3
 		}
 	}
-	rows := Draw(labels, 5, 1000, 1)
+	rows := dealt.Draw(labels, 5, 1000, 1)
 	count := map[int]int{}
 	for _, i := range rows {
 		count[labels[i]]++
@@ -31,13 +33,13 @@ func TestDraw(t *testing.T) {
 		!slices.IsSorted(rows) {
 		t.Errorf("found %v of 1000 of 4000", count)
 	}
-	if !slices.Equal(rows, Draw(labels, 5, 1000, 1)) {
+	if !slices.Equal(rows, dealt.Draw(labels, 5, 1000, 1)) {
 		t.Error("the same seed draws others")
 	}
-	if slices.Equal(rows, Draw(labels, 5, 1000, 2)) {
+	if slices.Equal(rows, dealt.Draw(labels, 5, 1000, 2)) {
 		t.Error("another seed draws the same")
 	}
-	if all := Draw(labels, 5, n, 1); len(all) != 4000 {
+	if all := dealt.Draw(labels, 5, n, 1); len(all) != 4000 {
 		t.Errorf("of all that are labelled %d are drawn", len(all))
 	}
 }

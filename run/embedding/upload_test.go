@@ -1,4 +1,4 @@
-package embedding
+package embedding_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"winnow/internal/hint"
+	"winnow/run/embedding"
 	"winnow/run/folder"
 	"winnow/search/vectordb"
 )
@@ -25,7 +26,7 @@ func (m *mute) Hello(context.Context) (string, error) {
 
 // A server that cannot be reached is told of before an image is looked at: the run here holds none.
 func TestServerFirst(t *testing.T) {
-	_, err := Upload{}.Run(t.Context(), &mute{}, &folder.Run{}, "test")
+	_, err := embedding.Upload{}.Run(t.Context(), &mute{}, &folder.Run{}, "test")
 	if err == nil || !strings.Contains(err.Error(), "nobody there") || !strings.Contains(hint.Of(err),
 		"is the server up") {
 		t.Errorf("found %v (%s)", err, hint.Of(err))

@@ -1,4 +1,4 @@
-package fetching
+package fetching_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/testing/reference"
 	"winnow/models"
+	"winnow/run/fetching"
 )
 
 // known is a small backbone whose published file is part of winnow.
@@ -52,11 +53,11 @@ func TestGet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "models.json")
 	file := filepath.Join(filepath.Dir(path), known+".onnx")
 	shown := 0
-	from := Options{From: s.URL + "/mirror/", Progress: func(done, _, _ int) { shown = max(shown, done) }}
+	from := fetching.Options{From: s.URL + "/mirror/", Progress: func(done, _, _ int) { shown = max(shown, done) }}
 	expect := func(what string, there bool, requests int, begin string) {
 		t.Helper()
 		r := open(t, path)
-		got, err := Get(t.Context(), r, known, from)
+		got, err := fetching.Get(t.Context(), r, known, from)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -106,7 +107,7 @@ func TestGetRefuses(t *testing.T) {
 		{known, filepath.Join(dir, "none"), "no such file", "winnow models show squeezenet1.1"},
 	} {
 		r := open(t, json)
-		_, err := Get(t.Context(), r, c.name, Options{From: c.from})
+		_, err := fetching.Get(t.Context(), r, c.name, fetching.Options{From: c.from})
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.hint) {
 			t.Errorf("%s from %q: found %v (%s), expected %q (%s)", c.name, c.from, err, hint.Of(err), c.want, c.hint)
 		}
@@ -117,18 +118,18 @@ func TestGetRefuses(t *testing.T) {
 	if err := os.Rename(bad, filepath.Join(dir, known+".onnx")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Get(t.Context(), open(t, json), known, Options{From: good}); err == nil ||
+	if _, err := fetching.Get(t.Context(), open(t, json), known, fetching.Options{From: good}); err == nil ||
 		!strings.Contains(err.Error(), "found a file with sha256") {
 		t.Errorf("found %v, expected that another file of that name is left alone", err)
 	}
-	if _, err := Get(t.Context(), open(t, json, dir), known, Options{}); err == nil ||
+	if _, err := fetching.Get(t.Context(), open(t, json, dir), known, fetching.Options{}); err == nil ||
 		!strings.Contains(hint.Of(err), "move that file away") {
 		t.Errorf("found %v (%s), expected that another file in a folder of models is told", err, hint.Of(err))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Get(ctx, open(t, filepath.Join(t.TempDir(), "models.json")), known,
-		Options{From: good}); !errors.Is(err, context.Canceled) {
+	if _, err := fetching.Get(ctx, open(t, filepath.Join(t.TempDir(), "models.json")), known,
+		fetching.Options{From: good}); !errors.Is(err, context.Canceled) {
 		t.Errorf("found %v, expected the end of the context", err)
 	}
 }

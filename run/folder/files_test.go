@@ -1,4 +1,4 @@
-package folder
+package folder_test
 
 import (
 	"errors"
@@ -15,15 +15,16 @@ import (
 	"winnow/internal/lock"
 	"winnow/internal/lookup"
 	"winnow/run/config"
+	"winnow/run/folder"
 )
 
 // A folder with a run is not overwritten by accident; clearing it removes the run's files and nothing else.
 func TestPrepareAndClear(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "run")
 	prepare := func(resume, overwrite bool) error {
-		held, err := Prepare(dir, resume, overwrite)
+		held, err := folder.Prepare(dir, resume, overwrite)
 		if err == nil {
-			_, second := Prepare(dir, resume, overwrite)
+			_, second := folder.Prepare(dir, resume, overwrite)
 			if another := new(lock.Held); !errors.As(second, &another) || !strings.Contains(hint.Of(second), "--out") {
 				t.Errorf("beside a training: %v (%s)", second, hint.Of(second))
 			}
@@ -34,7 +35,7 @@ func TestPrepareAndClear(t *testing.T) {
 	if err := prepare(false, false); err != nil {
 		t.Fatal(err)
 	}
-	ours := append(Files(), "events.out.tfevents.123.host")
+	ours := append(folder.Files(), "events.out.tfevents.123.host")
 	for _, name := range append(slices.Clone(ours), "notes.txt", "head.winnow.bak") {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
 			t.Fatal(err)
@@ -44,7 +45,7 @@ func TestPrepareAndClear(t *testing.T) {
 		!strings.Contains(hint.Of(err), "--resume") {
 		t.Errorf("%v (%s)", err, hint.Of(err))
 	}
-	if err := errors.Join(prepare(true, false), prepare(false, true), Clear(dir)); err != nil {
+	if err := errors.Join(prepare(true, false), prepare(false, true), folder.Clear(dir)); err != nil {
 		t.Fatal(err)
 	}
 	left, err := os.ReadDir(dir)
@@ -60,35 +61,36 @@ func TestPrepareAndClear(t *testing.T) {
 // The first and last files of a run are read as written.
 func TestFactsAndResult(t *testing.T) {
 	dir := t.TempDir()
-	if Begun(dir) {
+	if folder.Begun(dir) {
 		t.Error("begun before it began")
 	}
-	facts := Facts{Winnow: "1", Seed: 7, Classes: []string{"<a & b>", "c"},
-		LeftOut: []lookup.LeftOut{{Path: "x", Reason: "y"}}, NoiseRate: &NoiseRate{Method: "ranks", Rate: 0.25}}
-	if err := Begin(dir, config.Default(), "", facts); err != nil {
+	facts := folder.Facts{Winnow: "1", Seed: 7, Classes: []string{"<a & b>", "c"},
+		LeftOut: []lookup.LeftOut{{Path: "x", Reason: "y"}}, NoiseRate: &folder.NoiseRate{Method: "ranks", Rate: 0.25}}
+	if err := folder.Begin(dir, config.Default(), "", facts); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ReadFacts(dir)
-	if diff := cmp.Diff(facts, got); err != nil || diff != "" || !Begun(dir) {
+	got, err := folder.ReadFacts(dir)
+	if diff := cmp.Diff(facts, got); err != nil || diff != "" || !folder.Begun(dir) {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	if cfg, err := config.Load(filepath.Join(dir, ConfigFile), nil); err != nil || cfg.Seed != config.Default().Seed {
+	if cfg, err := config.Load(filepath.Join(dir, folder.ConfigFile), nil); err != nil ||
+		cfg.Seed != config.Default().Seed {
 		t.Errorf("config.yaml: %v", err)
 	}
-	if _, err := ReadResult(dir); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := folder.ReadResult(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("before the end: %v", err)
 	}
-	result := Result{Run: dir, Steps: 3, BestStep: -1, Verdict: "so"}
-	if err := Finish(dir, result); err != nil {
+	result := folder.Result{Run: dir, Steps: 3, BestStep: -1, Verdict: "so"}
+	if err := folder.Finish(dir, result); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := ReadResult(dir); err != nil || cmp.Diff(result, again) != "" {
+	if again, err := folder.ReadResult(dir); err != nil || cmp.Diff(result, again) != "" {
 		t.Errorf("%v\n%s", err, cmp.Diff(result, again))
 	}
-	if err := os.WriteFile(filepath.Join(dir, FactsFile), []byte("{"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, folder.FactsFile), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadFacts(dir); err == nil || !strings.Contains(err.Error(), FactsFile+": ") {
+	if _, err := folder.ReadFacts(dir); err == nil || !strings.Contains(err.Error(), folder.FactsFile+": ") {
 		t.Errorf("half a file: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package folder
+package folder_test
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"winnow/run/config"
+	"winnow/run/folder"
 )
 
 // Data that moved together with their run are found. Entries that were changed since, names that are no file, and runs
@@ -23,37 +24,37 @@ func TestLocate(t *testing.T) {
 	}
 	t.Chdir("a")
 	data := config.Data{Manifest: "m.csv", Root: "images", Model: "net.onnx"}
-	places := PlacesOf("run", data, "net.onnx")
+	places := folder.PlacesOf("run", data, "net.onnx")
 	if len(places) != 4 {
 		t.Errorf("places %v", places)
 	}
-	if got := PlacesOf("run", config.Data{Manifest: "m.csv", Model: "glyphnet"}, ""); len(got) != 1 {
+	if got := folder.PlacesOf("run", config.Data{Manifest: "m.csv", Model: "glyphnet"}, ""); len(got) != 1 {
 		t.Errorf("a name has a place: %v", got)
 	}
-	if err := Begin("run", config.Run{Data: data}, "", Facts{Places: places}); err != nil {
+	if err := folder.Begin("run", config.Run{Data: data}, "", folder.Facts{Places: places}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename("../a", "../b"); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir("..")
-	if got, want := Locate("b/run", data), (config.Data{Manifest: "b/m.csv", Root: "b/images",
+	if got, want := folder.Locate("b/run", data), (config.Data{Manifest: "b/m.csv", Root: "b/images",
 		Model: "b/net.onnx"}); got != want {
 		t.Errorf("found %+v, expected %+v", got, want)
 	}
 	edited := config.Data{Manifest: "other.csv", Features: "store"}
-	if got := Locate("b/run", edited); got != edited {
+	if got := folder.Locate("b/run", edited); got != edited {
 		t.Errorf("found %+v, expected %+v", got, edited)
 	}
-	r := &Run{Dir: "b/run", Config: config.Run{Data: config.Data{Model: "net.onnx"}}}
+	r := &folder.Run{Dir: "b/run", Config: config.Run{Data: config.Data{Model: "net.onnx"}}}
 	if files := r.BackboneFiles(); !slices.Contains(files, "b/net.onnx") {
 		t.Errorf("backbones %v", files)
 	}
-	if err := os.WriteFile("b/run/"+FactsFile, []byte(`{"manifest": "m.csv"}`), 0o644); err != nil {
+	if err := os.WriteFile("b/run/"+folder.FactsFile, []byte(`{"manifest": "m.csv"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{"b/run", "b", "none"} {
-		if got := Locate(dir, data); got != data {
+		if got := folder.Locate(dir, data); got != data {
 			t.Errorf("%s: found %+v, expected %+v", dir, got, data)
 		}
 	}

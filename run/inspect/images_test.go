@@ -1,4 +1,4 @@
-package inspect
+package inspect_test
 
 import (
 	"archive/zip"
@@ -33,6 +33,7 @@ import (
 	"winnow/models/architecture"
 	"winnow/run/extraction"
 	"winnow/run/folder"
+	"winnow/run/inspect"
 )
 
 const (
@@ -84,18 +85,19 @@ func byClass(class, _ int) string { return []string{"train", "val", "test"}[clas
 
 // studio audits images, collects the notes and counts the images looked at.
 type studio struct {
-	Input
-	Options
-	Host
+	inspect.Input
+	inspect.Options
+	inspect.Host
 	told string
 	seen int
 }
 
 func newStudio(t *testing.T, source string) *studio {
 	rt := orttest.Runtime(t)
-	s := &studio{Input: Input{Images: location.At(source), Features: filepath.Join(t.TempDir(), "suspects.features")}}
-	s.Options = Options{Options: audit.Options{Scorer: "fitted", Folds: 2, MaxMem: 1 << 30}}
-	s.Host = Host{Host: extraction.Host{
+	s := &studio{Input: inspect.Input{Images: location.At(source),
+		Features: filepath.Join(t.TempDir(), "suspects.features")}}
+	s.Options = inspect.Options{Options: audit.Options{Scorer: "fitted", Folds: 2, MaxMem: 1 << 30}}
+	s.Host = inspect.Host{Host: extraction.Host{
 		Runtime: func() (*ort.Runtime, error) { return rt, nil },
 		Note:    func(f string, args ...any) { s.told += fmt.Sprintf(f, args...) + "\n" },
 		Images: func() (func(backbone.Progress), func()) {
@@ -104,10 +106,10 @@ func newStudio(t *testing.T, source string) *studio {
 	return s
 }
 
-func (s *studio) audit(t *testing.T) *Report {
+func (s *studio) audit(t *testing.T) *inspect.Report {
 	t.Helper()
 	s.told, s.seen = "", 0
-	a, err := Judge(t.Context(), s.Input, s.Options, s.Host)
+	a, err := inspect.Judge(t.Context(), s.Input, s.Options, s.Host)
 	if err != nil {
 		t.Fatalf("%v (%s)\n%s", err, hint.Of(err), s.told)
 	}
@@ -115,7 +117,7 @@ func (s *studio) audit(t *testing.T) *Report {
 }
 
 // paths lists the n most suspect images.
-func paths(a *Report, n int) (list []string) {
+func paths(a *inspect.Report, n int) (list []string) {
 	for _, e := range a.Images[:n] {
 		list = append(list, e.Path)
 	}
@@ -216,7 +218,8 @@ func TestPhotosApart(t *testing.T) {
 	if err := datasets.WriteFile(manifest, d); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := Judge(t.Context(), Input{Manifest: location.At(manifest), Features: s.Features, View: "center"},
+	stored, err := inspect.Judge(t.Context(), inspect.Input{Manifest: location.At(manifest), Features: s.Features,
+		View: "center"},
 		s.Options, s.Host)
 	if err != nil {
 		t.Fatal(err)
@@ -228,12 +231,12 @@ func TestPhotosApart(t *testing.T) {
 	}
 	fresh := newStudio(t, dir)
 	fresh.FitSample = 120 // by "fitted"
-	if _, err := Judge(t.Context(), fresh.Input, fresh.Options, fresh.Host); err == nil ||
+	if _, err := inspect.Judge(t.Context(), fresh.Input, fresh.Options, fresh.Host); err == nil ||
 		!strings.Contains(err.Error(), "needs all images at once") || fresh.seen != 0 {
 		t.Errorf("%v, %d images looked at", err, fresh.seen)
 	}
 	fresh.Scorer, fresh.MaxMem = "", 1
-	if _, err := Judge(t.Context(), fresh.Input, fresh.Options, fresh.Host); err == nil || fresh.seen != 0 {
+	if _, err := inspect.Judge(t.Context(), fresh.Input, fresh.Options, fresh.Host); err == nil || fresh.seen != 0 {
 		t.Errorf("memory of one byte: %v, %d images looked at", err, fresh.seen)
 	}
 }
@@ -262,7 +265,7 @@ func TestPhotosSplits(t *testing.T) {
 		t.Errorf("%d images looked at for another choice of splits: %s", s.seen, s.told)
 	}
 	s.Splits = []string{"query"}
-	if _, err := Judge(t.Context(), s.Input, s.Options, s.Host); err == nil ||
+	if _, err := inspect.Judge(t.Context(), s.Input, s.Options, s.Host); err == nil ||
 		!strings.Contains(err.Error(), "no such images, but test 48, train 48, validation 48") {
 		t.Errorf("a split that is not there: %v", err)
 	}
@@ -399,7 +402,7 @@ func TestPhotosBackbones(t *testing.T) {
 		"glyphnet,glyphnet": "model: glyphnet and glyphnet are one network: name each once",
 	} {
 		s.Model = name
-		if _, err := Judge(t.Context(), s.Input, s.Options, s.Host); err == nil ||
+		if _, err := inspect.Judge(t.Context(), s.Input, s.Options, s.Host); err == nil ||
 			!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -433,7 +436,7 @@ func TestPhotosInterrupted(t *testing.T) {
 			}
 		}, func() {}
 	}
-	if _, err := Judge(ctx, s.Input, s.Options, h); !errors.Is(err, context.Canceled) {
+	if _, err := inspect.Judge(ctx, s.Input, s.Options, h); !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted: %v", err)
 	}
 	s.audit(t)
@@ -453,27 +456,29 @@ func TestPhotosRefused(t *testing.T) {
 		writeTo(t, filepath.Join(photos, name), nil)
 	}
 	for what, c := range map[string]struct {
-		in         Input
+		in         inspect.Input
 		memory     int64
 		want, hint string
 	}{
-		"nothing": {Input{Images: location.At(filepath.Join(dir, "nowhere"))}, 1 << 30,
+		"nothing": {inspect.Input{Images: location.At(filepath.Join(dir, "nowhere"))}, 1 << 30,
 			"there is no such run folder, folder of images, .zip file or manifest", ""},
-		"one class": {Input{Images: location.At(filepath.Join(photos, "old"))}, 1 << 30,
+		"one class": {inspect.Input{Images: location.At(filepath.Join(photos, "old"))}, 1 << 30,
 			"found 1 classes among 1 labelled images, expected at least two", "a folder of images for each class"},
-		"empty": {Input{Images: location.At(t.TempDir())}, 1 << 30,
+		"empty": {inspect.Input{Images: location.At(t.TempDir())}, 1 << 30,
 			"no image found, expected one folder per class", ""},
-		"no backbone": {Input{Images: location.At(photos)}, 1 << 30, "no backbone is installed",
+		"no backbone": {inspect.Input{Images: location.At(photos)}, 1 << 30, "no backbone is installed",
 			"winnow models add FILE"},
-		"model":  {Input{Images: location.At(dir), Model: "nix"}, 1 << 30, `"nix"`, ""},
-		"memory": {Input{Images: location.At(dir)}, 1 << 20, "--max-mem allows 1.0 MiB", "allow more: --max-mem"},
+		"model": {inspect.Input{Images: location.At(dir), Model: "nix"}, 1 << 30, `"nix"`, ""},
+		"memory": {inspect.Input{Images: location.At(dir)}, 1 << 20, "--max-mem allows 1.0 MiB",
+			"allow more: --max-mem"},
 	} {
 		c.in.Features = filepath.Join(t.TempDir(), "store")
 		host := extraction.Host{Runtime: func() (*ort.Runtime, error) {
 			return nil,
 				errors.New("an image was to be looked at")
 		}}
-		_, err := Judge(t.Context(), c.in, Options{Options: audit.Options{MaxMem: c.memory}}, Host{Host: host})
+		_, err := inspect.Judge(t.Context(), c.in, inspect.Options{Options: audit.Options{MaxMem: c.memory}},
+			inspect.Host{Host: host})
 		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) ||
 			!strings.Contains(hint.Of(err), c.hint) {
 			t.Errorf("%s: %v (%s), expected %q (%s)", what, err, hint.Of(err), c.want, c.hint)
@@ -483,7 +488,7 @@ func TestPhotosRefused(t *testing.T) {
 
 // If no label looks wrong, the least certain are shown.
 func TestSummaryOfNone(t *testing.T) {
-	a := Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Images: []suspects.Suspect{
+	a := inspect.Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Images: []suspects.Suspect{
 		{Path: "a.jpg", Given: "cat", Suggested: "cat", Score: 0.74}, {Path: "alone.jpg", Given: "owl",
 			Suggested: "owl", Unjudged: true}, {Path: "b.jpg", Given: "cat", Suggested: "cat", Score: 0.99}}}
 	var out bytes.Buffer
@@ -510,26 +515,28 @@ func TestSentences(t *testing.T) {
 	right := suspects.Suspect{Given: "cat", Suggested: "cat", Score: 0.99}
 	some := &folder.NoiseRate{Rate: 0.5, Low: 0.25, High: 0.75}
 	for _, c := range []struct {
-		a    Report
+		a    inspect.Report
 		want string
 	}{
-		{Report{Scorer: "fitted", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(1.9e-109), suspect(0.4),
-			right, right}},
+		{inspect.Report{Scorer: "fitted", Rate: 0.5, Noise: some,
+			Images: []suspects.Suspect{suspect(1.9e-109), suspect(0.4),
+				right, right}},
 			"2 of 4 labels look wrong (50.0 %, between 25.0 and 75.0 %).|Expect about 2 of these 2 to be wrong (80 " +
 				"%); for 1 of them the probability is above 99 %."},
-		{Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(0.1), right}},
+		{inspect.Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(0.1), right}},
 			"1 of 2 labels looks wrong (50.0 %, between 25.0 and 75.0 %).|Scores of knn only rank labels: they do " +
 				"not say how many of these are wrong."},
-		{Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1,
+		{inspect.Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1,
 			Images: []suspects.Suspect{right, right, right}, Detection: &eval.Detection{Samples: 3}},
 			"None of 2 labels looks wrong (0.0 %, between 0.0 and 2.0 %).|The manifest knows the true labels: none " +
 				"of 3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with."},
-		{Report{Scorer: "knn", Rate: 0.25, Noise: some, Images: []suspects.Suspect{right},
+		{inspect.Report{Scorer: "knn", Rate: 0.25, Noise: some, Images: []suspects.Suspect{right},
 			LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},
 			"0 of 1 labels are called wrong, as many as asked for; the estimate is 50.0 %, between 25.0 and 75.0 " +
 				"%.|Left out: 2 images could not be read; the first is a\\nb: broken."},
-		{Report{Scorer: "fitted", Images: []suspects.Suspect{right}}, "0 of 1 labels are called wrong; how many are " +
-			"wrong is not known."},
+		{inspect.Report{Scorer: "fitted", Images: []suspects.Suspect{right}},
+			"0 of 1 labels are called wrong; how many are " +
+				"wrong is not known."},
 	} {
 		if diff := cmp.Diff(c.want, strings.Join(c.a.Sentences(), "|")); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -112,6 +113,17 @@ func files(dir string) Files {
 		Clean: filepath.Join(dir, "c.csv"), Relabel: true, Top: 7}
 }
 
+// printed is an audit as its command prints it.
+type printed struct {
+	*Report
+	top int
+}
+
+func (p printed) Write(w io.Writer) error {
+	p.WriteText(w, p.top)
+	return nil
+}
+
 // onOne audits on one machine.
 func onOne(t *testing.T, in Input, o Options) (allWritten, *Report) {
 	t.Helper()
@@ -123,7 +135,7 @@ func onOne(t *testing.T, in Input, o Options) (allWritten, *Report) {
 	if err := a.Save(t.Context(), f, o, func(string, ...any) {}); err != nil {
 		t.Fatal(err)
 	}
-	return readAll(t, Joined{a, f.Top}, a, f), a
+	return readAll(t, printed{a, f.Top}, a, f), a
 }
 
 // An audit in parts equals that of one machine, to the byte: the printed text, the list, the classes, the mended

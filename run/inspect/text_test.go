@@ -1,4 +1,4 @@
-package inspect
+package inspect_test
 
 import (
 	"bytes"
@@ -13,11 +13,12 @@ import (
 	"winnow/audit/suspects"
 	"winnow/eval"
 	"winnow/run/folder"
+	"winnow/run/inspect"
 )
 
 func TestPrintAudit(t *testing.T) {
 	half, sure := 0.5, 0.9996
-	a := &Report{Scorer: "centres", Noise: &folder.NoiseRate{Method: "ranks", Rate: 0.25, Low: 0.1, High: 0.4},
+	a := &inspect.Report{Scorer: "centres", Noise: &folder.NoiseRate{Method: "ranks", Rate: 0.25, Low: 0.1, High: 0.4},
 		Images: []suspects.Suspect{
 			{Rank: 1, Path: "lon\nb.jpg", Given: "dög", Suggested: "cat", Score: 0.0001, SuggestedScore: &sure,
 				Dropped: true, Outlier: true},
@@ -25,7 +26,7 @@ func TestPrintAudit(t *testing.T) {
 				Dropped: true, Copies: []suspects.Copy{{Path: "x.jpg", Label: "cat", Similarity: 0.99}}},
 			{Rank: 3, Path: "c.jpg", Given: "cat", Suggested: "cat", Score: 0.5, SuggestedScore: &half},
 			{Rank: 4, Path: "d.jpg", Given: "cat", Suggested: "cat", Score: 1, SuggestedScore: &sure},
-		}, Classes: []Class{
+		}, Classes: []inspect.Class{
 			{Class: "cat", Images: 2, Purity: 1, Low: 0.6, High: 1}, {Class: "dög", Images: 12, Purity: 0.5, Low: 0.25,
 				High: 0.75, Like: "cat", Same: true, Two: true},
 		}}
@@ -69,7 +70,7 @@ classes that look like two: 1: dög
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	clean := &Report{Scorer: "centres", Detection: &eval.Detection{Samples: 2, AUROC: 0.5}, Unjudged: 1,
+	clean := &inspect.Report{Scorer: "centres", Detection: &eval.Detection{Samples: 2, AUROC: 0.5}, Unjudged: 1,
 		Images: []suspects.Suspect{
 			{Rank: 1, Path: "c.jpg", Given: "cat", Suggested: "cat", Score: 0.5, SuggestedScore: &half},
 			{Rank: 2, Path: "d.jpg", Given: "dog", Suggested: "dog", Score: 1, SuggestedScore: &sure, Unjudged: true}}}

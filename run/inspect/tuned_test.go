@@ -1,4 +1,4 @@
-package inspect
+package inspect_test
 
 import (
 	"bytes"
@@ -12,17 +12,18 @@ import (
 
 	"winnow/datasets/location"
 	"winnow/internal/hint"
+	"winnow/run/inspect"
 )
 
 // tuned returns a studio that judges images by glyphnet with its last stage fine-tuned for each fold.
 func tuned(t *testing.T, photos, kept string) *studio {
 	s := newStudio(t, photos)
-	s.Scorer, s.Tuning = "crossfit", Tuning{Weights: "stage3", Kept: kept}
+	s.Scorer, s.Tuning = "crossfit", inspect.Tuning{Weights: "stage3", Kept: kept}
 	return s
 }
 
 // asJSON returns an audit as JSON, without the folder of its features.
-func asJSON(t *testing.T, a *Report) string {
+func asJSON(t *testing.T, a *inspect.Report) string {
 	t.Helper()
 	a.Store = ""
 	var out bytes.Buffer
@@ -50,7 +51,7 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := Judge(ctx, cut.Input, cut.Options, cut.Host); !errors.Is(err, context.Canceled) {
+	if _, err := inspect.Judge(ctx, cut.Input, cut.Options, cut.Host); !errors.Is(err, context.Canceled) {
 		t.Fatalf("found %v", err)
 	}
 	files, err := filepath.Glob(kept + "/*")
@@ -83,7 +84,7 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 				cancel()
 			}
 		}
-		if _, err := Judge(ctx, s.Input, s.Options, s.Host); (c.what == "nothing") == learned ||
+		if _, err := inspect.Judge(ctx, s.Input, s.Options, s.Host); (c.what == "nothing") == learned ||
 			learned != (err != nil) {
 			t.Errorf("%s changed: learned %v, %v", c.what, learned, err)
 		}
@@ -114,11 +115,11 @@ func TestFinetuneRefused(t *testing.T) {
 		"scorer":  {func(s *studio) { s.Scorer = "fitted" }, "finetune: scorer fitted learns nothing", ""},
 		"recipe":  {func(s *studio) { s.Tuning.Augment = "wild" }, `"wild"`, ""},
 		"memory":  {func(s *studio) { s.MaxMem = 1 << 10 }, "fine-tuning stage3 needs about", "MiB of memory"},
-		"augment": {func(s *studio) { s.Tuning = Tuning{Augment: "digits"} }, "augment: ", ""},
+		"augment": {func(s *studio) { s.Tuning = inspect.Tuning{Augment: "digits"} }, "augment: ", ""},
 	} {
 		s := tuned(t, photos, "")
 		c.change(s)
-		_, err := Judge(t.Context(), s.Input, s.Options, s.Host)
+		_, err := inspect.Judge(t.Context(), s.Input, s.Options, s.Host)
 		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) ||
 			!strings.Contains(hint.Of(err), c.advice) {
 			t.Errorf("%s: found %v (%s), expected %s (%s)", name, err, hint.Of(err), c.want, c.advice)
@@ -132,7 +133,8 @@ func TestFinetuneRefused(t *testing.T) {
 	lone := filepath.Join(t.TempDir(), "list.csv")
 	writeTo(t, lone, []byte("path,label\nA/0-0.png,A\nB/1-0.png,B\n"))
 	s := tuned(t, photos, "")
-	_, err := Judge(t.Context(), Input{Manifest: location.At(lone), Features: store.Features}, s.Options, s.Host)
+	_, err := inspect.Judge(t.Context(), inspect.Input{Manifest: location.At(lone), Features: store.Features},
+		s.Options, s.Host)
 	if err == nil || !strings.Contains(hint.Of(err), "data.root") {
 		t.Errorf("features without images: %v (%s)", err, hint.Of(err))
 	}
@@ -156,8 +158,8 @@ func TestSeveralBackbones(t *testing.T) {
 	lone.audit(t)
 	s := tuned(t, photos, "")
 	s.Tuning.Weights = ""
-	both := Input{Manifest: location.At(photos), Features: dir + "," + dir, Root: location.At(photos)}
-	a, err := Judge(t.Context(), both, s.Options, s.Host)
+	both := inspect.Input{Manifest: location.At(photos), Features: dir + "," + dir, Root: location.At(photos)}
+	a, err := inspect.Judge(t.Context(), both, s.Options, s.Host)
 	if err != nil {
 		t.Fatal(err, hint.Of(err))
 	}
@@ -166,7 +168,7 @@ func TestSeveralBackbones(t *testing.T) {
 		func(path string) bool { return !slices.Contains(got, path) }); len(found) < len(wrong)-1 {
 		t.Errorf("most suspect: %v, expected %v", got, wrong)
 	}
-	for want, in := range map[string]Input{
+	for want, in := range map[string]inspect.Input{
 		"are not in the store":             {Manifest: location.At(photos), Features: lone.Features + "," + dir},
 		"found 2 stores beside given":      {Manifest: location.At(photos), Features: dir + "," + dir, Probs: "p.npy"},
 		"no fine-tuning and a single seed": {Manifest: location.At(photos), Features: dir, Probs: "p.npy"},
@@ -175,7 +177,8 @@ func TestSeveralBackbones(t *testing.T) {
 		if strings.Contains(want, "single seed") {
 			other.Rounds = 2
 		}
-		if _, err := Judge(t.Context(), in, other, s.Host); err == nil || !strings.Contains(err.Error(), want) ||
+		if _, err := inspect.Judge(t.Context(), in, other, s.Host); err == nil ||
+			!strings.Contains(err.Error(), want) ||
 			strings.Contains(err.Error(), "\n") {
 			t.Errorf("found %v, expected %s", err, want)
 		}

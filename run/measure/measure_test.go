@@ -1,4 +1,4 @@
-package measure
+package measure_test
 
 import (
 	"cmp"
@@ -18,6 +18,7 @@ import (
 	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/measure"
 )
 
 const (
@@ -28,7 +29,7 @@ const (
 // trained writes a manifest and a store, trains a head on them and opens its run with the splits that o needs. The
 // images form three clusters, one for each class, but every tenth training image has the label of the next class and
 // each test set has an image without a label.
-func trained(t *testing.T, o Options) *folder.Run {
+func trained(t *testing.T, o measure.Options) *folder.Run {
 	t.Helper()
 	dir := t.TempDir()
 	cfg := config.Default()
@@ -83,11 +84,11 @@ func trained(t *testing.T, o Options) *folder.Run {
 }
 
 // chosen returns metrics with their default settings.
-func chosen(t *testing.T, names string) []Metric {
+func chosen(t *testing.T, names string) []measure.Metric {
 	t.Helper()
-	var list []Metric
+	var list []measure.Metric
 	for name := range strings.SplitSeq(names, ",") {
-		m, err := NewMetric(name, nil)
+		m, err := measure.NewMetric(name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,20 +100,20 @@ func chosen(t *testing.T, names string) []Metric {
 // Only metrics that learn classes need a split to fit on.
 func TestSplits(t *testing.T) {
 	for names, want := range map[string]string{"retrieval": "[test]", "retrieval,linear-probe": "[test train]"} {
-		if got := fmt.Sprint(Options{Split: datasets.Test, Metrics: chosen(t, names)}.Splits()); got != want {
+		if got := fmt.Sprint(measure.Options{Split: datasets.Test, Metrics: chosen(t, names)}.Splits()); got != want {
 			t.Errorf("%s: found %s, expected %s", names, got, want)
 		}
 	}
-	if got := (Options{Fit: "other", Metrics: chosen(t, "linear-probe")}).Splits(); !slices.Equal(got,
+	if got := (measure.Options{Fit: "other", Metrics: chosen(t, "linear-probe")}).Splits(); !slices.Equal(got,
 		[]string{datasets.Test, datasets.Query, datasets.Gallery, "other"}) {
 		t.Errorf("found %v", got)
 	}
 }
 
 func TestRun(t *testing.T) {
-	o := Options{Metrics: chosen(t, "retrieval,nearest-class-mean"), MaxMem: 256 << 20, Note: t.Logf}
+	o := measure.Options{Metrics: chosen(t, "retrieval,nearest-class-mean"), MaxMem: 256 << 20, Note: t.Logf}
 	r := trained(t, o)
-	got, err := Run(t.Context(), r, o)
+	got, err := measure.Run(t.Context(), r, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,21 +137,21 @@ func TestRun(t *testing.T) {
 		}
 	}
 	o.Fit = datasets.Test
-	if _, err := Run(t.Context(), r, o); err == nil ||
+	if _, err := measure.Run(t.Context(), r, o); err == nil ||
 		!strings.HasPrefix(err.Error(), "fit: test is the split to measure on") {
 		t.Errorf("fitted on the split it measures: found %v", err)
 	}
 	o.Split = datasets.Validation
-	if _, err := Run(t.Context(), r, o); err == nil ||
+	if _, err := measure.Run(t.Context(), r, o); err == nil ||
 		!strings.Contains(err.Error(), "no readable image in the split "+datasets.Validation) {
 		t.Errorf("an empty split: found %v", err)
 	}
 }
 
 func TestExamples(t *testing.T) {
-	r := trained(t, Options{})
-	o := ExampleOptions{Choice: ChooseRandom, Queries: 4, K: 3, Seed: 1, MaxMem: 256 << 20}
-	drawn, err := FindExamples(t.Context(), r, "", o)
+	r := trained(t, measure.Options{})
+	o := measure.ExampleOptions{Choice: measure.ChooseRandom, Queries: 4, K: 3, Seed: 1, MaxMem: 256 << 20}
+	drawn, err := measure.FindExamples(t.Context(), r, "", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,12 +174,12 @@ func TestExamples(t *testing.T) {
 	if math.Abs(drawn.Precision-float64(hits)/12) > 1e-12 {
 		t.Errorf("%d of 12 are hits, found %v", hits, drawn.Precision)
 	}
-	o.Choice, o.Queries = ChooseWorst, tests
-	worst, err := FindExamples(t.Context(), r, datasets.Train, o)
+	o.Choice, o.Queries = measure.ChooseWorst, tests
+	worst, err := measure.FindExamples(t.Context(), r, datasets.Train, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.IsSortedFunc(worst.Queries, func(a, b Example) int { return a.Hits - b.Hits }) ||
+	if !slices.IsSortedFunc(worst.Queries, func(a, b measure.Example) int { return a.Hits - b.Hits }) ||
 		worst.Queries[0].Hits == 3 {
 		t.Errorf("the worst have %d and %d hits", worst.Queries[0].Hits, worst.Queries[len(worst.Queries)-1].Hits)
 	}
@@ -190,26 +191,27 @@ func TestExamples(t *testing.T) {
 // A query needs a match: another image with its label, or one in the gallery.
 func TestAskers(t *testing.T) {
 	of := comparison.Asked[features.Set]{Query: features.Set{Labels: []int{0, 1, 0, 2}}}
-	if rows := Askers(of); !slices.Equal(rows, []int{0, 2}) {
+	if rows := measure.Askers(of); !slices.Equal(rows, []int{0, 2}) {
 		t.Errorf("among themselves: found %v", rows)
 	}
 	of.Gallery = &features.Set{Labels: []int{2, 1, 1}}
-	if rows := Askers(of); !slices.Equal(rows, []int{1, 3}) {
+	if rows := measure.Askers(of); !slices.Equal(rows, []int{1, 3}) {
 		t.Errorf("of a gallery: found %v", rows)
 	}
 }
 
 func TestNoise(t *testing.T) {
-	r := trained(t, Options{})
+	r := trained(t, measure.Options{})
 	var stages [][2]int
-	o := NoiseOptions{Manifest: r.ManifestFile, Features: r.Config.Data.Features, Methods: []string{noiserate.Auto},
-		Seed: 1, Top: 2}
-	result, err := Noise(t.Context(), o, func(done, total int) { stages = append(stages, [2]int{done, total}) },
+	o := measure.NoiseOptions{Manifest: r.ManifestFile, Features: r.Config.Data.Features,
+		Methods: []string{noiserate.Auto},
+		Seed:    1, Top: 2}
+	result, err := measure.Noise(t.Context(), o, func(done, total int) { stages = append(stages, [2]int{done, total}) },
 		func(string, ...any) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := result.(NoiseReport)
+	report := result.(measure.NoiseReport)
 	if !slices.Equal(stages, [][2]int{{1, 2}}) {
 		t.Errorf("stages: %v", stages)
 	}
@@ -217,7 +219,7 @@ func TestNoise(t *testing.T) {
 		len(report.Classes) != 3 {
 		t.Fatalf("found %+v", report)
 	}
-	if !slices.IsSortedFunc(report.Classes, func(a, b ClassNoise) int { return cmp.Compare(b.Rate, a.Rate) }) {
+	if !slices.IsSortedFunc(report.Classes, func(a, b measure.ClassNoise) int { return cmp.Compare(b.Rate, a.Rate) }) {
 		t.Errorf("classes: %+v", report.Classes)
 	}
 	var text strings.Builder
@@ -230,7 +232,7 @@ func TestNoise(t *testing.T) {
 
 // If a manifest has no test split and no queries, the default is its validation split.
 func TestValidationWithoutTest(t *testing.T) {
-	r := trained(t, Options{})
+	r := trained(t, measure.Options{})
 	for i := range r.Manifest.Samples {
 		if s := &r.Manifest.Samples[i]; s.Split == datasets.Test {
 			s.Split = datasets.Validation
@@ -238,7 +240,8 @@ func TestValidationWithoutTest(t *testing.T) {
 	}
 	var notes []string
 	r.Host.Note = func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	got, err := Run(t.Context(), r, Options{Metrics: chosen(t, "retrieval"), MaxMem: 256 << 20, Note: t.Logf})
+	got, err := measure.Run(t.Context(), r, measure.Options{Metrics: chosen(t, "retrieval"), MaxMem: 256 << 20,
+		Note: t.Logf})
 	if err != nil || got.Split != datasets.Validation || got.N != tests-2 || len(notes) != 1 ||
 		!strings.Contains(notes[0], "no test split") {
 		t.Errorf("%v, %+v, notes %q", err, got, notes)
@@ -246,7 +249,8 @@ func TestValidationWithoutTest(t *testing.T) {
 	for i := range r.Manifest.Samples {
 		r.Manifest.Samples[i].Split = datasets.Train
 	}
-	if _, err := Run(t.Context(), r, Options{Metrics: chosen(t, "retrieval"), Note: t.Logf}); err == nil ||
+	if _, err := measure.Run(t.Context(), r, measure.Options{Metrics: chosen(t, "retrieval"),
+		Note: t.Logf}); err == nil ||
 		!strings.Contains(err.Error(), "none of the splits test, query and validation; it has train") {
 		t.Errorf("training images alone: %v", err)
 	}

@@ -1,4 +1,4 @@
-package measure
+package measure_test
 
 import (
 	"bytes"
@@ -14,19 +14,20 @@ import (
 	"winnow/datasets/location"
 	"winnow/filters/noiserate"
 	"winnow/internal/text"
+	"winnow/run/measure"
 )
 
 // An estimate in parts equals that of one machine, to the last digit, for every number of parts.
 func TestNoiseDealt(t *testing.T) {
-	r := trained(t, Options{})
+	r := trained(t, measure.Options{})
 	quiet := func(string, ...any) {}
-	o := NoiseOptions{Manifest: r.ManifestFile, Features: r.Config.Data.Features, Methods: noiserate.Dealt(),
+	o := measure.NoiseOptions{Manifest: r.ManifestFile, Features: r.Config.Data.Features, Methods: noiserate.Dealt(),
 		Seed: 1, FitSample: 30, Top: 2}
-	result, err := Noise(t.Context(), o, func(int, int) {}, quiet)
+	result, err := measure.Noise(t.Context(), o, func(int, int) {}, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := result.(NoiseReport)
+	want := result.(measure.NoiseReport)
 	if want.Images != training || want.True == nil || *want.True != 0.1 || len(want.Estimates) != 2 ||
 		want.Estimates[0].Judged != training || len(want.Classes) != 3 {
 		t.Fatalf("found %+v", want)
@@ -35,11 +36,11 @@ func TestNoiseDealt(t *testing.T) {
 		o.Out = filepath.Join(t.TempDir(), "noise.json")
 		for i := range n {
 			o.Shard = cluster.Shard{Index: i + 1, Of: n}
-			if _, err := Noise(t.Context(), o, func(int, int) {}, quiet); err != nil {
+			if _, err := measure.Noise(t.Context(), o, func(int, int) {}, quiet); err != nil {
 				t.Fatal(err)
 			}
 		}
-		joined, err := cluster.Join(t.Context(), location.At(o.Out), []cluster.Joiner{NoiseJob},
+		joined, err := cluster.Join(t.Context(), location.At(o.Out), []cluster.Joiner{measure.NoiseJob},
 			cluster.JoinOptions{Progress: func(int, int) {}, Note: quiet})
 		if err != nil {
 			t.Fatal(err)
@@ -58,12 +59,12 @@ func TestNoiseDealt(t *testing.T) {
 		}
 	}
 	o.Methods = []string{noiserate.Confident}
-	if _, err := Noise(t.Context(), o, func(int, int) {}, quiet); err == nil ||
+	if _, err := measure.Noise(t.Context(), o, func(int, int) {}, quiet); err == nil ||
 		!strings.Contains(err.Error(), "expected likelihood or ranks") {
 		t.Errorf("confident: %v", err)
 	}
 	o.Methods, o.FitSample = noiserate.Dealt(), 0
-	if _, err := Noise(t.Context(), o, nil, quiet); err == nil ||
+	if _, err := measure.Noise(t.Context(), o, nil, quiet); err == nil ||
 		!strings.Contains(err.Error(), "expected a fit sample") {
 		t.Errorf("no sample: %v", err)
 	}

@@ -1,4 +1,4 @@
-package recipes
+package recipes_test
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"winnow/run/recipes"
 )
 
 // source matches the second comment line of a recipe: the paper's number and name, then the place in it.
@@ -14,7 +16,7 @@ var source = regexp.MustCompile(`^00[0-4] \([^)]+\), .*(Tables? |Fig\. |section 
 
 // Every recipe file is listed under its name, with both comment lines.
 func TestList(t *testing.T) {
-	list := List()
+	list := recipes.List()
 	var names []string
 	numbers := map[string]string{"noisy_triplet": "000", "prism": "001", "bspml": "002", "adapted_triplet": "003",
 		"scl_rhe": "004"}
@@ -34,8 +36,8 @@ func TestList(t *testing.T) {
 		}
 	}
 	for paper := range numbers {
-		if mains[paper] == "" || !slices.Contains(names, mains[paper]) {
-			t.Errorf("%s: main recipe %q, expected one that is there", paper, mains[paper])
+		if main, err := recipes.Find(paper); err != nil || !main.Main() || main.Paper != paper {
+			t.Errorf("%s: main recipe %q, %v, expected one that is there", paper, main.Name, err)
 		}
 	}
 	onDisk, err := filepath.Glob("*/*.yaml")
@@ -55,27 +57,28 @@ func TestSourceIsDemanded(t *testing.T) {
 
 // A recipe is found by its name, by its paper's if it is the main one, and by its file's name if only one paper has it.
 func TestFind(t *testing.T) {
-	seen := map[string]int{}
-	for _, r := range List() {
+	seen, papers := map[string]int{}, map[string]bool{}
+	for _, r := range recipes.List() {
+		papers[r.Paper] = true
 		seen[r.Name[strings.Index(r.Name, "/")+1:]]++
 	}
-	for _, r := range List() {
-		if found, err := Find(r.Name); err != nil || found != r {
+	for _, r := range recipes.List() {
+		if found, err := recipes.Find(r.Name); err != nil || found != r {
 			t.Errorf("%s: found %q, %v", r.Name, found.Name, err)
 		}
 		bare := r.Name[strings.Index(r.Name, "/")+1:]
-		if _, paper := mains[bare]; paper {
+		if papers[bare] {
 			continue
 		}
-		if found, err := Find(bare); seen[bare] == 1 && (err != nil || found != r) {
+		if found, err := recipes.Find(bare); seen[bare] == 1 && (err != nil || found != r) {
 			t.Errorf("%s: found %q, %v", bare, found.Name, err)
 		} else if seen[bare] > 1 && (err == nil || !strings.Contains(err.Error(), r.Name)) {
 			t.Errorf("%s is in %d papers: found %q, %v", bare, seen[bare], found.Name, err)
 		}
 	}
-	for paper, name := range mains {
-		if found, err := Find(paper); err != nil || found.Name != name || found.Paper != paper || !found.Main() {
-			t.Errorf("%s: found %q, %v; expected %s", paper, found.Name, err, name)
+	for paper := range papers {
+		if found, err := recipes.Find(paper); err != nil || found.Paper != paper || !found.Main() {
+			t.Errorf("%s: found %q, %v; expected its main recipe", paper, found.Name, err)
 		}
 	}
 }
@@ -89,7 +92,7 @@ func TestFindUnknown(t *testing.T) {
 		"":               "resembles none of the ",
 		"prism/mcl.yaml": "there are prism/",
 	} {
-		if r, err := Find(name); err == nil || !strings.Contains(err.Error(), want) {
+		if r, err := recipes.Find(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: found %q, %v; expected %q", name, r.Name, err, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package archive
+package archive_test
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"winnow/train/archive"
 )
 
 // state is an example of a caller's state.
@@ -22,17 +24,18 @@ type state struct {
 func sample(t testing.TB) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	arrays := []Array{Float32s("a", []float32{1, float32(math.Copysign(0, -1))}), Float64s("b", []float64{math.Pi}),
-		Ints("c", []int{-1, 1 << 40}), Uint32s("d", []uint32{7}), Float32s("none", nil)}
-	if err := Write(&out, state{"1"}, arrays); err != nil {
+	arrays := []archive.Array{archive.Float32s("a", []float32{1, float32(math.Copysign(0, -1))}),
+		archive.Float64s("b", []float64{math.Pi}),
+		archive.Ints("c", []int{-1, 1 << 40}), archive.Uint32s("d", []uint32{7}), archive.Float32s("none", nil)}
+	if err := archive.Write(&out, state{"1"}, arrays); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
 }
 
 // readArchive reads an archive in memory.
-func readArchive[T any](data []byte) (state T, arrays map[string]Array, err error) {
-	return Read[T](bytes.NewReader(data), int64(len(data)))
+func readArchive[T any](data []byte) (state T, arrays map[string]archive.Array, err error) {
+	return archive.Read[T](bytes.NewReader(data), int64(len(data)))
 }
 
 // sealed appends the right checksum, so that the content is checked.
@@ -52,7 +55,8 @@ func TestArchiveRoundTrip(t *testing.T) {
 		ints := rapid.SliceOfN(rapid.Int(), 0, 20).Draw(t, "ints")
 		head := map[string]int{"x": rapid.Int().Draw(t, "x")}
 		var out bytes.Buffer
-		if err := Write(&out, head, []Array{Float32s("f", f32), Float64s("d", f64), Ints("i", ints)}); err != nil {
+		if err := archive.Write(&out, head, []archive.Array{archive.Float32s("f", f32), archive.Float64s("d", f64),
+			archive.Ints("i", ints)}); err != nil {
 			t.Fatal(err)
 		}
 		got, arrays, err := readArchive[map[string]int](out.Bytes())
@@ -75,7 +79,7 @@ func TestArchiveLongArrays(t *testing.T) {
 		long[i] = float32(i)
 	}
 	var out bytes.Buffer
-	if err := Write(&out, 0, []Array{Float32s("long", long)}); err != nil {
+	if err := archive.Write(&out, 0, []archive.Array{archive.Float32s("long", long)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, arrays, err := readArchive[int](out.Bytes()); err != nil || !slices.Equal(arrays["long"].F32, long) {
@@ -108,8 +112,8 @@ func TestDamagedArchiveIsRefused(t *testing.T) {
 // Sizes that the file does not confirm must not be believed, let alone allocated.
 func TestArchiveSizesAreChecked(t *testing.T) {
 	build := func(header string, headerLen uint32, payload int) []byte {
-		b := []byte(magic)
-		b = binary.LittleEndian.AppendUint32(b, version)
+		b := []byte("WINNOWCK")
+		b = binary.LittleEndian.AppendUint32(b, 2)
 		b = binary.LittleEndian.AppendUint32(b, headerLen)
 		b = append(append(b, header...), make([]byte, payload)...)
 		return sealed(append(b, make([]byte, sha256.Size)...))

@@ -1,4 +1,4 @@
-package samples
+package samples_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 
 	"winnow/features"
 	"winnow/filters"
+	"winnow/train/samples"
 )
 
 func must[T any](v T, err error) T {
@@ -23,11 +24,12 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-var names = Names{Path: func(row int) string { return fmt.Sprintf("dir, \"%d\".jpg", row) }, Class: func(k int) string {
-	return fmt.Sprint("class ", k)
-}}
+var names = samples.Names{Path: func(row int) string { return fmt.Sprintf("dir, \"%d\".jpg", row) },
+	Class: func(k int) string {
+		return fmt.Sprint("class ", k)
+	}}
 
-func listed(r *Record) []Sample { return slices.Collect(r.All(names)) }
+func listed(r *samples.Record) []samples.Sample { return slices.Collect(r.All(names)) }
 
 func verdict(odds float64, best int) filters.Verdict { return filters.Verdict{Odds: odds, Best: best} }
 
@@ -37,11 +39,11 @@ func TestMembersAreWhereTheBankHasThem(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const rows = 9
 		capacity := rapid.IntRange(1, 14).Draw(rt, "capacity")
-		cfg := Config{From: 1}
+		cfg := samples.Config{From: 1}
 		for row := range rows {
 			cfg.IDs, cfg.Labels = append(cfg.IDs, 70-3*row), append(cfg.Labels, 0)
 		}
-		r := must(New(cfg))
+		r := must(samples.New(cfg))
 		bank := features.NewBank(capacity, 1, 1)
 		if err := r.Follow(bank); err != nil {
 			rt.Fatal(err)
@@ -55,7 +57,7 @@ func TestMembersAreWhereTheBankHasThem(t *testing.T) {
 			bank.Push(set)
 			r.Pushed(batch)
 			if rapid.Bool().Draw(rt, "anew") {
-				again := must(New(cfg))
+				again := must(samples.New(cfg))
 				if err := again.SetState(r.State()); err != nil {
 					rt.Fatal(err)
 				}
@@ -86,7 +88,7 @@ func TestFollowRefusesAnotherBank(t *testing.T) {
 	set := features.NewSet(2, 1)
 	set.IDs[0], set.IDs[1] = 5, 6
 	bank.Push(set)
-	r := must(New(Config{IDs: []int{5}, Labels: []int{0}, From: 1}))
+	r := must(samples.New(samples.Config{IDs: []int{5}, Labels: []int{0}, From: 1}))
 	if err := r.Follow(bank); err == nil {
 		t.Error("a bank that is not empty was followed from its beginning")
 	}
@@ -113,10 +115,11 @@ func TestForgetting(t *testing.T) {
 		{[]int{0, 0, 0}, 3, 0}, {[]int{1, 1, 2}, 0, 0}, {[]int{1, 0, 0}, 2, 0}, {[]int{0, 1, 0, 1}, 2, 2},
 		{[]int{0, -1, 1}, 1, 1}, {[]int{0, 1, 1, 1, 0}, 2, 1}, {nil, 0, 0},
 	} {
-		r := must(New(Config{IDs: []int{3}, Labels: []int{0}, From: 1}))
+		r := must(samples.New(samples.Config{IDs: []int{3}, Labels: []int{0}, From: 1}))
 		visits := 0
 		for i, best := range c.best {
-			r.Add(Visit{Step: i + 1, Rows: []int{0}, Labels: []int{0}, Verdicts: []filters.Verdict{verdict(0, best)}})
+			r.Add(samples.Visit{Step: i + 1, Rows: []int{0}, Labels: []int{0},
+				Verdicts: []filters.Verdict{verdict(0, best)}})
 			if best >= 0 {
 				visits++
 			}
@@ -130,9 +133,10 @@ func TestForgetting(t *testing.T) {
 // Averages are over the last part and one judge; a corrected label is doubted; a class that leads at most
 // visits is suggested.
 func TestAverages(t *testing.T) {
-	r := must(New(Config{IDs: []int{3, 4, 9}, Labels: []int{0, 1, -1}, From: 3}))
+	r := must(samples.New(samples.Config{IDs: []int{3, 4, 9}, Labels: []int{0, 1, -1}, From: 3}))
 	add := func(step int, judge string, label int, loss float64, kept []int, v ...filters.Verdict) {
-		r.Add(Visit{Step: step, Rows: []int{0, 1}, Labels: []int{label, 1}, Judge: judge, Verdicts: v, Kept: kept,
+		r.Add(samples.Visit{Step: step, Rows: []int{0, 1}, Labels: []int{label, 1}, Judge: judge, Verdicts: v,
+			Kept:   kept,
 			Losses: []float64{loss, math.NaN()}, Lossed: []int{0, 1}})
 	}
 	odds := math.Log(3.0) // P = 0.75
@@ -140,7 +144,7 @@ func TestAverages(t *testing.T) {
 	add(3, "avgsim", 0, 1, []int{0, 1}, verdict(-odds, 1), verdict(0, 1))
 	add(4, "vmf", 0, 2, []int{0}, verdict(odds, 0), verdict(1000, 1))
 	add(5, "vmf", 2, 50, nil, verdict(5, 0), verdict(0, -1))
-	want := []Sample{
+	want := []samples.Sample{
 		{Path: `dir, "0".jpg`, Label: "class 0", Visits: 4, Right: 1, Forgotten: 1, Seen: 3, Kept: 2,
 			Score: 0.75 / 2, Loss: 1.5, Suggested: "class 2"},
 		{Path: `dir, "1".jpg`, Label: "class 1", Visits: 3, Right: 3, Seen: 3, Kept: 1, Score: 1, Suggested: "class 1",
@@ -151,9 +155,9 @@ func TestAverages(t *testing.T) {
 	}
 }
 
-func some() []Sample {
+func some() []samples.Sample {
 	nan := math.NaN()
-	return []Sample{
+	return []samples.Sample{
 		{Path: "a", Label: "x", Visits: 4, Right: 4, Seen: 2, Kept: 2, Score: 0.9, Suggested: "x", Loss: 0.1},
 		{Path: "b", Label: "x", Visits: 4, Right: 0, Seen: 2, Kept: 0, Score: 0.1, Suggested: "y", Loss: nan},
 		{Path: "c,\"", Label: "y", Visits: 4, Right: 3, Forgotten: 1, Seen: 2, Kept: 2, Score: 0.5,
@@ -166,9 +170,10 @@ func some() []Sample {
 }
 
 func TestRank(t *testing.T) {
-	for by, want := range map[string]string{SmallLoss: "fbcda", Ensemble: "fbdca", Forgetting: "fbdca"} {
+	for by, want := range map[string]string{samples.SmallLoss: "fbcda", samples.Ensemble: "fbdca",
+		samples.Forgetting: "fbdca"} {
 		list := some()
-		scores, orders, ok := Rank(list, by)
+		scores, orders, ok := samples.Rank(list, by)
 		order := []int{}
 		for i := range list {
 			if ok[i] {
@@ -192,17 +197,17 @@ func TestRank(t *testing.T) {
 			t.Errorf("%s: %s, expected %s", by, got, want)
 		}
 	}
-	if _, _, ok := Rank([]Sample{{Seen: 1, Loss: math.NaN()}}, SmallLoss); ok[0] {
+	if _, _, ok := samples.Rank([]samples.Sample{{Seen: 1, Loss: math.NaN()}}, samples.SmallLoss); ok[0] {
 		t.Error("a run without losses ranks by them")
 	}
 }
 
 func TestTable(t *testing.T) {
 	var text bytes.Buffer
-	if err := Write(&text, slices.Values(some())); err != nil {
+	if err := samples.Write(&text, slices.Values(some())); err != nil {
 		t.Fatal(err)
 	}
-	list, err := Read(bytes.NewReader(text.Bytes()))
+	list, err := samples.Read(bytes.NewReader(text.Bytes()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +223,7 @@ func TestTable(t *testing.T) {
 		"number":    {"0.9,x,0.1", "0.9,x,NaN", `line 2: loss is "NaN"`},
 		"forgotten": {"4,4,0,2,2", "4,4,5,2,2", "line 2: 4 right and 5 forgotten"},
 	} {
-		_, err := Read(strings.NewReader(strings.Replace(text.String(), c.spoil, c.by, 1)))
+		_, err := samples.Read(strings.NewReader(strings.Replace(text.String(), c.spoil, c.by, 1)))
 		if err == nil || !strings.HasPrefix(err.Error(), "samples: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error is %v, expected it to say %q", name, err, c.want)
 		}
@@ -228,19 +233,19 @@ func TestTable(t *testing.T) {
 // What can be read is written back the same, and nothing else is read.
 func FuzzRead(f *testing.F) {
 	var text bytes.Buffer
-	must(0, Write(&text, slices.Values(some())))
+	must(0, samples.Write(&text, slices.Values(some())))
 	f.Add(text.Bytes())
 	f.Add(text.Bytes()[:60])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		list, err := Read(bytes.NewReader(data))
+		list, err := samples.Read(bytes.NewReader(data))
 		if err != nil {
 			return
 		}
 		var out bytes.Buffer
-		if err := Write(&out, slices.Values(list)); err != nil {
+		if err := samples.Write(&out, slices.Values(list)); err != nil {
 			t.Fatal(err)
 		}
-		again, err := Read(&out)
+		again, err := samples.Read(&out)
 		if diff := cmp.Diff(list, again, cmpopts.EquateNaNs()); err != nil || diff != "" {
 			t.Fatal(err, diff)
 		}
@@ -248,8 +253,8 @@ func FuzzRead(f *testing.F) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	for _, c := range []Config{{IDs: []int{1}, From: 1}, {From: 0}} {
-		if _, err := New(c); err == nil {
+	for _, c := range []samples.Config{{IDs: []int{1}, From: 1}, {From: 0}} {
+		if _, err := samples.New(c); err == nil {
 			t.Errorf("%+v: no error", c)
 		}
 	}
@@ -259,12 +264,12 @@ func TestNewRefuses(t *testing.T) {
 // file.
 func BenchmarkAdd(b *testing.B) {
 	const rows, batch = 1_000_000, 64
-	cfg := Config{From: 1}
+	cfg := samples.Config{From: 1}
 	for row := range rows {
 		cfg.IDs, cfg.Labels = append(cfg.IDs, row), append(cfg.Labels, row%1000)
 	}
-	r := must(New(cfg))
-	v := Visit{Judge: "vmf", Labels: make([]int, batch), Rows: make([]int, batch), Kept: make([]int, batch),
+	r := must(samples.New(cfg))
+	v := samples.Visit{Judge: "vmf", Labels: make([]int, batch), Rows: make([]int, batch), Kept: make([]int, batch),
 		Losses: make([]float64, batch), Lossed: make([]int, batch), Verdicts: make([]filters.Verdict, batch)}
 	b.Run("step", func(b *testing.B) {
 		for b.Loop() {
@@ -280,7 +285,10 @@ func BenchmarkAdd(b *testing.B) {
 	b.Run("table of a million", func(b *testing.B) {
 		for b.Loop() {
 			var n counter
-			if err := Write(&n, r.All(Names{Path: func(row int) string { return fmt.Sprint("images/", row, ".jpg") },
+			if err := samples.Write(&n, r.All(samples.Names{Path: func(row int) string {
+				return fmt.Sprint("images/",
+					row, ".jpg")
+			},
 				Class: func(k int) string { return fmt.Sprint(k) }})); err != nil {
 				b.Fatal(err)
 			}

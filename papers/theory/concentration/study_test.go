@@ -1,4 +1,4 @@
-package concentration
+package concentration_test
 
 import (
 	"math"
@@ -8,17 +8,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/filters"
+	"winnow/papers/theory/concentration"
 )
 
 // PRISM's Fig. 4: κ = 537 in 128 dimensions, 200 classes. An independent program (METHODS, 001-3) measured RMSE 155.9,
 // MSE 2.4e4 and MAE 148.8 for 5 members, RMSE 22.1 for 34. The paper's caption has 155.6 for 5.
 func TestFigure4(t *testing.T) {
-	s := Setting{Kappa: 537, Dim: 128, Trials: 200, Samples: []int{5, 34}, Seed: 1}
-	list, err := Study(t.Context(), s)
+	s := concentration.Setting{Kappa: 537, Dim: 128, Trials: 200, Samples: []int{5, 34}, Seed: 1}
+	list, err := concentration.Study(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[string]Errors{}
+	got := map[string]concentration.Errors{}
 	for _, e := range list {
 		if e.Samples == 5 {
 			got["5 "+e.Estimator] = e
@@ -47,7 +48,7 @@ func TestFigure4(t *testing.T) {
 	if got["5 printed"].Mean >= got["5 banerjee"].Mean || got["5 debiased"].RMSE >= got["5 banerjee"].RMSE {
 		t.Errorf("printed %+v, debiased %+v", got["5 printed"], got["5 debiased"])
 	}
-	again, _ := Study(t.Context(), s)
+	again, _ := concentration.Study(t.Context(), s)
 	if diff := cmp.Diff(list, again); diff != "" {
 		t.Errorf("the same seed gives another result: %s", diff)
 	}
@@ -64,7 +65,7 @@ func TestDrawHasTheMoments(t *testing.T) {
 		var mean, square, other float64
 		v := make([]float64, c.dim)
 		for range n {
-			Draw(v, c.kappa, r)
+			concentration.Draw(v, c.kappa, r)
 			var norm float64
 			for _, x := range v {
 				norm += x * x
@@ -88,17 +89,17 @@ func TestDrawHasTheMoments(t *testing.T) {
 }
 
 func TestStudyRefuses(t *testing.T) {
-	for name, change := range map[string]func(*Setting){
-		"kappa":   func(s *Setting) { s.Kappa = 0 },
-		"nan":     func(s *Setting) { s.Kappa = math.NaN() },
-		"dim":     func(s *Setting) { s.Dim = 1 },
-		"trials":  func(s *Setting) { s.Trials = 0 },
-		"nothing": func(s *Setting) { s.Samples = nil },
-		"one":     func(s *Setting) { s.Samples = []int{5, 1} },
+	for name, change := range map[string]func(*concentration.Setting){
+		"kappa":   func(s *concentration.Setting) { s.Kappa = 0 },
+		"nan":     func(s *concentration.Setting) { s.Kappa = math.NaN() },
+		"dim":     func(s *concentration.Setting) { s.Dim = 1 },
+		"trials":  func(s *concentration.Setting) { s.Trials = 0 },
+		"nothing": func(s *concentration.Setting) { s.Samples = nil },
+		"one":     func(s *concentration.Setting) { s.Samples = []int{5, 1} },
 	} {
-		s := Setting{Kappa: 537, Dim: 128, Trials: 200, Samples: []int{5, 34}, Seed: 1}
+		s := concentration.Setting{Kappa: 537, Dim: 128, Trials: 200, Samples: []int{5, 34}, Seed: 1}
 		change(&s)
-		if _, err := Study(t.Context(), s); err == nil {
+		if _, err := concentration.Study(t.Context(), s); err == nil {
 			t.Errorf("%s: let through", name)
 		}
 	}
