@@ -141,6 +141,7 @@ func TestModelsWrong(t *testing.T) {
 		{[]string{"add", file, "--name", "two", "--preset", "imagenet", "--output", "nothing"}, 1, `tensor "nothing"`},
 		{[]string{"show", "nothing"}, 1, "no such file"},
 		{[]string{"remove", "resnet50"}, 1, "winnow's own"},
+		{[]string{"get", "dinov3-small"}, 1, "if you accept it: winnow models get dinov3-small --accept-licence"},
 	} {
 		code, out, errs := modelsRun(t, c.args...)
 		if code != c.code || !strings.Contains(errs, c.want) || c.args[0] != "frobnicate" && c.code == 1 &&

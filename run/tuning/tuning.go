@@ -60,7 +60,7 @@ func New(cfg Config) (*Live, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
 	}
-	t.model = gradient.Untie(m)
+	t.model = gradient.Plain(m)
 	norm, fresh := normStatistics(t.model.Graph)
 	t.Drawn = architecture.Drawn(m) || fresh
 	if t.Settings.BatchNorm == config.AutoNorm {
