@@ -48,15 +48,11 @@ var hubFiles = []hubFile{
 
 func (h hubFile) entry() Entry {
 	file := h.name + ".onnx"
-	recipe := "winnow models get " + h.name
 	if len(h.parts) > 0 { // the first file names the others, so all keep their names
 		file = h.name + "/" + path.Base(h.at)
 	}
-	if h.terms != "" {
-		recipe += " --accept-licence"
-	}
 	return Entry{Name: h.name, File: file, SHA256: h.sum, Preprocessing: h.preprocessing,
-		Source: h.title + ", as ONNX from " + h.repo, Licence: h.licence, Recipe: recipe}
+		Source: h.title + ", as ONNX from " + h.repo, Licence: h.licence, Recipe: "winnow models get " + h.name}
 }
 
 func (h hubFile) published() Published {

@@ -139,7 +139,7 @@ func stages(p *Prepared) []StageReport {
 	if err != nil || p.Folder != "" { // the weights are too large to be trained
 		return list // cannot happen: prepare wrote the model from one that could be read
 	}
-	for _, s := range gradient.Stages(gradient.Untie(m), p.Tensor) {
+	for _, s := range gradient.Stages(gradient.Plain(m), p.Tensor) {
 		list = append(list, StageReport{s.Name, len(s.Weights), s.Parameters, s.Shape.String()})
 	}
 	return list

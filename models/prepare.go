@@ -77,7 +77,7 @@ func (b *Backbone) prepare(m *graph.Model, output string) (*Prepared, error) {
 		p.Cut, p.Why = e.Output, "recorded"
 	}
 	if p.Cut == "" {
-		found, err := graph.FeatureTensor(m)
+		found, err := graph.FeatureTensor(sizedForTokens(m, e.Preprocessing))
 		if err != nil {
 			return nil, fmt.Errorf("models: %s: %w", e.File, err)
 		}
@@ -89,6 +89,12 @@ func (b *Backbone) prepare(m *graph.Model, output string) (*Prepared, error) {
 	cut, tensor, dim, err := graph.Vector(m, p.Cut)
 	if err != nil {
 		return nil, fmt.Errorf("models: %s: %w", e.File, err)
+	}
+	if dim == 0 { // known for images of one size, such as tokens with resized position embeddings
+		sized := sizedForTokens(m, e.Preprocessing)
+		if c, t, d, err := graph.Vector(sized, p.Cut); err == nil && d > 0 {
+			m, cut, tensor, dim = sized, c, t, d
+		}
 	}
 	in, err := imageInput(cut)
 	if err != nil {

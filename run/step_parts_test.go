@@ -36,7 +36,7 @@ func openParts(b *testing.B, r *Training, tuned *tuning.Live) *parts {
 		b.Fatal(err)
 	}
 	pre := tuned.Backbone.Preprocessing
-	m = graph.Sized(gradient.Untie(m), tuned.Cut.Input, pre.Planes(), pre.High(), pre.Crop)
+	m = graph.Sized(gradient.Plain(m), tuned.Cut.Input, pre.Planes(), pre.High(), pre.Crop)
 	frozen, moving, _, err := gradient.Split(m, tuned.Cut.Tensor, tuned.Weights())
 	if err != nil {
 		b.Fatal(err)

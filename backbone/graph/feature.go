@@ -15,7 +15,8 @@ type Feature struct {
 
 // FeatureTensor finds the tensor from which a classifier decides.
 //
-//   - An output called "features" is that tensor.
+//   - An output called "features" is that tensor, or one of rank 2 whose name begins with "image_embed", as in
+//     exports of CLIP: there the last product is no classifier but the projection that images are compared by.
 //   - Otherwise it follows the path back from each output in turn, through nodes that only rearrange or scale
 //     (softmax, reshape, flatten, dropout, bias, …), to the classifier: the last Gemm, or the last MatMul by a
 //     constant. The input of the classifier is the tensor.
@@ -33,6 +34,9 @@ func FeatureTensor(m *Model) (Feature, error) {
 		return Feature{"features", `output "features"`}, nil
 	}
 	facts := infer(m)
+	if out, ok := namedOutput(m, facts, "image_embed"); ok {
+		return Feature{out, fmt.Sprintf("output %q", out)}, nil
+	}
 	w := walk{makers: g.Producers(), constants: g.byName(), facts: facts}
 	for _, out := range g.Outputs {
 		if f, ok := w.back(out.Name); ok {
@@ -45,7 +49,7 @@ func FeatureTensor(m *Model) (Feature, error) {
 			return Feature{out, fmt.Sprintf("output %q, a vector with no classifier before it", out)}, nil
 		}
 	}
-	if out, ok := pooledOutput(m, facts); ok {
+	if out, ok := namedOutput(m, facts, "pool"); ok {
 		return Feature{out, fmt.Sprintf("output %q", out)}, nil
 	}
 	choices := ""

@@ -25,7 +25,9 @@ func Infer(m *Model) map[string]*ValueInfo {
 type fact struct {
 	typ   DataType
 	shape Shape
-	ints  []number // the elements of a small integer tensor of rank 0 or 1; nil if unknown
+	ints  []number // the elements of a small tensor of integers, of rank 0 or 1; nil if unknown
+
+	floats []float32 // the elements of a small float32 constant of rank 0 or 1; nil if unknown
 }
 
 // number is an integer in a tensor whose values are tracked: known, or a free size with its name.
@@ -160,11 +162,19 @@ func (f *inference) follow(n *Node) {
 	}
 }
 
-// factOf returns what is known about a constant: everything, except that values are tracked for few integers
-// only.
+// factOf returns what is known about a constant: everything, except that values are tracked for few numbers only.
 func factOf(t *Tensor) fact {
 	f := fact{typ: t.Type, shape: ShapeOf(t.Dims...).bounded()}
-	if n, err := t.Size(); err != nil || n > followed || len(t.Dims) > 1 || (t.Type != Int64 && t.Type != Int32) {
+	n, err := t.Size()
+	switch {
+	case err != nil || n > followed || len(t.Dims) > 1:
+		return f
+	case t.Type == Float32 && n <= maxRank:
+		if list, err := t.Float32s(); err == nil {
+			f.floats = list
+		}
+		return f
+	case t.Type != Int64 && t.Type != Int32:
 		return f
 	}
 	if list, err := t.Int64s(); err == nil {

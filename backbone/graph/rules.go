@@ -11,18 +11,20 @@ var rules = map[string]rule{
 	"Relu": same, "LeakyRelu": same, "PRelu": same, "Elu": same, "Selu": same, "Celu": same, "Gelu": same,
 	"Sigmoid": same, "HardSigmoid": same, "HardSwish": same, "Tanh": same, "Softplus": same, "Softsign": same,
 	"Mish": same, "ThresholdedRelu": same, "Clip": same, "Erf": same, "Exp": same, "Log": same, "Sqrt": same,
-	"Reciprocal": same, "Neg": same, "Abs": same, "Sign": same, "Floor": same, "Ceil": same, "Round": same,
-	"Sin": same, "Cos": same, "Not": same, "Identity": identity, "Dropout": dropout, "Cast": cast,
+	"Reciprocal": same, "Neg": same, "Abs": same, "Sign": same, "Floor": identity, "Ceil": identity, "Round": identity,
+	"Sin": same, "Cos": same, "Not": logic, "Identity": identity, "Dropout": dropout, "Cast": cast,
 	"CumSum": same, "Trilu": same, "com.microsoft.Gelu": same,
 	"Add": arithmetic, "Sub": arithmetic, "Mul": arithmetic, "Div": arithmetic, "Mod": broadcast, "Pow": broadcast,
 	"Max": broadcast, "Min": broadcast, "Sum": broadcast, "Mean": broadcast,
-	"And": compare, "Or": compare, "Xor": compare, "Equal": compare, "Greater": compare, "Less": compare,
-	"GreaterOrEqual": compare, "LessOrEqual": compare, "Where": where,
+	"And": logic, "Or": logic, "Xor": logic, "Equal": equal, "Greater": logic, "Less": logic,
+	"GreaterOrEqual": logic, "LessOrEqual": logic, "Where": where,
 
 	// Normalisations and distributions: the first output has the first input's shape.
 	"BatchNormalization": same, "InstanceNormalization": same, "LayerNormalization": layerNorm,
 	"GroupNormalization": same, "RMSNormalization": same, "LRN": same, "LpNormalization": same,
 	"MeanVarianceNormalization": same, "Softmax": same, "LogSoftmax": same, "Hardmax": same,
+	"com.microsoft.SkipLayerNormalization": skipNorm, "com.microsoft.BiasGelu": same, "com.microsoft.FastGelu": same,
+	"com.microsoft.QuickGelu": same,
 
 	// Products and windows.
 	"Gemm": gemm, "MatMul": matMul,
@@ -38,6 +40,8 @@ var rules = map[string]rule{
 	microsoft + "QLinearGlobalAveragePool": globalPool, microsoft + "QLinearAveragePool": pool,
 	microsoft + "QLinearLeakyRelu": same, microsoft + "QLinearSigmoid": same, microsoft + "QLinearSoftmax": same,
 	microsoft + "QLinearReduceMean": on(reduce, 0, 0), microsoft + "QLinearConcat": quantisedConcat,
+	"com.microsoft.Attention": attention, "com.microsoft.MultiHeadAttention": multiHead,
+	"com.microsoft.FusedMatMul": fusedMatMul,
 
 	// Over axes.
 	"ReduceMean": reduce, "ReduceSum": reduce, "ReduceMax": reduce, "ReduceMin": reduce, "ReduceProd": reduce,
@@ -47,9 +51,10 @@ var rules = map[string]rule{
 	// Rearrangements of the same elements.
 	"Reshape": reshape, "Flatten": flatten, "Transpose": transpose, "Squeeze": squeeze, "Unsqueeze": unsqueeze,
 	"Expand": expand, "Tile": tile, "Concat": concat, "Split": split, "Slice": slice, "Gather": gather, "Pad": pad,
+	"Resize": resize, "Upsample": resize,
 
 	// Shapes as values.
-	"Shape": shapeValue, "Constant": constant, "ConstantOfShape": constantOfShape,
+	"Shape": shapeValue, "Constant": constant, "ConstantOfShape": constantOfShape, "Range": countUp,
 	"Size": func(c *call) { c.set(0, Int64, Shape{}) },
 }
 

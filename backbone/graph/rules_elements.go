@@ -33,11 +33,11 @@ func layerNorm(c *call) {
 	c.set(2, Float32, kept)
 }
 
-// cast changes the type; tracked integers stay tracked if they are cast to integers.
+// cast changes the type; tracked integers stay tracked, in floating point too, in which exporters divide sizes.
 func cast(c *call) {
 	to := DataType(c.Int("to", 0))
 	c.set(0, to, c.arg(0).shape)
-	if to == Int64 || to == Int32 {
+	if to == Int64 || to == Int32 || to == Float32 || to == Float64 {
 		c.setInts(c.arg(0).ints)
 	}
 }
@@ -82,9 +82,15 @@ func broadcastDims(a, b Dim) Dim {
 // arithmetic is broadcast that also computes tracked integers.
 func arithmetic(c *call) {
 	broadcast(c)
-	c.setInts(pairs(c.arg(0).ints, c.arg(1).ints, func(a, b number) number {
+	c.setInts(pairs(c.arg(0).wholes(), c.arg(1).wholes(), func(a, b number) number {
 		if a.known && b.known {
+			if c.Op == "Div" && c.arg(0).typ.Floating() && (b.value == 0 || a.value%b.value != 0) {
+				return number{} // not an integer
+			}
 			return compute(c.Op, a.value, b.value)
+		}
+		if c.Op == "Div" && c.arg(0).typ.Floating() {
+			return number{}
 		}
 		one, other := a, b
 		if !a.known {
@@ -102,6 +108,21 @@ func arithmetic(c *call) {
 		}
 		return number{}
 	}))
+}
+
+// wholes returns the elements of a tensor if they are known to be integers, whatever their type.
+func (f fact) wholes() []number {
+	if f.ints != nil || f.floats == nil {
+		return f.ints
+	}
+	var list []number
+	for _, v := range f.floats {
+		if v != float32(int64(v)) {
+			return nil
+		}
+		list = append(list, whole(int64(v)))
+	}
+	return list
 }
 
 func compute(op string, a, b int64) number {
@@ -137,16 +158,13 @@ func pairs(a, b []number, f func(a, b number) number) []number {
 	return out
 }
 
-// compare is broadcast to booleans. Equal tracks integers, because exporters compare sizes with -1.
-func compare(c *call) {
+// equal is broadcast to booleans. It tracks integers, because exporters compare sizes with -1.
+func equal(c *call) {
 	broadcast(c)
 	if len(c.out) == 0 {
 		return
 	}
 	c.out[0].typ = Bool
-	if c.Op != "Equal" {
-		return
-	}
 	c.setInts(pairs(c.arg(0).ints, c.arg(1).ints, func(a, b number) number {
 		switch {
 		case a.known && b.known && a.value == b.value, !a.known && a == b && a.name != "":

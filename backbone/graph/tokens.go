@@ -13,8 +13,8 @@ import (
 //
 //	cls      token 0 of the last tokens; there must be more tokens than patches
 //	mean     the mean of the last P tokens, (1/P) Σ_{t ≥ T-P} x_t: the patches without class token and registers
-//	pooled   the vector that the network itself makes of its tokens: its output whose name begins with "pool",
-//	         or what its classifier decides by
+//	pooled   the vector that the network itself makes of its tokens: its output whose name begins with "pool"
+//	         or "image_embed", or what its classifier decides by
 //
 // Sources: Dosovitskiy et al., An image is worth 16×16 words, ICLR 2021, eq. 1 and 4 (class token); Darcet et
 // al., Vision transformers need registers, ICLR 2024, section 2.2.
@@ -76,8 +76,10 @@ func chosen(m *Model, name string) (string, error) {
 
 // pooledTensor returns the vector that the network itself makes of its tokens.
 func pooledTensor(m *Model, facts map[string]fact) (string, error) {
-	if out, ok := pooledOutput(m, facts); ok {
-		return out, nil
+	for _, prefix := range []string{"pool", "image_embed"} {
+		if out, ok := namedOutput(m, facts, prefix); ok {
+			return out, nil
+		}
 	}
 	f, err := FeatureTensor(m)
 	if err == nil && len(facts[f.Tensor].shape) == 2 {
@@ -88,10 +90,10 @@ func pooledTensor(m *Model, facts map[string]fact) (string, error) {
 		PooledTokens, names(m.Graph.Outputs), m.Graph.suggest(""))
 }
 
-// pooledOutput returns the output whose name says that it is such a vector.
-func pooledOutput(m *Model, facts map[string]fact) (string, bool) {
+// namedOutput returns the output of rank 2 whose name begins with prefix.
+func namedOutput(m *Model, facts map[string]fact, prefix string) (string, bool) {
 	for _, out := range m.Graph.Outputs {
-		if strings.HasPrefix(strings.ToLower(out.Name), "pool") && len(facts[out.Name].shape) == 2 &&
+		if strings.HasPrefix(strings.ToLower(out.Name), prefix) && len(facts[out.Name].shape) == 2 &&
 			m.Graph.Producers()[out.Name] != nil {
 			return out.Name, true
 		}
@@ -107,17 +109,19 @@ func tokens(m *Model, facts map[string]fact) (string, bool) {
 	is := func(name string, width Dim) bool {
 		f := facts[name]
 		return makers[name] != nil && f.typ.Floating() && len(f.shape) == 3 && f.shape[2] != Fixed(1) &&
-			f.shape[1] != Fixed(1) &&
-			(f.shape[2] == width || !width.Known())
+			f.shape[1] != Fixed(1) && !otherCount(m, f.shape[0]) && (f.shape[2] == width || !width.Known())
 	}
 	for _, out := range g.Outputs {
-		if is(out.Name, Dim{}) {
+		if is(out.Name, Free("")) {
 			return out.Name, true
 		}
 	}
 	vector, err := pooledTensor(m, facts)
 	if err != nil {
 		return "", false
+	}
+	if n := makers[vector]; n != nil && n.is("MatMul", "Gemm") && len(facts[n.input(0)].shape) == 2 {
+		vector = n.input(0) // before a projection to another width
 	}
 	width := facts[vector].shape[1]
 	queue, seen := []string{vector}, map[string]bool{}

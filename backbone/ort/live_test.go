@@ -428,7 +428,7 @@ func BenchmarkLive(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	m = gradient.Untie(m)
+	m = gradient.Plain(m)
 	var weights []string
 	for _, w := range gradient.Weights(m, "features") {
 		weights = append(weights, w.Name)

@@ -148,6 +148,10 @@ func TestModelsWrong(t *testing.T) {
 			t.Errorf("%q: code %d, %q, %q, expected %d and %q", c.args, code, out, errs, c.code, c.want)
 		}
 	}
+	if code, out, errs := modelsRun(t, "get", "dinov3-small"); code != 1 || out != "" ||
+		!strings.Contains(errs, "if you accept it: winnow models get dinov3-small --accept-licence\n") {
+		t.Errorf("get without its licence: code %d, %q, %q", code, out, errs)
+	}
 	after, err := os.ReadFile(registry)
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the registry changed (%v)", err)

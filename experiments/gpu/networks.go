@@ -65,7 +65,7 @@ func readNetwork(name string, data []byte) (*network, error) {
 	if len(in) != 1 || len(in[0].Shape) != 4 || !in[0].Shape[1].Known() || !in[0].Shape[2].Known() || dim == 0 {
 		return nil, fmt.Errorf("gpu: %s: found the inputs %v, expected one [N,channels,side,side]", name, in)
 	}
-	return &network{name, gradient.Untie(cut), in[0].Name, output, dim, int(in[0].Shape[1].Size),
+	return &network{name, gradient.Plain(cut), in[0].Name, output, dim, int(in[0].Shape[1].Size),
 		int(in[0].Shape[2].Size)}, nil
 }
 

@@ -332,6 +332,8 @@ var rooms = []Room{
 	{"internal/testing/tarfile", "makes tar files for tests",
 		""},
 
+	{"internal/testing/vits", "makes small vision transformers as exporters write them, and evaluates them plainly",
+		"backbone/graph"},
 	{"internal/testing/winnowtest", "runs the command line in tests, with files in memory",
 		"cmd/winnow/program internal/diagnosis"},
 	{"experiments/audit", "plants oddities into a set and counts which are found",

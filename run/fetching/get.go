@@ -49,8 +49,7 @@ func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got,
 		return nil, err
 	}
 	if pub, _ := e.Published(); pub.Terms != "" && !o.Accepted {
-		return nil, hint.With(fmt.Errorf("fetching: %q has a licence that you must accept first, the %s: %s", name,
-			e.Licence, pub.Terms), "read it, and if you accept it: winnow models get %s --accept-licence", name)
+		return nil, &Unaccepted{name, e.Licence, pub.Terms}
 	}
 	path := e.File
 	if !filepath.IsAbs(path) {
@@ -72,6 +71,13 @@ func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got,
 		return nil, err
 	}
 	return record(r, e, path)
+}
+
+// Unaccepted is the error for a model whose licence must be accepted before it is fetched.
+type Unaccepted struct{ Name, Licence, Terms string }
+
+func (e *Unaccepted) Error() string {
+	return fmt.Sprintf("fetching: %q has a licence that you must accept first, the %s: %s", e.Name, e.Licence, e.Terms)
 }
 
 // there checks a file that is there already.
@@ -161,12 +167,13 @@ func bring(ctx context.Context, file source, path string, o Options) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("fetching: %w", err)
 	}
-	err = file.To(ctx, path, fetch.Options{Places: file.places, Note: o.Note, Progress: func(done, total, earlier int64) {
+	progress := func(done, total, earlier int64) {
 		if o.Progress != nil {
 			const mb = 1_000_000
 			o.Progress(int(done/mb), int((total+mb-1)/mb), int(earlier/mb))
 		}
-	}})
+	}
+	err = file.To(ctx, path, fetch.Options{Places: file.places, Note: o.Note, Progress: progress})
 	if err == nil || ctx.Err() != nil || errors.As(err, new(*fetch.Unavailable)) {
 		return err
 	}

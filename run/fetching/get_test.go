@@ -100,7 +100,7 @@ func TestGetRefuses(t *testing.T) {
 		{"dinov2-base-registers", "", "nothing is fetched unchecked",
 			"winnow models show dinov2-base-registers says how to make it"},
 		{"dinov3-small", "", "licence that you must accept first, the DINOv3 License of Meta: https://ai.meta.com/",
-			"winnow models get dinov3-small --accept-licence"},
+			""},
 		{known, "", "no place is known", "--from URL|FILE"},
 		{known, "ftp://there/small.onnx", "expected an address that begins with http:// or https://, or a file", ""},
 		{known, bad, "was not fetched: " + bad + ": found ", "winnow models show squeezenet1.1"},

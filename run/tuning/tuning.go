@@ -76,7 +76,7 @@ func New(cfg Config) (*Live, error) {
 		}
 		t.Note("%s computes with float16: it is trained, and saved, in float32", t.Backbone.Name)
 	}
-	t.model = gradient.Untie(m)
+	t.model = gradient.Plain(m)
 	norm, fresh := normStatistics(t.model.Graph)
 	t.Drawn = architecture.Drawn(m) || fresh
 	if t.Settings.BatchNorm == config.AutoNorm {

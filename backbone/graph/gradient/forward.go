@@ -35,6 +35,9 @@ func prepare(m *graph.Model, o Options) (*forward, error) {
 	}
 	nameSizes(g.Inputs)
 	wholeGelu(&c, o.Output)
+	if err := resized(&c, o); err != nil {
+		return nil, err
+	}
 	f := &forward{}
 	if err := f.rewrite(&c, o); err != nil {
 		return nil, err

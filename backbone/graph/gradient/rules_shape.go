@@ -109,10 +109,26 @@ func (c *call) zeros(tensor string) string {
 	return c.op("Expand", []string{c.scalar(tensor, 0), c.before("Shape", []string{tensor})})
 }
 
-// tile splits every axis into repetitions and size, and sums over the repetitions.
+// tile splits every axis into repetitions and size, and sums over the repetitions. Axes of one element may be repeated
+// any number of times, as one row of tokens is for each image.
 func tile(c *call) error {
 	repeats, ok := c.known(c.in(1))
-	shape := c.shape(c.in(0))
+	shape, out := c.shape(c.in(0)), c.shape(c.Outputs[0])
+	if !ok && len(out) == len(shape) {
+		var axes []int64
+		single := true
+		for i, d := range shape {
+			if one(d) {
+				axes = append(axes, int64(i))
+			} else {
+				single = single && d.Known() && equal(d, out[i])
+			}
+		}
+		if single && len(axes) > 0 {
+			c.give(0, c.op("ReduceSum", []string{c.grad[0], c.ints(axes...)}, graph.Int("keepdims", 1)))
+			return nil
+		}
+	}
 	if !ok || len(repeats) != len(shape) {
 		return fmt.Errorf("found repeats %v for shape %v, expected constants, one for each axis", repeats, shape)
 	}

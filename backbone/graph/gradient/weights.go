@@ -42,7 +42,18 @@ var mixers = map[string]bool{"Add": true, "Sub": true, "Mul": true, "Div": true,
 // carriers are the operators that pass on a constant (their first input) without making it another weight.
 var carriers = map[string]bool{
 	"Identity": true, "Transpose": true, "Reshape": true, "Flatten": true, "Squeeze": true, "Unsqueeze": true,
-	"Cast": true, "Expand": true, "Tile": true, "Slice": true, "Gather": true, "Dropout": true,
+	"Cast": true, "Expand": true, "Tile": true, "Slice": true, "Gather": true, "Dropout": true, "Split": true,
+	"Resize": true,
+}
+
+// whole returns the constant of which a Concat joins parts, or "": position embeddings are apart while those of the
+// patches are resized.
+func (w *weighing) whole(n *graph.Node) string {
+	name := w.from(n.Inputs, 0)
+	if n.Op != "Concat" || slices.ContainsFunc(n.Inputs, func(in string) bool { return w.origin[in] != name }) {
+		return ""
+	}
+	return name
 }
 
 // Weights lists the trainable weights on the way to an output ("": to any), in the order of their first use:
@@ -52,7 +63,7 @@ var carriers = map[string]bool{
 //     depends on one of these, except attention masks (constants with -∞, or of 0 and one number below -50).
 //
 // A weight may reach its node through operators that rearrange or repeat it. A constant that is also the mean or
-// the variance of a BatchNormalization is left out, because exporters share equal constants: see [Untie].
+// the variance of a BatchNormalization is left out, because exporters share equal constants: see [Plain].
 func Weights(m *graph.Model, output string) []Weight {
 	w := &weighing{m: m, constant: m.Graph.Constants(), origin: map[string]string{}, behind: map[string]bool{},
 		found: map[string]bool{}}
@@ -95,12 +106,20 @@ func (w *weighing) reach(output string) {
 
 // visit records the weights of one node.
 func (w *weighing) visit(at int, n *graph.Node) {
-	if !graph.IsONNX(n.Domain) || len(n.Outputs) == 0 || !w.reaches[n.Outputs[0]] {
+	if !graph.IsONNX(n.Domain) || len(n.Outputs) == 0 || !slices.ContainsFunc(n.Outputs, func(out string) bool {
+		return w.reaches[out]
+	}) {
 		w.follow(n, false)
 		return
 	}
-	if name := w.from(n.Inputs, 0); name != "" && carriers[n.Op] {
-		w.origin[n.Outputs[0]] = name
+	name := w.whole(n)
+	if carriers[n.Op] {
+		name = w.from(n.Inputs, 0)
+	}
+	if name != "" {
+		for _, out := range n.Outputs {
+			w.origin[out] = name
+		}
 		return
 	}
 	layer := false
@@ -182,38 +201,4 @@ func mask(t *graph.Tensor) bool {
 		low = min(low, v)
 	}
 	return low < -50 && !slices.ContainsFunc(list, func(v float32) bool { return v != 0 && v != low })
-}
-
-// Untie gives every Identity of an initializer its own initializer. Exporters merge equal constants, as in a
-// freshly initialised network, and add Identity nodes to the remaining one. Trained like that, all biases would
-// be one, and the statistics would change with them. A weight that is shared on purpose is read by several
-// nodes without Identity, and stays shared.
-func Untie(m *graph.Model) *graph.Model {
-	made := map[string]*graph.Tensor{}
-	for _, t := range m.Graph.Initializers {
-		made[t.Name] = t
-	}
-	results := map[string]bool{}
-	for _, v := range m.Graph.Outputs {
-		results[v.Name] = true
-	}
-	c, g := *m, *m.Graph
-	c.Graph = &g
-	g.Nodes, g.Initializers = nil, slices.Clone(g.Initializers)
-	for _, n := range m.Graph.Nodes {
-		if n.Op != "Identity" || !graph.IsONNX(n.Domain) || len(n.Inputs) != 1 || len(n.Outputs) != 1 ||
-			made[n.Inputs[0]] == nil || results[n.Outputs[0]] {
-			g.Nodes = append(g.Nodes, n)
-			continue
-		}
-		t := *made[n.Inputs[0]]
-		t.Name = n.Outputs[0]
-		made[t.Name] = &t
-		g.Initializers = append(g.Initializers, &t)
-		if m.IRVersion < 4 {
-			g.Inputs = append(slices.Clip(g.Inputs),
-				&graph.ValueInfo{Name: t.Name, Type: t.Type, Shape: graph.ShapeOf(t.Dims...)})
-		}
-	}
-	return &c
 }

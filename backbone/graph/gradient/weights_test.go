@@ -90,9 +90,9 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestUntie: equal constants that an exporter merged are separate again, and the model computes the same.
+// TestPlain: equal constants that an exporter merged are separate again, and the model computes the same.
 // Merged, none of them may be trained, because the statistics would change with them.
-func TestUntie(t *testing.T) {
+func TestPlain(t *testing.T) {
 	b := graph.NewBuilder("tied", 17)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2), graph.Fixed(3), graph.Fixed(3)})
 	zero := b.Constant(graph.NewTensor("zero", []float32{0, 0}, 2))
@@ -107,7 +107,7 @@ func TestUntie(t *testing.T) {
 	if list := gradient.Weights(m, "y"); len(list) != 0 {
 		t.Errorf("found %v, of which the statistics are part", list)
 	}
-	free := gradient.Untie(m)
+	free := gradient.Plain(m)
 	if err := free.Check(); err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,13 @@ package models
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/internal/hint"
 	"winnow/models"
 	"winnow/models/trial"
 	"winnow/run/fetching"
@@ -107,6 +109,9 @@ func get(ctx context.Context, p *term.Program, r *models.Registry, o Options) er
 	got, err := fetching.Get(ctx, r, o.Argument, fetching.Options{From: o.From, Accepted: o.Accepted,
 		Note: func(fact string) { end(); p.Note("%s", fact) }, Progress: at})
 	end()
+	if asked, ok := errors.AsType[*fetching.Unaccepted](err); ok {
+		return hint.With(err, "read it, and if you accept it: winnow models get %s --accept-licence", asked.Name)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,296 @@
+package gradient
+
+import (
+	"math"
+	"slices"
+
+	"winnow/backbone/graph"
+)
+
+// Plain returns the model in the form that is trained: with ONNX's own operators instead of those that ONNX Runtime's
+// optimiser fused, and with a constant of its own for each weight. Names of weights are kept.
+func Plain(m *graph.Model) *graph.Model { return untied(unfused(m)) }
+
+// unfused writes out the operators of com.microsoft that attention blocks of optimised exports consist of:
+//
+//	SkipLayerNormalization   LayerNormalization of a sum
+//	BiasGelu                 Gelu of a sum
+//	FastGelu                 Gelu by tanh, of a sum if it has a bias
+//	QuickGelu                x·σ(αx)
+//	FusedMatMul              α·A·B, either transposed first
+//	Attention                softmax(s·Q·Kᵀ)·V of each head, with Q, K, V by one product
+//	MultiHeadAttention       the same of Q, K, V that are given
+//
+// A node with inputs that are not among these, such as a mask, is left as it is.
+func unfused(m *graph.Model) *graph.Model {
+	if !slices.ContainsFunc(m.Graph.Nodes, func(n *graph.Node) bool { return n.Domain == microsoft }) {
+		return m
+	}
+	u := unfusing{b: graph.Extend(m), facts: graph.Infer(m)}
+	c := u.b.Model()
+	nodes := c.Graph.Nodes
+	c.Graph.Nodes = nil
+	for _, n := range nodes {
+		if n.Domain != microsoft || !u.write(n) {
+			u.b.Add(n)
+		}
+	}
+	return c
+}
+
+const microsoft = "com.microsoft"
+
+// unfusing is a model while its fused operators are written out.
+type unfusing struct {
+	b     *graph.Builder
+	facts map[string]*graph.ValueInfo
+	n     *graph.Node // the node that is written out
+}
+
+// write adds the nodes of a fused one, and reports false if it cannot.
+func (u *unfusing) write(n *graph.Node) bool {
+	u.n = n
+	switch n.Op {
+	case "SkipLayerNormalization":
+		return u.skipNorm()
+	case "BiasGelu":
+		u.last(microsoft, "Gelu", []string{u.add("Add", u.in(0), u.in(1))})
+	case "FastGelu":
+		return u.fastGelu()
+	case "QuickGelu":
+		gate := u.add("Sigmoid", u.add("Mul", u.in(0), u.number(float64(n.Float("alpha", 1.702)))))
+		u.last("", "Mul", []string{u.in(0), gate})
+	case "FusedMatMul":
+		return u.matMul()
+	case "Attention":
+		return u.attention()
+	case "MultiHeadAttention":
+		return u.multiHead()
+	default:
+		return false
+	}
+	return true
+}
+
+// in returns the node's i-th input, or "" if it is omitted.
+func (u *unfusing) in(i int) string {
+	if i < len(u.n.Inputs) {
+		return u.n.Inputs[i]
+	}
+	return ""
+}
+
+// only reports whether the node has no inputs from the i-th on, and no outputs but the first.
+func (u *unfusing) only(i int) bool {
+	some := func(name string) bool { return name != "" }
+	return !slices.ContainsFunc(u.n.Inputs[min(i, len(u.n.Inputs)):], some) &&
+		!slices.ContainsFunc(u.n.Outputs[1:], some)
+}
+
+// add adds a node for a part of the fused one.
+func (u *unfusing) add(op string, inputs ...string) string {
+	return u.b.NodeTo(u.fresh(op), op, inputs)
+}
+
+// fresh returns a name below that of the fused node, to whose stage its weights belong.
+func (u *unfusing) fresh(op string) string { return u.b.Fresh(u.n.Name + "/" + op) }
+
+// with is add with attributes.
+func (u *unfusing) with(op string, inputs []string, attributes ...*graph.Attribute) string {
+	return u.b.NodeTo(u.fresh(op), op, inputs, attributes...)
+}
+
+// last adds the node that makes the fused node's output.
+func (u *unfusing) last(domain, op string, inputs []string, attributes ...*graph.Attribute) {
+	u.b.Add(&graph.Node{Name: u.n.Name, Domain: domain, Op: op, Inputs: inputs, Outputs: u.n.Outputs[:1],
+		Attributes: attributes})
+}
+
+func (u *unfusing) number(v float64) string {
+	return u.b.Constant(graph.NewTensor(u.fresh("number"), []float32{float32(v)}))
+}
+
+func (u *unfusing) ints(v ...int64) string {
+	return u.b.Constant(graph.NewTensor(u.fresh("ints"), v, int64(len(v))))
+}
+
+// width returns the last size of a tensor, 0 if it is unknown or the rank differs.
+func (u *unfusing) width(tensor string, rank int) int64 {
+	v := u.facts[tensor]
+	if v == nil || len(v.Shape) != rank || !v.Shape[rank-1].Known() {
+		return 0
+	}
+	return v.Shape[rank-1].Size
+}
+
+func (u *unfusing) skipNorm() bool {
+	n := u.n
+	if len(n.Outputs) > 1 && (n.Outputs[1] != "" || len(n.Outputs) > 2 && n.Outputs[2] != "") || u.in(2) == "" {
+		return false // statistics
+	}
+	sum := u.add("Add", u.in(0), u.in(1))
+	if bias := u.in(4); bias != "" {
+		sum = u.add("Add", sum, bias)
+	}
+	if len(n.Outputs) > 3 && n.Outputs[3] != "" {
+		u.b.NodeTo(n.Outputs[3], "Identity", []string{sum})
+	}
+	inputs := []string{sum, u.in(2)}
+	if u.in(3) != "" {
+		inputs = append(inputs, u.in(3))
+	}
+	u.last("", "LayerNormalization", inputs, graph.Int("axis", -1), graph.Float("epsilon", n.Float("epsilon", 1e-12)))
+	return true
+}
+
+func (u *unfusing) fastGelu() bool {
+	x := u.in(0)
+	if u.in(1) != "" {
+		x = u.add("Add", x, u.in(1))
+	}
+	const cubic = 0.044715
+	k := math.Sqrt(2 / math.Pi)
+	cube := u.add("Mul", u.add("Mul", x, x), x)
+	inner := u.add("Mul", u.add("Add", x, u.add("Mul", cube, u.number(cubic))), u.number(k))
+	gate := u.add("Add", u.add("Tanh", inner), u.number(1))
+	u.last("", "Mul", []string{u.add("Mul", x, u.number(0.5)), gate})
+	return true
+}
+
+func (u *unfusing) matMul() bool {
+	n := u.n
+	if n.Int("transBatchA", 0) != 0 || n.Int("transBatchB", 0) != 0 {
+		return false
+	}
+	var factors []string
+	for i, name := range []string{"transA", "transB"} {
+		factor := u.in(i)
+		if n.Int(name, 0) != 0 {
+			v := u.facts[factor]
+			if v == nil || len(v.Shape) < 2 {
+				return false
+			}
+			perm := all(len(v.Shape))
+			perm[len(perm)-1], perm[len(perm)-2] = perm[len(perm)-2], perm[len(perm)-1]
+			factor = u.with("Transpose", []string{factor}, graph.Ints("perm", perm...))
+		}
+		factors = append(factors, factor)
+	}
+	if alpha := n.Float("alpha", 1); alpha != 1 {
+		u.last("", "Mul", []string{u.add("MatMul", factors...), u.number(float64(alpha))})
+		return true
+	}
+	u.last("", "MatMul", factors)
+	return true
+}
+
+func (u *unfusing) attention() bool {
+	n := u.n
+	sizes := n.Ints("qkv_hidden_sizes")
+	if width := u.width(u.in(1), 2); sizes == nil && width%3 == 0 {
+		sizes = []int64{width / 3, width / 3, width / 3}
+	}
+	if !u.even(sizes) || !u.only(3) || n.Int("do_rotary", 0) != 0 {
+		return false
+	}
+	all := u.add("MatMul", u.in(0), u.in(1))
+	if u.in(2) != "" {
+		all = u.add("Add", all, u.in(2))
+	}
+	u.heads(u.split(all, sizes), sizes)
+	return true
+}
+
+// even reports whether queries, keys and values of these widths can be divided among the node's heads, each of which
+// sees all tokens.
+func (u *unfusing) even(sizes []int64) bool {
+	count := u.n.Int("num_heads", 0)
+	return len(sizes) == 3 && count > 0 && sizes[0] == sizes[1] && u.n.Int("unidirectional", 0) == 0 &&
+		!slices.ContainsFunc(sizes, func(s int64) bool { return s == 0 || s%count != 0 })
+}
+
+// split parts a tensor along its last axis.
+func (u *unfusing) split(tensor string, sizes []int64) []string {
+	node := &graph.Node{Name: u.fresh("Split"), Op: "Split", Inputs: []string{tensor},
+		Attributes: []*graph.Attribute{graph.Int("axis", -1)}}
+	if u.b.Opset() < 13 {
+		node.Attributes = append(node.Attributes, graph.Ints("split", sizes...))
+	} else {
+		node.Inputs = append(node.Inputs, u.ints(sizes...))
+	}
+	for range sizes {
+		node.Outputs = append(node.Outputs, u.fresh("Split"))
+	}
+	u.b.Add(node)
+	return slices.Clone(node.Outputs)
+}
+
+func (u *unfusing) multiHead() bool {
+	parts := []string{u.in(0), u.in(1), u.in(2)}
+	var sizes []int64
+	for _, part := range parts {
+		sizes = append(sizes, u.width(part, 3))
+	}
+	if !u.even(sizes) || !u.only(4) {
+		return false
+	}
+	if bias := u.in(3); bias != "" {
+		for i, b := range u.split(bias, sizes) {
+			parts[i] = u.add("Add", parts[i], b)
+		}
+	}
+	u.heads(parts, sizes)
+	return true
+}
+
+// heads attends with queries, keys and values [N,T,·] of these widths.
+func (u *unfusing) heads(parts []string, sizes []int64) {
+	count := u.n.Int("num_heads", 0)
+	perms := [][]int64{{0, 2, 1, 3}, {0, 2, 3, 1}, {0, 2, 1, 3}} // keys are transposed as well
+	for i, part := range parts {
+		apart := u.add("Reshape", part, u.ints(0, 0, count, sizes[i]/count))
+		parts[i] = u.with("Transpose", []string{apart}, graph.Ints("perm", perms[i]...))
+	}
+	scale := float64(u.n.Float("scale", 0))
+	if scale == 0 {
+		scale = 1 / math.Sqrt(float64(sizes[0]/count))
+	}
+	scores := u.add("Mul", u.add("MatMul", parts[0], parts[1]), u.number(scale))
+	mixed := u.add("MatMul", u.with("Softmax", []string{scores}, graph.Int("axis", -1)), parts[2])
+	back := u.with("Transpose", []string{mixed}, graph.Ints("perm", 0, 2, 1, 3))
+	u.last("", "Reshape", []string{back, u.ints(0, 0, sizes[2])})
+}
+
+// untied gives every Identity of an initializer its own initializer. Exporters merge equal constants, as in a
+// freshly initialised network, and add Identity nodes to the remaining one. Trained like that, all biases would
+// be one, and the statistics would change with them. A weight that is shared on purpose is read by several
+// nodes without Identity, and stays shared.
+func untied(m *graph.Model) *graph.Model {
+	made := map[string]*graph.Tensor{}
+	for _, t := range m.Graph.Initializers {
+		made[t.Name] = t
+	}
+	results := map[string]bool{}
+	for _, v := range m.Graph.Outputs {
+		results[v.Name] = true
+	}
+	c, g := *m, *m.Graph
+	c.Graph = &g
+	g.Nodes, g.Initializers = nil, slices.Clone(g.Initializers)
+	for _, n := range m.Graph.Nodes {
+		if n.Op != "Identity" || !graph.IsONNX(n.Domain) || len(n.Inputs) != 1 || len(n.Outputs) != 1 ||
+			made[n.Inputs[0]] == nil || results[n.Outputs[0]] {
+			g.Nodes = append(g.Nodes, n)
+			continue
+		}
+		t := *made[n.Inputs[0]]
+		t.Name = n.Outputs[0]
+		made[t.Name] = &t
+		g.Initializers = append(g.Initializers, &t)
+		if m.IRVersion < 4 {
+			g.Inputs = append(slices.Clip(g.Inputs),
+				&graph.ValueInfo{Name: t.Name, Type: t.Type, Shape: graph.ShapeOf(t.Dims...)})
+		}
+	}
+	return &c
+}

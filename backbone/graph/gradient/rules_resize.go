@@ -1,0 +1,243 @@
+package gradient
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"winnow/backbone/graph"
+)
+
+// resized replaces every Resize of what the weights can change by products: along each of the last two axes it is a
+// linear map, Y = A·X·Bᵀ. Sizes must be known; only these two axes may change, as when position embeddings of patches
+// are resized to another grid. (ONNX Runtime moves transpositions over a Resize to where it has no cubic kernel.)
+//
+// Source: ONNX's operator Resize (coordinate_transformation_mode, mode); Keys, IEEE ASSP 1981, eq. 15 (cubic).
+func resized(m *graph.Model, o Options) error {
+	depends := map[string]bool{}
+	for _, name := range slices.Concat(o.Weights, o.Inputs) {
+		depends[name] = true
+	}
+	var r *resizing
+	b := graph.Extend(m)
+	g := b.Model().Graph
+	nodes := g.Nodes
+	g.Nodes = nil
+	for _, n := range nodes {
+		if slices.ContainsFunc(reads(n), func(name string) bool { return depends[name] }) {
+			for _, out := range n.Outputs {
+				depends[out] = true
+			}
+		}
+		if key(n) != "Resize" || !depends[n.Inputs[0]] {
+			b.Add(n)
+			continue
+		}
+		if r == nil {
+			r = &resizing{b: b, facts: graph.Infer(m), constants: m.Graph.Constants()}
+		}
+		r.Node = n
+		if err := r.write(); err != nil {
+			return fmt.Errorf("gradient: operator Resize of node %q (making %q): %w", n.Name, n.Outputs[0], err)
+		}
+	}
+	if r != nil {
+		m.Graph = g
+	}
+	return nil
+}
+
+// resizing is a Resize while it is replaced.
+type resizing struct {
+	*graph.Node
+	b         *graph.Builder
+	facts     map[string]*graph.ValueInfo
+	constants map[string]*graph.Tensor
+}
+
+// in returns the node's i-th input, or "" if it is omitted.
+func (c *resizing) in(i int) string {
+	if i < len(c.Inputs) {
+		return c.Inputs[i]
+	}
+	return ""
+}
+
+// write adds the products.
+func (c *resizing) write() error {
+	from, to := c.facts[c.in(0)], c.facts[c.Outputs[0]]
+	if from == nil || to == nil || len(from.Shape) < 2 || len(to.Shape) != len(from.Shape) {
+		return fmt.Errorf("found unknown shapes of input or output, expected known ones")
+	}
+	x, y := from.Shape, to.Shape
+	rank := len(x)
+	for i := range x {
+		if i < rank-2 && !equal(x[i], y[i]) || i >= rank-2 && (!x[i].Known() || !y[i].Known()) {
+			return fmt.Errorf("found shapes %v to %v, expected that only the last two, known sizes change", x, y)
+		}
+	}
+	if c.Int("antialias", 0) != 0 || c.Int("exclude_outside", 0) != 0 ||
+		c.Text("keep_aspect_ratio_policy", "stretch") != "stretch" {
+		return fmt.Errorf("it is antialiased, leaves out what is outside or keeps the aspect, expected none of these")
+	}
+	at := c.in(0)
+	for i, axis := range []int{rank - 1, rank - 2} {
+		in, out := int(x[axis].Size), int(y[axis].Size)
+		scale, err := c.scaleOf(axis, rank, float64(out)/float64(in))
+		if err != nil {
+			return err
+		}
+		m, err := c.matrix(in, out, scale)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			m = turnedMatrix(m, out, in)
+			at = c.b.Node("MatMul", []string{at, c.constant(m, from.Type, in, out)})
+			continue
+		}
+		c.b.NodeTo(c.Outputs[0], "MatMul", []string{c.constant(m, from.Type, out, in), at})
+	}
+	return nil
+}
+
+func (c *resizing) constant(m []float64, t graph.DataType, rows, cols int) string {
+	if t == graph.Float64 {
+		return c.b.Constant(graph.NewTensor("resizing", m, int64(rows), int64(cols)))
+	}
+	return c.b.Constant(graph.NewTensor("resizing", float32s(m), int64(rows), int64(cols)))
+}
+
+// scaleOf returns the scale of an axis: that which the node states, or the ratio of the sizes that it states.
+func (c *resizing) scaleOf(axis, rank int, ratio float64) (float64, error) {
+	scales := c.in(2)
+	if len(c.Inputs) == 2 {
+		scales = c.in(1)
+	}
+	if scales == "" || c.in(3) != "" {
+		return ratio, nil
+	}
+	t := c.constants[scales]
+	if t == nil {
+		return 0, fmt.Errorf("scales %q: found computed ones, expected constants or sizes", scales)
+	}
+	list, err := t.Float64s()
+	if err != nil {
+		return 0, err
+	}
+	at := axis
+	if axes := c.Ints("axes"); axes != nil {
+		if at = slices.Index(axes, int64(axis)); at < 0 {
+			at = slices.Index(axes, int64(axis-rank))
+		}
+	}
+	if at < 0 || at >= len(list) {
+		return ratio, nil
+	}
+	return list[at], nil
+}
+
+// matrix returns the matrix [out,in] of a Resize along one axis.
+func (c *resizing) matrix(in, out int, scale float64) ([]float64, error) {
+	mode := c.Text("mode", "nearest")
+	m := make([]float64, out*in)
+	for i := range out {
+		at, err := c.place(float64(i), in, out, scale)
+		if err != nil {
+			return nil, err
+		}
+		row := m[i*in : (i+1)*in]
+		add := func(p int, v float64) { row[min(max(p, 0), in-1)] += v }
+		switch mode {
+		case "nearest":
+			p, err := c.nearest(at)
+			if err != nil {
+				return nil, err
+			}
+			add(p, 1)
+		case "linear":
+			at = min(max(at, 0), float64(in-1))
+			low := math.Floor(at)
+			add(int(low), 1-(at-low))
+			add(int(low)+1, at-low)
+		case "cubic":
+			low := math.Floor(at)
+			a := float64(c.Float("cubic_coeff_a", -0.75))
+			for k := -1; k <= 2; k++ {
+				add(int(low)+k, keys(math.Abs(at-low-float64(k)), a))
+			}
+		default:
+			return nil, fmt.Errorf("found mode %q, expected nearest, linear or cubic", mode)
+		}
+	}
+	return m, nil
+}
+
+// keys is the cubic convolution kernel with parameter a at a distance.
+func keys(d, a float64) float64 {
+	switch {
+	case d <= 1:
+		return ((a+2)*d-(a+3))*d*d + 1
+	case d < 2:
+		return a * (((d-5)*d+8)*d - 4)
+	}
+	return 0
+}
+
+// place returns where the i-th of out samples lies among in.
+func (c *resizing) place(i float64, in, out int, scale float64) (float64, error) {
+	switch how := c.Text("coordinate_transformation_mode", "half_pixel"); how {
+	case "half_pixel":
+		return (i+0.5)/scale - 0.5, nil
+	case "pytorch_half_pixel":
+		if out == 1 {
+			return 0, nil
+		}
+		return (i+0.5)/scale - 0.5, nil
+	case "asymmetric":
+		return i / scale, nil
+	case "align_corners":
+		if out == 1 {
+			return 0, nil
+		}
+		return i * float64(in-1) / float64(out-1), nil
+	default:
+		return 0, fmt.Errorf("found coordinate_transformation_mode %q, expected half_pixel, pytorch_half_pixel, "+
+			"asymmetric or align_corners", how)
+	}
+}
+
+// nearest rounds a place as the node says.
+func (c *resizing) nearest(at float64) (int, error) {
+	switch how := c.Text("nearest_mode", "round_prefer_floor"); how {
+	case "round_prefer_floor":
+		return int(math.Ceil(at - 0.5)), nil
+	case "round_prefer_ceil":
+		return int(math.Floor(at + 0.5)), nil
+	case "floor":
+		return int(math.Floor(at)), nil
+	case "ceil":
+		return int(math.Ceil(at)), nil
+	default:
+		return 0, fmt.Errorf("found nearest_mode %q", how)
+	}
+}
+
+// turnedMatrix transposes a matrix of rows×cols.
+func turnedMatrix(m []float64, rows, cols int) []float64 {
+	t := make([]float64, len(m))
+	for i := range rows {
+		for j := range cols {
+			t[j*rows+i] = m[i*cols+j]
+		}
+	}
+	return t
+}
+
+func float32s(list []float64) []float32 {
+	out := make([]float32, len(list))
+	for i, v := range list {
+		out[i] = float32(v)
+	}
+	return out
+}

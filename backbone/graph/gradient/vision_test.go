@@ -1,0 +1,102 @@
+package gradient_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"winnow/backbone/graph"
+	"winnow/backbone/graph/gradient"
+	"winnow/backbone/ort"
+	"winnow/internal/testing/vits"
+)
+
+// TestVision: for every form of the vision transformers, every weight is trainable, and its gradient is the slope of
+// the plain evaluation in a drawn direction, by central differences.
+func TestVision(t *testing.T) {
+	const images, h = 2, 1e-5
+	for _, kind := range vits.Kinds() {
+		for i, form := range vits.Forms(kind) {
+			t.Run(form.String(), func(t *testing.T) {
+				n := vits.New(form, uint64(i+1))
+				cut, output, dim, err := graph.Vector(graph.Sized(n.Model, "pixel_values", 3, vits.Side), form.Output())
+				if err != nil {
+					t.Fatal(err)
+				}
+				m := gradient.Plain(cut)
+				weights, err := gradient.Choose(m, output, gradient.AllWeights)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for name := range n.Weights {
+					if cut.Graph.Initializer(name) != nil && !slices.Contains(weights, name) {
+						t.Errorf("%q is not trainable", name)
+					}
+				}
+				d, err := gradient.Differentiate(m, gradient.Options{Output: output, Weights: weights})
+				if err != nil {
+					t.Fatal(err)
+				}
+				pixels := drawn(uint64(i+7), -1, 1, images, 3, vits.Side, vits.Side)
+				values := map[string]array{"pixel_values": pixels}
+				for _, name := range weights {
+					values[name] = array{m.Graph.Initializer(name).Dims, n.Weights[name]}
+				}
+				run := newMachine(t, d, graph.Float32)
+				tensors := run.forward(values)
+				by := drawn(99, -1, 1, images, int64(dim))
+				grads := run.backward(tensors, by)
+				loss := func() (sum float64) {
+					for im := range images {
+						_, vector := n.Eval(pixels.data[im*3*vits.Side*vits.Side : (im+1)*3*vits.Side*vits.Side])
+						for k, v := range vector {
+							sum += v * by.data[im*dim+k]
+						}
+					}
+					return sum
+				}
+				for w, name := range weights {
+					x, way := n.Weights[name], drawn(uint64(w+1), -1, 1, int64(len(n.Weights[name]))).data
+					at := slices.Clone(x)
+					var slope, size float64
+					for j, g := range grads[w].data {
+						slope += g * way[j]
+						size += g * g
+					}
+					var sides [2]float64
+					for s, sign := range []float64{1, -1} {
+						for j := range x {
+							x[j] = at[j] + sign*h*way[j]
+						}
+						sides[s] = loss()
+					}
+					copy(x, at)
+					if got := (sides[0] - sides[1]) / (2 * h); !(math.Abs(got-slope) < 1e-3*(math.Sqrt(size)+1e-2)) {
+						t.Errorf("%s: slope %.6g by the gradient, %.6g by differences", name, slope, got)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestPlainSame: a network written out from fused operators computes the same.
+func TestPlainSame(t *testing.T) {
+	for _, kind := range vits.Kinds() {
+		n := vits.New(vits.Form{Kind: kind, Fused: true}, 5)
+		x := drawn(3, -1, 1, 2, 3, vits.Side, vits.Side).tensor(graph.Float32)
+		in := map[string]ort.Tensor{"pixel_values": x}
+		plain := gradient.Plain(n.Model)
+		if slices.ContainsFunc(plain.Graph.Nodes, func(n *graph.Node) bool {
+			return n.Domain != "" && n.Op != "Gelu"
+		}) {
+			t.Errorf("%s: fused operators are left", kind)
+		}
+		want, got := runModel(t, n.Model, in), runModel(t, plain, in)
+		for name, v := range want {
+			if off := farthest(arrayOf(got[name]), arrayOf(v), 1e-3); off > 1e-5 {
+				t.Errorf("%s: %s: off by %g", kind, name, off)
+			}
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package graph
+
+import (
+	"math"
+	"slices"
+)
+
+// Rules for what exports of vision transformers contain: position embeddings resized in the graph, grids of places,
+// and the operators of com.microsoft that ONNX Runtime's optimiser writes.
+
+// resize: the new sizes are the last input (since set 10 sizes or scales), for all axes or for those listed (since
+// set 18). Upsample has only scales, an attribute before set 9.
+func resize(c *call) {
+	x := c.arg(0)
+	if x.shape == nil {
+		return
+	}
+	out := unknown(len(x.shape))
+	defer func() { c.set(0, x.typ, out) }()
+	axes := c.Ints("axes")
+	if axes == nil {
+		for i := range x.shape {
+			axes = append(axes, int64(i))
+		}
+	}
+	sizes, scales := c.arg(3).ints, c.arg(2).floats
+	if len(c.in) == 2 {
+		scales = c.arg(1).floats
+	}
+	if a := c.Attribute("scales"); a != nil {
+		scales = a.Floats
+	}
+	if c.Text("keep_aspect_ratio_policy", "stretch") != "stretch" || len(sizes) != len(axes) &&
+		len(scales) != len(axes) {
+		return
+	}
+	out = slices.Clone(x.shape)
+	for i, a := range axes {
+		at, ok := axis(a, len(out))
+		switch {
+		case !ok:
+			out = unknown(len(x.shape))
+			return
+		case len(sizes) == len(axes):
+			out[at] = sizes[i].dim()
+		case scales[i] == 1:
+		case out[at].Known():
+			out[at] = sized(int64(math.Floor(float64(out[at].Size) * float64(scales[i]))))
+		default:
+			out[at] = Free("")
+		}
+	}
+}
+
+// countUp: Range(start, limit, delta) has ⌈(limit-start)/delta⌉ elements.
+func countUp(c *call) {
+	c.set(0, c.arg(0).typ, unknown(1))
+	var v [3]float64
+	for i := range v {
+		f := c.arg(i)
+		switch {
+		case len(f.ints) == 1 && f.ints[0].known:
+			v[i] = float64(f.ints[0].value)
+		case len(f.floats) == 1:
+			v[i] = float64(f.floats[0])
+		default:
+			return
+		}
+	}
+	if n := math.Ceil((v[1] - v[0]) / v[2]); n >= 0 && n <= math.MaxInt32 {
+		c.set(0, c.arg(0).typ, ShapeOf(int64(n)))
+	}
+}
+
+// skipNorm normalises the sum of its inputs, the fourth output.
+func skipNorm(c *call) {
+	same(c)
+	c.set(3, c.arg(0).typ, c.arg(0).shape)
+}
+
+// attention of com.microsoft multiplies by queries, keys and values at once: [N,T,·] gives [N,T,V], where V is the
+// last of qkv_hidden_sizes, or a third of the weights' columns.
+func attention(c *call) {
+	x, w := c.arg(0), c.arg(1)
+	if len(x.shape) != 3 || len(w.shape) != 2 {
+		return
+	}
+	width := Free("")
+	if sizes := c.Ints("qkv_hidden_sizes"); len(sizes) == 3 {
+		width = sized(sizes[2])
+	} else if w.shape[1].Known() {
+		width = sized(w.shape[1].Size / 3)
+	}
+	c.set(0, x.typ, Shape{x.shape[0], x.shape[1], width})
+}
+
+// multiHead: queries [N,T,·] and values [N,S,V] give [N,T,V].
+func multiHead(c *call) {
+	q, v := c.arg(0), c.arg(2)
+	if len(q.shape) == 3 && len(v.shape) == 3 {
+		c.set(0, q.typ, Shape{q.shape[0], q.shape[1], v.shape[2]})
+	}
+}
+
+// fusedMatMul is MatMul whose factors may be transposed first.
+func fusedMatMul(c *call) {
+	twin := *c
+	twin.in = slices.Clone(c.in)
+	for i, name := range []string{"transA", "transB"} {
+		if n := len(c.arg(i).shape); c.Int(name, 0) != 0 && n > 1 {
+			s := slices.Clone(c.in[i].shape)
+			s[n-1], s[n-2] = s[n-2], s[n-1]
+			twin.in[i].shape = s
+		}
+	}
+	if c.Int("transBatchA", 0) == 0 && c.Int("transBatchB", 0) == 0 {
+		matMul(&twin)
+	}
+}
+
+// logic is broadcast to booleans whose values are tracked.
+func logic(c *call) {
+	broadcast(c)
+	if len(c.out) == 0 {
+		return
+	}
+	c.out[0].typ = Bool
+	a, b := c.arg(0).ints, c.arg(1).ints
+	if c.Op == "Not" {
+		b = a
+	}
+	c.setInts(pairs(a, b, func(a, b number) number {
+		if !a.known || !b.known {
+			return number{}
+		}
+		x, y := a.value, b.value
+		holds := map[string]bool{"Less": x < y, "Greater": x > y, "LessOrEqual": x <= y, "GreaterOrEqual": x >= y,
+			"And": x != 0 && y != 0, "Or": x != 0 || y != 0, "Xor": (x != 0) != (y != 0), "Not": x == 0}
+		if holds[c.Op] {
+			return whole(1)
+		}
+		return whole(0)
+	}))
+}
