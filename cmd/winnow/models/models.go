@@ -9,8 +9,8 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/models"
-	"winnow/models/trial"
 	"winnow/run/fetching"
+	"winnow/run/trial"
 )
 
 // Command is winnow models.
