@@ -46,7 +46,8 @@ var rules = map[string]rule{
 
 	// Rearrangements of the same elements.
 	"Reshape": reshape, "Flatten": flatten, "Transpose": transpose, "Squeeze": squeeze, "Unsqueeze": unsqueeze,
-	"Resize": resize, "Expand": expand, "Tile": tile, "Concat": concat, "Split": split, "Slice": slice, "Gather": gather, "Pad": pad,
+	"Resize": resize,
+	"Expand": expand, "Tile": tile, "Concat": concat, "Split": split, "Slice": slice, "Gather": gather, "Pad": pad,
 
 	// Shapes as values.
 	"Shape": shapeValue, "Constant": constant, "ConstantOfShape": constantOfShape,
