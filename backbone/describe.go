@@ -36,7 +36,8 @@ func (p Preprocessing) Differs(q Preprocessing) string {
 		name string
 		same bool
 	}{
-		{"resize", p.Resize == q.Resize && p.Exact == q.Exact && p.Long == q.Long}, {"size", p.SizeText() == q.SizeText()},
+		{"resize", p.Resize == q.Resize && p.Exact == q.Exact && p.Long == q.Long},
+		{"size", p.SizeText() == q.SizeText()},
 		{"interpolation", p.Interpolation == q.Interpolation}, {"channels", p.Channels == q.Channels},
 		{"scale", p.Scale == q.Scale}, {"mean", p.Mean == q.Mean}, {"std", p.Std == q.Std},
 		{"EXIF orientation", p.EXIF == q.EXIF}, {"decoder", p.Decoder == q.Decoder},

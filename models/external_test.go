@@ -117,7 +117,8 @@ func TestExternalRefused(t *testing.T) {
 			} else {
 				c.make(t, dir, data)
 			}
-			if _, err := readFile(filepath.Join(dir, "net.onnx")); err == nil || !strings.Contains(err.Error(), c.want) {
+			_, err := readFile(filepath.Join(dir, "net.onnx"))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("found %v, expected %q", err, c.want)
 			}
 		})

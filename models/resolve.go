@@ -1,7 +1,6 @@
 package models
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -115,8 +114,8 @@ func (b *Backbone) settle(s Settings) (err error) {
 		}
 		if what := b.Preprocessing.Differs(p); what != "" {
 			b.Warnings = append(b.Warnings, fmt.Sprintf("%s: how its images are prepared is known and kept: %s; the "+
-				"preset %s differs in %s and is not used (change single values with --channels, --mean, …, or record "+
-				"the file again)", b.Name, b.Preprocessing.Describe(), s.Preset, what))
+				"preset %s differs in %s and is not used (single settings are, and the file can be recorded again)",
+				b.Name, b.Preprocessing.Describe(), s.Preset, what))
 		}
 		s.Preset = ""
 	}
@@ -160,8 +159,8 @@ func (b *Backbone) guess(m *graph.Model, s Settings) error {
 	said := s.Preset != "" || s.Channels != "" || s.Mean != nil || s.Scale != nil
 	switch {
 	case !told && s.Size == nil && s.Crop == nil && (in.high == 0) != (in.wide == 0):
-		return fmt.Errorf("models: %s: input %v leaves one side of its images open: set both with --size, as in "+
-			"--size %dx%d", b.Path, in.info, cmp.Or(in.high, 2*in.wide), cmp.Or(in.wide, 2*in.high))
+		return fmt.Errorf("models: %s: input %v leaves one side of its images open, expected a size: "+settingsHelp,
+			b.Path, in.info, strings.Join(Presets(), "|"))
 	case said || told:
 	case in.planes != 3:
 		return fmt.Errorf("models: %s: input %v has %d channels and %w: "+settingsHelp,
@@ -230,8 +229,8 @@ func (in image) takes(p backbone.Preprocessing) error {
 		return nil
 	}
 	if in.planes == 1 {
-		return fmt.Errorf("models: input %v takes 1 channels, preprocessing %s gives 3: for its grey images set --channels L, "+
-			"with one number for --mean and for --std, or --preset grey", in.info, p.Channels)
+		return fmt.Errorf("models: input %v takes 1 channels, preprocessing %s gives 3, expected L, with one mean and "+
+			"one std: "+settingsHelp, in.info, p.Channels, strings.Join(Presets(), "|"))
 	}
 	return fmt.Errorf("models: input %v takes %d channels, preprocessing %s gives %d: see --channels", in.info,
 		in.planes, p.Channels, p.Planes())

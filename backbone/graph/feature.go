@@ -45,7 +45,14 @@ func FeatureTensor(m *Model) (Feature, error) {
 	}
 	if len(g.Outputs) == 1 {
 		out := g.Outputs[0].Name
-		if shape := facts[out].shape; len(shape) == 2 && w.makers[out] != nil {
+		shape := facts[out].shape
+		if len(shape) == 2 && shape[1].Known() && shape[1].Size <= answers {
+			if before := candidates(m, facts, "", 1); len(before) == 1 {
+				return Feature{}, fmt.Errorf("graph: output %q has %d numbers for each image, an answer, expected "+
+					"features: take the tensor before it as the output, %v", out, shape[1].Size, before[0])
+			}
+		}
+		if len(shape) == 2 && w.makers[out] != nil {
 			return Feature{out, fmt.Sprintf("output %q, a vector with no classifier before it", out)}, nil
 		}
 	}
@@ -60,6 +67,10 @@ func FeatureTensor(m *Model) (Feature, error) {
 		"the way to %s, "+
 		"expected one: name the feature tensor with --output: %s%s", names(g.Outputs), choices, g.suggest(""))
 }
+
+// answers is the most numbers of an output that says something about an image, as a score or a place, instead of
+// describing it.
+const answers = 3
 
 func names(list []*ValueInfo) string {
 	quoted := make([]string, len(list))
@@ -223,6 +234,9 @@ func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err er
 		return nil, "", 0, fmt.Errorf("graph: tensor %q: found shape %v, expected one vector an image: [N,D], "+
 			"[N,C,H,W] or [N,T,C]", tensor, shape)
 	}
+	if was := cut.Graph.Outputs[0]; was.Name != output { // what is stated about it may be all that is known
+		b.m.Graph.ValueInfo = append(b.m.Graph.ValueInfo, was)
+	}
 	b.SetOutputs(output)
 	cut = b.Model()
 	shape = cut.Graph.Outputs[0].Shape
@@ -238,6 +252,11 @@ func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err er
 func Candidates(m *Model, limit int) []*ValueInfo {
 	facts := infer(m)
 	last, _ := tokens(m, facts)
+	return candidates(m, facts, last, limit)
+}
+
+// candidates is Candidates if the last tokens of a vision transformer are known; "": there are none.
+func candidates(m *Model, facts map[string]fact, last string, limit int) []*ValueInfo {
 	var list []*ValueInfo
 	for _, n := range slices.Backward(m.Graph.Nodes) {
 		if len(list) >= limit || len(n.Outputs) == 0 || n.Outputs[0] == "" {
@@ -257,11 +276,17 @@ func Candidates(m *Model, limit int) []*ValueInfo {
 		if len(f.shape) > 0 && otherCount(m, f.shape[0]) {
 			continue
 		}
-		if (single && len(f.shape) >= 2 && len(f.shape) <= 4 || joined) && f.typ.Floating() {
+		if (single && len(f.shape) >= 2 && len(f.shape) <= 4 || joined) && f.typ.Floating() && m.serves(n.Outputs[0]) {
 			list = append(list, &ValueInfo{Name: n.Outputs[0], Type: f.typ, Shape: f.shape})
 		}
 	}
 	return list
+}
+
+// serves reports whether a tensor can be made into one vector an image, longer than an answer.
+func (m *Model) serves(tensor string) bool {
+	_, _, dim, err := Vector(m, tensor)
+	return err == nil && (dim == 0 || dim > answers)
 }
 
 // otherCount reports whether a size is certainly not the number of images in a batch.

@@ -6,7 +6,7 @@ import "slices"
 // can be followed. It is written not only into the input, but also into the targets of Reshape and Expand, the sizes
 // of Resize, the ends of Slice, and constants that are joined to every image:
 //
-//	Reshape [1,512]           → [-1,512]: the axis at which the images are in the rows of the input, which keep their order
+//	Reshape [1,512]           → [-1,512]: the elements keep their order, and so do the images among them
 //	Expand [1,1,768]          → the size 1, which keeps the input's
 //	Resize, sizes [1,C,H,W]   → [N,C,H,W] with N from the image input
 //	Concat of [1,1,768]       → expanded to [N,1,768] where the other inputs have N images

@@ -146,11 +146,12 @@ func (g *Graph) DataInputs() []*ValueInfo {
 	return list
 }
 
-// Parameters returns the number of values in all floating-point initializers: weights, not shapes.
+// Parameters returns the number of values in all floating-point constants, initializers and the values of Constant
+// nodes, and in the weights of quantised networks: weights, not shapes.
 func (g *Graph) Parameters() int64 {
 	var sum int64
-	for _, t := range g.Initializers {
-		if t.Type.Floating() {
+	for _, t := range g.Constants() {
+		if t.Type.Floating() || (t.Type == Int8 || t.Type == Uint8) && len(t.Dims) > 1 {
 			n, _ := t.Size()
 			sum += n
 		}

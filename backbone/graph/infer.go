@@ -138,7 +138,9 @@ func begin(m *Model) *inference {
 	}
 	stated := map[string]*ValueInfo{}
 	for _, v := range slices.Concat(g.ValueInfo, g.Outputs) {
-		stated[v.Name] = v
+		if stated[v.Name] == nil || v.Shape != nil {
+			stated[v.Name] = v
+		}
 	}
 	return &inference{facts: facts, stated: stated, opset: m.Opset(), left: allFollowed}
 }

@@ -58,8 +58,8 @@ func NewPrefix(rt *Runtime, frozen *graph.Model, outputs []string) (*Prefix, err
 	return p, nil
 }
 
-// perImage returns the sizes after the first axis of a tensor with one row per image, and their product. With one it may
-// state that it takes a single image.
+// perImage returns the sizes after the first axis of a tensor with one row per image, and their product. With one, the
+// tensor may state that it takes a single image.
 func perImage(facts map[string]*graph.ValueInfo, name string, one bool) ([]int64, int, error) {
 	v := facts[name]
 	if v == nil || v.Type != graph.Float32 || len(v.Shape) < 1 || v.Shape[0].Known() && !one {

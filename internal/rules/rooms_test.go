@@ -119,8 +119,11 @@ var rooms = []Room{
 		"backbone backbone/graph backbone/graph/gradient head internal/hint models/architecture"},
 	{"models/architecture", "builds untrained networks from a YAML description and a seed",
 		"backbone backbone/graph internal/document"},
+	{"run/trial", "runs a backbone on a few images before it is used",
+		"backbone backbone/graph backbone/ort features internal/hint models"},
 	{"run/extraction", "turns a list of images into a feature store",
-		"backbone backbone/ort cluster datasets/glyphs/names datasets/location features internal/hint models"},
+		"backbone backbone/ort cluster datasets/glyphs/names datasets/location features internal/hint models " +
+			"run/trial"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"datasets features filters internal/spread"},
@@ -161,12 +164,13 @@ var rooms = []Room{
 		"run/config run/folder train"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot run/extraction features filters/noiserate head internal/hint " +
-			"internal/lookup models run/comparison run/config train train/samples"},
+			"internal/lookup models run/trial run/comparison run/config train train/samples"},
 	{"run/fetching", "brings the files of backbones that are known by name",
-		"internal/fetch internal/hint models"},
+		"internal/fetch internal/hint models run/trial"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
 		"backbone backbone/live backbone/ort datasets/imageroot run/extraction features backbone/graph " +
-			"backbone/graph/gradient head internal/hint models models/architecture run/config run/folder train " +
+			"backbone/graph/gradient head internal/hint models models/architecture run/trial run/config " +
+			"run/folder train " +
 			"train/selective"},
 	{"run/inspect", "audits the labels of images, of a manifest by stored features, or of a run, and writes the " +
 		"mended manifest",
@@ -234,7 +238,7 @@ var rooms = []Room{
 	{"run/embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes " +
 		"and searches by them; exports a run",
 		"backbone backbone/ort cluster datasets datasets/imagelist datasets/imageroot run/extraction features " +
-			"backbone/graph head internal/hint internal/lookup internal/vectorfile models run/folder search " +
+			"head internal/hint internal/lookup internal/vectorfile models run/trial run/folder search " +
 			"search/pgvector search/qdrant search/vectordb"},
 
 	{"report/review", "serves the page on which people decide about suspects, takes their decisions from Label " +
@@ -314,6 +318,8 @@ var rooms = []Room{
 		""},
 	{"internal/testing/mattest", "writes MATLAB's files for tests",
 		"datasets/matfile"},
+	{"internal/testing/onnxtest", "writes ONNX files in forms that winnow reads and does not write",
+		""},
 	{"internal/testing/memory", "bounds in tests what a call allocates",
 		""},
 	{"internal/testing/million", "makes a million rows",

@@ -16,9 +16,9 @@ import (
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/models"
-	"winnow/models/trial"
 	"winnow/run/extraction"
 	"winnow/run/folder"
+	"winnow/run/trial"
 	"winnow/search"
 )
 

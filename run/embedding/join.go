@@ -7,9 +7,9 @@ import (
 	"winnow/datasets"
 	"winnow/internal/hint"
 	"winnow/models"
-	"winnow/models/trial"
 	"winnow/run/extraction"
 	"winnow/run/folder"
+	"winnow/run/trial"
 )
 
 // Model describes a run's backbone and head as one ONNX model, as winnow export --json prints it.

@@ -12,7 +12,7 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/models/trial"
+	"winnow/run/trial"
 	"winnow/search"
 )
 

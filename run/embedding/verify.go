@@ -9,7 +9,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/head"
-	"winnow/models/trial"
+	"winnow/run/trial"
 )
 
 // verifiedBatch is how many pictures are run at once, so that few are in memory.

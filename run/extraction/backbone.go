@@ -9,7 +9,7 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
-	"winnow/models/trial"
+	"winnow/run/trial"
 )
 
 // BackboneOf finds the model that made a store: the one named, which must have its sha256, or any that has it. The

@@ -20,7 +20,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/regular"
 	"winnow/models"
-	"winnow/models/trial"
+	"winnow/run/trial"
 )
 
 // Extraction says which store to make. Backbone, images and settings have been found and checked.

@@ -15,7 +15,7 @@ import (
 	"winnow/internal/fetch"
 	"winnow/internal/hint"
 	"winnow/models"
-	"winnow/models/trial"
+	"winnow/run/trial"
 )
 
 // Options say where a backbone's file comes from, and where reports go.

@@ -19,9 +19,9 @@ import (
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/models"
-	"winnow/models/trial"
 	"winnow/run/config"
 	"winnow/run/extraction"
+	"winnow/run/trial"
 )
 
 // OwnFeatures is the name of the store that a run makes in its folder if it is given none.

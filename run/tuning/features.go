@@ -17,8 +17,8 @@ import (
 	"winnow/head"
 	"winnow/internal/atomicfile"
 	"winnow/models"
-	"winnow/models/trial"
 	"winnow/run/folder"
+	"winnow/run/trial"
 )
 
 // current returns the network with its present weights and statistics, cut to its feature.

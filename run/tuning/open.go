@@ -12,9 +12,9 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
-	"winnow/models/trial"
 	"winnow/run/config"
 	"winnow/run/extraction"
+	"winnow/run/trial"
 )
 
 // Open opens the backbone and the images that a configuration names, and checks everything that can be checked before a

@@ -10,8 +10,8 @@ import (
 	"winnow/backbone/live"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/models/trial"
 	"winnow/run/config"
+	"winnow/run/trial"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/internal/hint"
 	"winnow/models"
-	"winnow/models/trial"
 	"winnow/run/fetching"
+	"winnow/run/trial"
 )
 
 // Command is winnow models.

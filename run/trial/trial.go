@@ -97,7 +97,8 @@ func check(b *models.Backbone, p *models.Prepared) (warning string, err error) {
 	}
 	for _, v := range z.Data {
 		if v-v != 0 {
-			return "", fmt.Errorf("models: %s: its features of random pictures hold %v, expected finite numbers", b.File, v)
+			return "", fmt.Errorf("models: %s: its features of random pictures hold %v, expected finite numbers",
+				b.File, v)
 		}
 	}
 	return "", nil
@@ -106,13 +107,14 @@ func check(b *models.Backbone, p *models.Prepared) (warning string, err error) {
 // Refused explains an error of the runtime.
 func Refused(b *models.Backbone, err error) error {
 	return hint.With(fmt.Errorf("models: %s: ONNX Runtime does not run it: %w", b.File, err),
-		"winnow models show FILE lists other tensors for --output; a network made for other images needs their --size; "+
-			"operators that this ONNX Runtime lacks need another export")
+		"winnow models show FILE lists other tensors that could be the feature, and the size of its images; operators "+
+			"that this ONNX Runtime lacks need another export")
 }
 
 // Input describes the images that a prepared network takes.
 func Input(p *models.Prepared, pre backbone.Preprocessing) ort.NetworkInput {
-	return ort.NetworkInput{Name: p.Input, Channels: pre.Planes(), Height: pre.High(), Width: pre.Crop, Folder: p.Folder}
+	return ort.NetworkInput{Name: p.Input, Channels: pre.Planes(), Height: pre.High(), Width: pre.Crop,
+		Folder: p.Folder}
 }
 
 // look runs a network to learn the shape of its feature tensor, and prepares it again.

@@ -1,0 +1,431 @@
+package trial
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/backbone"
+	"winnow/backbone/graph"
+	"winnow/backbone/graph/gradient"
+	"winnow/backbone/ort"
+	"winnow/features"
+	"winnow/internal/testing/orttest"
+	"winnow/models"
+)
+
+// unit prepares pictures of high × wide as numbers from 0 to 1.
+func unit(high, wide int) backbone.Preprocessing {
+	p := backbone.Preprocessing{Resize: wide, Exact: true, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
+		Std: [3]float32{1, 1, 1}}
+	return p.WithSize(wide, high)
+}
+
+// net builds networks as exporters write them. With free, it takes any number of images, and shapes are computed as the
+// network runs; otherwise the number 1 stands wherever an exporter leaves it.
+type net struct {
+	*graph.Builder
+	free bool
+	x    string
+	rng  *rand.Rand
+}
+
+func newNet(free bool, high, wide int64) *net {
+	n := &net{Builder: graph.NewBuilder("net", 17), free: free, rng: rand.New(rand.NewPCG(1, 2))}
+	batch := graph.Fixed(1)
+	if free {
+		batch = graph.Free("N")
+	}
+	n.x = n.Input("x", graph.Float32, graph.Shape{batch, graph.Fixed(3), graph.Fixed(high), graph.Fixed(wide)})
+	return n
+}
+
+func (n *net) weight(dims ...int64) string {
+	size := int64(1)
+	for _, d := range dims {
+		size *= d
+	}
+	values := make([]float32, size)
+	for i := range values {
+		values[i] = float32(n.rng.NormFloat64()) * 0.3
+	}
+	return n.Constant(graph.NewTensor("w", values, dims...))
+}
+
+func (n *net) ints(v ...int64) string { return n.Constant(graph.NewTensor("i", v, int64(len(v)))) }
+
+// shape is a list of sizes, of which -1 is the number of images.
+func (n *net) shape(sizes ...int64) string {
+	list := make([]int64, len(sizes))
+	var parts []string
+	for i, s := range sizes {
+		if s < 0 {
+			list[i] = 1
+			count := n.Node("Gather", []string{n.Node("Shape", []string{n.x}), n.ints(0)})
+			parts = append(parts, count)
+			continue
+		}
+		list[i] = s
+		parts = append(parts, n.ints(s))
+	}
+	if !n.free {
+		return n.ints(list...)
+	}
+	return n.Node("Concat", parts, graph.Int("axis", 0))
+}
+
+func (n *net) reshape(x string, sizes ...int64) string {
+	return n.Node("Reshape", []string{x, n.shape(sizes...)})
+}
+
+func (n *net) transpose(x string, perm ...int64) string {
+	return n.Node("Transpose", []string{x}, graph.Ints("perm", perm...))
+}
+
+// dense multiplies the last axis.
+func (n *net) dense(x string, in, out int64) string {
+	return n.Node("Add", []string{n.Node("MatMul", []string{x, n.weight(in, out)}), n.weight(out)})
+}
+
+func (n *net) conv(x string, out, in, k, stride int64) string {
+	return n.Node("Conv", []string{x, n.weight(out, in, k, k)}, graph.Ints("strides", stride, stride))
+}
+
+// end makes the features, of which a classifier follows.
+func (n *net) end(x string, dim int64) *graph.Model {
+	features := n.Node("Tanh", []string{x})
+	n.Output(n.NodeTo("logits", "Gemm", []string{features, n.weight(dim, 5)}))
+	return n.Model()
+}
+
+const tokens, width, heads = 5, 8, 2 // of the transformers below, on pictures of 8×8
+
+// embed cuts the picture into four patches behind a class token.
+func (n *net) embed() string {
+	patches := n.reshape(n.conv(n.x, width, 3, 4, 4), -1, width, tokens-1)
+	class := n.Node("Expand", []string{n.weight(1, 1, width), n.shape(-1, 1, width)})
+	all := n.Node("Concat", []string{class, n.transpose(patches, 0, 2, 1)}, graph.Int("axis", 1))
+	return n.Node("Add", []string{all, n.weight(1, tokens, width)})
+}
+
+var networks = []struct {
+	name string
+	make func(n *net) *graph.Model
+	free bool // it can be freed
+}{
+	{"flattened", func(n *net) *graph.Model {
+		return n.end(n.reshape(n.conv(n.x, 6, 3, 4, 4), -1, 24), 24)
+	}, true},
+	{"transformer", func(n *net) *graph.Model {
+		x := n.embed()
+		part := func(perm ...int64) string {
+			return n.transpose(n.reshape(n.dense(x, width, width), -1, tokens, heads, width/heads), perm...)
+		}
+		scores := n.Node("Softmax", []string{n.Node("MatMul", []string{part(0, 2, 1, 3), part(0, 2, 3, 1)})},
+			graph.Int("axis", -1))
+		mixed := n.transpose(n.Node("MatMul", []string{scores, part(0, 2, 1, 3)}), 0, 2, 1, 3)
+		x = n.Node("Add", []string{x, n.dense(n.reshape(mixed, -1, tokens, width), width, width)})
+		return n.end(n.Node("Gather", []string{x, n.Constant(graph.NewTensor("c", []int64{0}))},
+			graph.Int("axis", 1)), width)
+	}, true},
+	{"images in the middle", func(n *net) *graph.Model { // as torch's MultiheadAttention: [T,N,C], heads in the batch
+		x := n.transpose(n.embed(), 1, 0, 2)
+		part := func(perm ...int64) string {
+			y := n.dense(x, width, width)
+			if n.free { // N·heads
+				y = n.Node("Reshape", []string{y, n.ints(tokens, -1, width/heads)})
+			} else {
+				y = n.Node("Reshape", []string{y, n.ints(tokens, heads, width/heads)})
+			}
+			return n.transpose(y, perm...)
+		}
+		scores := n.Node("Softmax", []string{n.Node("MatMul", []string{part(1, 0, 2), part(1, 2, 0)})},
+			graph.Int("axis", -1))
+		mixed := n.transpose(n.Node("MatMul", []string{scores, part(1, 0, 2)}), 1, 0, 2)
+		rows := int64(tokens)
+		if n.free {
+			rows = -1
+		}
+		y := n.Node("Gemm", []string{n.Node("Reshape", []string{mixed, n.ints(rows, width)}), n.weight(width, width)})
+		x = n.Node("Add", []string{x, n.reshape(y, tokens, -1, width)})
+		return n.end(n.Node("Gather", []string{x, n.Constant(graph.NewTensor("c", []int64{0}))},
+			graph.Int("axis", 0)), width)
+	}, true},
+	{"windows", func(n *net) *graph.Model { // as Swin: windows go into the batch and back
+		y := n.transpose(n.conv(n.x, 6, 3, 2, 2), 0, 2, 3, 1)
+		y = n.transpose(n.reshape(y, -1, 2, 2, 2, 2, 6), 0, 1, 3, 2, 4, 5)
+		if n.free {
+			y = n.Node("Reshape", []string{y, n.ints(-1, 4, 6)})
+		} else {
+			y = n.Node("Reshape", []string{y, n.ints(4, 4, 6)})
+		}
+		y = n.Node("Softmax", []string{n.dense(y, 6, 6)}, graph.Int("axis", 1))
+		y = n.reshape(y, -1, 2, 2, 2, 2, 6)
+		return n.end(n.Node("ReduceMean", []string{y}, graph.Ints("axes", 1, 2, 3, 4), graph.Int("keepdims", 0)), 6)
+	}, true},
+	{"resized, sliced, expanded", func(n *net) *graph.Model {
+		y := n.conv(n.x, 6, 3, 4, 4)
+		y = n.Node("Resize", []string{y, "", "", n.shape(-1, 6, 4, 4)}, graph.String("mode", "nearest"))
+		end := int64(1)
+		if n.free {
+			end = 1 << 40
+		}
+		y = n.Node("Slice", []string{y, n.ints(0, 1), n.ints(end, 4), n.ints(0, 2)})
+		y = n.Node("Expand", []string{y, n.shape(-1, 6, 3, 4)})
+		shuffled := n.transpose(n.reshape(y, -1, 2, 3, 3, 4), 0, 2, 1, 3, 4)
+		return n.end(n.Node("ReduceMean", []string{n.reshape(shuffled, -1, 6, 3, 4)}, graph.Ints("axes", 2, 3),
+			graph.Int("keepdims", 0)), 6)
+	}, true},
+	{"the batch is dropped and made again", func(n *net) *graph.Model {
+		y := n.reshape(n.conv(n.x, 6, 3, 4, 4), -1, 24)
+		if n.free {
+			return n.end(y, 24)
+		}
+		first := n.Node("Gather", []string{y, n.Constant(graph.NewTensor("c", []int64{0}))}, graph.Int("axis", 0))
+		return n.end(n.Node("Unsqueeze", []string{first, n.ints(0)}), 24)
+	}, false},
+	{"images are mixed", func(n *net) *graph.Model { // the shapes look free, the numbers are not
+		y := n.reshape(n.conv(n.x, 6, 3, 4, 4), -1, 24)
+		if n.free {
+			return n.end(n.Node("Add", []string{y, y}), 24)
+		}
+		mean := n.Node("ReduceMean", []string{y}, graph.Ints("axes", 0), graph.Int("keepdims", 1))
+		return n.end(n.Node("Add", []string{y, mean}), 24)
+	}, false},
+}
+
+func fileOf(m *graph.Model, p backbone.Preprocessing) *models.Backbone {
+	data := m.Marshal()
+	return &models.Backbone{Data: data, Entry: models.Entry{Name: "net", File: "net.onnx", Preprocessing: p,
+		SHA256: models.Sum(data)}}
+}
+
+// vectors runs a prepared network on n pictures at once.
+func vectors(t *testing.T, p *models.Prepared, pre backbone.Preprocessing, n int) blas32.General {
+	t.Helper()
+	run, err := ort.NewNetwork(orttest.Runtime(t), p.Model, p.Tensor, Input(p, pre))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	z := features.NewMatrix(n, run.Dim())
+	if err := run.Infer(z, pictures(pre, n), n); err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
+func near(t *testing.T, what string, found, want []float32, limit float64) {
+	t.Helper()
+	if d := difference(found, want); !(d <= limit) {
+		t.Errorf("%s: differs by %.3g: found %v, expected %v", what, d, found[:min(4, len(found))],
+			want[:min(4, len(want))])
+	}
+}
+
+// A network with a batch of one gives the vectors of the same network exported with a free batch: at once where it can
+// be freed, else image by image. So do its gradients: of three images at once, or added up.
+func TestFixedBatch(t *testing.T) {
+	rt, pre := orttest.Runtime(t), unit(8, 8)
+	for _, c := range networks {
+		t.Run(c.name, func(t *testing.T) {
+			p, err := Prepare(fileOf(c.make(newNet(false, 8, 8)), pre), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			twin, err := Prepare(fileOf(c.make(newNet(true, 8, 8)), pre), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if freed := p.Batch == 0; freed != c.free || twin.Fixed != nil || !freed && len(p.Warnings) != 1 {
+				t.Fatalf("batch %d, warnings %q, expected freed: %v", p.Batch, p.Warnings, c.free)
+			}
+			near(t, "vectors", vectors(t, p, pre, 3).Data, vectors(t, twin, pre, 3).Data, 1e-5)
+			if strings.HasPrefix(c.name, "resized") {
+				return // Resize cannot be trained through
+			}
+			want, got := gradients(t, rt, twin.Model, twin.Tensor, pre, 3), gradients(t, rt, p.Model, p.Tensor, pre,
+				max(3*(1-p.Batch), 1))
+			if len(want) == 0 || len(got) != len(want) {
+				t.Fatalf("%d weights, expected %d", len(got), len(want))
+			}
+			for i := range want {
+				near(t, fmt.Sprintf("gradient %d", i), got[i], want[i], 1e-4)
+			}
+		})
+	}
+}
+
+// gradients returns those of all weights of Σ z², summed over three images, so many at once.
+func gradients(t *testing.T, rt *ort.Runtime, model []byte, output string, pre backbone.Preprocessing,
+	at int) (list [][]float32) {
+	t.Helper()
+	m, err := graph.Read(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights, err := gradient.Choose(m, output, "all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := gradient.Differentiate(m, gradient.Options{Output: output, Weights: weights})
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, err := ort.NewLive(rt, d, ort.LiveOptions{Model: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer live.Close()
+	pixels := pictures(pre, 3)
+	for from := 0; from < 3; from += at {
+		z := features.NewMatrix(at, live.Dim())
+		part := pixels[from*pre.Size() : (from+at)*pre.Size()]
+		if err := live.Forward(z, [][]float32{part}, at, true); err != nil {
+			t.Fatal(err)
+		}
+		for i := range z.Data {
+			z.Data[i] *= 2
+		}
+		if err := live.Backward(z, from > 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range live.Params() {
+		list = append(list, p.Grad)
+	}
+	return list
+}
+
+// A network of float16, at its ends or inside, gives the vectors of the same network in float32, and is lifted to it.
+func TestHalf(t *testing.T) {
+	pre := unit(8, 8)
+	whole := networks[1].make(newNet(true, 8, 8))
+	want, err := Prepare(fileOf(whole, pre), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expected := vectors(t, want, pre, 3)
+	for _, ends := range []bool{false, true} {
+		b := fileOf(halved(t, whole, ends), pre)
+		p, err := Add(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !p.Half {
+			t.Error("float16 is not seen")
+		}
+		near(t, "float16", vectors(t, p, pre, 3).Data, expected.Data, 5e-3)
+		m, err := graph.Read(p.Model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lifted, err := graph.Lift(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := lifted.Check(); err != nil || graph.Half(lifted) || !graph.Half(m) {
+			t.Fatalf("lifted: %v, half %v", err, graph.Half(lifted))
+		}
+		p.Model = lifted.Marshal()
+		near(t, "lifted", vectors(t, p, pre, 3).Data, expected.Data, 2e-3) // the weights were rounded
+		for _, g := range gradients(t, orttest.Runtime(t), p.Model, p.Tensor, pre, 3) {
+			for _, v := range g {
+				if v-v != 0 {
+					t.Fatalf("gradient %v", v)
+				}
+			}
+		}
+	}
+}
+
+// halved returns the network with its weights and sums in float16, between casts, or with ends of float16 too.
+func halved(t *testing.T, m *graph.Model, ends bool) *graph.Model {
+	t.Helper()
+	c := graph.Extend(m).Model()
+	g := c.Graph
+	for i, w := range g.Initializers {
+		if w.Type == graph.Float32 {
+			g.Initializers[i] = half(t, w)
+		}
+	}
+	g.Outputs = nil
+	in := *g.Inputs[0]
+	if ends {
+		in.Type = graph.Float16
+		g.Inputs[0] = &in
+		b := graph.Extend(c)
+		b.SetOutputs("logits")
+		return b.Model()
+	}
+	nodes := g.Nodes
+	g.Nodes, in.Name = nil, "pixels"
+	g.Inputs[0] = &in
+	b := graph.Extend(c)
+	b.NodeTo("x", "Cast", []string{"pixels"}, graph.Int("to", int64(graph.Float16)))
+	for _, n := range nodes {
+		b.Add(n)
+	}
+	b.Output(b.NodeTo("answer", "Cast", []string{"logits"}, graph.Int("to", int64(graph.Float32))))
+	return b.Model()
+}
+
+// half rounds a tensor to float16, written as exporters do: the bits as integers.
+func half(t *testing.T, w *graph.Tensor) *graph.Tensor {
+	t.Helper()
+	values, err := w.Float32s()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bits := make([]uint8, 0, 2*len(values))
+	for _, v := range values {
+		h := uint16(0)
+		if f := math.Abs(float64(v)); f > 1e-4 { // normal numbers; smaller ones become 0
+			fraction, exponent := math.Frexp(f)
+			h = uint16(exponent+14)<<10 + uint16(math.RoundToEven((2*fraction-1)*1024))
+			if v < 0 {
+				h |= 0x8000
+			}
+		}
+		bits = append(bits, uint8(h), uint8(h>>8))
+	}
+	// a tensor of bytes, retyped
+	c := graph.NewTensor(w.Name, bits, int64(len(bits)))
+	c.Type, c.Dims = graph.Float16, w.Dims
+	return c
+}
+
+// A network that ONNX Runtime does not run is not recorded, and the reason is given.
+func TestAddRefuses(t *testing.T) {
+	orttest.Runtime(t)
+	n := newNet(true, 8, 8)
+	y := n.reshape(n.conv(n.x, 6, 3, 4, 4), -1, 24)
+	n.Import("com.example", 1)
+	n.Builder.Add(&graph.Node{Op: "Unknown", Domain: "com.example", Inputs: []string{y}, Outputs: []string{"features"}})
+	n.Output("features")
+	_, err := Add(fileOf(n.Model(), unit(8, 8)))
+	if err == nil || !strings.Contains(err.Error(), "net.onnx: ONNX Runtime does not run it: ") {
+		t.Errorf("found %v", err)
+	}
+}
+
+// The shape of maps behind an operator that inference has no rule for is looked at, and they are averaged.
+func TestLook(t *testing.T) {
+	pre := unit(8, 8)
+	orttest.Runtime(t)
+	n := newNet(true, 8, 8)
+	y := n.conv(n.x, 24, 3, 4, 4)
+	n.Output(n.NodeTo("features", "Relu", []string{n.Node("DepthToSpace", []string{y}, graph.Int("blocksize", 2))}))
+	p, err := Prepare(fileOf(n.Model(), pre), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Dim != 6 {
+		t.Errorf("%d numbers, expected 6", p.Dim)
+	}
+	vectors(t, p, pre, 3)
+}
