@@ -87,8 +87,8 @@ func (t *listing) gatheredFiles() (b *boxFiles, err error) {
 				b = &boxFiles{annotations: g.annotations, left: map[Left]int{}}
 			}
 			if b.annotations != g.annotations {
-				return nil, fmt.Errorf("found %s in %s and %s in %s: two readings are possible: name one of the files, "+
-					"or move the other away", b.form, b.files[0].file, g.form, p)
+				return nil, fmt.Errorf("found %s in %s and %s in %s: two readings are possible: name one of the "+
+					"files, or move the other away", b.form, b.files[0].file, g.form, p)
 			}
 			split, _ := ParseSplit(strings.TrimSuffix(path.Base(p), path.Ext(p)))
 			b.files = append(b.files, boxFile{file: p, split: split})

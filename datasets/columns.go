@@ -28,8 +28,8 @@ var ownNames = [...]string{pathColumn: "path", labelColumn: "label", splitColumn
 var usualNames = [...][]string{
 	pathColumn: {fileName, "filename", "filepath", "file_path", "filepaths", "image_path", "img_path", "image_file",
 		"image_name", "image_filename", "file", "image", "img", "image_id", "imageid"},
-	labelColumn: {"labels", "class", "class_name", "class_label", "category", "category_name", "label_name", "labelname",
-		"target", "class_id", "label_id", "category_id", "choice"},
+	labelColumn: {"labels", "class", "class_name", "class_label", "category", "category_name", "label_name",
+		"labelname", "target", "class_id", "label_id", "category_id", "choice"},
 }
 
 // fileName is Hugging Face's path column.
