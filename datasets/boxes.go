@@ -39,6 +39,11 @@ func formOfHead(head []byte) (*annotations, Format) {
 
 // boxes reads the labelled boxes of a folder, or returns nil if there are none.
 func (t *listing) boxes(ctx context.Context, at, name string, opts ReadOptions) (*Dataset, error) {
+	if len(t.images) == 0 {
+		if err := t.foreignFolder(); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	b, err := t.boxFilesAt(at)
 	if err != nil {
 		return nil, err
