@@ -88,6 +88,29 @@ func TestGathered(t *testing.T) {
 			[]string{"1.png 10,20,40,40 a train", "1.png 100,40,10,20 c train", "1.png 1,2,30,38 e train",
 				"2.png e train", "left 1 boxes outside their picture", "left 1 shapes without a label",
 				"left 1 pictures with several labels of the whole"}},
+		"FiftyOne's labels": {"labels.json", `{"classes": ["a", "c", "e"], "labels": { "1": 0, "2":1 ,` + "\n" +
+			`"3": 2, "4": null}}` + "\n", `{"classes": ["a", "c", "e"], "labels": { "1": 1, "2":1, "4": null}}` + "\n",
+			map[string]string{"labels.json": "data/"},
+			[]string{"1.png a train", "2.png c train", "3.png e train", "4.png  train"}},
+		"FiftyOne's names": {"labels.json", `{"classes": null, "labels": {"\u0031": {"label": "a", "confidence": 0.5}, ` +
+			`"2": "c","3":"e"}}`, `{"classes": null, "labels": {"\u0031": {"label": "c", "confidence": 0.5}, "2": "c"}}`,
+			map[string]string{"labels.json": "data/"}, []string{"1.png a train", "2.png c train", "3.png e train"}},
+		"FiftyOne's samples": {"samples.json", `{"samples": [{"filepath": "data/1.png", "tags": ["x", "val"],
+"ground_truth": {"_cls": "Classification", "label": "a"}, "predictions": {"_cls": "Classification", "label": "z"}},
+{"filepath": "data/2.png", "ground_truth": {"label": "c", "_cls": "Classification"}},{"filepath": "data/3.png",
+"ground_truth": {"_cls": "Classification", "label": "e"}}, {"filepath": "data/4.png", "ground_truth": null}]}`,
+			`{"samples": [{"filepath": "data/1.png", "tags": ["x", "val"],
+"ground_truth": {"_cls": "Classification", "label": "c"}, "predictions": {"_cls": "Classification", "label": "z"}},
+{"filepath": "data/2.png", "ground_truth": {"label": "c", "_cls": "Classification"}}, {"filepath": "data/4.png", ` +
+				`"ground_truth": null}]}`, map[string]string{"samples.json": "data/"},
+			[]string{"1.png a validation", "2.png c train", "3.png e train", "left 1 shapes without a label"}},
+		"FiftyOne's boxes": {"samples.json", `{"samples": [{"filepath": "data/1.png", "metadata": null, "boxes": {"_cls":
+"Detections", "detections": [{"_cls": "Detection", "label": "a", "bounding_box": [0.05, 0.2, 0.2, 0.4]},
+{"label": "c", "bounding_box": [0, 0, 1, 1]}, {"label": "e", "bounding_box": [0.5, 0.5, 0.5, 0.5]}]}}]}`,
+			`{"samples": [{"filepath": "data/1.png", "metadata": null, "boxes": {"_cls":
+"Detections", "detections": [{"_cls": "Detection", "label": "c", "bounding_box": [0.05, 0.2, 0.2, 0.4]},
+{"label": "c", "bounding_box": [0, 0, 1, 1]}]}}]}`, map[string]string{"samples.json": "data/"},
+			[]string{"1.png 10,20,40,40 a train", "1.png 0,0,200,100 c train", "1.png 100,50,100,50 e train"}},
 	} {
 		for at, below := range c.in {
 			files := map[string]string{at: c.text}
@@ -187,6 +210,9 @@ func TestGatheredErrors(t *testing.T) {
 func FuzzGathered(f *testing.F) {
 	f.Add([]byte(cvatText))
 	f.Add([]byte(datumaroText))
+	f.Add([]byte(`{"classes": ["a"], "labels": {"1": 0, "2": null, "3": {"label": "b"}}}`))
+	f.Add([]byte(`{"samples": [{"filepath": "1", "f": {"_cls": "Classification", "label": "a"}}, {"filepath": "2",
+		"f": {"_cls": "Detections", "detections": [{"label": "b", "bounding_box": [0, 0, 1, 1]}]}}]}`))
 	f.Add([]byte("\ufeff<annotations><image name='a'><tag label=''/><box label=\"b\"/></image></annotations>"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := ReadManifest(bytes.NewReader(data), "m", ReadOptions{})

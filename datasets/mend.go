@@ -135,6 +135,7 @@ type mender struct {
 	seen      boxReader // counts the boxes of each picture
 	table     reading   // where a table is
 	boxes     *boxColumns
+	kept, cut int // marks of a JSON list that stayed and were left out
 	did       Mended
 }
 
