@@ -60,8 +60,9 @@ func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
 	return r, nil
 }
 
-// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, or if pictures without class
-// folders have files of boxes beside them (YOLO, Pascal VOC, LabelMe), it reads the boxes. If it holds metadata.csv,
+// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, if a file describes the pictures
+// (CVAT, Datumaro, FiftyOne, tables with boxes), or if pictures without class folders have files of boxes beside them
+// (YOLO, Pascal VOC, LabelMe), it reads the boxes. If it holds metadata.csv,
 // .jsonl or .parquet with a column file_name, it reads what that lists, as Hugging Face's imagefolder does; with
 // _annotations.coco.json, as Roboflow writes it, those boxes. If folders are named after splits (train, val, test, …),
 // the class folders are one level below. Folders that wrap all images, such as images/, are entered. Reading says what
