@@ -52,7 +52,8 @@ func (o reading) boxColumns(header []string, at places) (*boxColumns, error) {
 	columns := func(names []string) (list []int) {
 		for _, name := range names {
 			i := find(header, name)
-			if i < 0 || slices.Contains(at[:], i) || slices.Contains(list, i) || slices.Contains(b.at[:], i) && b.corners {
+			if i < 0 || slices.Contains(at[:], i) || slices.Contains(list, i) ||
+				b.corners && slices.Contains(b.at[:], i) {
 				return nil
 			}
 			list = append(list, i)

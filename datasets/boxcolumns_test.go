@@ -38,7 +38,8 @@ func TestBoxColumns(t *testing.T) {
 			[]string{"validation/1.png 10,20,40,40 Tench ?", "validation/2.png 20,10,20,10 Horn ?",
 				"validation/2.png 0,0,200,100 /m/c ?", "left 1 rows named and not there"}},
 		"shares, with the picture's sides": {map[string]string{"1.png": "", "2.png": ""}, "m.tsv",
-			[]string{"image\tclass\tx1\ty1\tx2\ty2", "1.png\ta\t.05\t.2\t.25\t.6", "2.png\tb\t0\t0\t1\t1", "1.png\ta\t.5\t.5\t1\t1"},
+			[]string{"image\tclass\tx1\ty1\tx2\ty2", "1.png\ta\t.05\t.2\t.25\t.6", "2.png\tb\t0\t0\t1\t1",
+				"1.png\ta\t.5\t.5\t1\t1"},
 			[]string{"1.png 10,20,40,40 a train", "2.png 0,0,200,100 b train", "1.png 100,50,100,50 a train"}},
 	} {
 		text := strings.Join(c.rows, "\n") + "\n"

@@ -9,12 +9,10 @@ import (
 	"io/fs"
 	"path"
 	"strings"
-
-	"winnow/datasets/location"
 )
 
 // boxForms are the forms of files of boxes, and of labels of whole pictures, in folders.
-var boxForms = []*annotations{&yolo, &voc, &labelMe, &cvat, &datumaro}
+var boxForms = []*annotations{&yolo, &voc, &labelMe, &cvat, &datumaro, &fiftyOne}
 
 // gathered are forms in which one file describes many pictures.
 var gathered = []struct {
@@ -25,6 +23,7 @@ var gathered = []struct {
 }{
 	{&cvat, CVAT, ".xml", func(head []byte) bool { return rootElement(head) == "annotations" }},
 	{&datumaro, Datumaro, ".json", isDatumaro},
+	{&fiftyOne, FiftyOne, ".json", isFiftyOne},
 }
 
 // formOfHead returns the form of a file with this beginning that describes many pictures, nil if it has none.
@@ -87,8 +86,8 @@ func (t *listing) gatheredFiles() (b *boxFiles, err error) {
 				b = &boxFiles{annotations: g.annotations, left: map[Left]int{}}
 			}
 			if b.annotations != g.annotations {
-				return nil, fmt.Errorf("found %s in %s and %s in %s: two readings are possible: name one of the files, "+
-					"or move the other away", b.form, b.files[0].file, g.form, p)
+				return nil, fmt.Errorf("found %s in %s and %s in %s: two readings are possible: name one of the "+
+					"files, or move the other away", b.form, b.files[0].file, g.form, p)
 			}
 			split, _ := ParseSplit(strings.TrimSuffix(path.Base(p), path.Ext(p)))
 			b.files = append(b.files, boxFile{file: p, split: split})
@@ -100,6 +99,9 @@ func (t *listing) gatheredFiles() (b *boxFiles, err error) {
 	return b, nil
 }
 
+// headSize is how many bytes show a form.
+const headSize = 1 << 12
+
 // headOf returns the beginning of a file.
 func headOf(fsys fs.FS, p string) ([]byte, error) {
 	f, err := fsys.Open(p)
@@ -107,7 +109,7 @@ func headOf(fsys fs.FS, p string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, 1<<12))
+	return io.ReadAll(io.LimitReader(f, headSize))
 }
 
 // finder returns a function that finds the picture that a file of annotations names: below its own folder or a folder
@@ -165,6 +167,11 @@ func (t *listing) finder() func(f boxFile, named string) (string, bool) {
 func readGathered(in io.Reader, name string, a *annotations, opts reading) (*Dataset, error) {
 	r := &boxReader{opts: opts, left: map[Left]int{}, resolve: opts.beside()}
 	r.opts.StripPrefix = "" // resolve strips it
+	if !opts.from.IsZero() && !opts.from.IsPipe() && !opts.from.IsRemote() {
+		if dir, err := opts.from.Parent().Dir(context.Background()); err == nil {
+			r.size = (&listing{fsys: dir}).size
+		}
+	}
 	about := &subject{}
 	t, err := newTape(in, nil)
 	if err == nil {
@@ -185,25 +192,27 @@ func readGathered(in io.Reader, name string, a *annotations, opts reading) (*Dat
 	return d, nil
 }
 
-// beside returns a function that makes paths of the names in a file of annotations: as they are or, if the first
-// picture is not there, below the folder beside the file that holds it.
+// beside returns a function that makes paths of the names in a file of annotations: those of the
+// pictures in the file's folder or in one of pictures there or, from the first that is not there on, as they are.
 func (o reading) beside() func(named string) (string, bool) {
-	prefix, known := "", o.from == location.Source{} || o.from.IsPipe() || o.from.IsRemote()
+	var find func(named string) (string, bool)
+	if !o.from.IsZero() && !o.from.IsPipe() && !o.from.IsRemote() {
+		if dir, err := o.from.Parent().Dir(context.Background()); err == nil {
+			find = findBeside(dir, strings.TrimSuffix(o.from.Base(), o.from.Ext()))
+		}
+	}
 	return func(named string) (string, bool) {
 		p, err := cleanPath(named, o.StripPrefix)
 		if err != nil {
 			return named, true // the row's check reports it
 		}
-		if !known {
-			known = true
-			for _, dir := range []string{"", "images", "data"} {
-				if _, err := o.from.Parent().Join(path.Join(dir, p)).Stat(context.Background()); err == nil {
-					prefix = dir
-					break
-				}
+		if find != nil {
+			if file, ok := find(p); ok {
+				return file, true
 			}
+			find = nil // the pictures are elsewhere: their root is named
 		}
-		return path.Join(prefix, p), true
+		return p, true
 	}
 }
 
@@ -225,6 +234,11 @@ func (m *mender) gathered(in *bufio.Reader, a *annotations) error {
 
 // samePicture reports whether a name of a file of annotations may be that of a picture's path.
 func samePicture(named, file string) bool {
-	named = strings.ReplaceAll(named, `\`, "/")
-	return named == file || strings.HasSuffix(named, "/"+file) || strings.HasSuffix(file, "/"+path.Clean(named))
+	named = path.Clean(strings.ReplaceAll(named, `\`, "/"))
+	for _, p := range []string{file, strings.TrimSuffix(file, path.Ext(file))} { // named without an ending
+		if named == p || strings.HasSuffix(named, "/"+p) || strings.HasSuffix(p, "/"+named) {
+			return true
+		}
+	}
+	return false
 }

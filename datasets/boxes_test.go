@@ -35,13 +35,16 @@ const cvatText = `<?xml version="1.0" encoding="utf-8"?>
 </annotations>
 `
 
-const datumaroText = `{"info": {}, "categories": {"label": {"labels": [{"name": "a"}, {"name": "c"}, {"name": "e"}]}}, "items": [
+const datumaroText = `{"info": {}, "categories": {"label": {"labels": [{"name": "a"}, {"name": "c"}, {"name": "e"}]}},
+"items": [
  {"id": "1", "annotations": [ {"id": 0, "type": "bbox", "label_id": 0, "bbox": [10, 20, 40, 40]},
   {"type": "polygon", "points": [100, 50, 110, 60, 105, 40], "label_id" : 1} , {"type": "bbox", "label_id": 2,
-  "bbox": [1, 2, 29.5, 38]}, {"type": "caption", "caption": "x"}, {"type": "bbox", "label_id": 1, "bbox": [900, 1, 3, 3]}],
+  "bbox": [1, 2, 29.5, 38]}, {"type": "caption", "caption": "x"},
+  {"type": "bbox", "label_id": 1, "bbox": [900, 1, 3, 3]}],
   "image": {"path": "1.png", "size": [100, 200]}},
  {"id": "2", "annotations": [{"type": "label", "label_id": 2}], "image": {"size": [100, 200]}},
- {"id": "3", "annotations": [{"type": "label", "label_id": 2}, {"type": "label", "label_id": 1}], "image": {"path": "3.png"}}
+ {"id": "3", "annotations": [{"type": "label", "label_id": 2}, {"type": "label", "label_id": 1}],
+  "image": {"path": "3.png"}}
 ]}`
 
 // described lists the samples and what was left out.
@@ -72,7 +75,8 @@ func TestGathered(t *testing.T) {
 	}{
 		"CVAT": {"annotations.xml", cvatText, strings.Replace(strings.Replace(cvatText, `<box label="a &amp; b"`,
 			`<box label="c&#34;d"`, 1), "\n    "+`<box xtl="1" ytl="2" xbr="30" ybr="40" label = "e"/>`, "", 1),
-			map[string]string{"annotations.xml": "", "images/annotations.xml": "images/", "x/annotations.xml": "images/"},
+			map[string]string{"annotations.xml": "", "images/annotations.xml": "images/",
+				"x/annotations.xml": "images/"},
 			[]string{"1.png 10,20,40,40 a & b train", `1.png 100,40,10,21 c"d train`, "1.png 1,2,29,38 e train",
 				"1.png 20,10,20,40 e train", "2.png e validation", "left 1 boxes outside their picture",
 				"left 1 shapes that are points, lines or cuboids", "left 1 pictures with several labels of the whole",
@@ -81,9 +85,32 @@ func TestGathered(t *testing.T) {
 			`"label_id": 1`, 1), ` , {"type": "bbox", "label_id": 2,
   "bbox": [1, 2, 29.5, 38]}`, "", 1),
 			map[string]string{"default.json": "", "annotations/default.json": "images/default/"},
-			[]string{"1.png 10,20,40,40 a train", "1.png 100,40,10,20 c train", "1.png 1,2,30,38 e train", "2.png e train",
-				"left 1 boxes outside their picture", "left 1 shapes without a label",
+			[]string{"1.png 10,20,40,40 a train", "1.png 100,40,10,20 c train", "1.png 1,2,30,38 e train",
+				"2.png e train", "left 1 boxes outside their picture", "left 1 shapes without a label",
 				"left 1 pictures with several labels of the whole"}},
+		"FiftyOne's labels": {"labels.json", `{"classes": ["a", "c", "e"], "labels": { "1": 0, "2":1 ,` + "\n" +
+			`"3": 2, "4": null}}` + "\n", `{"classes": ["a", "c", "e"], "labels": { "1": 1, "2":1, "4": null}}` + "\n",
+			map[string]string{"labels.json": "data/"},
+			[]string{"1.png a train", "2.png c train", "3.png e train", "4.png  train"}},
+		"FiftyOne's names": {"labels.json", `{"classes": null, "labels": {"\u0031": {"label": "a", "confidence": 0.5}, ` +
+			`"2": "c","3":"e"}}`, `{"classes": null, "labels": {"\u0031": {"label": "c", "confidence": 0.5}, "2": "c"}}`,
+			map[string]string{"labels.json": "data/"}, []string{"1.png a train", "2.png c train", "3.png e train"}},
+		"FiftyOne's samples": {"samples.json", `{"samples": [{"filepath": "data/1.png", "tags": ["x", "val"],
+"ground_truth": {"_cls": "Classification", "label": "a"}, "predictions": {"_cls": "Classification", "label": "z"}},
+{"filepath": "data/2.png", "ground_truth": {"label": "c", "_cls": "Classification"}},{"filepath": "data/3.png",
+"ground_truth": {"_cls": "Classification", "label": "e"}}, {"filepath": "data/4.png", "ground_truth": null}]}`,
+			`{"samples": [{"filepath": "data/1.png", "tags": ["x", "val"],
+"ground_truth": {"_cls": "Classification", "label": "c"}, "predictions": {"_cls": "Classification", "label": "z"}},
+{"filepath": "data/2.png", "ground_truth": {"label": "c", "_cls": "Classification"}}, {"filepath": "data/4.png", ` +
+				`"ground_truth": null}]}`, map[string]string{"samples.json": "data/"},
+			[]string{"1.png a validation", "2.png c train", "3.png e train", "left 1 shapes without a label"}},
+		"FiftyOne's boxes": {"samples.json", `{"samples": [{"filepath": "data/1.png", "metadata": null, "boxes": {"_cls":
+"Detections", "detections": [{"_cls": "Detection", "label": "a", "bounding_box": [0.05, 0.2, 0.2, 0.4]},
+{"label": "c", "bounding_box": [0, 0, 1, 1]}, {"label": "e", "bounding_box": [0.5, 0.5, 0.5, 0.5]}]}}]}`,
+			`{"samples": [{"filepath": "data/1.png", "metadata": null, "boxes": {"_cls":
+"Detections", "detections": [{"_cls": "Detection", "label": "c", "bounding_box": [0.05, 0.2, 0.2, 0.4]},
+{"label": "c", "bounding_box": [0, 0, 1, 1]}]}}]}`, map[string]string{"samples.json": "data/"},
+			[]string{"1.png 10,20,40,40 a train", "1.png 0,0,200,100 c train", "1.png 100,50,100,50 e train"}},
 	} {
 		for at, below := range c.in {
 			files := map[string]string{at: c.text}
@@ -154,19 +181,23 @@ func sortedLefts(got, want []string) []string {
 
 // Damaged and unreadable files are refused in a line that says where.
 func TestGatheredErrors(t *testing.T) {
-	for want, text := range map[string]string{
-		`m: image "1.png": object 1, box: xtl: found "x"`:                                         strings.Replace(cvatText, `xtl="10.00"`, `xtl="x"`, 1),
-		`m: image "1.png": object 2, polygon: found no label`:                                     strings.Replace(cvatText, `label='c"d'`, ``, 1),
-		"m: is of CVAT for video":                                                                 `<annotations><track id="0" label="a"><box frame="0"/></track></annotations>`,
-		"m: XML syntax error on line":                                                             cvatText[:len(cvatText)/2],
-		"m: read as boxes of CVAT: found no box, expected at least one; 1 pictures without a box": `<annotations><image id="0" name="a"/></annotations>`,
-		"m: items[0]: annotations[0]: found the label_id 0, expected 0 to -1":                     strings.Replace(datumaroText, `{"name": "a"}, {"name": "c"}, {"name": "e"}`, "", 1),
-		"m: the file ends early":                                                                  datumaroText[:len(datumaroText)/2],
-		"m: items[0]: annotations[0]: bbox: found 3 numbers":                                      strings.Replace(datumaroText, "[10, 20, 40, 40]", "[10, 20, 40]", 1),
+	const empty = `<annotations><image id="0" name="a"/></annotations>`
+	video := `<annotations><track id="0" label="a"><box frame="0"/></track></annotations>`
+	nameless := strings.Replace(datumaroText, `{"name": "a"}, {"name": "c"}, {"name": "e"}`, "", 1)
+	three := strings.Replace(datumaroText, "[10, 20, 40, 40]", "[10, 20, 40]", 1)
+	for _, c := range [][2]string{
+		{`m: image "1.png": object 1, box: xtl: found "x"`, strings.Replace(cvatText, `xtl="10.00"`, `xtl="x"`, 1)},
+		{`m: image "1.png": object 2, polygon: found no label`, strings.Replace(cvatText, `label='c"d'`, ``, 1)},
+		{"m: is of CVAT for video", video},
+		{"m: XML syntax error on line", cvatText[:len(cvatText)/2]},
+		{"m: read as boxes of CVAT: found no box, expected at least one; 1 pictures without a box", empty},
+		{"m: items[0]: annotations[0]: found the label_id 0, expected 0 to -1", nameless},
+		{"m: the file ends early", datumaroText[:len(datumaroText)/2]},
+		{"m: items[0]: annotations[0]: bbox: found 3 numbers", three},
 	} {
-		if _, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{}); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected %q", err, want)
+		_, err := ReadManifest(strings.NewReader(c[1]), "m", ReadOptions{})
+		if err == nil || !strings.Contains(err.Error(), c[0]) {
+			t.Errorf("%v, expected %q", err, c[0])
 		}
 	}
 	both := fstest.MapFS{"a.xml": {Data: []byte(cvatText)}, "b.json": {Data: []byte(datumaroText)}, "1.png": {}}
@@ -179,6 +210,9 @@ func TestGatheredErrors(t *testing.T) {
 func FuzzGathered(f *testing.F) {
 	f.Add([]byte(cvatText))
 	f.Add([]byte(datumaroText))
+	f.Add([]byte(`{"classes": ["a"], "labels": {"1": 0, "2": null, "3": {"label": "b"}}}`))
+	f.Add([]byte(`{"samples": [{"filepath": "1", "f": {"_cls": "Classification", "label": "a"}}, {"filepath": "2",
+		"f": {"_cls": "Detections", "detections": [{"label": "b", "bounding_box": [0, 0, 1, 1]}]}}]}`))
 	f.Add([]byte("\ufeff<annotations><image name='a'><tag label=''/><box label=\"b\"/></image></annotations>"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := ReadManifest(bytes.NewReader(data), "m", ReadOptions{})

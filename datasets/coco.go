@@ -43,11 +43,13 @@ type cocoImage struct {
 }
 
 type cocoAnnotation struct {
-	ID       ident     `json:"id"`
-	Image    ident     `json:"image_id"`
-	Category ident     `json:"category_id"`
-	Box      []float64 `json:"bbox"` // x, y, width, height; if missing, the whole image
-	Crowd    ident     `json:"iscrowd"`
+	ID       ident      `json:"id"`
+	Image    ident      `json:"image_id"`
+	Category ident      `json:"category_id"`
+	Box      []float64  `json:"bbox"` // x, y, width, height; if missing, the whole image
+	Crowd    ident      `json:"iscrowd"`
+	Caption  *string    `json:"caption"`
+	Segments []struct{} `json:"segments_info"`
 }
 
 type cocoCategory struct {
@@ -110,7 +112,11 @@ func (opts reading) coco(r io.Reader, name string) ([]row, error) {
 			images[m.ID] = m
 		case cocoAnnotations:
 			var a cocoAnnotation
-			err = in.Decode(&a)
+			if err = in.Decode(&a); a.Caption != nil && a.Category == "" {
+				return fmt.Errorf("is %s", captions)
+			} else if a.Segments != nil {
+				return fmt.Errorf("is %s", panoptic)
+			}
 			annotations = append(annotations, a)
 		case cocoCategories:
 			var c cocoCategory

@@ -60,8 +60,9 @@ func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
 	return r, nil
 }
 
-// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, or if pictures without class
-// folders have files of boxes beside them (YOLO, Pascal VOC, LabelMe), it reads the boxes. If it holds metadata.csv,
+// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, if a file describes the pictures
+// (CVAT, Datumaro, FiftyOne, tables with boxes), or if pictures without class folders have files of boxes beside them
+// (YOLO, Pascal VOC, LabelMe), it reads the boxes. If it holds metadata.csv,
 // .jsonl or .parquet with a column file_name, it reads what that lists, as Hugging Face's imagefolder does; with
 // _annotations.coco.json or _classes.csv, as Roboflow writes them, those boxes or labels. If pictures are named as those
 // of Market-1501, their persons are the classes. If folders are named after splits (train, val, test, …),

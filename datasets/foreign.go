@@ -86,6 +86,9 @@ func foreign(head []byte) error {
 	if isRecords(head) {
 		return fmt.Errorf("is a TFRecord file%s, %s", convertRecords, expected)
 	}
+	if what := otherDocument(head); what != "" {
+		return fmt.Errorf("is %s", what)
+	}
 	for _, m := range magics {
 		if len(head) > m.at && bytes.HasPrefix(head[m.at:], []byte(m.text)) {
 			return fmt.Errorf("is %s, %s", m.what, expected)
@@ -96,3 +99,38 @@ func foreign(head []byte) error {
 	}
 	return nil
 }
+
+// otherDocument names JSON or XML that holds no list of labelled pictures, by its beginning, and what to do; "" if it
+// is none.
+func otherDocument(head []byte) string {
+	if root := rootElement(head); root == "annotation" {
+		return "Pascal VOC's file of one picture: name the folder"
+	} else if root != "" && root != "annotations" {
+		return fmt.Sprintf("XML with the element %.40s, expected annotations of CVAT for images 1.1", root)
+	}
+	keys := topKeys(head)
+	list := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
+	if rest, ok := bytes.CutPrefix(list, []byte("[")); ok {
+		keys = topKeys(bytes.TrimLeft(rest, " \t\r\n"))
+		if keys["image_id"] != 0 && (keys["score"] != 0 || keys["caption"] != 0) {
+			return "a list of a model's results in COCO's form, without the pictures' names: take the annotations " +
+				"that they were made for, such as instances_val2017.json"
+		}
+		return ""
+	}
+	switch {
+	case keys["annotations"] == '[' && bytes.Contains(head, []byte(`"segments_info"`)):
+		return panoptic
+	case keys["shapes"] == '[' && (keys["imagePath"] != 0 || keys["imageData"] != 0 || keys["flags"] != 0):
+		return "LabelMe's file of one picture: name the folder"
+	}
+	return ""
+}
+
+// What files of COCO's are that label no boxes.
+const (
+	panoptic = "COCO's panoptic segmentation, whose segments are in PNG files: convert it with panopticapi's " +
+		"panoptic2detection_coco_format.py, or take the instances of the same pictures, such as instances_val2017.json"
+	captions = "COCO's captions, which name no class: take the instances of the same pictures, such as " +
+		"instances_val2017.json"
+)

@@ -11,13 +11,18 @@ var errNotObject = errors.New("found another value, expected an object")
 
 // eachKey reads an object; read reads the value of a key.
 func eachKey(in *json.Decoder, read func(key string) error) error {
+	return eachKeyFrom(in, func(key string, _ int64) error { return read(key) })
+}
+
+// eachKeyFrom is [eachKey] with the end of the value before each key.
+func eachKeyFrom(in *json.Decoder, read func(key string, from int64) error) error {
 	if t, err := in.Token(); err != nil || t != json.Delim('{') {
 		return errNotObject
 	}
-	for in.More() {
+	for from := in.InputOffset(); in.More(); from = in.InputOffset() {
 		key, err := in.Token()
 		if err == nil {
-			err = read(key.(string))
+			err = read(key.(string), from)
 		}
 		if err != nil {
 			return err

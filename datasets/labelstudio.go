@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"winnow/datasets/labelstudio"
@@ -15,7 +16,7 @@ const taskID = "task_id"
 // readLabelStudio reads an export of Label Studio. Each task becomes a row; its label is the choice of more than
 // half of its annotators. Tasks without such a choice have no label; tasks that the annotators drop are left out.
 func readLabelStudio(r io.Reader, name string, opts reading) (*Dataset, error) {
-	s := &studied{reading: opts, controls: labelstudio.Controls{}, at: map[string]int{}}
+	s := &studied{reading: opts, controls: labelstudio.Controls{}, boxed: map[string]bool{}, at: map[string]int{}}
 	err := labelstudio.Each(r, s.take)
 	if err == nil {
 		err = s.label(name)
@@ -36,6 +37,7 @@ type studied struct {
 	answers  [][]labelstudio.Answer // of the rows
 	controls labelstudio.Controls
 	min      bool
+	boxed    map[string]bool // controls that label regions
 	size     int
 	uploaded int
 }
@@ -64,6 +66,11 @@ func (s *studied) take(t *labelstudio.Task) error {
 		return err
 	}
 	s.controls.Add(t)
+	for i := range t.Answers {
+		for _, b := range t.Answers[i].Boxes {
+			s.boxed[b.Control] = true
+		}
+	}
 	s.answers = append(s.answers, t.Answers)
 	opts := s.reading
 	opts.StripPrefix = "" // it has been stripped
@@ -177,6 +184,9 @@ func (s *studied) label(name string) error {
 			return fmt.Errorf("found no choice of a control %q, and no data of that name", control)
 		}
 	}
+	if s.boxed[control] && !fromData {
+		return s.boxes(name, control)
+	}
 	var tally labelstudio.Tally
 	kept := s.rows[:0]
 	for i := range s.rows {
@@ -198,6 +208,57 @@ func (s *studied) label(name string) error {
 	}
 	s.rows = kept
 	s.tell(name, control, fromData, &tally)
+	return nil
+}
+
+// boxes makes each labelled region a row, whose image is the crop of the box around it.
+func (s *studied) boxes(name, control string) error {
+	var rows []row
+	left, several := map[Left]int{}, 0
+	for i, task := range s.rows {
+		if missing := len(s.columns) - len(task.extra); missing > 0 {
+			task.extra = append(task.extra, make([]string, missing)...)
+		}
+		if _, v := labelstudio.Outcome(s.answers[i], control); v == labelstudio.Dropped {
+			left[Left{Reason: "that annotators dropped", Of: "pictures"}]++
+			continue
+		}
+		boxes, more := labelstudio.Boxes(s.answers[i], control)
+		if more {
+			several++
+		}
+		if len(boxes) == 0 {
+			left[Left{Reason: withoutBox, Of: "pictures"}]++
+		}
+		for n, b := range boxes {
+			if b.PictureW <= 0 || b.PictureH <= 0 {
+				return fmt.Errorf("task %.40s: found no original_width and original_height, which its boxes need", task.extra[0])
+			}
+			c, why, err := s.crop(shares([2]float64{b.Left / 100, b.Top / 100},
+				[2]float64{(b.Left + b.Width) / 100, (b.Top + b.Height) / 100}, b.PictureW, b.PictureH), b.PictureW,
+				b.PictureH)
+			if err != nil {
+				return fmt.Errorf("task %.40s: %w", task.extra[0], err)
+			}
+			if why != "" {
+				left[Left{Reason: why, Of: "boxes"}]++
+				continue
+			}
+			r := task
+			r.path, r.label = c.of(task.path, strconv.Itoa(n+1)), b.Label
+			rows = append(rows, r)
+		}
+	}
+	s.rows = rows
+	said := ""
+	for _, l := range counted(left) {
+		said += fmt.Sprintf("; left out %d %s %s", l.Files, l.Of, l.Reason)
+	}
+	if several > 0 {
+		said += fmt.Sprintf("; of %d tasks with boxes of several annotators those of the last", several)
+	}
+	s.say(name, []string{fmt.Sprintf("read as tasks of Label Studio, images by %q, a row for each box of %q%s",
+		s.keys[pathColumn], control, said)})
 	return nil
 }
 

@@ -193,7 +193,7 @@ func TestLabelStudioRefuses(t *testing.T) {
 		`[{"data": {"image": "a"}, "annotations": 3}]`: "task 1 of the list: json: cannot unmarshal number " +
 			"into Go struct field element.annotations",
 		`[{"data": {"image": "a"}, "annotations": [{"result": [{"type": "choices", "value": {"choices": ` +
-			`3}}]}]}]`: "task 1 of the list: choices: found 3, expected a text or a list of them",
+			`3}}]}]}]`: "task 1 of the list: annotations[0]: choices: found 3, expected a text or a list of them",
 	} {
 		if _, err := ReadManifest(strings.NewReader(text), "e.json", ReadOptions{}); err == nil ||
 			!strings.Contains(err.Error(), want) {
@@ -268,6 +268,63 @@ func BenchmarkMillionTasks(b *testing.B) {
 		d, err := ReadManifest(bytes.NewReader(text.Bytes()), "m", ReadOptions{})
 		if err != nil || len(d.Samples) != n {
 			b.Fatal(err)
+		}
+	}
+}
+
+// Taxonomies, regions and tasks line by line are read like choices: the levels of a path are joined, and each region is
+// a row whose image is the crop of the box around it.
+func TestLabelStudioShapes(t *testing.T) {
+	const taxonomy = `{"id": 1, "from_name": "kind", "type": "taxonomy", "value": {"taxonomy": [["bird", "grey heron"]]}}`
+	region := func(kind, value string) string {
+		return fmt.Sprintf(`{"id": "r", "from_name": "kind", "type": %q, "original_width": 200, "original_height": 100, `+
+			`"value": {%s}}`, kind, value)
+	}
+	task := func(id int, results ...string) string {
+		return fmt.Sprintf(`{"id": %d, "data": {"image": "%[1]d.png"}, "annotations": [{"id": 1, "completed_by": 1, `+
+			`"updated_at": "2024-05-0%[1]d", "result": [%s]}]}`, id, strings.Join(results, ", "))
+	}
+	box := region("rectanglelabels", `"x": 5, "y": 20, "width": 20, "height": 40, "rotation": 0, "rectanglelabels": ["tench"]`)
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"taxonomy": {"[" + task(1, taxonomy) + "," + task(2) + "]", []string{"1.png bird / grey heron train", "2.png  train"}},
+		"lines":    {task(1, taxonomy) + "\n" + task(2, taxonomy) + "\n\n", []string{"1.png bird / grey heron train", "2.png bird / grey heron train"}},
+		"taxonomy of JSON_MIN": {`[{"image": "1.png", "id": 3, "choice": {"taxonomy": [["a"], ["b", "c"]]}, "annotator": 1,
+			"annotation_id": 5}, {"image": "2.png", "id": 4, "choice": [["b", "c"]], "annotator": 1, "annotation_id": 6}]`,
+			[]string{"1.png  train", "2.png b / c train"}},
+		"regions": {"[" + task(1, box, region("ellipselabels", `"x": 50, "y": 50, "radiusX": 5, "radiusY": 10,
+			"ellipselabels": ["horn"]`), region("polygonlabels", `"points": [[50, 50], [60, 50], [55, 70.5]],
+			"polygonlabels": ["horn"]`), region("rectanglelabels", `"x": 50, "y": 0, "width": 20, "height": 20, "rotation": 90,
+			"rectanglelabels": ["horn", "tench"]`), region("rectanglelabels", `"x": 150, "y": 0, "width": 20, "height": 20,
+			"rectanglelabels": ["horn"]`), region("brushlabels", `"rle": [1]`)) + "," + task(2) + "]",
+			[]string{"1.png 10,20,40,40 tench train", "1.png 90,40,20,20 horn train", "1.png 100,50,20,21 horn train",
+				"1.png 80,0,20,40  train"}},
+		"regions of JSON_MIN": {`[{"image": "1.png", "id": 3, "label": [{"x": 5, "y": 20, "width": 20, "height": 40,
+			"rectanglelabels": ["tench"], "original_width": 200, "original_height": 100}], "annotator": 1, "annotation_id": 5}]`,
+			[]string{"1.png 10,20,40,40 tench train"}},
+		"several annotators": {`[{"id": 1, "data": {"image": "1.png"}, "annotations": [{"id": 1, "completed_by": 1, "updated_at":
+			"2", "result": [` + box + `]}, {"id": 2, "completed_by": 2, "updated_at": "1", "result": [` + box + "," + box + `]}]}]`,
+			[]string{"1.png 10,20,40,40 tench train"}},
+	} {
+		d, err := ReadManifest(strings.NewReader(c.text), "m", ReadOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(c.want, described(d)); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", name, diff)
+		}
+	}
+	for want, text := range map[string]string{
+		"task 1: found no original_width":         "[" + task(1, strings.Replace(box, `"original_width": 200, `, "", 1)) + "]",
+		"expected tasks alone":                    task(1, taxonomy) + "]",
+		`found choices of the controls box, kind`: "[" + task(1, taxonomy, strings.Replace(box, "kind", "box", 1)) + "]",
+	} {
+		if _, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
 		}
 	}
 }

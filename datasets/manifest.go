@@ -44,6 +44,7 @@ const (
 	LabelStudio Format = "labelstudio" // Label Studio's JSON and JSON_MIN exports
 	CVAT        Format = "cvat"        // XML of CVAT for images 1.1
 	Datumaro    Format = "datumaro"    // Datumaro's JSON
+	FiftyOne    Format = "fiftyone"    // FiftyOne's labels.json or samples.json
 )
 
 // ReadOptions say how to read a source. The zero value guesses.
@@ -229,6 +230,8 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		d, err = readGathered(in, name, &cvat, opts)
 	case Datumaro:
 		d, err = readGathered(transform.NewReader(in, text.UTF8Validator), name, &datumaro, opts)
+	case FiftyOne:
+		d, err = readGathered(transform.NewReader(in, text.UTF8Validator), name, &fiftyOne, opts)
 	case PRISM:
 		if opts.named() {
 			return nil, fmt.Errorf("datasets: %s: read as a list without a header (%s): found column names, "+
@@ -236,8 +239,9 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		}
 		d, err = readPRISM(in, name, opts)
 	default:
-		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s, %s, %s, %s "+
-			"or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO, LabelStudio, CVAT, Datumaro)
+		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s, %s, %s, %s, "+
+			"%s or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO, LabelStudio, CVAT, Datumaro,
+			FiftyOne)
 	}
 	if errors.Is(err, text.ErrInvalidUTF8) { // JSON's reader would put signs of replacement
 		err = fmt.Errorf("datasets: %s: %w", name, &notUTF8{string(format)})

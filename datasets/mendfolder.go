@@ -53,8 +53,8 @@ func HasFiles(ctx context.Context, source location.Source) error {
 	return nil
 }
 
-var errNoFiles = errors.New("has no files of boxes or labels, such as YOLO's, of which a folder of mended copies could " +
-	"be written: name a list that ends in .csv")
+var errNoFiles = errors.New("has no files of boxes or labels, such as YOLO's, of which a folder of mended copies " +
+	"could be written: name a list that ends in .csv")
 
 // MendTo writes the mended copy of a source to a file, as [Mend] does, or into a folder, as [MendFolder] does.
 func MendTo(ctx context.Context, to string, source location.Source, d *Dataset,

@@ -108,7 +108,8 @@ func TestMendIntoFolder(t *testing.T) {
 					t.Errorf("-want +got:\n%s", diff)
 				}
 			}
-			if diff := cmp.Diff(map[int]string{0: d.LabelName(d.Samples[1])}, relabelled(t, source, to, d)); diff != "" {
+			want := map[int]string{0: d.LabelName(d.Samples[1])}
+			if diff := cmp.Diff(want, relabelled(t, source, to, d)); diff != "" {
 				t.Errorf("read again, -want +got:\n%s", diff)
 			}
 		})
@@ -118,7 +119,8 @@ func TestMendIntoFolder(t *testing.T) {
 // relabelled puts mended files over those of a source, reads them again, and returns the changed labels.
 func relabelled(t *testing.T, source location.Source, mended string, was *Dataset) map[int]string {
 	for name, text := range filesIn(t, mended) {
-		if err := os.WriteFile(filepath.Join(source.Path(), filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
+		to := filepath.Join(source.Path(), filepath.FromSlash(name))
+		if err := os.WriteFile(to, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"winnow/internal/jsontext"
 )
@@ -58,6 +56,8 @@ func (m *mender) copy(in *bufio.Reader) (err error) {
 		err = m.gathered(in, &cvat)
 	case Datumaro:
 		err = m.gathered(in, &datumaro)
+	case FiftyOne:
+		err = m.gathered(in, &fiftyOne)
 	case JSONL:
 		err = m.lines(in, m.jsonl)
 	case PRISM:
@@ -290,8 +290,7 @@ func (m *mender) box(name, was string) (what Decision, err error) {
 	if !cropped {
 		sample = m.d.Samples[m.next].Path
 		file, _, _ := CutCrop(sample)
-		stem := strings.TrimSuffix(file, filepath.Ext(file))
-		if !samePicture(name, file) && !samePicture(name, stem) {
+		if !samePicture(name, file) {
 			sample = name // decide says that it has changed
 		}
 	}

@@ -83,8 +83,10 @@ type boxFiles struct {
 	*annotations
 	files []boxFile
 	names []string // of the classes by number
-	left  map[Left]int
-	find  func(f boxFile, named string) (string, bool) // the picture that a file names
+	// namedIn is the file of the names; "" if there is none
+	namedIn string
+	left    map[Left]int
+	find    func(f boxFile, named string) (string, bool) // the picture that a file names
 }
 
 // tried is how many files show a form: an odd one among them does not hide it.
@@ -119,7 +121,7 @@ func (t *listing) sidecarsOf(at string) (*boxFiles, error) {
 		if len(shown) == 0 {
 			continue
 		}
-		if b.names, err = t.classNames(); err != nil {
+		if b.names, b.namedIn, err = t.classNames(); err != nil {
 			return nil, err
 		}
 		is := false
@@ -183,6 +185,9 @@ func (t *listing) readBoxes(ctx context.Context, b *boxFiles, name string, opts 
 	}
 	r := &boxReader{opts: reading{ReadOptions: opts}, left: b.left, size: t.size}
 	read := map[string]int{}
+	if b.namedIn != "" {
+		read[strings.ToLower(path.Ext(b.namedIn))]++
+	}
 	for _, f := range b.files {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -98,6 +98,8 @@ type photo struct {
 	width, height float64
 	split         string
 	marks         []labelMark
+	shares        bool  // whether the boxes are shares of the picture's sides
+	more          bool  // whether its marks stand in one JSON list with those of the pictures before
 	end           int64 // of what the file says of it, if more pictures follow
 }
 
@@ -116,6 +118,7 @@ type annotations struct {
 type subject struct {
 	size  func() (width, height float64, err error) // of the picture that the file belongs to
 	names []string                                  // of the classes, in the order of their numbers; nil: unknown
+	field string                                    // that holds the labels, if the form has several; "": not known
 }
 
 // number returns the number of a class, for forms that write numbers.
@@ -193,7 +196,14 @@ func (b *boxReader) take(a *annotations, p *photo) error {
 		var err error
 		if m.at != nil {
 			var c Crop
-			c, why, err = b.opts.crop(m.at, width, height)
+			box := m.at
+			if p.shares && (width <= 0 || height <= 0) {
+				return fmt.Errorf("object %d: its box is given as shares of the sides of %.200q, which cannot be read", n,
+					file)
+			} else if p.shares {
+				box = shares([2]float64{box[0], box[1]}, [2]float64{box[0] + box[2], box[1] + box[3]}, width, height)
+			}
+			c, why, err = b.opts.crop(box, width, height)
 			r.path = c.of(file, strconv.Itoa(n))
 		} else if whole > 1 {
 			continue
@@ -223,7 +233,9 @@ func (b *boxReader) count(file string) int {
 // edit copies what a file says of a picture, with the decisions on its boxes. Marks that were not read as samples
 // stay.
 func (m *mender) edit(a *annotations, in *tape, about *subject, p *photo, path string) error {
-	kept, dropped := 0, 0
+	if !p.more {
+		m.kept, m.cut = 0, 0
+	}
 	for i, k := range p.marks {
 		what := Decision{Label: k.label}
 		if n := m.seen.count(path); m.isNext(path, n, k.at != nil) {
@@ -237,15 +249,15 @@ func (m *mender) edit(a *annotations, in *tape, about *subject, p *photo, path s
 		var err error
 		switch {
 		case what.Drop:
-			dropped++
+			m.cut++
 			err = in.put(k.all, nil)
-		case a.list && kept == 0 && dropped > 0:
+		case a.list && m.kept == 0 && m.cut > 0:
 			// The comma behind the last one that was dropped goes, too.
 			comma := int64(bytes.IndexByte(in.text(k.all), ','))
 			err = in.put(span{k.all.from + comma, k.all.from + comma + 1}, nil)
 		}
 		if !what.Drop {
-			kept++
+			m.kept++
 		}
 		if err == nil && !what.Drop && what.Label != k.label {
 			var text []byte

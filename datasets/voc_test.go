@@ -47,7 +47,8 @@ func TestReadVOC(t *testing.T) {
 		{Path: images + "000003.jpg#xywh=90:70:10:10&id=2", Label: 0, True: Unlabelled, Split: Validation,
 			Extra: []string{"2", ""}},
 	}}
-	want.Reading = &Reading{Form: "boxes of Pascal VOC", Left: []Left{{"no picture", ".txt", 3}, {"no picture", ".xml", 1},
+	want.Reading = &Reading{Form: "boxes of Pascal VOC", Left: []Left{{"no picture", ".txt", 3},
+		{"no picture", ".xml", 1},
 		{"not in the lists of ImageSets/Main", "pictures", 1}}, Empty: []string{}, Alike: [][]string{}}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

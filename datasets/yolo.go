@@ -112,8 +112,8 @@ func (t *listing) size(picture string) (width, height float64, err error) {
 }
 
 // classNames returns the names of YOLO's class numbers: names in a YAML file at the top, or the lines of obj.names or
-// classes.txt; nil if there are none.
-func (t *listing) classNames() ([]string, error) {
+// classes.txt; nil if there are none. file holds them.
+func (t *listing) classNames() (names []string, file string, err error) {
 	for _, p := range t.others {
 		base := strings.ToLower(path.Base(p))
 		if strings.Count(p, "/") > 2 {
@@ -123,28 +123,28 @@ func (t *listing) classNames() ([]string, error) {
 		case strings.HasSuffix(base, ".yaml") || strings.HasSuffix(base, ".yml"):
 			text, err := readSmall(t.fsys, p)
 			if err != nil {
-				return nil, err
+				return nil, "", err
 			}
 			root, err := document.Parse(text)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", p, err)
+				return nil, "", fmt.Errorf("%s: %w", p, err)
 			}
 			if names := yamlNames(root); names != nil {
-				return names, nil
+				return names, p, nil
 			}
 		case strings.HasSuffix(base, ".names") || base == "classes.txt":
 			text, err := readSmall(t.fsys, p)
 			if err != nil {
-				return nil, err
+				return nil, "", err
 			}
 			var names []string
 			for line := range strings.Lines(string(text)) {
 				names = append(names, strings.TrimSpace(line))
 			}
-			return names, nil
+			return names, p, nil
 		}
 	}
-	return nil, nil
+	return nil, "", nil
 }
 
 // yamlNames returns the list names of a data.yaml, or its map from numbers.

@@ -50,7 +50,6 @@ var rules = map[string]rule{
 
 	// Rearrangements of the same elements.
 	"Reshape": reshape, "Flatten": flatten, "Transpose": transpose, "Squeeze": squeeze, "Unsqueeze": unsqueeze,
-	"Resize": resize,
 	"Expand": expand, "Tile": tile, "Concat": concat, "Split": split, "Slice": slice, "Gather": gather, "Pad": pad,
 	"Resize": resize, "Upsample": resize,
 

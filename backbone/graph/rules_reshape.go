@@ -41,21 +41,6 @@ func reshape(c *call) {
 	}
 }
 
-// resize: the sizes are given, or follow from scales, which are not tracked.
-func resize(c *call) {
-	x, to := c.arg(0), c.arg(3).ints
-	switch {
-	case c.Attribute("axes") == nil && to != nil:
-		c.set(0, x.typ, dims(to))
-	case x.shape != nil:
-		out := unknown(len(x.shape))
-		if len(out) == 4 && c.Attribute("axes") == nil { // of images: neither they nor their channels are resized
-			out[0], out[1] = x.shape[0], x.shape[1]
-		}
-		c.set(0, x.typ, out)
-	}
-}
-
 // unknown returns a shape of free sizes.
 func unknown(rank int) Shape {
 	return slices.Repeat(Shape{Free("")}, rank)

@@ -16,6 +16,9 @@ func resize(c *call) {
 		return
 	}
 	out := unknown(len(x.shape))
+	if len(out) == 4 && c.Attribute("axes") == nil { // of images: neither they nor their channels are resized
+		out[0], out[1] = x.shape[0], x.shape[1]
+	}
 	defer func() { c.set(0, x.typ, out) }()
 	axes := c.Ints("axes")
 	if axes == nil {

@@ -16,7 +16,7 @@ func TestVision(t *testing.T) {
 		for i, form := range vits.Forms(kind) {
 			t.Run(form.String(), func(t *testing.T) {
 				n := vits.New(form, uint64(i+1))
-				m := graph.Sized(n.Model, "pixel_values", 3, vits.Side)
+				m := graph.Sized(n.Model, "pixel_values", 3, vits.Side, vits.Side)
 				found, err := graph.FeatureTensor(m)
 				if err != nil || found.Tensor != form.Output() {
 					t.Fatalf("found %+v, %v, expected %s", found, err, form.Output())

@@ -9,6 +9,7 @@
 package labelstudio
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -34,6 +35,7 @@ type Task struct {
 type Answer struct {
 	Annotator string   // a name, or a number as in Label Studio
 	Choices   []chosen // of every control
+	Boxes     []Box    // of every control
 	Skipped   bool
 	Truth     bool // marked as the ground truth
 	ours      bool // written by Writer and returned unchanged
@@ -69,14 +71,17 @@ type annotation struct {
 	Truth     bool            `json:"ground_truth"`
 	Created   json.RawMessage `json:"created_at"`
 	Updated   json.RawMessage `json:"updated_at"`
-	Result    []struct {
-		ID      json.RawMessage `json:"id"`
-		Control string          `json:"from_name"`
-		Type    string          `json:"type"`
-		Value   struct {
-			Choices texts `json:"choices"`
-		} `json:"value"`
-	} `json:"result"`
+	Result    []found         `json:"result"`
+}
+
+// found is a result of an annotation.
+type found struct {
+	ID      json.RawMessage `json:"id"`
+	Control string          `json:"from_name"`
+	Type    string          `json:"type"`
+	Width   float64         `json:"original_width"`
+	Height  float64         `json:"original_height"`
+	Value   json.RawMessage `json:"value"`
 }
 
 // texts is a JSON string or a list of strings, without empty ones.
@@ -104,21 +109,51 @@ func (t *texts) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Is reports whether a file with this beginning is a list of objects, as no other manifest format is.
+// Is reports whether a file with this beginning is a list of objects, as no other manifest format is, or tasks one
+// after the other, as in JSON lines.
 func Is(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")
+	if bytes.HasPrefix(head, []byte("{")) {
+		return isTask(head)
+	}
 	if rest, ok := bytes.CutPrefix(head, []byte("[")); ok {
 		return bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte("{"))
 	}
 	return false
 }
 
+// isTask reports whether an object with this beginning has the keys of a task.
+func isTask(head []byte) bool {
+	in := json.NewDecoder(bytes.NewReader(head))
+	_, err := in.Token()
+	data, answers := false, false
+	for err == nil && in.More() {
+		var key json.Token
+		if key, err = in.Token(); err != nil {
+			break
+		}
+		rest := bytes.TrimLeft(head[in.InputOffset():], " \t\r\n:")
+		data = data || key == "data" && bytes.HasPrefix(rest, []byte("{"))
+		answers = answers || (key == "annotations" || key == "completions" || key == "predictions") &&
+			bytes.HasPrefix(rest, []byte("["))
+		var value json.RawMessage
+		err = in.Decode(&value)
+	}
+	return data && answers
+}
+
 // Each passes the tasks of an export to yield in order. The annotations of a task in JSON_MIN, which follow each
 // other, become one task. Errors say in which task they occur.
 func Each(r io.Reader, take func(*Task) error) error {
-	in := json.NewDecoder(r)
-	if err := jsontext.Open(in, '[', "a list of tasks, as Label Studio exports it as JSON or JSON_MIN"); err != nil {
-		return err
+	text := bufio.NewReader(r)
+	head, _ := text.Peek(1 << 12) // a short file gives less
+	lines := isTask(bytes.TrimLeft(head, " \t\r\n"))
+	in := json.NewDecoder(text)
+	const expected = "a list of tasks, as Label Studio exports it as JSON or JSON_MIN"
+	if !lines {
+		if err := jsontext.Open(in, '[', expected); err != nil {
+			return err
+		}
 	}
 	var last *Task
 	give := func() error {
@@ -155,6 +190,12 @@ func Each(r io.Reader, take func(*Task) error) error {
 	}
 	if err := give(); err != nil {
 		return err
+	}
+	if lines {
+		if _, err := in.Token(); !errors.Is(err, io.EOF) {
+			return fmt.Errorf("found another value at byte %d, expected tasks alone", in.InputOffset())
+		}
+		return nil
 	}
 	return jsontext.Close(in, "list")
 }
@@ -222,10 +263,13 @@ func (a *annotation) answer(path string) (Answer, error) {
 		return out, err
 	}
 	for _, r := range a.Result {
-		if r.Type != "choices" {
+		values, boxed, err := r.read(&out)
+		if err != nil {
+			return out, err
+		}
+		if boxed {
 			continue
 		}
-		values := r.Value.Choices
 		if id, err := jsontext.Plain(r.ID); err == nil && strings.HasPrefix(id, sentPrefix) {
 			out.ours = len(a.Result) == 1 && len(values) == 1 && id == sentID(path, r.Control, values[0])
 		}
@@ -241,6 +285,37 @@ func (a *annotation) answer(path string) (Answer, error) {
 		}
 	}
 	return out, nil
+}
+
+// read returns what was chosen, or adds the box of a region to an answer;
+// boxed says that nothing was chosen.
+func (r *found) read(out *Answer) (values []string, boxed bool, err error) {
+	if len(r.Value) == 0 {
+		return nil, r.Type != "choices", nil
+	}
+	switch r.Type {
+	case "choices":
+		var v struct {
+			Choices texts `json:"choices"`
+		}
+		err = json.Unmarshal(r.Value, &v)
+		return v.Choices, false, err
+	case "taxonomy":
+		var v struct {
+			Taxonomy paths `json:"taxonomy"`
+		}
+		err = json.Unmarshal(r.Value, &v)
+		return v.Taxonomy.joined(), false, err
+	case "rectanglelabels", "ellipselabels", "polygonlabels":
+		var v region
+		if err = json.Unmarshal(r.Value, &v); err != nil {
+			return nil, true, err
+		}
+		if b, ok := v.box(r.Control, r.Width, r.Height); ok {
+			out.Boxes = append(out.Boxes, b)
+		}
+	}
+	return nil, true, nil
 }
 
 // minimal reads an annotation of JSON_MIN. Any string, and any object with choices, may belong to a control.
@@ -269,6 +344,7 @@ func minimal(in *json.Decoder) (*Task, error) {
 		if t.Data[key], err = jsontext.Plain(raw); err != nil {
 			return nil, fmt.Errorf("%.80s: %w", key, err)
 		}
+		a.Boxes = append(a.Boxes, regions(raw, key)...)
 		if values, ok := choices(raw, t.Data[key]); ok {
 			a.Choices = append(a.Choices, chosen{key, values})
 		}
@@ -288,10 +364,16 @@ func choices(raw json.RawMessage, text string) ([]string, bool) {
 		return []string{text}, true
 	case len(raw) > 0 && raw[0] == '{':
 		var value struct {
-			Choices texts `json:"choices"`
+			Choices  texts `json:"choices"`
+			Taxonomy paths `json:"taxonomy"`
 		}
 		err := json.Unmarshal(raw, &value)
-		return value.Choices, err == nil && value.Choices != nil
+		return append(value.Choices, value.Taxonomy.joined()...), err == nil &&
+			(value.Choices != nil || value.Taxonomy != nil)
+	case len(raw) > 1 && raw[0] == '[':
+		var taxonomy paths
+		err := json.Unmarshal(raw, &taxonomy)
+		return taxonomy.joined(), err == nil && len(taxonomy) > 0
 	}
 	return nil, false
 }

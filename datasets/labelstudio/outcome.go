@@ -140,6 +140,11 @@ type Controls map[string]bool
 // Add records the controls of a task; those of JSON_MIN cannot be told from its data.
 func (c Controls) Add(t *Task) {
 	for i := range t.Answers {
+		for _, b := range t.Answers[i].Boxes {
+			if !t.Min {
+				c[b.Control] = true
+			}
+		}
 		for _, chosen := range t.Answers[i].Choices {
 			if chosen.Control != DropControl && !t.Min {
 				c[chosen.Control] = true
@@ -171,7 +176,7 @@ func (c Controls) Pick() (string, error) {
 		return name, nil
 	}
 	if len(names) == 0 {
-		return "", fmt.Errorf("no annotation holds a choice, expected tasks that were annotated with <Choices>")
+		return "", fmt.Errorf("no annotation holds a choice, expected tasks that were annotated with <Choices>, <Taxonomy> or <RectangleLabels>")
 	}
 	return "", fmt.Errorf("found choices of the controls %.200s, expected one that holds the labels",
 		strings.Join(names, ", "))
