@@ -47,7 +47,8 @@ func TestPublishedFolders(t *testing.T) {
 				"1 .txt (no picture)"},
 		{"one folder of DukeMTMC", []string{"0001_c2_f0046182.jpg", "0005_c8_f0046310.jpg"},
 			"0001_c2_f0046182.jpg 0001 train, 0005_c8_f0046310.jpg 0005 train", "read as persons"},
-		{"CUB", []string{"images/001.Albatross/a.jpg", "images/002.Auk/b.jpg", "parts/parts.txt=x", "attributes/a.txt=x",
+		{"CUB", []string{"images/001.Albatross/a.jpg", "images/002.Auk/b.jpg", "parts/parts.txt=x",
+			"attributes/a.txt=x",
 			"images.txt=1 001.Albatross/a.jpg\n"},
 			"images/001.Albatross/a.jpg 001.Albatross train, images/002.Auk/b.jpg 002.Auk train",
 			"read as class folders below images\nleft out: 3 .txt (no picture), 2 folders without pictures " +

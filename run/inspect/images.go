@@ -89,6 +89,7 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 		return nil, err
 	}
 	a.from, a.root, a.source, a.Model, a.Store = in.Images, in.Root, whole, names, stores[0].Dir
+	a.Reading = whole.Reading
 	return a, nil
 }
 

@@ -174,17 +174,9 @@ func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, err
 	case in.Run != nil:
 		return ofRun(ctx, in.Run, o)
 	case !in.Images.IsZero():
-		return asRead(ofImages(ctx, in, o))
+		return ofImages(ctx, in, o)
 	}
-	return asRead(ofStored(ctx, in, o))
-}
-
-// asRead adds how the source was read.
-func asRead(a *Report, err error) (*Report, error) {
-	if err == nil && a.source != nil {
-		a.Reading = a.source.Reading
-	}
-	return a, err
+	return ofStored(ctx, in, o)
 }
 
 // ofStored judges the training labels of a manifest by the stored features of its images, whitened, or by given
@@ -232,7 +224,7 @@ func ofStored(ctx context.Context, in Input, o auditing) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.from, a.source = in.Manifest, whole
+	a.from, a.source, a.Reading = in.Manifest, whole, whole.Reading
 	if store.Views() > 1 {
 		a.View = in.View
 	}

@@ -109,7 +109,7 @@ func (a *apart) report(ctx context.Context, b *audit.Basis, judged []audit.Judge
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{LeftOut: rows.LeftOut, from: a.in.Manifest, source: a.whole}
+	r := &Report{LeftOut: rows.LeftOut, from: a.in.Manifest, source: a.whole, Reading: a.whole.Reading}
 	if rows.Store.Views() > 1 {
 		r.View = a.in.View
 	}
