@@ -113,7 +113,7 @@ func TestTwoColumnsOfLabels(t *testing.T) {
 	for text, want := range map[string]string{
 		"image,class,category\na.jpg,bird,owl\nb.jpg,bird,tit\nc.jpg,cat,lynx\n": `m:3: found labels in the columns ` +
 			`"class" and "category", which divide the images differently: a.jpg is "bird" or "owl"; b.jpg is "bird" ` +
-			`or "tit". Name one with winnow data import --label-column`,
+			`or "tit". Name one with --label-column`,
 		"image;target;species\na.jpg;1;owl\nb.jpg;2;tit\nc.jpg;3;jay\nd.jpg;4;jay\n": `a.jpg is "1" or "owl"; b.jpg is ` +
 			`"2" or "tit"; d.jpg is "4" or "jay"`,
 		`{"image":"a.jpg","class":"x","category":"1"}` + "\n" + `{"image":"b.jpg","class":"x","category":"2"}`: `m:2: ` +

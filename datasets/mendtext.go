@@ -18,9 +18,6 @@ import (
 func (m *mender) run(w io.Writer, r io.Reader) (Mended, error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	lead, err := begin(in)
-	if err == nil {
-		_, err = w.Write(lead)
-	}
 	if err != nil {
 		return m.did, fmt.Errorf(": %w", err)
 	}
@@ -28,6 +25,7 @@ func (m *mender) run(w io.Writer, r io.Reader) (Mended, error) {
 		in, w = bufio.NewReaderSize(fromCR{in}, 1<<16), toCR{w}
 	}
 	m.out = bufio.NewWriter(w)
+	_, _ = m.out.Write(lead) // nothing is written before the first rows were read
 	err = m.copy(in)
 	if err == nil {
 		if err = m.out.Flush(); err != nil {

@@ -133,6 +133,8 @@ type Input struct {
 	Root   location.Source
 	Model  string   // backbones by name or file, separated by commas; "": an installed one, or the store's
 	Splits []string // of Images that are judged; none: all
+
+	Columns datasets.Names // of Images or Manifest, if they are a table; none: usual names
 }
 
 // check refuses settings that do not go together. It reads nothing.
@@ -182,7 +184,7 @@ func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, err
 // ofStored judges the training labels of a manifest by the stored features of its images, whitened, or by given
 // probabilities.
 func ofStored(ctx context.Context, in Input, o auditing) (*Report, error) {
-	read := datasets.ReadOptions{Numbered: in.Probs != "", Note: o.Note}
+	read := datasets.ReadOptions{Numbered: in.Probs != "", Names: in.Columns, Note: o.Note}
 	if o.FitSample > 0 {
 		read.Once = ctx
 	}
