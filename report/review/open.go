@@ -65,7 +65,10 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 		return nil, nil, err
 	}
 	if conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest); err != nil {
-		return nil, nil, hint.With(err, "make it: winnow audit %s", f.Manifest)
+		if hint.Of(err) == "" {
+			err = hint.With(err, "make it: winnow audit %s", f.Manifest)
+		}
+		return nil, nil, err
 	}
 	if f.Names != "" {
 		conf.Names, err = readNames(f.Names, conf.Audit.table)
