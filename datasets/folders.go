@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"winnow/datasets/location"
+	"winnow/internal/regular"
 )
 
 // imageNames are the file endings that a folder import takes for images; their content is checked later. otherNames
@@ -48,6 +49,10 @@ func readZip(source location.Source, opts ReadOptions) (*Dataset, error) {
 // OpenZip opens a zip file as a folder. Names with backslashes, as some programs of Windows write them, are read as
 // paths.
 func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
+	var head [64]byte
+	if n, _ := f.ReadAt(head[:], 0); regular.Pointer(head[:n]) != nil {
+		return nil, regular.Pointer(head[:n])
+	}
 	r, err := zip.NewReader(f, size)
 	if err != nil {
 		return nil, err

@@ -115,6 +115,11 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 	}
 	for _, name := range presetFlags {
 		if c.IsSet(name) && !(name == "root" && datasets.IsShardName(o.Out)) {
+			if name == "root" {
+				return o, term.Misused("data import: --root goes with --preset, and with shards (.tar) as --out: a " +
+					"list's paths are written as they are. Give --root to the commands that read the list, such as " +
+					"winnow audit LIST --root DIR")
+			}
 			return o, term.Misused("data import: --%s goes with --preset", name)
 		}
 	}
