@@ -108,7 +108,7 @@ func (r *reader) planned(path string, use func(p decoding, crop datasets.Crop, i
 
 // load reads a file into r.data. If it does not begin like an image, only its first bytes are read.
 func (r *reader) load(f io.Reader, size int) error {
-	var head [16]byte
+	var head [48]byte // as much as tells a pointer of Git LFS
 	n, err := io.ReadFull(f, head[:min(size, len(head))])
 	if FileType(head[:n]) == "" {
 		size = n

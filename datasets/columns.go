@@ -34,7 +34,7 @@ var usualNames = [...][]string{
 }
 
 // naming is how a table's columns are named.
-const naming = "winnow data import --path-column --label-column"
+const naming = "--path-column and --label-column (winnow data import, audit and review)"
 
 // fileName is Hugging Face's path column.
 const fileName = "file_name"
@@ -108,7 +108,7 @@ func plainly(name string) string {
 // tell notes which columns of a table were guessed.
 func (o ReadOptions) tell(name, guessed string) {
 	if guessed != "" && o.Note != nil {
-		o.Note("%s: took the column %s (%s names others)", name, guessed, naming)
+		o.Note("%s: took the column %s (%s name others)", name, guessed, naming)
 	}
 }
 

@@ -80,9 +80,9 @@ func TestWrongColumns(t *testing.T) {
 	}{
 		{"photo,kind\na.jpg,x\n", Names{},
 			`m:1: header is "photo,kind", expected the columns path and label ("photo" is the path), or others named ` +
-				`by winnow data import --path-column`},
+				`by --path-column and --label-column (winnow data import, audit and review)`},
 		{"plate,kind\na.jpg,x\n", Names{}, `m:1: header is "plate,kind", expected the columns path and label, or ` +
-			`others named by winnow data import --path-column`},
+			`others named by --path-column and`},
 		{"photo\tkind\na.jpg\tx\n", Names{}, `m:1: header is "photo,kind", expected`},
 		{"photo,kind\na.jpg,x\n", Names{Path: "phto", Label: "kind"},
 			`m:1: header is "photo,kind", expected the column "phto" for the path (did you mean "photo"?)`},

@@ -426,6 +426,7 @@ func (r *rivals) ambiguous(k int, path, label, value string) error {
 	for _, row := range rows {
 		list = append(list, fmt.Sprintf("%.80s is %.80q or %.80q", row.path, row.label, row.others[k]))
 	}
-	return fmt.Errorf("found labels in the columns %.80q and %.80q, which divide the images differently: %s. Name one "+
-		"with winnow data import --label-column", r.names[0], r.names[k+1], strings.Join(list, "; "))
+	return fmt.Errorf("found labels in the columns %.80q and %.80q, which divide the images differently: %s. "+
+		"Name one with --label-column (winnow data import, audit and review)", r.names[0], r.names[k+1],
+		strings.Join(list, "; "))
 }

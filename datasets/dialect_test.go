@@ -113,7 +113,7 @@ func TestTwoColumnsOfLabels(t *testing.T) {
 	for text, want := range map[string]string{
 		"image,class,category\na.jpg,bird,owl\nb.jpg,bird,tit\nc.jpg,cat,lynx\n": `m:3: found labels in the columns ` +
 			`"class" and "category", which divide the images differently: a.jpg is "bird" or "owl"; b.jpg is "bird" ` +
-			`or "tit". Name one with winnow data import --label-column`,
+			`or "tit". Name one with --label-column`,
 		"image;target;species\na.jpg;1;owl\nb.jpg;2;tit\nc.jpg;3;jay\nd.jpg;4;jay\n": `a.jpg is "1" or "owl"; b.jpg is ` +
 			`"2" or "tit"; d.jpg is "4" or "jay"`,
 		`{"image":"a.jpg","class":"x","category":"1"}` + "\n" + `{"image":"b.jpg","class":"x","category":"2"}`: `m:2: ` +
@@ -134,4 +134,55 @@ func TestTwoColumnsOfLabels(t *testing.T) {
 	if d := read(t, "image,0,1,10\na.jpg,1,0,0\nb.jpg,0,0,1\n", ReadOptions{}); strings.Join(d.Classes, " ") != "0 10" {
 		t.Errorf("a column for each of some numbers: found %q", d.Classes)
 	}
+}
+
+// FuzzDialects reads tables of any separator, and mends those that are read: nothing but the decided row changes.
+func FuzzDialects(f *testing.F) {
+	for _, text := range []string{
+		"\ufeffimage;class\r\na.jpg;owl\r\nb.jpg;\"t;it\"\r\n", "sep=|\nfile|label\na|1\nb|2\n",
+		"path\tlabel\tn\na.jpg\t5\" owl\t\"\nb.jpg\t\"big\" tit\t6\"\n", "path\tlabel\na\t\"x\ny\"\nb\t1\n",
+		"id,class\ra,1\rb,2\r", "image,cat,dog\na.jpg,0,1\nb.jpg,1,0\n", "x/a.jpg;owl\nx/b.jpg;tit\n",
+		"\xff\xfei\x00d\x00;\x00c\x00l\x00a\x00s\x00s\x00", "image,class,category\na,1,x\nb,1,y\n", "x, y/a.jpg 1\n",
+	} {
+		f.Add(text)
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text string) {
+		file := filepath.Join(dir, "m")
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		d, err := ReadFile(file, ReadOptions{})
+		if err != nil {
+			return
+		}
+		var same bytes.Buffer
+		if _, err := Mend(&same, location.At(file), d, nil); err != nil {
+			t.Fatalf("%q was read and cannot be copied: %v", text, err)
+		}
+		if d.Reading.Form != oneHotForm && d.Reading.Form != forms[LabelStudio] && d.Encoding == "" &&
+			same.String() != text {
+			t.Errorf("%q was copied as %q", text, same.String())
+		}
+		var mended bytes.Buffer
+		const label = "new 1"
+		if _, err := Mend(&mended, location.At(file), d, map[int]Decision{0: {Label: label}}); err != nil {
+			return // a list without a header takes no such label
+		}
+		if err := os.WriteFile(file, mended.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		again, err := ReadFile(file, ReadOptions{})
+		if rival := "divide the images differently"; err != nil && strings.Contains(err.Error(), rival) {
+			return // the other column has no such label
+		}
+		if err != nil || len(again.Samples) != len(d.Samples) || again.className(again.Samples[0].Label) != label {
+			t.Fatalf("%q was mended to %q, which is read as %+v, %v", text, mended.Bytes(), again, err)
+		}
+		for i, s := range d.Samples[1:] {
+			if got := again.Samples[i+1]; got.Path != s.Path || again.className(got.Label) != d.className(s.Label) {
+				t.Fatalf("%q was mended to %q: %+v became %+v", text, mended.Bytes(), s, got)
+			}
+		}
+	})
 }

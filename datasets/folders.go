@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"winnow/datasets/location"
+	"winnow/internal/regular"
 )
 
 // imageNames are the file endings that a folder import takes for images; their content is checked later. otherNames
@@ -48,6 +49,10 @@ func readZip(source location.Source, opts ReadOptions) (*Dataset, error) {
 // OpenZip opens a zip file as a folder. Names with backslashes, as some programs of Windows write them, are read as
 // paths.
 func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
+	var head [64]byte
+	if n, _ := f.ReadAt(head[:], 0); regular.Pointer(head[:n]) != nil {
+		return nil, regular.Pointer(head[:n])
+	}
 	r, err := zip.NewReader(f, size)
 	if err != nil {
 		return nil, err
@@ -64,8 +69,8 @@ func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
 // (CVAT, Datumaro, FiftyOne, tables with boxes), or if pictures without class folders have files of boxes beside them
 // (YOLO, Pascal VOC, LabelMe), it reads the boxes. If it holds metadata.csv,
 // .jsonl or .parquet with a column file_name, it reads what that lists, as Hugging Face's imagefolder does; with
-// _annotations.coco.json or _classes.csv, as Roboflow writes them, those boxes or labels. If pictures are named as those
-// of Market-1501, their persons are the classes. If folders are named after splits (train, val, test, …),
+// _annotations.coco.json or _classes.csv, as Roboflow writes them, those boxes or labels. If pictures are named as
+// those of Market-1501, their persons are the classes. If folders are named after splits (train, val, test, …),
 // the class folders are one level below. Folders that wrap all images, such as images/, are entered. Reading says what
 // was left out: other files, folders of services, pictures in no class folder. Nested folders belong to their class
 // folder. A folder whose name is not UTF-8 cannot be opened; it is listed in place of its images.

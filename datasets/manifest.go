@@ -294,7 +294,7 @@ func guess(in *bufio.Reader) Format {
 		return format
 	}
 	line := firstLine(head)
-	if strings.HasPrefix(line, "{") {
+	if strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") { // a list is refused with what is expected
 		return JSONL
 	}
 	if cells := cellsOf(line, '\t'); len(cells) > 1 && looksNamed(cells) {

@@ -27,9 +27,6 @@ func (m *mender) run(w io.Writer, r io.Reader) (Mended, error) {
 func (m *mender) file(w io.Writer, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	lead, err := begin(in)
-	if err == nil {
-		_, err = w.Write(lead)
-	}
 	if err != nil {
 		return fmt.Errorf(": %w", err)
 	}
@@ -37,6 +34,7 @@ func (m *mender) file(w io.Writer, r io.Reader) error {
 		in, w = bufio.NewReaderSize(fromCR{in}, 1<<16), toCR{w}
 	}
 	m.out = bufio.NewWriter(w)
+	_, _ = m.out.Write(lead) // nothing is written before the first rows were read
 	if err := m.copy(in); err != nil {
 		return err
 	}

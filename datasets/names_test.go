@@ -15,8 +15,8 @@ import (
 )
 
 // oddNames are names that programs change or take for each other.
-var oddNames = []string{"tench", "tench ", " tench", "Tench", "caf\u00e9", "cafe\u0301", "1", "1.0", "01", "nan", "None",
-	"null", "a,b", `q"t`, "x;y", "tab\tx", "fish", "\ufb01sh", "#1", "-", "0x1", "true"}
+var oddNames = []string{"tench", "tench ", " tench", "Tench", "caf\u00e9", "cafe\u0301", "1", "1.0", "01", "nan",
+	"None", "null", "a,b", `q"t`, "x;y", "tab\tx", "fish", "\ufb01sh", "#1", "-", "0x1", "true"}
 
 // Names of classes stay as they are from the folder to the list, from the list to its copy, and in every form.
 func TestNamesAreKept(t *testing.T) {

@@ -50,7 +50,8 @@ func (t *listing) persons(name, at, split string) (*Dataset, error) {
 		rows = append(rows, row{path: p, label: found[1], split: split, extra: []string{found[2]}})
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("datasets: %s: found only pictures of nobody (-1 or 0000), expected some of persons", name)
+		return nil, fmt.Errorf("datasets: %s: found only pictures of nobody (-1 or 0000), expected some of persons",
+			name)
 	}
 	d := build(rows, []string{"camera"})
 	d.Reading = t.reading("persons by the names of Market-1501", at, d.Classes)

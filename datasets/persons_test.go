@@ -2,10 +2,12 @@ package datasets
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 // folderOf makes a folder of files, which hold what follows a = in their names, or a picture's first bytes.
@@ -47,7 +49,8 @@ func TestPublishedFolders(t *testing.T) {
 				"1 .txt (no picture)"},
 		{"one folder of DukeMTMC", []string{"0001_c2_f0046182.jpg", "0005_c8_f0046310.jpg"},
 			"0001_c2_f0046182.jpg 0001 train, 0005_c8_f0046310.jpg 0005 train", "read as persons"},
-		{"CUB", []string{"images/001.Albatross/a.jpg", "images/002.Auk/b.jpg", "parts/parts.txt=x", "attributes/a.txt=x",
+		{"CUB", []string{"images/001.Albatross/a.jpg", "images/002.Auk/b.jpg", "parts/parts.txt=x",
+			"attributes/a.txt=x",
 			"images.txt=1 001.Albatross/a.jpg\n"},
 			"images/001.Albatross/a.jpg 001.Albatross train, images/002.Auk/b.jpg 002.Auk train",
 			"read as class folders below images\nleft out: 3 .txt (no picture), 2 folders without pictures " +
@@ -90,4 +93,39 @@ func TestPublishedFolders(t *testing.T) {
 			t.Errorf("%s: found %q, expected %q", c.name, got, c.rows)
 		}
 	}
+}
+
+// FuzzFolders reads folders of any names: every picture is read or counted.
+func FuzzFolders(f *testing.F) {
+	for _, names := range []string{"a/1.jpg\nb/2.jpg\nb/x.txt", "train/a/1.jpg\ntest/a/2.jpg\nother/3.jpg",
+		"bounding_box_train/0001_c1_2.jpg\nbounding_box_test/-1_c2.jpg\nquery/0003_c1.jpg", "0001_c1.jpg\n0002_c2.jpg",
+		"images/a/1.jpg\nparts/x.txt\n1.jpg", "@eaDir/1.jpg\na/2.jpg\n.b/3.jpg", "WIDER_train/a/1.jpg", "x.arrow"} {
+		f.Add(names)
+	}
+	f.Fuzz(func(t *testing.T, names string) {
+		tree, pictures := fstest.MapFS{}, 0
+		for name := range strings.SplitSeq(names, "\n") {
+			if fs.ValidPath(name) && name != "." {
+				tree[name] = &fstest.MapFile{Data: []byte("\xff\xd8\xff\xe0")}
+			}
+		}
+		listed, err := listTree(t.Context(), tree)
+		if err != nil {
+			return // a file in place of a folder
+		}
+		pictures = len(listed.images)
+		d, err := ReadFolders(tree, "f", ReadOptions{})
+		if err != nil {
+			return
+		}
+		found := len(d.Samples)
+		for _, l := range d.Reading.Left {
+			if strings.HasPrefix(l.Of, "picture") {
+				found += l.Files
+			}
+		}
+		if found != pictures {
+			t.Errorf("%q: %d of %d pictures are read or counted: %+v", names, found, pictures, d.Reading)
+		}
+	})
 }

@@ -88,17 +88,10 @@ func (s suspect) right() int {
 	return noLabel
 }
 
-// check returns why a suspect cannot belong to a test set with these labels.
-func (s suspect) check(published []int, first int) error {
-	switch {
-	case s.ID == nil || s.Given == nil || s.Guessed == nil || len(s.Votes) == 0:
+// check returns why a suspect is not complete.
+func (s suspect) check() error {
+	if s.ID == nil || s.Given == nil || s.Guessed == nil || len(s.Votes) == 0 {
 		return fmt.Errorf("expected id, given_original_label, our_guessed_label and mturk")
-	case *s.ID < first || *s.ID-first >= len(published):
-		return fmt.Errorf("id %d, expected %d to %d: the test set has %d images", *s.ID, first,
-			len(published)-1+first, len(published))
-	case published[*s.ID-first] != *s.Given:
-		return fmt.Errorf("image %d has the label %d here, the file says %d: the file is for another dataset or "+
-			"another order", *s.ID, published[*s.ID-first], *s.Given)
 	}
 	for kind, n := range s.Votes {
 		if n < 0 || n > 1<<20 {
@@ -108,22 +101,65 @@ func (s suspect) check(published []int, first int) error {
 	return nil
 }
 
-// readVotes reads the votes on suspects and returns the right labels by position in the test set.
-func readVotes(data []byte, published []int, first int) (map[int]int, string, error) {
+// fits returns why a suspect cannot belong to a test set with these labels.
+func (s suspect) fits(published []int, first int) error {
+	switch {
+	case *s.ID < first || *s.ID-first >= len(published):
+		return fmt.Errorf("id %d, expected %d to %d: the test set has %d images", *s.ID, first,
+			len(published)-1+first, len(published))
+	case published[*s.ID-first] != *s.Given:
+		return fmt.Errorf("image %d has the label %d here, the file says %d: the file is for another dataset or "+
+			"another order", *s.ID, published[*s.ID-first], *s.Given)
+	}
+	return nil
+}
+
+// readSuspects reads the votes on suspects, of which each image is one at most.
+func readSuspects(data []byte) ([]suspect, error) {
 	var list []suspect
 	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, "", fmt.Errorf("expected the label-errors project's JSON or npy: %w", err)
+		return nil, fmt.Errorf("expected the label-errors project's JSON or npy: %w", err)
+	}
+	known := make(map[int]bool, len(list))
+	for i, s := range list {
+		if err := s.check(); err != nil {
+			return nil, fmt.Errorf("element %d: %w", i, err)
+		}
+		if known[*s.ID] {
+			return nil, fmt.Errorf("element %d: image %d appears twice", i, *s.ID)
+		}
+		known[*s.ID] = true
+	}
+	return list, nil
+}
+
+// Votes reads people's votes on suspects as the label-errors project publishes them (JSON). By the number of the image
+// it returns the label that more than half of the votes are for, or -1 if there is none.
+func Votes(data []byte) (map[int]int, error) {
+	list, err := readSuspects(data)
+	if err != nil {
+		return nil, err
+	}
+	right := make(map[int]int, len(list))
+	for _, s := range list {
+		right[*s.ID] = s.right()
+	}
+	return right, nil
+}
+
+// readVotes reads the votes on suspects and returns the right labels by position in the test set.
+func readVotes(data []byte, published []int, first int) (map[int]int, string, error) {
+	list, err := readSuspects(data)
+	if err != nil {
+		return nil, "", err
 	}
 	right := make(map[int]int, len(list))
 	kept, changed, without := 0, 0, 0
 	for i, s := range list {
-		if err := s.check(published, first); err != nil {
+		if err := s.fits(published, first); err != nil {
 			return nil, "", fmt.Errorf("element %d: %w", i, err)
 		}
 		at := *s.ID - first
-		if _, twice := right[at]; twice {
-			return nil, "", fmt.Errorf("element %d: image %d appears twice", i, *s.ID)
-		}
 		label := s.right()
 		right[at] = label
 		switch label {

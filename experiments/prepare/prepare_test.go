@@ -238,7 +238,7 @@ func corrected(t *testing.T, dir, list string) {
 		cifarClasses[1], "", cifarClasses[3]}; !slices.Equal(got, want) {
 		t.Errorf("found %q, expected %q", got, want)
 	}
-	bad := `[{"id":0,"given_original_label":0,"our_guessed_label":70,"mturk":{"given":1}}]`
+	bad := `[{"id":0,"given_original_label":0,"our_guessed_label":70,"mturk":{"guessed":1}}]`
 	if err := os.WriteFile(votes, []byte(bad), 0o644); err != nil {
 		t.Fatal(err)
 	}

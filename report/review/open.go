@@ -32,6 +32,7 @@ type Files struct {
 	List      string          // list of all decisions that Export writes; "": none
 	Names     string          // file with names of classes; "": a column of the manifest, if it has one
 	Reviewer  string          // the name that the page suggests
+	Columns   datasets.Names  // of the manifest, if it is a table; none: usual names
 }
 
 // decisionsFile returns the path of the file of decisions.
@@ -60,11 +61,14 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if conf.Form, err = f.FormOf(); err != nil {
 		return nil, nil, err
 	}
-	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{}); err != nil {
+	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns}); err != nil {
 		return nil, nil, err
 	}
 	if conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest); err != nil {
-		return nil, nil, hint.With(err, "make it: winnow audit %s", f.Manifest)
+		if hint.Of(err) == "" {
+			err = hint.With(err, "make it: winnow audit %s", f.Manifest)
+		}
+		return nil, nil, err
 	}
 	if f.Names != "" {
 		conf.Names, err = readNames(f.Names, conf.Audit.table)
@@ -132,7 +136,7 @@ func Export(f Files) (e Exported, err error) {
 		return e, hint.With(fmt.Errorf("review: decisions: %w", err),
 			"if they are elsewhere, name the file of decisions")
 	}
-	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{}); err != nil {
+	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns}); err != nil {
 		return e, err
 	}
 	if f.Audit != "" {

@@ -78,7 +78,7 @@ func Take(f Files) (Taken, error) {
 		return Taken{}, fmt.Errorf("review: %w", err)
 	}
 	defer in.Close()
-	d, err := datasets.Read(f.Manifest, datasets.ReadOptions{})
+	d, err := datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns})
 	if err != nil {
 		return Taken{}, err
 	}

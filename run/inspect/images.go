@@ -30,7 +30,7 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest",
 			in.Images)
 	}
-	opts := datasets.ReadOptions{Note: o.Note}
+	opts := datasets.ReadOptions{Names: in.Columns, Note: o.Note}
 	if layout == datasets.Shards || layout == datasets.Folder { // may be large; a pipe is read more than once below
 		opts.Once = ctx
 	}
@@ -90,6 +90,7 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 		return nil, err
 	}
 	a.from, a.root, a.source, a.Model, a.Store = in.Images, in.Root, whole, names, stores[0].Dir
+	a.Reading = whole.Reading
 	return a, nil
 }
 

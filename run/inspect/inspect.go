@@ -133,6 +133,8 @@ type Input struct {
 	Root   location.Source
 	Model  string   // backbones by name or file, separated by commas; "": an installed one, or the store's
 	Splits []string // of Images that are judged; none: all
+
+	Columns datasets.Names // of Images or Manifest, if they are a table; none: usual names
 }
 
 // check refuses settings that do not go together. It reads nothing.
@@ -174,23 +176,15 @@ func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, err
 	case in.Run != nil:
 		return ofRun(ctx, in.Run, o)
 	case !in.Images.IsZero():
-		return asRead(ofImages(ctx, in, o))
+		return ofImages(ctx, in, o)
 	}
-	return asRead(ofStored(ctx, in, o))
-}
-
-// asRead adds how the source was read.
-func asRead(a *Report, err error) (*Report, error) {
-	if err == nil && a.source != nil {
-		a.Reading = a.source.Reading
-	}
-	return a, err
+	return ofStored(ctx, in, o)
 }
 
 // ofStored judges the training labels of a manifest by the stored features of its images, whitened, or by given
 // probabilities.
 func ofStored(ctx context.Context, in Input, o auditing) (*Report, error) {
-	read := datasets.ReadOptions{Numbered: in.Probs != "", Note: o.Note}
+	read := datasets.ReadOptions{Numbered: in.Probs != "", Names: in.Columns, Note: o.Note}
 	if o.FitSample > 0 {
 		read.Once = ctx
 	}
@@ -232,7 +226,7 @@ func ofStored(ctx context.Context, in Input, o auditing) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.from, a.source = in.Manifest, whole
+	a.from, a.source, a.Reading = in.Manifest, whole, whole.Reading
 	if store.Views() > 1 {
 		a.View = in.View
 	}

@@ -33,7 +33,7 @@ func byProbabilities(ctx context.Context, in Input, whole, d *datasets.Dataset, 
 	if told != "" {
 		o.Note("%s: %s", in.Probs, told)
 	}
-	a := Report{from: in.Manifest, source: whole}
+	a := Report{from: in.Manifest, source: whole, Reading: whole.Reading}
 	set := features.Set{}
 	if store != nil {
 		data, free, err := run.JoinTrain(ctx, d, store)

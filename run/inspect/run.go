@@ -60,7 +60,7 @@ func ofRun(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.View, a.from, a.source = r.Look(), r.ManifestFile, r.Given
+	a.View, a.from, a.source, a.Reading = r.Look(), r.ManifestFile, r.Given, r.Given.Reading
 	return a, nil
 }
 

@@ -39,6 +39,7 @@ type asked struct {
 	Seed             uint64
 	Rate             *float64
 	Files            Files
+	Columns          datasets.Names
 }
 
 // apart is an audit that judges rows apart from each other.
@@ -109,7 +110,7 @@ func (a *apart) report(ctx context.Context, b *audit.Basis, judged []audit.Judge
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{LeftOut: rows.LeftOut, from: a.in.Manifest, source: a.whole}
+	r := &Report{LeftOut: rows.LeftOut, from: a.in.Manifest, source: a.whole, Reading: a.whole.Reading}
 	if rows.Store.Views() > 1 {
 		r.View = a.in.View
 	}
@@ -129,7 +130,8 @@ func StorePart(ctx context.Context, in Input, options Options, h Host, f Files, 
 		return made, err
 	}
 	q := asked{View: in.View, Scorer: audit.Named(o.Scorer).Name, IncludeEval: o.IncludeEval, Folds: o.Folds,
-		FitSample: o.FitSample, Seed: o.Seed, Rate: o.Rate, Features: in.Features, Files: f}
+		FitSample: o.FitSample, Seed: o.Seed, Rate: o.Rate, Features: in.Features, Files: f,
+		Columns: in.Columns}
 	if q.Manifest, err = in.Manifest.Absolute(); err != nil { // the join may run in another folder
 		return made, err
 	}
@@ -156,7 +158,7 @@ func StorePart(ctx context.Context, in Input, options Options, h Host, f Files, 
 
 // open reads the manifest and finds the features.
 func (q asked) open(ctx context.Context, o auditing) (*apart, error) {
-	whole, err := datasets.Read(q.Manifest, datasets.ReadOptions{Once: ctx, Note: o.Note})
+	whole, err := datasets.Read(q.Manifest, datasets.ReadOptions{Once: ctx, Names: q.Columns, Note: o.Note})
 	if err != nil {
 		return nil, err
 	}

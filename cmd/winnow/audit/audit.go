@@ -93,7 +93,7 @@ func command(call term.Call[Options]) *cli.Command {
 					"memory"},
 			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "include-eval", Usage: "--clean: also judge and mend validation and test images"},
-		}, term.Renamed(term.DataFlags, "manifest", "labels")...),
+		}, append(term.ColumnFlags(), term.Renamed(term.DataFlags, "manifest", "labels")...)...),
 		Action: term.Action(read, call),
 	}
 }
@@ -195,6 +195,9 @@ func (o Options) reviewCommand(store string) string {
 	words := []string{"winnow", "review", o.Out, "--manifest", images.String()}
 	if !o.In.Root.IsZero() {
 		words = append(words, "--root", o.In.Root.String())
+	}
+	for flag, name := range term.Named(o.In.Columns) {
+		words = append(words, flag, name)
 	}
 	mended := "mended.csv"
 	if form, err := datasets.FormOf(images); err == nil {

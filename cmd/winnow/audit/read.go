@@ -105,6 +105,9 @@ func (o *Options) readRun(c *cli.Context) (err error) {
 	case readGiven(c, "fit-sample", "shard") != "":
 		return term.Misused("--fit-sample and --shard judge by stored features: give --labels FILE and --features " +
 			"DIR (winnow extract makes them), or images to --fit-sample")
+	case readGiven(c, "path-column", "label-column", "split-column", "true-column") != "":
+		return term.Misused("--path-column, --label-column, --split-column and --true-column are about a table: " +
+			"name it")
 	case readGiven(c, "model", "split") != "":
 		return term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
 	case readGiven(c, "finetune", "augment", "seeds") != "":
@@ -147,7 +150,7 @@ func (o *Options) readStored(c *cli.Context) error {
 	o.In = inspect.Input{
 		Manifest: location.At(c.String("manifest")), Features: c.String("features"), View: c.String("view"),
 		Probs: c.String("probs"),
-		Root:  location.At(c.String("root")), Model: c.String("model"),
+		Root:  location.At(c.String("root")), Model: c.String("model"), Columns: term.Columns(c),
 	}
 	if _, err := term.RunOptions(c); err != nil { // --view
 		return err
@@ -169,7 +172,7 @@ func (o *Options) readImages(c *cli.Context) error {
 	beside := strings.TrimSuffix(o.Out, filepath.Ext(o.Out))
 	o.Page = beside + ".html"
 	o.In = inspect.Input{Images: location.At(images), Root: location.At(c.String("root")), Model: c.String("model"),
-		Features: beside + ".features"}
+		Features: beside + ".features", Columns: term.Columns(c)}
 	if c.IsSet("split") {
 		for name := range strings.SplitSeq(c.String("split"), ",") {
 			split, err := datasets.ParseSplit(strings.TrimSpace(name))

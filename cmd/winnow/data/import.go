@@ -28,7 +28,7 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 			"known dataset",
 		ArgsUsage:   "SOURCE[=SPLIT]...",
 		Description: importHelp,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true,
 				Usage: "manifest `FILE` to write; .tar: WebDataset shards, where %06d is their number and " +
 					"{split} the split"},
@@ -39,13 +39,6 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 			&cli.StringFlag{Name: "encoding", DefaultText: "UTF-8, or what the table shows, which is printed",
 				Usage: "`NAME` of the encoding of a table: latin1, windows-1252, utf-16, shift_jis, gbk, …"},
 			&cli.StringFlag{Name: "strip-prefix", Usage: "remove `TEXT` from the beginning of every path"},
-			&cli.StringFlag{Name: "path-column", DefaultText: "path, or a usual name, which is printed",
-				Usage: "`NAME` of a table's column (JSON lines: key) with the images' paths"},
-			&cli.StringFlag{Name: "label-column", DefaultText: "label, or a usual name, which is printed",
-				Usage: "`NAME` of the column with the labels"},
-			&cli.StringFlag{Name: "split-column", DefaultText: "split", Usage: "`NAME` of the column with the splits"},
-			&cli.StringFlag{Name: "true-column", DefaultText: "true_label",
-				Usage: "`NAME` of the column with the true labels"},
 			&cli.StringFlag{Name: "split", Usage: "divide the images among splits: `SPLIT=SHARE,...`, where " +
 				"shares sum to 1"},
 			&cli.StringFlag{Name: "by", Value: "class",
@@ -74,7 +67,7 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 				Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of --split, and of glyphs"},
 			&cli.BoolFlag{Name: "json", Usage: "print as JSON how each source was read and what was left out"},
-		},
+		}, term.ColumnFlags()...),
 		Action: term.Action(readImport, call),
 	}
 }
@@ -122,6 +115,11 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 	}
 	for _, name := range presetFlags {
 		if c.IsSet(name) && !(name == "root" && datasets.IsShardName(o.Out)) {
+			if name == "root" {
+				return o, term.Misused("data import: --root goes with --preset, and with shards (.tar) as --out: a " +
+					"list's paths are written as they are. Give --root to the commands that read the list, such as " +
+					"winnow audit LIST --root DIR")
+			}
 			return o, term.Misused("data import: --%s goes with --preset", name)
 		}
 	}
@@ -131,8 +129,7 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 	if by := c.String("by"); by != "class" && by != "image" {
 		return o, term.Misused("--by: %q is unknown, expected class or image", by)
 	}
-	names := datasets.Names{Path: c.String("path-column"), Label: c.String("label-column"),
-		Split: c.String("split-column"), True: c.String("true-column")}
+	names := term.Columns(c)
 	for _, arg := range c.Args().Slice() {
 		source, split := importing.SourceAndSplit(arg)
 		o.Sources = append(o.Sources, importing.Source{Path: location.At(source), Read: datasets.ReadOptions{

@@ -31,7 +31,7 @@ func read(c *cli.Context) (Options, error) {
 			Audit: c.String("audit"), Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
 			Decisions: c.String("decisions"), Out: c.String("out"), List: c.String("decided"),
 			Form: review.Form(c.String("format")), Import: c.String("import"), Names: c.String("names"),
-			Reviewer: strings.TrimSpace(c.String("reviewer")),
+			Reviewer: strings.TrimSpace(c.String("reviewer")), Columns: term.Columns(c),
 		},
 		Run: c.String("run"), Features: c.String("features"), Model: c.String("model"),
 		Export: c.Bool("export"), JSON: c.Bool("json"), OpenPage: c.Bool("open"),

@@ -54,7 +54,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Usage:       "decide about the suspects of an audit on a page in the browser, and write the mended manifest",
 		ArgsUsage:   "SUSPECTS",
 		Description: description,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "audit", DefaultText: "the argument",
 				Usage: "suspects as winnow audit --out wrote them, `FILE`.csv, .jsonl, .json or .parquet"},
 			&cli.StringFlag{Name: "manifest", Required: true,
@@ -90,7 +90,7 @@ func command(call term.Call[Options]) *cli.Command {
 					"not the variable", EnvVars: []string{"WINNOW_REVIEW_TOKEN"}},
 			&cli.BoolFlag{Name: "open", Usage: "open the page in the browser, by a file that gives access once"},
 			&cli.BoolFlag{Name: "json", Usage: "--export: print the result as JSON"},
-		},
+		}, term.ColumnFlags()...),
 		Action: term.Action(read, call),
 	}
 }

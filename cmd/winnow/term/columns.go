@@ -1,0 +1,40 @@
+package term
+
+import (
+	"iter"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/datasets"
+)
+
+// ColumnFlags name the columns of a table.
+func ColumnFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "path-column", DefaultText: "path, or a usual name, which is printed",
+			Usage: "`NAME` of a table's column (JSON lines: key) with the images' paths"},
+		&cli.StringFlag{Name: "label-column", DefaultText: "label, or a usual name, which is printed",
+			Usage: "`NAME` of the column with the labels"},
+		&cli.StringFlag{Name: "split-column", DefaultText: "split", Usage: "`NAME` of the column with the splits"},
+		&cli.StringFlag{Name: "true-column", DefaultText: "true_label",
+			Usage: "`NAME` of the column with the true labels"},
+	}
+}
+
+// Columns reads ColumnFlags.
+func Columns(c *cli.Context) datasets.Names {
+	return datasets.Names{Path: c.String("path-column"), Label: c.String("label-column"),
+		Split: c.String("split-column"), True: c.String("true-column")}
+}
+
+// Named lists the flags for the columns that have names, with the names.
+func Named(n datasets.Names) iter.Seq2[string, string] {
+	return func(yield func(flag, name string) bool) {
+		for _, f := range [][2]string{{"--path-column", n.Path}, {"--label-column", n.Label},
+			{"--split-column", n.Split}, {"--true-column", n.True}} {
+			if f[1] != "" && !yield(f[0], f[1]) {
+				return
+			}
+		}
+	}
+}
