@@ -14,6 +14,7 @@ import (
 
 	"winnow/features"
 	"winnow/head"
+	"winnow/internal/interrupt"
 	"winnow/internal/lookup"
 	"winnow/run/comparison"
 	"winnow/run/config"
@@ -91,6 +92,8 @@ func (r *Training) run(ctx context.Context, observers []Observer) (out Outcome, 
 	o, t := together(observers), r.trainer
 	r.saving, t.Stepped, t.Validated = o.Saving, o.Stepped, o.Validated
 	t.Diagnosed, t.Weighed, t.Written = o.Diagnosed, o.Weighed, o.Written
+	release := interrupt.Keep() // the steps since the last checkpoint
+	defer release()
 	result, err := t.Run(ctx)
 	if err == nil {
 		out, err = r.finish(result, o)

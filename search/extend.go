@@ -65,7 +65,8 @@ func Create(dir string, e Embedder, dim int, dtype string, paths []string) (*Ext
 		if filepath.IsAbs(e.Source) {
 			e.Place = location.PlaceOf(dir, location.At(e.Source))
 		}
-		info := Info{Version: indexVersion, Dim: dim, DType: dtype, Embedder: e, Bases: []location.Place{}}
+		info := Info{Version: indexVersion, Dim: dim, DType: dtype, Embedder: e, Unfinished: true,
+			Bases: []location.Place{}}
 		return info, nil, info.check(dir)
 	})
 }
@@ -233,6 +234,12 @@ func (x *Extension) Flush() error {
 	}
 	x.synced = x.done
 	return nil
+}
+
+// Finish writes what is left and marks the index as finished.
+func (x *Extension) Finish() error {
+	x.info.Unfinished = false
+	return x.Flush()
 }
 
 // Close releases the folder. Rows since the last Flush are lost.

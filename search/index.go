@@ -81,6 +81,9 @@ type Info struct {
 	Seen     int64    `json:"seen_bytes"`
 	SeenSum  uint32   `json:"seen_crc32c"`
 
+	// Unfinished marks an index until all images have come that it was made for: [Extend] continues it.
+	Unfinished bool `json:"unfinished,omitempty"`
+
 	// Bases are the folders that the paths start from, by the numbers in seen.txt.
 	Bases []location.Place `json:"bases"`
 }
@@ -122,6 +125,12 @@ func Open(dir string) (*Index, error) {
 func Here(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, indexFile))
 	return err == nil
+}
+
+// Unfinished reports whether a folder holds an index whose making did not come to its end, and its number type.
+func Unfinished(dir string) (dtype string, unfinished bool) {
+	info, err := readInfo(dir)
+	return info.DType, err == nil && info.Unfinished
 }
 
 // Close releases the vectors.

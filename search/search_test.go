@@ -17,7 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/datasets/location"
 	"winnow/features"
+	"winnow/internal/seen"
 )
 
 // drawn returns n random vectors; every seventh is a copy of the one three before it.
@@ -353,6 +355,81 @@ func TestDeathAnywhere(t *testing.T) {
 		if diff := cmp.Diff(content(t, wanted), content(t, name)); diff != "" {
 			t.Errorf("%d rows (-from scratch +after):\n%.400s", n, diff)
 		}
+	}
+}
+
+// An index is unfinished until Finish, and stays so when it goes on or loses images. Its files tell what changed.
+func TestUnfinishedAndFiles(t *testing.T) {
+	work := t.TempDir()
+	if err := os.Mkdir(filepath.Join(work, "images"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	x, all, dir := drawn(6, 4, 6), names(6), filepath.Join(work, "index")
+	for _, p := range all {
+		if err := os.WriteFile(filepath.Join(work, p), []byte(p), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ext, err := Create(dir, somebody, 4, features.Float32, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ext.Base = func(path string) location.Source {
+		if path == all[5] {
+			return location.Source{} // of a server
+		}
+		return location.At(work)
+	}
+	put(t, ext, x, 2, nil)
+	closed(t, ext)
+	if dtype, is := Unfinished(dir); !is || dtype != features.Float32 {
+		t.Errorf("unfinished %v, of %s", is, dtype)
+	}
+	for _, p := range []string{all[1], all[2], all[5]} {
+		if err := os.WriteFile(filepath.Join(work, p), []byte("another picture"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(work, all[3])); err != nil {
+		t.Fatal(err)
+	}
+	want := []seen.State{seen.Same, seen.Changed, seen.Changed, seen.Gone, seen.Same, seen.Same}
+	states := func(dir string) (list []seen.State) {
+		files, err := open(t, dir).Files()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row := range files.lines {
+			list = append(list, files.State(row))
+		}
+		return list
+	}
+	if diff := cmp.Diff(want, states(dir)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if err := Remove(dir, all[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want[1:], states(dir)); diff != "" {
+		t.Errorf("without one (-want +got):\n%s", diff)
+	}
+	ext, err = Extend(dir, somebody, 4, all[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ext.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, ext)
+	if _, is := Unfinished(dir); is {
+		t.Error("not finished")
+	}
+	moved := filepath.Join(t.TempDir(), "elsewhere", "index") // the pictures stay
+	if err := errors.Join(os.Mkdir(filepath.Dir(moved), 0o755), os.Rename(dir, moved)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want[1:], states(moved)); diff != "" {
+		t.Errorf("moved (-want +got):\n%s", diff)
 	}
 }
 

@@ -105,4 +105,3 @@ func (f *Files) seen(row int) (base int, line string) {
 func (f *Files) compare(row int, base, line string) seen.State {
 	return seen.Compare(base, f.ix.Paths[row], line)
 }
-

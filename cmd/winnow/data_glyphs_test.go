@@ -110,11 +110,12 @@ func TestImportGlyphs(t *testing.T) {
 			t.Errorf("%s differs, %v", path, err)
 		}
 	}
+	write(t, filepath.Join(dir, "b", "notes.txt"), "mine")
 	if code, _, errs := call(t.Context(), "data", "import", "--preset", "glyphs", "--root", filepath.Join(dir, "b"),
 		"--out",
 		list); code != 1 || !strings.Contains(errs, "data import: ") || !strings.Contains(errs,
 		"expected an empty or new folder") {
-		t.Errorf("into a full folder: exit code %d: %s", code, errs)
+		t.Errorf("beside another file: exit code %d: %s", code, errs)
 	}
 }
 

@@ -20,12 +20,11 @@ const DemoSeed = 1
 // ErrNotEmpty means that a folder is not empty.
 var ErrNotEmpty = errors.New("expected an empty or new folder")
 
-// Write draws the dataset into an empty or new folder and lists it in a manifest. The manifest is written last: if
-// it exists, all images do.
+// Write draws the dataset into a folder and lists it in a manifest. The folder is new or empty, or holds what an earlier
+// call for the same dataset left that did not come to its end. The manifest is written last: if it exists, all images
+// do.
 func Write(ctx context.Context, dataset *datasets.Dataset, files fs.FS, dir, manifest string) error {
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return fmt.Errorf("%s: holds %q, %w", dir, entries[0].Name(), ErrNotEmpty)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := unused(dataset, dir, manifest); err != nil {
 		return err
 	}
 	for i, s := range dataset.Samples {
@@ -37,6 +36,28 @@ func Write(ctx context.Context, dataset *datasets.Dataset, files fs.FS, dir, man
 		}
 	}
 	return atomicfile.Write(manifest, func(w io.Writer) error { return WriteManifest(w, dataset) })
+}
+
+// unused returns an error if a folder holds other files than images of the dataset, or its manifest.
+func unused(dataset *datasets.Dataset, dir, manifest string) error {
+	ours := make(map[string]bool, len(dataset.Samples))
+	for _, s := range dataset.Samples {
+		ours[filepath.Join(dir, filepath.FromSlash(s.Path))] = true
+	}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || d.IsDir() || ours[path]:
+			return err
+		case atomicfile.Left(manifest, path): // the call was killed
+			return nil
+		}
+		name, _ := filepath.Rel(dir, path)
+		return fmt.Errorf("%s: holds %q, %w", dir, filepath.ToSlash(name), ErrNotEmpty)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 func copyImage(files fs.FS, path, dir string) error {

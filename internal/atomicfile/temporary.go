@@ -49,11 +49,17 @@ func sweep(name string) {
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
 	for _, n := range names {
-		number, ok := strings.CutPrefix(n, beside(name))
-		if _, err := strconv.ParseUint(number, 10, 32); ok && err == nil {
-			removeStale(filepath.Join(filepath.Dir(name), n))
+		if at := filepath.Join(filepath.Dir(name), n); Left(name, at) {
+			removeStale(at)
 		}
 	}
+}
+
+// Left reports whether path has the name of a temporary file for name, which a killed process leaves.
+func Left(name, path string) bool {
+	number, ok := strings.CutPrefix(filepath.Base(path), beside(name))
+	_, err := strconv.ParseUint(number, 10, 32)
+	return ok && err == nil && filepath.Dir(path) == filepath.Dir(name)
 }
 
 func removeStale(path string) {

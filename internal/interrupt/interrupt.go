@@ -8,6 +8,8 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -24,7 +26,7 @@ type signalled struct{ code int }
 func (signalled) Error() string { return "interrupted" }
 
 // Listen returns a context that ends at the first SIGINT or SIGTERM. A second one exits at once with 130 or
-// 143. If patience is not 0, the process also exits when it has not ended that long after the first signal;
+// 143. The process also exits when it has not ended so long after the first signal, but not while [Keep] holds it;
 // last is called before. Call stop once: it stops listening, and nothing exits afterwards.
 func Listen(parent context.Context, patience time.Duration, last func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
@@ -37,18 +39,22 @@ func Listen(parent context.Context, patience time.Duration, last func()) (ctx co
 		}
 		code := codeOf(first)
 		cancel(signalled{code})
-		var late <-chan time.Time
-		if patience > 0 {
-			late = time.After(patience)
-		}
-		select {
-		case second, listening := <-signals:
-			if listening {
-				os.Exit(codeOf(second))
+		late := time.NewTicker(patience)
+		defer late.Stop()
+		for {
+			select {
+			case second, listening := <-signals:
+				if listening {
+					os.Exit(codeOf(second))
+				}
+				return
+			case <-late.C:
+				if kept.Load() == 0 {
+					last()
+					os.Exit(code)
+				}
+				late.Reset(again)
 			}
-		case <-late:
-			last()
-			os.Exit(code)
 		}
 	}()
 	return ctx, func() {
@@ -56,6 +62,19 @@ func Listen(parent context.Context, patience time.Duration, last func()) (ctx co
 		close(signals)
 		cancel(nil)
 	}
+}
+
+// again is how long a process that is held may go on before that is asked again.
+const again = 100 * time.Millisecond
+
+// kept counts the calls of Keep that have not ended.
+var kept atomic.Int64
+
+// Keep lets the process take as long as it needs after a first signal, until the returned function is called: for work
+// that would be lost, such as the steps since a checkpoint.
+func Keep() (release func()) {
+	kept.Add(1)
+	return sync.OnceFunc(func() { kept.Add(-1) })
 }
 
 func codeOf(s os.Signal) int {

@@ -22,7 +22,15 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	// the latter is long enough to stop in
-	patience := map[string]time.Duration{"late": time.Millisecond, "stops": 300 * time.Millisecond}[how]
+	patience := map[string]time.Duration{"late": time.Millisecond, "kept": time.Millisecond,
+		"stops": 300 * time.Millisecond}[how]
+	if patience == 0 {
+		patience = time.Hour
+	}
+	release := func() {}
+	if how == "kept" {
+		release = interrupt.Keep()
+	}
 	ctx, stop := interrupt.Listen(context.Background(), patience, func() { fmt.Println("last words") })
 	fmt.Println("listening")
 	<-ctx.Done()
@@ -30,7 +38,11 @@ func TestMain(m *testing.M) {
 		stop()
 		time.Sleep(2 * patience)
 	}
+	if how == "kept" {
+		time.Sleep(20 * time.Millisecond) // longer than the patience
+	}
 	fmt.Println("told")
+	release()
 	if how == "obeys" {
 		stop()
 		os.Exit(interrupt.Code(ctx))
@@ -52,6 +64,7 @@ func TestSignals(t *testing.T) {
 		{"deaf", []os.Signal{syscall.SIGTERM, os.Interrupt}, 130, false},
 		{"late", []os.Signal{os.Interrupt}, 130, true},
 		{"late", []os.Signal{syscall.SIGTERM}, 143, true},
+		{"kept", []os.Signal{syscall.SIGTERM}, 143, true},
 		{"stops", []os.Signal{os.Interrupt, syscall.SIGTERM}, -1, false}, // killed by the signal itself
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // against hanging
@@ -71,9 +84,12 @@ func TestSignals(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		last := false
+		last, told := false, false
 		for words.Scan() {
-			last = last || words.Text() == "last words"
+			last, told = last || words.Text() == "last words", told || words.Text() == "told"
+		}
+		if c.how == "kept" && !told {
+			t.Error("the process ended while it was kept")
 		}
 		var exit *exec.ExitError
 		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != c.code || last != c.last {

@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,14 @@ type Indexed struct {
 
 // CreateIndex puts images into a new index.
 func CreateIndex(ctx context.Context, h Host, dir, dtype string, images []location.Source, o Options) (Indexed, error) {
+	was, unfinished := search.Unfinished(dir)
+	if unfinished && was != dtype {
+		return Indexed{}, fmt.Errorf("index: %s: holds an unfinished index of %s numbers, asked for %s: name another "+
+			"folder, or remove this one", dir, was, dtype)
+	}
+	if unfinished { // by a command that failed or was ended
+		return ExtendIndex(ctx, h, dir, images, o)
+	}
 	if search.Here(dir) {
 		return Indexed{}, hint.With(fmt.Errorf("index: %s: %w", dir, search.ErrExists),
 			"--add adds images to it; a new index needs another --out")
@@ -141,5 +150,5 @@ func (e *Embedder) fill(ctx context.Context, h Host, dir string, list *imagelist
 	if err != nil {
 		return r, err
 	}
-	return r, x.Close()
+	return r, cmp.Or(x.Finish(), x.Close())
 }

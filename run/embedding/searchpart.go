@@ -87,6 +87,10 @@ func (s Search) Run(ctx context.Context, h Host, out string, shard cluster.Shard
 			return nil, err
 		}
 		defer g.Close()
+		if g.Index != nil && g.Index.Unfinished {
+			h.Note("%s: making this index did not come to its end: only the %d images that it has are searched; run "+
+				"the same winnow index again", s.Index, g.Len())
+		}
 	}
 	save := func(r Answers, err error) (cluster.Result, error) {
 		if err == nil {

@@ -63,7 +63,7 @@ func filesIn(dir string) ([]string, error) {
 }
 
 // Prepare makes the folder and locks it for one training until the lock is closed. Unless the earlier run in it is to
-// be resumed or overwritten, that run is an error.
+// be resumed or overwritten, that run is an error; one without a checkpoint, which cannot be resumed, is removed.
 func Prepare(dir string, resume, overwrite bool) (io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -76,11 +76,25 @@ func Prepare(dir string, resume, overwrite bool) (io.Closer, error) {
 	if err == nil && (len(names) == 0 || resume || overwrite) {
 		return held, nil
 	}
+	if err == nil && !worth(names) {
+		if err = Clear(dir); err == nil {
+			return held, nil
+		}
+	}
 	if err = errors.Join(err, held.Close()); err != nil {
 		return nil, err
 	}
 	return nil, hint.With(fmt.Errorf("train: %s: there is a run in this folder already (%s)", dir, names[0]),
 		"continue it: --resume; delete it: --overwrite; or choose another --out")
+}
+
+// worth reports whether a run's files hold anything that a training took long for: a training that failed before its
+// first checkpoint can be started again as it stands.
+func worth(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return slices.Contains([]string{train.CheckpointFile, ResultFile, BestHeadFile, LastHeadFile, BestBackboneFile,
+			LastBackboneFile}, name)
+	})
 }
 
 // Clear removes the files of a run, and nothing else.

@@ -41,6 +41,18 @@ func TestPrepareAndClear(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	early := filepath.Join(t.TempDir(), "early") // failed before its first checkpoint
+	for _, name := range []string{ConfigFile, FactsFile, "metrics.jsonl", "notes.txt"} {
+		if err := errors.Join(os.MkdirAll(early, 0o755), os.WriteFile(filepath.Join(early, name), nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if held, err := Prepare(early, false, false); err != nil || held.Close() != nil || Begun(early) {
+		t.Errorf("a run without a checkpoint: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(early, "notes.txt")); err != nil {
+		t.Error(err)
+	}
 	if err := prepare(false, false); err == nil || !strings.Contains(err.Error(), "is a run in this folder already") ||
 		!strings.Contains(hint.Of(err), "--resume") {
 		t.Errorf("%v (%s)", err, hint.Of(err))

@@ -20,7 +20,7 @@ import (
 // Main executes a command line with the process's streams, handles signals, and returns the exit code.
 func Main(args []string) int {
 	named := term.FromCommand(Commands(), args)
-	ctx, stop := interrupt.Listen(context.Background(), term.Patience(named),
+	ctx, stop := interrupt.Listen(context.Background(), term.Patience,
 		func() { term.Interrupted(os.Stderr, named) })
 	defer stop()
 	return Execute(ctx, args, os.Stdout, os.Stderr)

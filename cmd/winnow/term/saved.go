@@ -6,19 +6,10 @@ import (
 	"time"
 )
 
-// patience is how long a command that saves nothing may take to end after the first signal. A system call or
-// one large product can take longer than users wait. Files are written next to their final place, so ending the
-// process leaves them intact.
-const patience = 1500 * time.Millisecond
-
-// Patience returns how long a command may take to end; 0, as long as it needs, if it saves its work. args begin
-// with its name.
-func Patience(args []string) time.Duration {
-	if saved(args) != "" {
-		return 0
-	}
-	return patience
-}
+// Patience is how long a command may take to end after the first signal, unless it holds work that would be lost. A
+// system call, such as a read from a server that does not answer, can take longer than users wait. Files are written
+// next to their final place, and stores continue after their last rows on disk, so ending the process loses nothing.
+const Patience = 1500 * time.Millisecond
 
 // saved says what an interrupted command leaves behind, if it can be resumed. args begin with its name.
 func saved(args []string) string {
