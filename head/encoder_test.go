@@ -67,8 +67,11 @@ type slow struct {
 	params [][]float64
 }
 
+// widths are those of all layers, the input first.
+func (s slow) widths() []int { return slices.Concat([]int{s.cfg.In}, s.cfg.Hidden, []int{s.cfg.Out}) }
+
 func slowOf(h *Head) slow {
-	s := slow{cfg: h.cfg}
+	s := slow{cfg: h.Config()}
 	for _, p := range h.Params() {
 		values := make([]float64, len(p.Data))
 		for i, v := range p.Data {
@@ -81,7 +84,7 @@ func slowOf(h *Head) slow {
 
 // forward returns every layer's input, the last output before normalisation, and its normalised form.
 func (s slow) forward(x []float32) (inputs [][]float64, y, z []float64) {
-	widths, at := s.cfg.widths(), 0
+	widths, at := s.widths(), 0
 	in := make([]float64, len(x))
 	for i, v := range x {
 		in[i] = float64(v)

@@ -30,7 +30,7 @@ func (s slow) slopes(x, dz []float32) []float64 {
 // forwardMoved is z with x[j] moved by h, computed through the first layer by linearity, so that the step is
 // not lost in float32.
 func (s slow) forwardMoved(x []float32, j int, h float64) []float64 {
-	widths := s.cfg.widths()
+	widths := s.widths()
 	w := widths[1]
 	shifted := s
 	shifted.cfg.Bias = true

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
@@ -27,7 +28,7 @@ func spectrum(rng *rand.Rand, n, d int, power float64) features.Set {
 			row[j] = float32(math.Pow(float64(j+1), -power/2) * rng.NormFloat64())
 		}
 	}
-	product(s.X, raw, turn)
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, raw, turn, 0, s.X)
 	for i := range s.X.Data {
 		s.X.Data[i] += 0.5
 	}
@@ -219,7 +220,7 @@ func TestWhiteningIgnoresRotation(t *testing.T) {
 	const d = 24
 	train := spectrum(source(1), 300, d, 1)
 	turned := features.Set{X: features.NewMatrix(300, d)}
-	product(turned.X, train.X, rotation(source(9), d))
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, train.X, rotation(source(9), d), 0, turned.X)
 	for i := range turned.X.Data {
 		turned.X.Data[i] *= 37
 	}

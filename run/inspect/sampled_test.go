@@ -1,4 +1,4 @@
-package inspect
+package inspect_test
 
 import (
 	"bytes"
@@ -21,6 +21,7 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/testing/killed"
+	"winnow/run/inspect"
 )
 
 const (
@@ -31,7 +32,7 @@ const (
 
 // madeStore writes a manifest and a store with one cluster for each class. Every ninth label is that of the next
 // class; every 50th row has none.
-func madeStore(t testing.TB, dir string) Input {
+func madeStore(t testing.TB, dir string) inspect.Input {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 1))
 	manifest, paths := "path,label,true_label,split\n", []string(nil)
@@ -54,7 +55,7 @@ func madeStore(t testing.TB, dir string) Input {
 		}
 		x.Data[i*madeDim+class] += 2
 	}
-	in := Input{Manifest: location.At(dir).Join("m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
+	in := inspect.Input{Manifest: location.At(dir).Join("m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
 	if err := os.WriteFile(in.Manifest.Path(), []byte(manifest), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -74,20 +75,21 @@ func madeStore(t testing.TB, dir string) Input {
 	return in
 }
 
-func sampledBy(scorer string) Options {
-	return Options{Options: audit.Options{Scorer: scorer, Seed: 1, Folds: 3}, FitSample: 200}
+func sampledBy(scorer string) inspect.Options {
+	return inspect.Options{Options: audit.Options{Scorer: scorer, Seed: 1, Folds: 3}, FitSample: 200}
 }
 
 // joinAll joins the parts of an output.
 func joinAll(ctx context.Context, out string) (cluster.Result, error) {
-	return cluster.Join(ctx, location.At(out), []cluster.Joiner{Job}, cluster.JoinOptions{Progress: func(int, int) {},
-		Note: func(string, ...any) {}})
+	return cluster.Join(ctx, location.At(out), []cluster.Joiner{inspect.Job},
+		cluster.JoinOptions{Progress: func(int, int) {},
+			Note: func(string, ...any) {}})
 }
 
 // allWritten holds the printed text and the files of an audit.
 type allWritten struct{ Said, Suspects, Classes, Clean, JSON string }
 
-func readAll(t *testing.T, r cluster.Result, a *Report, f Files) (w allWritten) {
+func readAll(t *testing.T, r cluster.Result, a *inspect.Report, f inspect.Files) (w allWritten) {
 	t.Helper()
 	var said, all bytes.Buffer
 	if err := errors.Join(r.Write(&said), a.WriteJSON(&all)); err != nil {
@@ -108,14 +110,14 @@ func readAll(t *testing.T, r cluster.Result, a *Report, f Files) (w allWritten) 
 }
 
 // files returns the files of an audit in a folder.
-func files(dir string) Files {
-	return Files{Out: filepath.Join(dir, "s.csv"), Classes: filepath.Join(dir, "k.csv"),
+func files(dir string) inspect.Files {
+	return inspect.Files{Out: filepath.Join(dir, "s.csv"), Classes: filepath.Join(dir, "k.csv"),
 		Clean: filepath.Join(dir, "c.csv"), Relabel: true, Top: 7}
 }
 
 // printed is an audit as its command prints it.
 type printed struct {
-	*Report
+	*inspect.Report
 	top int
 }
 
@@ -125,9 +127,9 @@ func (p printed) Write(w io.Writer) error {
 }
 
 // onOne audits on one machine.
-func onOne(t *testing.T, in Input, o Options) (allWritten, *Report) {
+func onOne(t *testing.T, in inspect.Input, o inspect.Options) (allWritten, *inspect.Report) {
 	t.Helper()
-	a, err := Judge(t.Context(), in, o, Host{})
+	a, err := inspect.Judge(t.Context(), in, o, inspect.Host{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +162,8 @@ func TestDealt(t *testing.T) {
 		for _, n := range []int{1, 3, 8} {
 			f := files(t.TempDir())
 			for i := range n {
-				made, err := StorePart(t.Context(), in, o, Host{}, f, cluster.Shard{Index: i + 1, Of: n}, "test")
+				made, err := inspect.StorePart(t.Context(), in, o, inspect.Host{}, f,
+					cluster.Shard{Index: i + 1, Of: n}, "test")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -168,7 +171,7 @@ func TestDealt(t *testing.T) {
 					t.Fatalf("%+v", made)
 				}
 			}
-			if again, err := StorePart(t.Context(), in, o, Host{}, f, cluster.Shard{Index: n, Of: n},
+			if again, err := inspect.StorePart(t.Context(), in, o, inspect.Host{}, f, cluster.Shard{Index: n, Of: n},
 				"test"); err != nil || !again.Complete {
 				t.Fatal(again, err)
 			}
@@ -176,7 +179,7 @@ func TestDealt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, readAll(t, r, r.(Joined).Report, f)); diff != "" {
+			if diff := cmp.Diff(want, readAll(t, r, r.(inspect.Joined).Report, f)); diff != "" {
 				t.Errorf("%s, %d parts (-one machine +joined):\n%s", scorer, n, diff)
 			}
 		}
@@ -189,8 +192,8 @@ func TestDealtRefuses(t *testing.T) {
 	in := madeStore(t, t.TempDir())
 	o, f := sampledBy(judges.Centres), files(t.TempDir())
 	two := func(i int) cluster.Shard { return cluster.Shard{Index: i, Of: 2} }
-	make := func(o Options, i int) error {
-		_, err := StorePart(t.Context(), in, o, Host{}, f, two(i), "test")
+	make := func(o inspect.Options, i int) error {
+		_, err := inspect.StorePart(t.Context(), in, o, inspect.Host{}, f, two(i), "test")
 		return err
 	}
 	refused := func(what string, err error, want string) {
@@ -204,12 +207,12 @@ func TestDealtRefuses(t *testing.T) {
 	}
 	_, err := joinAll(t.Context(), f.Out)
 	refused("half of the parts", err, "2")
-	for what, change := range map[string]func(*Options){
-		"Seed":      func(o *Options) { o.Seed++ },
-		"Scorer":    func(o *Options) { o.Scorer = audit.Crossfit },
-		"FitSample": func(o *Options) { o.FitSample++ },
-		"Folds":     func(o *Options) { o.Folds++ },
-		"Rate":      func(o *Options) { o.Rate = new(0.1) },
+	for what, change := range map[string]func(*inspect.Options){
+		"Seed":      func(o *inspect.Options) { o.Seed++ },
+		"Scorer":    func(o *inspect.Options) { o.Scorer = audit.Crossfit },
+		"FitSample": func(o *inspect.Options) { o.FitSample++ },
+		"Folds":     func(o *inspect.Options) { o.Folds++ },
+		"Rate":      func(o *inspect.Options) { o.Rate = new(0.1) },
 	} {
 		other := o
 		change(&other)
@@ -272,13 +275,14 @@ func TestKilledChild(t *testing.T) {
 	if !ok {
 		t.Skip("only run by TestKilledPart")
 	}
-	h := Host{Told: func(done, total, _ int, _ string) {
+	h := inspect.Host{Told: func(done, total, _ int, _ string) {
 		if 2*done > total {
 			_ = killed.Halfway()
 		}
 	}}
-	in := Input{Manifest: location.At(dir).Join("m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
-	_, err := StorePart(t.Context(), in, sampledBy(judges.Centres), h, files(dir), cluster.Shard{Index: 2, Of: 3},
+	in := inspect.Input{Manifest: location.At(dir).Join("m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
+	_, err := inspect.StorePart(t.Context(), in, sampledBy(judges.Centres), h, files(dir),
+		cluster.Shard{Index: 2, Of: 3},
 		"test")
 	t.Fatal("went on after its half:", err)
 }
@@ -291,7 +295,8 @@ func TestKilledPart(t *testing.T) {
 	want, _ := onOne(t, in, o)
 	killed.Child(t, "TestKilledChild", killedIn+"="+dir)
 	for _, i := range []int{1, 3} {
-		if _, err := StorePart(t.Context(), in, o, Host{}, f, cluster.Shard{Index: i, Of: 3}, "test"); err != nil {
+		if _, err := inspect.StorePart(t.Context(), in, o, inspect.Host{}, f, cluster.Shard{Index: i, Of: 3},
+			"test"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -299,40 +304,15 @@ func TestKilledPart(t *testing.T) {
 	if _, err := joinAll(t.Context(), f.Out); err == nil || !strings.Contains(err.Error(), "2") {
 		t.Fatalf("without a part: %v", err)
 	}
-	if _, err := StorePart(t.Context(), in, o, Host{}, f, cluster.Shard{Index: 2, Of: 3}, "test"); err != nil {
+	if _, err := inspect.StorePart(t.Context(), in, o, inspect.Host{}, f, cluster.Shard{Index: 2, Of: 3},
+		"test"); err != nil {
 		t.Fatal(err)
 	}
 	r, err := joinAll(t.Context(), f.Out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, readAll(t, r, r.(Joined).Report, f)); diff != "" {
+	if diff := cmp.Diff(want, readAll(t, r, r.(inspect.Joined).Report, f)); diff != "" {
 		t.Errorf("-one machine +joined:\n%s", diff)
-	}
-}
-
-// TestApart: more than a million images, or a billion images × classes, are judged apart unless a
-// setting needs them together.
-func TestApart(t *testing.T) {
-	for _, c := range []struct {
-		name               string
-		o                  Options
-		n, classes, stores int
-		want               bool
-	}{
-		{"as many as go together", Options{}, 1 << 20, 1 << 10, 1, false},
-		{"an image more", Options{}, 1<<20 + 1, 2, 1, true},
-		{"a class more", Options{}, 1 << 20, 1<<10 + 1, 1, true},
-		{"many classes", Options{}, 40_000, 30_000, 1, true},
-		{"by a judge that can", Options{Options: audit.Options{Scorer: "crossfit"}}, 1 << 21, 2, 1, true},
-		{"by one that cannot", Options{Options: audit.Options{Scorer: "fitted"}}, 1 << 21, 2, 1, false},
-		{"copies are asked for", Options{Together: true}, 1 << 21, 2, 1, false},
-		{"two stores", Options{}, 1 << 21, 2, 2, false},
-		{"partings", Options{Options: audit.Options{Rounds: 3}}, 1 << 21, 2, 1, false},
-		{"networks", Options{Tuning: Tuning{Weights: "all"}}, 1 << 21, 2, 1, false},
-	} {
-		if got := c.o.apart(c.n, c.classes, c.stores); got != c.want {
-			t.Errorf("%s: apart %v, expected %v", c.name, got, c.want)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package skew
+package skew_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"winnow/features"
+	"winnow/papers/theory/skew"
 )
 
 // world draws batches from clusters of points on the sphere.
@@ -51,9 +52,9 @@ func (w world) batch(p, k int) features.Set {
 }
 
 // measured is the report of so many batches of 12 × 5.
-func (w world) measured(t *testing.T, s Settings, batches int) Report {
+func (w world) measured(t *testing.T, s skew.Settings, batches int) skew.Report {
 	t.Helper()
-	m, err := NewMeter(s)
+	m, err := skew.NewMeter(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func (w world) measured(t *testing.T, s Settings, batches int) Report {
 // with a higher bound for it.
 func TestRandomIsLessSkewedThanFixed(t *testing.T) {
 	for seed := range uint64(5) {
-		r := newWorld(t, seed, 30, 20, 64, 2).measured(t, Default(30), 60)
+		r := newWorld(t, seed, 30, 20, 64, 2).measured(t, skew.Default(30), 60)
 		if 2**r.Random.Eta > *r.Fixed.Eta || r.Random.Most > r.Fixed.Most {
 			t.Errorf("seed %d: η is %v for random and %v for fixed semi-hard mining, expected the latter to be "+
 				"far above", seed, *r.Random.Eta, *r.Fixed.Eta)
@@ -85,7 +86,7 @@ func TestRandomIsLessSkewedThanFixed(t *testing.T) {
 // TestBlindMiningIsNotSkewed: with a margin of 2 random semi-hard mining takes any negative, and every pair costs the
 // marginal loss something: η and γ are 1 but for chance. Fixed mining stays skewed.
 func TestBlindMiningIsNotSkewed(t *testing.T) {
-	r := newWorld(t, 1, 30, 20, 64, 1).measured(t, Settings{Margin: 2, Beta: 1.4, Classes: 30}, 60)
+	r := newWorld(t, 1, 30, 20, 64, 1).measured(t, skew.Settings{Margin: 2, Beta: 1.4, Classes: 30}, 60)
 	if *r.Random.Eta > 1.15 || *r.Fixed.Eta < 10 {
 		t.Errorf("η is %v for blind and %v for fixed mining, expected about 1, and much more", *r.Random.Eta,
 			*r.Fixed.Eta)
@@ -99,8 +100,8 @@ func TestBlindMiningIsNotSkewed(t *testing.T) {
 // TestAgainstSlowOracle computes everything again from sorted lists of distances and plain loops.
 func TestAgainstSlowOracle(t *testing.T) {
 	w := newWorld(t, 3, 14, 9, 8, 1.5)
-	s := Settings{Margin: 0.3, Beta: 1.1, Classes: 14}
-	m, err := NewMeter(s)
+	s := skew.Settings{Margin: 0.3, Beta: 1.1, Classes: 14}
+	m, err := skew.NewMeter(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func TestAgainstSlowOracle(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name      string
-		got       Taken
+		got       skew.Taken
 		some, all []float64
 	}{
 		{"random", r.Random.Taken, o.random, o.negatives},
@@ -130,21 +131,21 @@ func TestAgainstSlowOracle(t *testing.T) {
 		{"marginal, positive", r.Marginal.Positive, o.pulled, o.positives},
 		{"marginal, negative", r.Marginal.Negative, o.pushed, o.negatives},
 	} {
-		most, least := rates(c.some, c.all, Bins)
+		most, least := rates(c.some, c.all, skew.Bins)
 		if c.got.Pairs != len(c.some) || off(c.got.Most, most) || off(c.got.Least, least) {
 			t.Errorf("%s: found %+v, expected %d pairs, %v and %v", c.name, c.got, len(c.some), most, least)
 		}
-		if most, _ := rates(c.some, c.all, Bins-1); c.name != "marginal, positive" && !off(c.got.Most, most) {
+		if most, _ := rates(c.some, c.all, skew.Bins-1); c.name != "marginal, positive" && !off(c.got.Most, most) {
 			t.Errorf("%s: 19 bins give the same: the test tests nothing", c.name)
 		}
 	}
-	most, least := rates(o.random, o.negatives, Bins)
-	_, low := rates(o.pushed, o.negatives, Bins)
-	high, _ := rates(o.pulled, o.positives, Bins)
+	most, least := rates(o.random, o.negatives, skew.Bins)
+	_, low := rates(o.pushed, o.negatives, skew.Bins)
+	high, _ := rates(o.pulled, o.positives, skew.Bins)
 	if off(*r.Random.Eta, max(most, 1/least)) || off(*r.Marginal.Gamma, low/high) {
 		t.Errorf("η %v, γ %v, expected %v and %v", *r.Random.Eta, *r.Marginal.Gamma, max(most, 1/least), low/high)
 	}
-	if len(r.NegativeBins) != Bins || r.NegativeBins[0].From != 0 || r.NegativeBins[Bins-1].To != 2 {
+	if len(r.NegativeBins) != skew.Bins || r.NegativeBins[0].From != 0 || r.NegativeBins[skew.Bins-1].To != 2 {
 		t.Errorf("bins %+v", r.NegativeBins)
 	}
 }
@@ -154,7 +155,7 @@ func off(a, b float64) bool { return math.Abs(a-b) > 1e-9*math.Abs(b) }
 // oracle lists distances.
 type oracle struct{ positives, negatives, random, fixed, pulled, pushed []float64 }
 
-func (o *oracle) add(z features.Set, s Settings, draw *rand.Rand) {
+func (o *oracle) add(z features.Set, s skew.Settings, draw *rand.Rand) {
 	distance := func(i, j int) float64 {
 		sum := 0.0
 		for k, v := range z.Row(i) {
@@ -246,19 +247,9 @@ func rates(some, all []float64, bins int) (most, least float64) {
 	return most, least
 }
 
-// TestEdges: equal distances share a bin, an empty meter has no skew, and settings are checked.
+// TestEdges: an empty meter has no skew, and settings are checked.
 func TestEdges(t *testing.T) {
-	var h histogram
-	for range 90 {
-		h.add(1)
-	}
-	for range 10 {
-		h.add(2)
-	}
-	if edges := h.quantiles(Bins); len(edges) != 3 || h.in(edges[0], edges[1]) != 90 || edges[2] != cells {
-		t.Errorf("90 and 10 equal distances: edges %v", edges)
-	}
-	m, err := NewMeter(Default(2))
+	m, err := skew.NewMeter(skew.Default(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,13 +266,13 @@ func TestEdges(t *testing.T) {
 		r.Fixed.Unpaired != 6 {
 		t.Errorf("one class: %+v", r)
 	}
-	for want, s := range map[string]Settings{
+	for want, s := range map[string]skew.Settings{
 		"margin α is -1":        {Margin: -1, Beta: 1, Classes: 2},
 		"margin α is NaN":       {Margin: math.NaN(), Beta: 1, Classes: 2},
 		"threshold β is 5":      {Margin: 0.2, Beta: 5, Classes: 2},
 		"1 classes, expected 2": {Margin: 0.2, Beta: 1, Classes: 1},
 	} {
-		if _, err := NewMeter(s); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := skew.NewMeter(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: found %v, expected %q", s, err, want)
 		}
 	}
