@@ -41,10 +41,11 @@ func sketches(rows, dim int) bool { return dim > widest && rows > fewRows }
 
 // whiteningOfWide is whitening for many rows of many features, whose covariance would not fit into memory: it is only
 // multiplied by a block Q of k+k/8 columns (at least k+32), C·Q = Xᵀ(X·Q)/n, a few times from a drawn start, made
-// orthonormal in between. The eigenvectors of QᵀCQ turn Q into k directions, in which the rows are decorrelated exactly;
+// orthonormal in between. The eigenvectors of QᵀCQ turn Q into k directions, in which the rows are decorrelated;
 // that they are the leading ones is approximate, and hardly matters where eigenvalues are almost equal. The start is
 // always the same, so the result depends on the rows only. Measured on CUB-200 (2010), 6,033 rows of 1,280 MobileNetV2
-// features, P@1 among all: to 128 dimensions .5331 (by the whole covariance .5336), to 512 .5702 (.5710). Memory 20·d·k bytes, time 4·n·d·k for each of four passes.
+// features, P@1 among all: to 128 dimensions .5331 (by the whole covariance .5336), to 512 .5702 (.5710).
+// Memory 20·d·k bytes, time 4·n·d·k for each of four passes.
 //
 // Source: Halko, Martinsson & Tropp, SIAM Review 2011, algorithms 4.4 and 5.1.
 func whiteningOfWide(ctx context.Context, x features.Source, mean []float64, limit, out int) (whitened, error) {
