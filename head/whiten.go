@@ -66,6 +66,9 @@ func whitening(ctx context.Context, x features.Source, out int, centre bool) (wh
 	if centre {
 		limit--
 	}
+	if sketches(n, len(mean)) {
+		return whiteningOfWide(ctx, x, mean, limit, out)
+	}
 	if n < len(mean) {
 		return whiteningOfFew(ctx, x, mean, limit, out)
 	}

@@ -16,6 +16,7 @@ import (
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/internal/lock"
+	"winnow/internal/text"
 	"winnow/run/config"
 	"winnow/run/extraction"
 	"winnow/run/folder"
@@ -347,11 +348,18 @@ func (r *Training) before() (folder.Facts, error) {
 	return folder.ReadFacts(r.options.Dir)
 }
 
+// large is the memory of a head in bytes from which the user is told before it is made.
+const large = 1 << 30
+
 // prepare makes the head and the sampler, and bounds the configuration's sizes by the data.
 func (r *Training) prepare(ctx context.Context) (err error) {
 	r.asked = sizes{r.Config.Head.In, r.Config.Head.Out, r.Config.Sampler.Views}
 	r.Config.Head.In = r.Data.Train.Dim()
 	r.Config.Head.Out = min(r.Config.Head.Out, r.Config.Head.In) // more dimensions would be empty
+	if need := r.Config.Head.Need(r.Data.Train.Len()); need >= large {
+		r.options.Note("a head from %d to %d values takes about %s of memory: fewer with %s", r.Config.Head.In,
+			r.Config.Head.Out, text.Approx(need), config.Key("head.out"))
+	}
 	var white *head.Head
 	if r.Config.Head.Init != head.Random {
 		if white, err = r.Data.whitening(ctx, r.Config.Head.Out, r.Config.Head.Bias); err != nil {

@@ -8,6 +8,7 @@ import (
 	"winnow/audit/judges"
 	"winnow/datasets"
 	"winnow/features"
+	"winnow/head"
 	"winnow/internal/budget"
 )
 
@@ -60,7 +61,7 @@ func (o *auditing) within(d *datasets.Dataset, whitened, stored, judged int) (er
 		images = len(d.Select(datasets.Train))
 	}
 	u := use(images, stored, judged, len(d.Classes), o.Scorer)
-	u.Other += budget.Covariance(whitened)
+	u.Other += head.Need(images, whitened, head.Widest)
 	o.MaxMem, err = u.With(o.Held).Similarities(o.MaxMem)
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"winnow/features"
+	"winnow/head"
 	"winnow/internal/budget"
 	"winnow/run/comparison"
 	"winnow/run/folder"
@@ -41,7 +42,7 @@ func (i Images) Similarities(r *folder.Run, metrics []Metric, memory, beside int
 	stored := i.Train.Dim()
 	width := max(stored, r.Head.Config().Out)
 	use := held(r, i.Now, width)
-	use.Other = int64(len(r.Manifest.Samples))*budget.Named + budget.Covariance(stored)
+	use.Other = int64(len(r.Manifest.Samples))*budget.Named + head.Need(i.Train.Len(), stored, width)
 	copied := 0
 	for _, m := range metrics {
 		if m.Name != retrievalMetric {

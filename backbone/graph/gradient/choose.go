@@ -16,6 +16,7 @@ const AllWeights = "all"
 //
 //	all          every trainable weight (see [Weights])
 //	a stage      its weights and those of every later node: training starts there (see [Stages])
+//	a module     the same of a part of a stage, by its path: encoder.layer.11
 //	a pattern    with * for any text: the weights whose names, or whose nodes' names, match
 //
 // The name of a single weight or node is also a pattern. If nothing is selected, the error lists the stages.
@@ -27,6 +28,9 @@ func Choose(m *graph.Model, output, what string) ([]string, error) {
 	takes := func(w Weight) bool { return what == AllWeights || matches(what, w.Name) || matches(what, w.Node) }
 	if at := slices.IndexFunc(stages, func(s Stage) bool { return s.Name == what }); at >= 0 && what != AllWeights {
 		takes = func(w Weight) bool { return w.Depth >= stages[at].First }
+	} else if at := slices.IndexFunc(weights, func(w Weight) bool { return inside(w, what) }); at >= 0 &&
+		what != AllWeights {
+		takes = func(w Weight) bool { return w.Depth >= weights[at].Depth }
 	}
 	var names, known []string
 	for _, w := range weights {
@@ -44,6 +48,11 @@ func Choose(m *graph.Model, output, what string) ([]string, error) {
 		"is named so: expected %s, a pattern such as %q, or one of the stages %s",
 		what, catalog.Ask(what, known), len(weights), AllWeights, weights[0].Name[:min(3, len(weights[0].Name))]+"*",
 		strings.Join(known, ", "))
+}
+
+// inside reports whether a weight belongs to a module, named by its path: encoder.layer.11.
+func inside(w Weight, module string) bool {
+	return strings.HasPrefix(strings.Join(path(w), "."), module+".")
 }
 
 // matches reports whether a name matches a pattern in which * stands for any text, including slashes and dots.
