@@ -2,7 +2,6 @@ package ort
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -61,14 +60,26 @@ func Open(cfg Config) (*Runtime, error) {
 	return b.runtime, nil
 }
 
-// CPU returns the runtime that computes the process's matrix products, opened as [Prefer] says if it is not open yet.
+// CPU returns the runtime that computes the process's matrix products. If none is open, or it was closed, it is opened
+// as [Prefer] says.
 func CPU() (*Runtime, error) {
-	if b := current(); b != nil && !b.closed() {
-		return b.runtime, nil
-	}
+	b := current()
 	fast.mu.Lock()
 	defer fast.mu.Unlock()
-	return nil, cmp.Or(fast.err, errors.New("ort: the runtime was closed"))
+	switch {
+	case b == nil:
+		return nil, fast.err
+	case !b.closed():
+		return b.runtime, nil
+	}
+	cfg := fast.prefer
+	cfg.Device = ""
+	b, err := openProducts(cfg)
+	if err != nil {
+		return nil, err
+	}
+	fast.blas.Store(b)
+	return b.runtime, nil
 }
 
 func openProducts(cfg Config) (*BLAS, error) {

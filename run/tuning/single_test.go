@@ -116,7 +116,8 @@ func TestQuantisedIsRefused(t *testing.T) {
 		behind(m, func(b *graph.Builder, last string) string {
 			scale := b.Constant(graph.NewTensor("scale", []float32{0.1}))
 			zero := b.Constant(graph.NewTensor("zero", []uint8{128}))
-			return b.Node("DequantizeLinear", []string{b.Node("QuantizeLinear", []string{last, scale, zero}), scale, zero})
+			whole := b.Node("QuantizeLinear", []string{last, scale, zero})
+			return b.Node("DequantizeLinear", []string{whole, scale, zero})
 		})
 	})
 	_, _, err := open(t, cfg, paths)
