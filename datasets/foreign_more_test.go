@@ -36,7 +36,8 @@ func TestForeignByName(t *testing.T) {
 	}
 	for name, text := range map[string]string{"data-00000-of-00001.arrow": arrow, "train.tfrecord-00000": record,
 		"data.mdb": lmdb, "a/1.bin": pointer} {
-		_, err := ReadFolders(fstest.MapFS{name: {Data: []byte(text)}, "state.json": {Data: []byte("{}")}}, "m", ReadOptions{})
+		folder := fstest.MapFS{name: {Data: []byte(text)}, "state.json": {Data: []byte("{}")}}
+		_, err := ReadFolders(folder, "m", ReadOptions{})
 		if err == nil || !strings.Contains(err.Error(), "m: "+name+": is a") {
 			t.Errorf("%s in a folder: %v", name, err)
 		}
