@@ -43,12 +43,14 @@ type boxColumns struct {
 	names     *shownNames // of the labels; nil: as they are
 	find      func(named string) (string, bool)
 	sizes     map[string][2]float64
+	missing   map[string]bool // pictures that are not there
 	left      map[Left]int
 }
 
 // boxColumns returns the columns of boxes in a header, nil if there are none beside those that have a meaning.
 func (o reading) boxColumns(header []string, at places) (*boxColumns, error) {
-	b := &boxColumns{opts: o, sides: [2]int{-1, -1}, left: map[Left]int{}, sizes: map[string][2]float64{}}
+	b := &boxColumns{opts: o, sides: [2]int{-1, -1}, left: map[Left]int{},
+		sizes: map[string][2]float64{}, missing: map[string]bool{}}
 	columns := func(names []string) (list []int) {
 		for _, name := range names {
 			i := find(header, name)
@@ -200,13 +202,19 @@ func (b *boxColumns) take(r *row, record []string) (why string, err error) {
 // size returns the sides of a row's picture, 0 if unknown, and completes its path. It is not found if it should be
 // beside the table and is not.
 func (b *boxColumns) size(r *row, record []string) (width, height float64, found bool) {
+	if b.missing[r.path] {
+		return 0, 0, false
+	}
 	if b.find != nil {
 		if p, ok := b.find(r.path); ok {
 			if r.path = p; b.opts.file != "" && r.split == "" {
 				r.split = splitOfFolders(p, b.opts.Split)
 			}
 		} else if b.published || b.opts.file != "" {
+			b.missing[r.path] = true
 			return 0, 0, false
+		} else {
+			b.find = nil // the pictures are elsewhere: their root is named
 		}
 	}
 	if b.sides[0] >= 0 {

@@ -104,10 +104,12 @@ func TestGathered(t *testing.T) {
 {"filepath": "data/2.png", "ground_truth": {"label": "c", "_cls": "Classification"}}, {"filepath": "data/4.png", ` +
 				`"ground_truth": null}]}`, map[string]string{"samples.json": "data/"},
 			[]string{"1.png a validation", "2.png c train", "3.png e train", "left 1 shapes without a label"}},
-		"FiftyOne's boxes": {"samples.json", `{"samples": [{"filepath": "data/1.png", "metadata": null, "boxes": {"_cls":
+		"FiftyOne's boxes": {"samples.json", `{"samples": [{"filepath": "data/1.png", "metadata": null, "boxes":
+{"_cls":
 "Detections", "detections": [{"_cls": "Detection", "label": "a", "bounding_box": [0.05, 0.2, 0.2, 0.4]},
 {"label": "c", "bounding_box": [0, 0, 1, 1]}, {"label": "e", "bounding_box": [0.5, 0.5, 0.5, 0.5]}]}}]}`,
-			`{"samples": [{"filepath": "data/1.png", "metadata": null, "boxes": {"_cls":
+			`{"samples": [{"filepath": "data/1.png", "metadata": null, "boxes":
+{"_cls":
 "Detections", "detections": [{"_cls": "Detection", "label": "c", "bounding_box": [0.05, 0.2, 0.2, 0.4]},
 {"label": "c", "bounding_box": [0, 0, 1, 1]}]}}]}`, map[string]string{"samples.json": "data/"},
 			[]string{"1.png 10,20,40,40 a train", "1.png 0,0,200,100 c train", "1.png 100,50,100,50 e train"}},

@@ -100,7 +100,8 @@ func fiftyOnePhoto(j *json.Decoder, about *subject, picture string, from int64) 
 	switch err := json.Unmarshal(raw, &n); {
 	case string(raw) == "null":
 	case err == nil && (n < 0 || n >= len(about.names)):
-		return nil, fmt.Errorf("found the class %d, expected 0 to %d, as there are classes before", n, len(about.names)-1)
+		return nil, fmt.Errorf("found the class %d, expected 0 to %d, as there are classes before", n,
+			len(about.names)-1)
 	case err == nil:
 		m.label = about.names[n]
 	default:

@@ -232,7 +232,8 @@ func (s *studied) boxes(name, control string) error {
 		}
 		for n, b := range boxes {
 			if b.PictureW <= 0 || b.PictureH <= 0 {
-				return fmt.Errorf("task %.40s: found no original_width and original_height, which its boxes need", task.extra[0])
+				return fmt.Errorf("task %.40s: found no original_width and original_height, which its boxes "+
+					"need", task.extra[0])
 			}
 			c, why, err := s.crop(shares([2]float64{b.Left / 100, b.Top / 100},
 				[2]float64{(b.Left + b.Width) / 100, (b.Top + b.Height) / 100}, b.PictureW, b.PictureH), b.PictureW,

@@ -289,22 +289,30 @@ func TestLabelStudioShapes(t *testing.T) {
 		text string
 		want []string
 	}{
-		"taxonomy": {"[" + task(1, taxonomy) + "," + task(2) + "]", []string{"1.png bird / grey heron train", "2.png  train"}},
-		"lines":    {task(1, taxonomy) + "\n" + task(2, taxonomy) + "\n\n", []string{"1.png bird / grey heron train", "2.png bird / grey heron train"}},
-		"taxonomy of JSON_MIN": {`[{"image": "1.png", "id": 3, "choice": {"taxonomy": [["a"], ["b", "c"]]}, "annotator": 1,
-			"annotation_id": 5}, {"image": "2.png", "id": 4, "choice": [["b", "c"]], "annotator": 1, "annotation_id": 6}]`,
+		"taxonomy": {"[" + task(1, taxonomy) + "," + task(2) + "]",
+			[]string{"1.png bird / grey heron train", "2.png  train"}},
+		"lines": {task(1, taxonomy) + "\n" + task(2, taxonomy) + "\n\n",
+			[]string{"1.png bird / grey heron train", "2.png bird / grey heron train"}},
+		"taxonomy of JSON_MIN": {`[{"image": "1.png", "id": 3, "choice": {"taxonomy": [["a"], ["b", "c"]]}, "annotator":
+			1,
+			"annotation_id": 5}, {"image": "2.png", "id": 4, "choice": [["b", "c"]], "annotator": 1,
+			"annotation_id": 6}]`,
 			[]string{"1.png  train", "2.png b / c train"}},
 		"regions": {"[" + task(1, box, region("ellipselabels", `"x": 50, "y": 50, "radiusX": 5, "radiusY": 10,
 			"ellipselabels": ["horn"]`), region("polygonlabels", `"points": [[50, 50], [60, 50], [55, 70.5]],
-			"polygonlabels": ["horn"]`), region("rectanglelabels", `"x": 50, "y": 0, "width": 20, "height": 20, "rotation": 90,
-			"rectanglelabels": ["horn", "tench"]`), region("rectanglelabels", `"x": 150, "y": 0, "width": 20, "height": 20,
+			"polygonlabels": ["horn"]`), region("rectanglelabels", `"x": 50, "y": 0, "width": 20, "height": 20,
+			"rotation": 90,
+			"rectanglelabels": ["horn", "tench"]`), region("rectanglelabels", `"x": 150, "y": 0, "width": 20,
+			"height": 20,
 			"rectanglelabels": ["horn"]`), region("brushlabels", `"rle": [1]`)) + "," + task(2) + "]",
 			[]string{"1.png 10,20,40,40 tench train", "1.png 90,40,20,20 horn train", "1.png 100,50,20,21 horn train",
 				"1.png 80,0,20,40  train"}},
 		"regions of JSON_MIN": {`[{"image": "1.png", "id": 3, "label": [{"x": 5, "y": 20, "width": 20, "height": 40,
-			"rectanglelabels": ["tench"], "original_width": 200, "original_height": 100}], "annotator": 1, "annotation_id": 5}]`,
+			"rectanglelabels": ["tench"], "original_width": 200, "original_height": 100}], "annotator": 1,
+			"annotation_id": 5}]`,
 			[]string{"1.png 10,20,40,40 tench train"}},
-		"several annotators": {`[{"id": 1, "data": {"image": "1.png"}, "annotations": [{"id": 1, "completed_by": 1, "updated_at":
+		"several annotators": {`[{"id": 1, "data": {"image": "1.png"}, "annotations": [{"id": 1, "completed_by": 1,
+			"updated_at":
 			"2", "result": [` + box + `]}, {"id": 2, "completed_by": 2, "updated_at": "1", "result": [` + box + "," + box + `]}]}]`,
 			[]string{"1.png 10,20,40,40 tench train"}},
 	} {

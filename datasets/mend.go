@@ -36,8 +36,8 @@ type Mended struct {
 // header, other columns, quotes and line ends, except for the dropped rows and replaced labels; in JSON a label
 // that was a number remains one if possible. In COCO's JSON only values of category_id change and annotations are
 // left out; their images stay. In CVAT's, Datumaro's and FiftyOne's files and in tables of boxes only labels change.
-// A folder of images ([MendFolder] mends the files of boxes in one), shards, an export of Label Studio and a table with a column for
-// each class cannot be copied: they become a CSV manifest of what was read.
+// A folder of images ([MendFolder] mends the files of boxes in one), shards, an export of Label Studio and a table with
+// a column for each class cannot be copied: they become a CSV manifest of what was read.
 func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision) (did Mended, err error) {
 	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}},
 		column: slices.Index(d.Columns, objectColumn), table: reading{from: source}}

@@ -198,8 +198,8 @@ func (b *boxReader) take(a *annotations, p *photo) error {
 			var c Crop
 			box := m.at
 			if p.shares && (width <= 0 || height <= 0) {
-				return fmt.Errorf("object %d: its box is given as shares of the sides of %.200q, which cannot be read", n,
-					file)
+				return fmt.Errorf("object %d: its box is given as shares of the sides of %.200q, which cannot "+
+					"be read", n, file)
 			} else if p.shares {
 				box = shares([2]float64{box[0], box[1]}, [2]float64{box[0] + box[2], box[1] + box[3]}, width, height)
 			}

@@ -176,7 +176,8 @@ func (c Controls) Pick() (string, error) {
 		return name, nil
 	}
 	if len(names) == 0 {
-		return "", fmt.Errorf("no annotation holds a choice, expected tasks that were annotated with <Choices>, <Taxonomy> or <RectangleLabels>")
+		return "", fmt.Errorf("no annotation holds a choice, expected tasks that were annotated with " +
+			"<Choices>, <Taxonomy> or <RectangleLabels>")
 	}
 	return "", fmt.Errorf("found choices of the controls %.200s, expected one that holds the labels",
 		strings.Join(names, ", "))

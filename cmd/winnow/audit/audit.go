@@ -77,8 +77,8 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Value: 1,
 				Usage: "seed `N` of the folds and of the resampling behind the interval"},
 			&cli.StringFlag{Name: "clean",
-				Usage: "write a mended manifest to `FILE`, or, of a folder with files of boxes, into a folder; by default " +
-					"the images called wrong are mended"},
+				Usage: "write a mended manifest to `FILE`, or, of a folder with files of boxes, into a folder; by " +
+					"default the images called wrong are mended"},
 			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave the wrong labels' images out"},
 			&cli.BoolFlag{Name: "relabel", Usage: "--clean: replace wrong labels by the suggested ones"},
 			&cli.Float64Flag{Name: "share", Usage: "--clean: mend the most suspect share `P` of the judged images"},

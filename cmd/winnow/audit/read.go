@@ -258,7 +258,9 @@ func readCut(c *cli.Context) (cut audit.Cut, err error) {
 }
 
 // document are the forms in which a mended copy can be nothing else.
-var document = []datasets.Format{datasets.COCO, datasets.LabelStudio, datasets.CVAT, datasets.Datumaro, datasets.FiftyOne}
+var document = []datasets.Format{
+	datasets.COCO, datasets.LabelStudio, datasets.CVAT, datasets.Datumaro, datasets.FiftyOne,
+}
 
 // checkFiles refuses, before long reading, a feature store as the manifest, a name for the mended manifest
 // that stands for another form than that of its source, two outputs to one file, and an output over the
