@@ -353,7 +353,7 @@ var rooms = []Room{
 	{"experiments/scale", "prints how long 10⁸ images take, for docs/scale.md",
 		"cluster/plan"},
 	{"experiments/prepare", "prepares published data sets",
-		"datasets"},
+		"datasets datasets/published"},
 }
 
 // only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.

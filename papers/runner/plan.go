@@ -89,8 +89,8 @@ func (r *reproduction) plan() error {
 		}
 	}
 	if len(r.cells) == 0 {
-		return hint.Misused("reproduce: no cell of %s has one of the rows %q and one of the columns %q in the names of "+
-			"its row and column (a comma separates two); rows: %s; columns: %s", r.Study.Name, r.Rows, r.Columns,
+		return hint.Misused("reproduce: no cell of %s has one of the rows %q and one of the columns %q in the names "+
+			"of its row and column (a comma separates two); rows: %s; columns: %s", r.Study.Name, r.Rows, r.Columns,
 			strings.Join(r.Study.RowNames(), ", "), strings.Join(r.Study.ColumnNames(), ", "))
 	}
 	return nil

@@ -120,8 +120,8 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error)
 	row := make(map[string]int32, len(d.Samples))
 	for i := range d.Samples {
 		if was, twice := row[d.Samples[i].Path]; twice {
-			return nil, hint.With(fmt.Errorf("review: %s: image %q appears twice, in rows %d and %d: decisions are kept "+
-				"by path", manifestFile, d.Samples[i].Path, was+1, i+1),
+			return nil, hint.With(fmt.Errorf("review: %s: image %q appears twice, in rows %d and %d: decisions are "+
+				"kept by path", manifestFile, d.Samples[i].Path, was+1, i+1),
 				"list each image once, audit the list again, and review that audit")
 		}
 		row[d.Samples[i].Path] = int32(i)
