@@ -88,7 +88,8 @@ func (c Config) Shapes() []Shape {
 }
 
 // copies is how many values training holds for each weight: itself, its gradient, two moments, their mean over steps,
-// and what Gorgonia and checkpoints keep beside these (measured: 337 MB for 8,192 to 512 values, less 100 of a program).
+// and what Gorgonia and checkpoints keep beside these (measured: 337 MB for 8,192 to 512 values, 100 of them the
+// program's).
 const copies = 14
 
 // Need returns the bytes of training the head from this many rows, whitening included.
