@@ -149,7 +149,7 @@ func reportWarnings(t *testing.T) {
 		"was not saved: there is no result.json") {
 		t.Error("the page of a finished training should only say that its result is missing")
 	}
-	put(folder.FactsFile, strings.Replace(facts, `"steps": 70`, `"steps": 140`, 1))
+	put(folder.FactsFile, strings.Replace(unsealed(t, facts), `"steps": 70`, `"steps": 140`, 1))
 	mustRun(t, line)
 	if !strings.Contains(readFile(t, "w.html"), "is not finished: it has reached step 70 of 140") {
 		t.Error("the page does not say that the training is not finished")
