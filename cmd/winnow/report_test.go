@@ -135,9 +135,9 @@ func reportWarnings(t *testing.T) {
 			t.Errorf("an unfounded warning: %q", no)
 		}
 	}
-	put(folder.FactsFile, strings.Replace(facts, `"left_out": []`,
+	put(folder.FactsFile, strings.Replace(unsealed(t, facts), `"left_out": []`,
 		`"left_out": [{"path":"gone.png","reason":"is no picture"}]`, 1))
-	put(folder.ResultFile, regexp.MustCompile(`"idle_steps": \d+`).ReplaceAllString(result, `"idle_steps": 60`))
+	put(folder.ResultFile, regexp.MustCompile(`"idle_steps": \d+`).ReplaceAllString(unsealed(t, result), `"idle_steps": 60`))
 	mustRun(t, line)
 	holds(t, readFile(t, "w.html"), "In 60 of 70 steps no loss", "Images that could not be read and are left out: 1. "+
 		"The first is gone.png: is no picture")
@@ -149,7 +149,7 @@ func reportWarnings(t *testing.T) {
 		"was not saved: there is no result.json") {
 		t.Error("the page of a finished training should only say that its result is missing")
 	}
-	put(folder.FactsFile, strings.Replace(facts, `"steps": 70`, `"steps": 140`, 1))
+	put(folder.FactsFile, strings.Replace(unsealed(t, facts), `"steps": 70`, `"steps": 140`, 1))
 	mustRun(t, line)
 	if !strings.Contains(readFile(t, "w.html"), "is not finished: it has reached step 70 of 140") {
 		t.Error("the page does not say that the training is not finished")

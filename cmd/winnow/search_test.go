@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -235,6 +236,73 @@ func TestSearch(t *testing.T) {
 	}
 	if got := r.Queries[1].Nearest; got[0].Path == "07.png" || got[0].Path != want[1].Path {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A flipped bit in any file of an index, a store or a run is found by the commands that read it.
+func TestFlippedBits(t *testing.T) {
+	s := newStudio(t)
+	index, x, out := filepath.Join(s.dir, "index"), filepath.Join(s.dir, "x"), filepath.Join(s.dir, "out")
+	mustCall(t, "index", s.manifest, "--root", s.images, "--model", s.run, "--out", index)
+	searched := []string{"search", "--index", x, "07.png", "-k", "99"}
+	exported := []string{"export", x, "--features", s.store, "--npy", out + ".npy"}
+	reported := []string{"report", x, "--features", s.store, "--no-map", "--out", out + ".html"}
+	for _, c := range []struct {
+		folder, files string
+		calls         [][]string
+	}{
+		{index, "vectors.bin paths.txt seen.txt index.json", [][]string{searched}},
+		{s.store, "features.npy features.crc paths.txt store.json seen.json", [][]string{searched}},
+		{s.store, "features.npy paths.txt store.json", [][]string{{"map", s.run, "--features", x, "--out", out + ".csv",
+			"--iterations", "250"}, {"eval", s.run, "--features", x},
+			{"retrieve", s.run, "--features", x, "--out", out + ".html"}}},
+		{s.run, "config.yaml run.json head.winnow", [][]string{exported, reported}},
+		{s.run, "result.json metrics.jsonl diagnostics.jsonl", [][]string{reported}},
+		{s.run, "samples.csv", [][]string{{"audit", x, "--scorer", "forgetting", "--out", out + ".csv"}}},
+	} {
+		for i, file := range strings.Fields(c.files) {
+			if err := errors.Join(os.RemoveAll(x), os.CopyFS(x, os.DirFS(c.folder))); err != nil {
+				t.Fatal(err)
+			}
+			data := []byte(readFile(t, x, file))
+			at := len(data) * (20 - i) / 21 // not among the paths of config.yaml, which may change
+			data[at] ^= 1 << (i + 1)
+			write(t, filepath.Join(x, file), string(data))
+			for _, args := range c.calls {
+				if code, _, stderr := call(t.Context(), args...); code != 1 ||
+					!strings.Contains(stderr, filepath.Join(x, "")) {
+					t.Errorf("%s, byte %d of %d: winnow %s: exit code %d: %s", file, at, len(data), args[0], code, stderr)
+				}
+			}
+		}
+	}
+}
+
+// A search says which images are gone or were replaced since they were indexed, in an index as in a feature store.
+func TestSearchTellsOfGoneImages(t *testing.T) {
+	s := newStudio(t)
+	index, store := filepath.Join(s.dir, "index"), filepath.Join(s.dir, "made")
+	mustCall(t, "index", s.manifest, "--root", s.images, "--model", s.run, "--out", index)
+	mustCall(t, "extract", "--manifest", s.manifest, "--root", s.images, "--model", "glyphnet", "--out", store)
+	for _, dir := range []string{index, store} {
+		if _, stderr := mustCall(t, "search", "--index", dir, "07.png", "-k", "99"); strings.Contains(stderr, "since") {
+			t.Errorf("%s: nothing changed: %s", dir, stderr)
+		}
+	}
+	if err := os.Remove(filepath.Join(s.images, "03.png")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(s.images, "04.png"), "another picture")
+	for _, dir := range []string{index, store} {
+		text, stderr := mustCall(t, "search", "--index", dir, "07.png", "-k", "99")
+		if !strings.Contains(stderr, "2 images changed or are gone since") || !strings.Contains(text, "(gone)") ||
+			!strings.Contains(text, "(changed)") {
+			t.Errorf("%s: %s%s", dir, text, stderr)
+		}
+		if _, stderr := mustCall(t, "search", "--index", dir, "03.png", "-k", "1"); !strings.Contains(stderr,
+			"03.png") {
+			t.Errorf("%s: a query that is gone: %s", dir, stderr)
+		}
 	}
 }
 

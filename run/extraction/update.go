@@ -141,7 +141,7 @@ func (e *Extraction) compare(old *features.Store, files, now []string) (rows []i
 	if old == nil {
 		return nil, e.Paths, ""
 	}
-	same := func(image, row int) bool { return files[row] == now[image] }
+	same := func(image, row int) bool { return now[image] == "" || files[row] == now[image] } // "": gone
 	if files == nil {
 		made, err := os.Stat(old.Files()[0])
 		same = func(image, _ int) bool { return err == nil && e.older(e.Paths[image], made.ModTime()) }

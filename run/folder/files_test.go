@@ -43,7 +43,8 @@ func TestPrepareAndClear(t *testing.T) {
 	}
 	early := filepath.Join(t.TempDir(), "early") // failed before its first checkpoint
 	for _, name := range []string{ConfigFile, FactsFile, "metrics.jsonl", "notes.txt"} {
-		if err := errors.Join(os.MkdirAll(early, 0o755), os.WriteFile(filepath.Join(early, name), nil, 0o644)); err != nil {
+		file := filepath.Join(early, name)
+		if err := errors.Join(os.MkdirAll(early, 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}

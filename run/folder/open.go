@@ -194,6 +194,9 @@ func (r *Run) readConfig() error {
 	if r.Config, err = config.Parse(name, text, nil); err != nil {
 		return err
 	}
+	if _, err := ReadFacts(r.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // Locate would do without
+		return err
+	}
 	r.Config.Data = Locate(r.Dir, r.Config.Data)
 	return nil
 }

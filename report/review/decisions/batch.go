@@ -133,8 +133,8 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, err = tx.Exec("UPDATE batches SET sum = ? WHERE batch = ?", sumOf(batch, by.Tab, by.Reviewer, now.UnixMilli()),
-			batch)
+		_, err = tx.Exec("UPDATE batches SET sum = ? WHERE batch = ?", sumOf(batch, by.Tab, by.Reviewer,
+			now.UnixMilli()), batch)
 		if err != nil {
 			return nil, err
 		}
