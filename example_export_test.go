@@ -23,8 +23,8 @@ func Example_export() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	network, err := models.Prepare(models.Entry{Name: "lenet5", Preprocessing: described.Preprocessing},
-		described.Model(1).Marshal(), "")
+	network, err := models.Prepare(&models.Backbone{Data: described.Model(1).Marshal(),
+		Entry: models.Entry{Name: "lenet5", Preprocessing: described.Preprocessing}}, "")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -51,13 +51,25 @@ func (h hubFile) entry() Entry {
 	if len(h.parts) > 0 { // the first file names the others, so all keep their names
 		file = h.name + "/" + path.Base(h.at)
 	}
-	return Entry{Name: h.name, File: file, SHA256: h.sum, Preprocessing: h.preprocessing,
+	return Entry{Name: h.name, File: file, SHA256: h.whole(), Preprocessing: h.preprocessing,
 		Source: h.title + ", as ONNX from " + h.repo, Licence: h.licence, Recipe: "winnow models get " + h.name}
+}
+
+// whole returns the sha256 of the model with its data files (see [SumOf]).
+func (h hubFile) whole() string {
+	if len(h.parts) == 0 {
+		return h.sum
+	}
+	list := h.sum + "\n" // the parts are in the order of their names
+	for _, part := range h.parts {
+		list += part.SHA256 + " " + part.Name + "\n"
+	}
+	return Sum([]byte(list))
 }
 
 func (h hubFile) published() Published {
 	address := "https://huggingface.co/" + h.repo + "/resolve/main/"
-	p := Published{Size: h.size, Places: []string{address + h.at}, Terms: h.terms}
+	p := Published{Size: h.size, SHA256: h.sum, Places: []string{address + h.at}, Terms: h.terms}
 	for _, part := range h.parts {
 		part.Places = []string{address + path.Join(path.Dir(h.at), part.Name)}
 		p.Parts = append(p.Parts, part)

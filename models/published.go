@@ -25,6 +25,7 @@ func fetchedEntries() []Entry {
 // Published says where a known file can be fetched and how large it is.
 type Published struct {
 	Size   int64    `json:"size"`            // bytes
+	SHA256 string   `json:"sha256"`          // of the file alone, without its parts
 	Places []string `json:"places"`          // URLs, tried in order; none if only a mirror or a copy can be given
 	Parts  []Part   `json:"parts,omitempty"` // further files of the model, stored beside the first
 	Terms  string   `json:"terms,omitempty"` // address of a licence that must be accepted first
@@ -52,16 +53,16 @@ func (p Published) Total() int64 {
 func (e Entry) Published() (Published, bool) {
 	sum := e.SHA256
 	if size, ok := seenSizes[sum]; ok {
-		return Published{Size: size, Places: []string{}}, true
+		return Published{Size: size, SHA256: sum, Places: []string{}}, true
 	}
-	if at := slices.IndexFunc(hubFiles, func(h hubFile) bool { return h.sum == sum }); at >= 0 {
+	if at := slices.IndexFunc(hubFiles, func(h hubFile) bool { return h.whole() == sum }); at >= 0 {
 		return hubFiles[at].published(), true
 	}
 	at := slices.IndexFunc(zooFiles, func(z zooFile) bool { return z.sum == sum })
 	if at < 0 {
 		return Published{}, false
 	}
-	return Published{Size: zooFiles[at].size, Places: zooFiles[at].places()}, true
+	return Published{Size: zooFiles[at].size, SHA256: sum, Places: zooFiles[at].places()}, true
 }
 
 // places returns where the file is served: by the zoo's successor, which has the latest versions, and by the

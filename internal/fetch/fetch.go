@@ -203,21 +203,27 @@ func (d *download) persist(ctx context.Context, place string) error {
 
 // check compares the complete part with the known size and sha256.
 func (d *download) check() error {
-	f, err := os.Open(d.part())
+	sum, n, err := Sum(d.part())
 	if err != nil {
 		return &localError{err}
 	}
-	defer f.Close()
-	h := sha256.New()
-	n, err := io.Copy(h, f)
-	if err != nil {
-		return &localError{err}
-	}
-	if sum := hex.EncodeToString(h.Sum(nil)); n != d.Size || sum != d.SHA256 {
+	if n != d.Size || sum != d.SHA256 {
 		return fmt.Errorf("found %d bytes with sha256 %s, expected %d with %s: it is another version, or damaged",
 			n, sum, d.Size, d.SHA256)
 	}
 	return nil
+}
+
+// Sum returns the sha256 of a file in hex, and its bytes.
+func Sum(path string) (sum string, bytes int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	bytes, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), bytes, err
 }
 
 // finish renames the checked part to path.

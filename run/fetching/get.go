@@ -101,7 +101,7 @@ type source struct {
 // sources returns the files of an entry. The first is the network itself.
 func sources(e models.Entry, from string) ([]source, error) {
 	pub, ok := e.Published()
-	list := []source{{fetch.File{Size: pub.Size, SHA256: e.SHA256}, filepath.Base(e.File), pub.Places}}
+	list := []source{{fetch.File{Size: pub.Size, SHA256: pub.SHA256}, filepath.Base(e.File), pub.Places}}
 	for _, part := range pub.Parts {
 		list = append(list, source{fetch.File{Size: part.Size, SHA256: part.SHA256}, part.Name, part.Places})
 	}
@@ -154,7 +154,7 @@ func bringAll(ctx context.Context, files []source, folder string, o Options) err
 
 // bring fetches a file unless it is there from an earlier call.
 func bring(ctx context.Context, file source, path string, o Options) error {
-	sum, err := models.SumOf(path)
+	sum, _, err := fetch.Sum(path)
 	switch {
 	case err == nil && sum == file.SHA256:
 		return nil

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/internal/fetch"
 	"winnow/internal/hint"
 	"winnow/internal/testing/reference"
 	"winnow/models"
@@ -131,56 +130,5 @@ func TestGetRefuses(t *testing.T) {
 	if _, err := fetching.Get(ctx, open(t, filepath.Join(t.TempDir(), "models.json")), known,
 		fetching.Options{From: good}); !errors.Is(err, context.Canceled) {
 		t.Errorf("found %v, expected the end of the context", err)
-	}
-}
-
-// A model of two files: where each comes from, and that one wrong file leaves nothing recorded or renamed.
-func TestGetParts(t *testing.T) {
-	r := open(t, filepath.Join(t.TempDir(), "models.json"))
-	e, ok := r.Entry("dinov3-small")
-	if !ok {
-		t.Fatal("no entry dinov3-small")
-	}
-	for from, want := range map[string][2]string{
-		"":                           {"/resolve/main/onnx/model.onnx", "/resolve/main/onnx/model.onnx_data"},
-		"https://mirror/m/":          {"https://mirror/m/model.onnx", "https://mirror/m/model.onnx_data"},
-		"https://mirror/m/copy.onnx": {"https://mirror/m/copy.onnx", "https://mirror/m/model.onnx_data"},
-		filepath.Join("d", "c.onnx"): {filepath.Join("d", "c.onnx"), filepath.Join("d", "model.onnx_data")},
-	} {
-		files, err := sources(e, from)
-		if err != nil || len(files) != 2 || !strings.HasSuffix(files[0].places[0], want[0]) ||
-			!strings.HasSuffix(files[1].places[0], want[1]) || files[1].name != "model.onnx_data" {
-			t.Errorf("from %q: found %+v, %v, expected %q", from, files, err, want)
-		}
-	}
-	contents := map[string]string{"/m/model.onnx": "network", "/m/model.onnx_data": "weights"}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := w.Write([]byte(contents[r.URL.Path])); err != nil {
-			t.Error(err)
-		}
-	}))
-	defer s.Close()
-	part := func(name, content string) source {
-		return source{fetch.File{Size: int64(len(content)), SHA256: models.Sum([]byte(content))}, name,
-			[]string{s.URL + "/m/" + name}}
-	}
-	folder := filepath.Join(t.TempDir(), "deep")
-	two := []source{part("model.onnx", "network"), part("model.onnx_data", "weights")}
-	contents["/m/model.onnx_data"] = "Weights"
-	if err := bringAll(t.Context(), two, folder, Options{}); !errors.As(err, new(*fetch.Unavailable)) {
-		t.Errorf("found %v, expected that a file with another sha256 is refused", err)
-	}
-	if _, err := os.Stat(filepath.Join(folder, "model.onnx_data")); err == nil {
-		t.Error("a file with another sha256 has its name")
-	}
-	contents["/m/model.onnx_data"] = "weights"
-	contents["/m/model.onnx"] = "" // it is there already
-	if err := bringAll(t.Context(), two, folder, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]string{"model.onnx": "network", "model.onnx_data": "weights"} {
-		if got, err := os.ReadFile(filepath.Join(folder, name)); err != nil || string(got) != want {
-			t.Errorf("%s: found %q, %v", name, got, err)
-		}
 	}
 }

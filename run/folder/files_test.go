@@ -42,13 +42,13 @@ func TestPrepareAndClear(t *testing.T) {
 		}
 	}
 	early := filepath.Join(t.TempDir(), "early") // failed before its first checkpoint
-	for _, name := range []string{ConfigFile, FactsFile, "metrics.jsonl", "notes.txt"} {
+	for _, name := range []string{folder.ConfigFile, folder.FactsFile, "metrics.jsonl", "notes.txt"} {
 		file := filepath.Join(early, name)
 		if err := errors.Join(os.MkdirAll(early, 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if held, err := Prepare(early, false, false); err != nil || held.Close() != nil || Begun(early) {
+	if held, err := folder.Prepare(early, false, false); err != nil || held.Close() != nil || Begun(early) {
 		t.Errorf("a run without a checkpoint: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(early, "notes.txt")); err != nil {
