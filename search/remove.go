@@ -66,7 +66,8 @@ func (ix *Index) copyWithout(dir string, gone map[string]bool) error {
 		return err
 	}
 	defer x.Close()
-	x.info.Embedder, x.info.Bases, x.info.Unfinished = ix.Embedder, ix.Bases, ix.Unfinished // places relative to the folder that dir will be
+	// Places are relative to the folder that dir will be.
+	x.info.Embedder, x.info.Bases, x.info.Unfinished = ix.Embedder, ix.Bases, ix.Unfinished
 	const most = 1 << 10                                                                    // rows copied together
 	for from := 0; from < ix.Rows; {
 		if gone[ix.Paths[from]] {

@@ -7,7 +7,7 @@ import (
 	"winnow/cmd/winnow/term"
 )
 
-// What an interrupted command says it saved follows from its name, not from arguments that are named like other commands.
+// What an interrupted command says it saved follows from its name, not from arguments named like other commands.
 func TestSaved(t *testing.T) {
 	for line, saved := range map[string]string{
 		"winnow train --config c.yaml":                   "--resume",

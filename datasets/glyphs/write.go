@@ -20,9 +20,8 @@ const DemoSeed = 1
 // ErrNotEmpty means that a folder is not empty.
 var ErrNotEmpty = errors.New("expected an empty or new folder")
 
-// Write draws the dataset into a folder and lists it in a manifest. The folder is new or empty, or holds what an earlier
-// call for the same dataset left that did not come to its end. The manifest is written last: if it exists, all images
-// do.
+// Write draws the dataset into a folder and lists it in a manifest. The folder is new or empty, or holds what an
+// earlier, unfinished call for the same dataset left. The manifest is written last: if it exists, all images do.
 func Write(ctx context.Context, dataset *datasets.Dataset, files fs.FS, dir, manifest string) error {
 	if err := unused(dataset, dir, manifest); err != nil {
 		return err

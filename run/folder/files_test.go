@@ -48,7 +48,7 @@ func TestPrepareAndClear(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if held, err := folder.Prepare(early, false, false); err != nil || held.Close() != nil || Begun(early) {
+	if held, err := folder.Prepare(early, false, false); err != nil || held.Close() != nil || folder.Begun(early) {
 		t.Errorf("a run without a checkpoint: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(early, "notes.txt")); err != nil {

@@ -19,7 +19,8 @@ func TestVision(t *testing.T) {
 		for i, form := range vits.Forms(kind) {
 			t.Run(form.String(), func(t *testing.T) {
 				n := vits.New(form, uint64(i+1))
-				cut, output, dim, err := graph.Vector(graph.Sized(n.Model, "pixel_values", 3, vits.Side, vits.Side), form.Output())
+				sized := graph.Sized(n.Model, "pixel_values", 3, vits.Side, vits.Side)
+				cut, output, dim, err := graph.Vector(sized, form.Output())
 				if err != nil {
 					t.Fatal(err)
 				}
