@@ -68,7 +68,7 @@ func (ix *Index) copyWithout(dir string, gone map[string]bool) error {
 	defer x.Close()
 	// Places are relative to the folder that dir will be.
 	x.info.Embedder, x.info.Bases, x.info.Unfinished = ix.Embedder, ix.Bases, ix.Unfinished
-	const most = 1 << 10                                                                    // rows copied together
+	const most = 1 << 10 // rows copied together
 	for from := 0; from < ix.Rows; {
 		if gone[ix.Paths[from]] {
 			from++

@@ -19,7 +19,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Columns that the sum of a row covers, in order.
 var (
-	imageColumns   = []string{"path", "reviewer", "given", "action", "label", "note", "at", "version", "change",
+	imageColumns = []string{"path", "reviewer", "given", "action", "label", "note", "at", "version", "change",
 		"batch"}
 	historyColumns = []string{"batch", "path", "given", "action", "label", "note", "at", "before_given",
 		"before_action", "before_label", "before_note", "before_at", "before_batch"}
@@ -45,7 +45,7 @@ func sumOf(values ...any) int64 {
 }
 
 // ErrChanged is the error for a row that is not what winnow wrote.
-var ErrChanged = errors.New("a stored decision has changed since it was written, by a fault of the disk or by "+
+var ErrChanged = errors.New("a stored decision has changed since it was written, by a fault of the disk or by " +
 	"another program: use a copy from before")
 
 // compareSums compares the sums of all rows.
