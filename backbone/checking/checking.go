@@ -35,6 +35,8 @@ type Host struct {
 // Report is what a check found.
 type Report struct {
 	*datasets.CheckReport
+	Notes []string `json:"notes,omitempty"` // what was said while the manifest was read, for reports in JSON
+
 	d *datasets.Dataset
 }
 
@@ -74,7 +76,7 @@ func Run(ctx context.Context, o Options, h Host) (cluster.Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		r := Report{d.Report(l.Sums, l.Reasons), d}
+		r := Report{CheckReport: d.Report(l.Sums, l.Reasons), d: d}
 		return r, cluster.Save(o.Out, r)
 	}
 	rows := cluster.Rows{Total: len(d.Samples), Batch: 1, Inputs: map[string]string{"manifest": d.Digest()},
@@ -105,7 +107,7 @@ func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[looked, error
 	if err := w.Unchanged(map[string]string{"manifest": d.Digest()}); err != nil {
 		return nil, err
 	}
-	r := Report{d.Report(all.Sums, all.Reasons), d}
+	r := Report{CheckReport: d.Report(all.Sums, all.Reasons), d: d}
 	if err := cluster.Save(w.Out.Path(), r); err != nil || !all.Strict {
 		return r, err
 	}

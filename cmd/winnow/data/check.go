@@ -2,6 +2,7 @@ package data
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/urfave/cli/v2"
 
@@ -50,11 +51,25 @@ func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {
 	progress, end := p.Watch("images")
 	defer end()
 	o.Shard, o.Winnow = p.Dealt(o.Shard), term.Version()
-	r, err := checking.Run(ctx, o.Options, checking.Host{Note: p.Note, Progress: progress})
+	var notes []string
+	note := p.Note
+	if o.JSON { // which holds them
+		note = func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	}
+	r, err := checking.Run(ctx, o.Options, checking.Host{Note: note, Progress: progress})
+	report, whole := r.(checking.Report)
+	if whole {
+		report.Notes = notes
+		r = report
+	} else {
+		for _, n := range notes {
+			p.Note("%s", n)
+		}
+	}
 	if err := p.Result(r, o.JSON, err); err != nil {
 		return err
 	}
-	if report, ok := r.(checking.Report); ok && o.Strict {
+	if whole && o.Strict {
 		return report.Strict()
 	}
 	return nil
