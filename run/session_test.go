@@ -171,6 +171,13 @@ func TestHeadOfAnotherRun(t *testing.T) {
 	if err := os.WriteFile(name, []byte(rest), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := folder.Read(o.Dir, false); err == nil || !strings.Contains(err.Error(), "first lines have changed") {
+		t.Errorf("a configuration without its first sum: %v", err)
+	}
+	_, rest, _ = strings.Cut(rest, "\n")
+	if err := os.WriteFile(name, []byte(rest), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := folder.Read(o.Dir, false); err != nil {
 		t.Errorf("a run of before: %v", err)
 	}
