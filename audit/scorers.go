@@ -93,8 +93,8 @@ func scorers() (list []Scorer) {
 		Scorer{Name: Probabilities, Kind: ByGiven})
 }
 
-// Find returns the scorer of a name, former names included.
-func Find(name string) (Scorer, error) {
+// find returns the scorer of a name, former names included.
+func find(name string) (Scorer, error) {
 	return catalog.Find("audit: scorer", name, Scorers,
 		func(s Scorer) []string { return append([]string{s.Name}, s.Aliases...) })
 }
@@ -102,7 +102,7 @@ func Find(name string) (Scorer, error) {
 // Named returns the scorer of a name, [judges.Default] for "". For an unknown name it returns a scorer with only
 // the name.
 func Named(name string) Scorer {
-	s, err := Find(cmp.Or(name, judges.Default))
+	s, err := find(cmp.Or(name, judges.Default))
 	if err != nil {
 		return Scorer{Name: name, Kind: ByGiven}
 	}

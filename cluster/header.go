@@ -36,8 +36,8 @@ const format = 1
 // String names the shard.
 func (h Header) String() string { return fmt.Sprintf("%d/%d", h.Shard, h.Of) }
 
-// Differs says in what the jobs of two parts differ, "" if in nothing.
-func (h Header) Differs(other Header) string {
+// differs says in what the jobs of two parts differ, "" if in nothing.
+func (h Header) differs(other Header) string {
 	switch {
 	case h.Job != other.Job:
 		return fmt.Sprintf("made by winnow %s and by winnow %s", h.Job, other.Job)

@@ -168,7 +168,7 @@ func (j Job[V]) Once(ctx context.Context, out location.Source, r Rows,
 
 // Made reads the value that [Job.Once] made.
 func (j Job[V]) Made(ctx context.Context, out location.Source) (v V, sum string, err error) {
-	w, err := Look(ctx, out)
+	w, err := look(ctx, out)
 	if err != nil {
 		return v, "", err
 	}
@@ -215,7 +215,7 @@ func (j Job[V]) merge(ctx context.Context, w *Whole, o JoinOptions) (Result, err
 
 // Join finds the parts of an output, verifies them and lets their job, one of known, merge them.
 func Join(ctx context.Context, out location.Source, known []Joiner, o JoinOptions) (Result, error) {
-	w, err := Look(ctx, out)
+	w, err := look(ctx, out)
 	if err != nil {
 		return nil, hint.With(err, "name the output that the parts are of, or the folder of its parts: both "+
 			"machines and join must see it")

@@ -42,11 +42,11 @@ func TestKilled(t *testing.T) {
 	}
 	for range 3 {
 		killed.Child(t, "TestKilledChild", killedOut+"="+out.String())
-		w, err := Look(t.Context(), out)
+		w, err := look(t.Context(), out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again := w.Again(); len(again) != 1 || again[0] != 2 || w.Parts[1].State != Missing {
+		if again := w.again(); len(again) != 1 || again[0] != 2 || w.Parts[1].State != Missing {
 			t.Fatalf("found %v, %+v", again, w.Parts[1])
 		}
 	}
@@ -56,7 +56,7 @@ func TestKilled(t *testing.T) {
 	if got, err := os.ReadFile(second); err != nil || string(got) != string(want) {
 		t.Errorf("found %q, %v, expected %q", got, err, want)
 	}
-	w, err := Look(t.Context(), out)
+	w, err := look(t.Context(), out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,9 +51,9 @@ func (e *ApartError) Error() string {
 	return fmt.Sprintf("parts: %s and %s cannot be joined: %s", e.A, e.B, e.Why)
 }
 
-// Look finds the parts of an output and reads their headers and lengths. out is the output or the folder of its parts.
+// look finds the parts of an output and reads their headers and lengths. out is the output or the folder of its parts.
 // The error is an *ApartError if the parts are of different jobs, and fs.ErrNotExist if there are none.
-func Look(ctx context.Context, out location.Source) (*Whole, error) {
+func look(ctx context.Context, out location.Source) (*Whole, error) {
 	dir := Dir(out)
 	entries, err := dir.ReadDir(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func Look(ctx context.Context, out location.Source) (*Whole, error) {
 			like = p
 			w.Header = p.Header
 		default:
-			if why := like.Differs(p.Header); why != "" {
+			if why := like.differs(p.Header); why != "" {
 				return nil, &ApartError{like.Path, p.Path, why}
 			}
 		}
@@ -110,8 +110,8 @@ func (w *Whole) In(s State) []int {
 	return list
 }
 
-// Again returns the shards to run again, in rising order: those missing, begun or torn.
-func (w *Whole) Again() []int {
+// again returns the shards to run again, in rising order: those missing, begun or torn.
+func (w *Whole) again() []int {
 	var list []int
 	for _, p := range w.Parts {
 		if p.State != Present {
@@ -121,8 +121,8 @@ func (w *Whole) Again() []int {
 	return list
 }
 
-// List formats rising numbers as ranges, as Slurm takes them: 1-3,7.
-func List(numbers []int) string {
+// list formats rising numbers as ranges, as Slurm takes them: 1-3,7.
+func list(numbers []int) string {
 	var b strings.Builder
 	for i := 0; i < len(numbers); {
 		j := i

@@ -60,11 +60,11 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%s, %v", told.String(), err)
 	}
 	for _, name := range []string{"", ".parts", ".parts/"} {
-		w, err := Look(t.Context(), out.With(out.Path()+name))
+		w, err := look(t.Context(), out.With(out.Path()+name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w.Out != out || w.Job != "count" || w.Of != 3 || len(w.Again()) != 0 ||
+		if w.Out != out || w.Job != "count" || w.Of != 3 || len(w.again()) != 0 ||
 			!slices.Equal(w.In(Present), []int{1, 2, 3}) {
 			t.Errorf("found %+v", w)
 		}
@@ -121,7 +121,7 @@ func TestTorn(t *testing.T) {
 		if err := os.WriteFile(path, spoil(b), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		w, err := Look(t.Context(), out)
+		w, err := look(t.Context(), out)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -133,7 +133,7 @@ func TestTorn(t *testing.T) {
 		if m, err := write(t.Context(), out, header(t, 2, 3), content("x\nx\n")); err != nil || m.Complete {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
-		if w, err = Look(t.Context(), out); err != nil || w.Verify(t.Context()) != nil {
+		if w, err = look(t.Context(), out); err != nil || w.Verify(t.Context()) != nil {
 			t.Errorf("%s: still torn: %v", name, err)
 		}
 	}
@@ -146,7 +146,7 @@ func TestMissing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w, err := Look(t.Context(), out)
+	w, err := look(t.Context(), out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestMissing(t *testing.T) {
 		t.Error(err)
 	}
 	nothing := location.At(filepath.Join(t.TempDir(), "nothing"))
-	if _, err := Look(t.Context(), nothing); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := look(t.Context(), nothing); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -186,7 +186,7 @@ func TestApart(t *testing.T) {
 		if err := os.Rename(Path(other, 2, h.Of).Path(), Path(out, 2, h.Of).Path()); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Look(t.Context(), out)
+		_, err := look(t.Context(), out)
 		if _, ok := errors.AsType[*ApartError](err); !ok || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
@@ -206,7 +206,7 @@ func TestFolder(t *testing.T) {
 	}
 	state := func() State {
 		t.Helper()
-		w, err := Look(t.Context(), out)
+		w, err := look(t.Context(), out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +281,7 @@ func FuzzPart(f *testing.F) {
 		if err := os.WriteFile(Path(out, 1, 1).Path(), b, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		w, err := Look(t.Context(), out)
+		w, err := look(t.Context(), out)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,9 +38,9 @@ func (q Queued) held() bool {
 
 func (q Queued) String() string { return fmt.Sprintf("Slurm: %s (%s)", q.State, q.Reason) }
 
-// AskSlurm asks sacct, if Slurm keeps accounts, how tasks ended, and squeue which tasks wait or run. Tasks that neither
+// askSlurm asks sacct, if Slurm keeps accounts, how tasks ended, and squeue which tasks wait or run. Tasks that neither
 // knows are left out.
-func AskSlurm(ctx context.Context, jobs []string) []Queued {
+func askSlurm(ctx context.Context, jobs []string) []Queued {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	list := strings.Join(jobs, ",")

@@ -56,7 +56,7 @@ func report(ctx context.Context, r Request, out io.Writer) error {
 	var list []Status
 	open := 0
 	for _, name := range r.Words {
-		s, err := ReadStatus(ctx, location.At(name), r.Verify, AskSlurm)
+		s, err := readStatus(ctx, location.At(name), r.Verify, askSlurm)
 		if err != nil {
 			return hint.With(err, "name the --out of a command that runs with --shard, from the folder that it runs in")
 		}
@@ -101,7 +101,7 @@ func here(note func(format string, args ...any)) (Host, error) {
 	return Host{Dir: dir, Self: self, Run: run, Note: note}, nil
 }
 
-// submit runs a script that WriteSlurm wrote.
+// submit runs a script that [WriteSlurm] wrote.
 func submit(ctx context.Context, script string, out, complaints io.Writer) error {
 	if _, err := exec.LookPath("sbatch"); err != nil {
 		return hint.With(fmt.Errorf("cluster: %w", err), "run this on a machine that submits jobs, or leave "+

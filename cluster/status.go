@@ -48,11 +48,11 @@ type Step struct {
 	Code *int   `json:"code,omitempty"`
 }
 
-// ReadStatus returns the state of an output's parts. With verify it reads all their bytes. queue may be nil.
-func ReadStatus(ctx context.Context, out location.Source, verify bool, queue Queue) (Status, error) {
+// readStatus returns the state of an output's parts. With verify it reads all their bytes. queue may be nil.
+func readStatus(ctx context.Context, out location.Source, verify bool, queue Queue) (Status, error) {
 	out = Out(out)
 	s := Status{Out: out}
-	w, err := Look(ctx, out)
+	w, err := look(ctx, out)
 	notes := slurmNotes(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && notes.tasks > 0: // no task has begun
@@ -92,8 +92,8 @@ func ReadStatus(ctx context.Context, out location.Source, verify bool, queue Que
 	return s, nil
 }
 
-// Whole reports whether all parts are complete.
-func (s Status) Whole() bool { return len(s.Open) == 0 }
+// whole reports whether all parts are complete.
+func (s Status) whole() bool { return len(s.Open) == 0 }
 
 // next returns the command to run now.
 func (s Status) next(n notes, queued map[int]Queued) string {
@@ -108,24 +108,24 @@ func (s Status) next(n notes, queued map[int]Queued) string {
 		}
 	}
 	switch {
-	case s.Whole() && s.Joined:
+	case s.whole() && s.Joined:
 		for _, step := range s.Then {
 			if step.Code != nil && *step.Code != 0 {
 				return "sbatch " + quoted(filepath.Join(slurmDir(s.Out), step.Name+".sh"))
 			}
 		}
 		return ""
-	case s.Whole():
+	case s.whole():
 		return "winnow join " + quoted(s.Out.String())
 	case len(held) > 0:
 		return "scontrol release " + strings.Join(held, ",")
 	case len(idle) < len(s.Open): // wait for those that are running
 		return ""
 	case n.tasks > 0:
-		return fmt.Sprintf("sh %s %s", quoted(filepath.Join(slurmDir(s.Out), "submit.sh")), List(idle))
+		return fmt.Sprintf("sh %s %s", quoted(filepath.Join(slurmDir(s.Out), "submit.sh")), list(idle))
 	}
 	return fmt.Sprintf("the same command again with --shard %d/%d and so on, or as tasks %s of an array with "+
-		"--shard auto/%d", idle[0], s.Parts, List(idle), s.Parts)
+		"--shard auto/%d", idle[0], s.Parts, list(idle), s.Parts)
 }
 
 // Write writes the status for people.
@@ -136,7 +136,7 @@ func (s Status) Write(w io.Writer) error {
 	}
 	joined := ""
 	switch {
-	case s.Joined && s.Whole():
+	case s.Joined && s.whole():
 		joined = ", joined"
 	case s.Joined:
 		joined = "; something is at " + s.Out.String() + " already"
@@ -161,7 +161,7 @@ func (s Status) Write(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "next: %s\n", s.Next)
 		return err
 	}
-	if !s.Whole() {
+	if !s.whole() {
 		_, err := fmt.Fprintln(w, "next: wait, tasks are at work")
 		return err
 	}

@@ -68,7 +68,7 @@ func TestStatus(t *testing.T) {
 	if err := os.WriteFile(part, content[:len(content)/2], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, err := ReadStatus(t.Context(), Dir(out), false, nil)
+	s, err := readStatus(t.Context(), Dir(out), false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,12 +99,12 @@ next: sh out.slurm/submit.sh 3-5,7
 		"sh out.slurm/submit.sh 3-5,7 ":  nil,
 		"sh out.slurm/submit.sh 3-5,7  ": queue("102|PENDING|Dependency\nnonsense\n", ""),
 	} {
-		s, err := ReadStatus(t.Context(), out, false, q)
+		s, err := readStatus(t.Context(), out, false, q)
 		if err != nil || s.Next != strings.TrimSpace(want) {
 			t.Errorf("found %q, %v, expected %q", s.Next, err, want)
 		}
 	}
-	if s, err = ReadStatus(t.Context(), out, false, queue("", "101_3|OUT_OF_MEMORY|0:125\n")); err != nil ||
+	if s, err = readStatus(t.Context(), out, false, queue("", "101_3|OUT_OF_MEMORY|0:125\n")); err != nil ||
 		s.Open[0].Slurm != "Slurm: OUT_OF_MEMORY (0:125)" {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -115,14 +115,14 @@ next: sh out.slurm/submit.sh 3-5,7
 func TestStatusBeginsAndEnds(t *testing.T) {
 	dealt(t, 3, nil, map[string]string{"1-extract/2": "T1 start 101_2 n1\nT2 end 2 101_2 n1\nrubbish\nT3 end many " +
 		"101_2 n1\nT2 end 2 101_2 n1\n"})
-	s, err := ReadStatus(t.Context(), out, false, nil)
+	s, err := readStatus(t.Context(), out, false, nil)
 	if err != nil || s.Present != 0 || s.Parts != 3 || len(s.Open) != 3 || *s.Open[1].Code != 2 ||
 		s.Next != "sh out.slurm/submit.sh 1-3" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	dealt(t, 3, []int{1, 2, 3}, map[string]string{"1-extract-join/1": "T1 start 102 n1\nT2 end 1 102 n1\n"})
-	s, err = ReadStatus(t.Context(), out, true, nil)
-	if err != nil || !s.Whole() || s.Next != "winnow join out" || s.Joined || *s.Then[0].Code != 1 {
+	s, err = readStatus(t.Context(), out, true, nil)
+	if err != nil || !s.whole() || s.Next != "winnow join out" || s.Joined || *s.Then[0].Code != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if text := printed(t, s); text != "out: 3 of 3 parts of winnow extract are there\n  1-extract-join    ended "+
@@ -139,10 +139,10 @@ func TestStatusBeginsAndEnds(t *testing.T) {
 	if err := os.WriteFile(part, content, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = ReadStatus(t.Context(), out, false, nil); err != nil || !s.Whole() {
+	if s, err = readStatus(t.Context(), out, false, nil); err != nil || !s.whole() {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if s, err = ReadStatus(t.Context(), out, true, nil); err != nil || len(s.Open) != 1 ||
+	if s, err = readStatus(t.Context(), out, true, nil); err != nil || len(s.Open) != 1 ||
 		s.Open[0].State != Torn || s.Next != "sh out.slurm/submit.sh 2" {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -151,7 +151,7 @@ func TestStatusBeginsAndEnds(t *testing.T) {
 		os.WriteFile("out.slurm/1-extract-join/1", []byte("T1 start 102 n1\nT2 end 0 102 n1\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = ReadStatus(t.Context(), out, true, nil); err != nil || !s.Joined || s.Next != "" {
+	if s, err = readStatus(t.Context(), out, true, nil); err != nil || !s.Joined || s.Next != "" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -162,12 +162,12 @@ func TestStatusElsewhere(t *testing.T) {
 	if err := os.RemoveAll("out.slurm"); err != nil {
 		t.Fatal(err)
 	}
-	s, err := ReadStatus(t.Context(), out, false, AskSlurm)
+	s, err := readStatus(t.Context(), out, false, askSlurm)
 	if err != nil || s.Next != "the same command again with --shard 2/3 and so on, or as tasks 2 of an array with "+
 		"--shard auto/3" {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if _, err := ReadStatus(t.Context(), location.At("none"), false, nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := readStatus(t.Context(), location.At("none"), false, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("found %v", err)
 	}
 	var out strings.Builder

@@ -30,14 +30,14 @@ func (w *Whole) verify(ctx context.Context, except string) error {
 			p.State, p.Why = Torn, err.Error()
 		}
 	}
-	again := w.Again()
+	again := w.again()
 	if len(again) == 0 {
 		return nil
 	}
 	var told []string
 	for _, s := range []State{Missing, Begun, Torn} {
 		if in := w.In(s); len(in) > 0 {
-			told = append(told, fmt.Sprintf("%s: %s", s, List(in)))
+			told = append(told, fmt.Sprintf("%s: %s", s, list(in)))
 		}
 	}
 	for _, p := range w.Parts {
@@ -49,7 +49,7 @@ func (w *Whole) verify(ctx context.Context, except string) error {
 	return hint.With(fmt.Errorf("parts: %s: %d of %d parts cannot be joined: %s", Dir(w.Out), len(again), w.Of,
 		strings.Join(told, "; ")),
 		"run the same command again with --shard %d/%d and so on, or as tasks %s of the array with --shard "+
-			"auto/%d", again[0], w.Of, List(again), w.Of)
+			"auto/%d", again[0], w.Of, list(again), w.Of)
 }
 
 // verify reads the part and compares its sums, except that of one file.

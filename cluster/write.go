@@ -248,7 +248,7 @@ func digest(ctx context.Context, at location.Source) (int64, string, error) {
 
 // standing returns the existing part h, and an error if the parts next to it are of another job.
 func standing(ctx context.Context, out location.Source, h Header) (Part, error) {
-	w, err := Look(ctx, out)
+	w, err := look(ctx, out)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Part{State: Missing}, nil
 	}
@@ -257,7 +257,7 @@ func standing(ctx context.Context, out location.Source, h Header) (Part, error) 
 		return Part{}, hint.With(err, "%s", advice)
 	}
 	if w.Job != "" { // all parts agree
-		if why := w.Header.Differs(h); why != "" {
+		if why := w.Header.differs(h); why != "" {
 			return Part{}, hint.With(fmt.Errorf("%s: holds parts of another job: %s", Dir(out), why), "%s", advice)
 		}
 	} else if w.Of != h.Of {

@@ -187,8 +187,8 @@ func (d *Data) TrainPaths() []string {
 	return paths
 }
 
-// Closed reports whether there is a validation split, all of whose classes are trained on.
-func (d *Data) Closed() bool {
+// closed reports whether there is a validation split, all of whose classes are trained on.
+func (d *Data) closed() bool {
 	unknown := func(y int) bool { return !slices.Contains(d.ClassIDs, y) }
 	return d.Validation.Len() > 0 && !slices.ContainsFunc(d.Validation.Labels, unknown)
 }

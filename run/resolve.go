@@ -285,7 +285,7 @@ func (r *Training) choose(context.Context) error {
 	r.tellData()
 	live, opened := r.backbone.(*tuning.Live)
 	drawn, labelled := opened && live.Drawn, r.Data.Train.Len()-r.Data.Unlabelled
-	if r.Config.ResolveLoss(drawn, drawn && r.Data.Closed(), labelled/max(len(r.Data.Classes), 1)) {
+	if r.Config.ResolveLoss(drawn, drawn && r.Data.closed(), labelled/max(len(r.Data.Classes), 1)) {
 		r.options.Note("the loss is cross entropy: the network is drawn, and validation asks for the classes that it "+
 			"is trained on (%s chooses another)", config.Key("losses"))
 	}

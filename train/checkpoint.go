@@ -30,7 +30,7 @@ type state struct {
 	Bank       *features.BankState `json:"bank"`
 	Shown      *features.BankState `json:"shown,omitempty"`
 	Filter     *filters.State      `json:"filter"`
-	Judged     []Judged            `json:"judged,omitempty"` // since the last diagnosis
+	Judged     []judged            `json:"judged,omitempty"` // since the last diagnosis
 	SelfPaced  *selfpaced.State    `json:"selfpaced,omitempty"`
 	Corrects   bool                `json:"corrects,omitempty"` // labels are corrected; the arrays hold the corrections
 	Samples    *witnessState       `json:"samples,omitempty"`  // the arrays hold the records of the samples

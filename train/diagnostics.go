@@ -20,7 +20,7 @@ type Diagnosis struct {
 	Step   int          `json:"step"`
 	Epoch  int          `json:"epoch"`
 	Bank   int          `json:"bank"` // members after the step
-	Judged []Judged     `json:"judged"`
+	Judged []judged     `json:"judged"`
 	Kappa  *KappaSpread `json:"kappa,omitempty"` // for vMF-Sim, once a class has enough members in the bank
 	Drift  *drift       `json:"drift,omitempty"` // of the step's batch; nil if the bank held none of its images
 }
@@ -50,9 +50,9 @@ func drifted(z features.Set, bank *features.Bank) *drift {
 	return &d
 }
 
-// Judged describes what one scorer did since the previous diagnosis. There are two when vMF-Sim took over from
+// judged describes what one scorer did since the previous diagnosis. There are two when vMF-Sim took over from
 // AvgSim.
-type Judged struct {
+type judged struct {
 	Judge     string  `json:"judge"` // name in the catalog of filters
 	Steps     int     `json:"steps"`
 	Rows      int     `json:"rows"`
@@ -122,7 +122,7 @@ func (t *Trainer) note(s *Step) {
 	}
 	n := len(t.judged)
 	if n == 0 || t.judged[n-1].Judge != s.Judge {
-		t.judged = append(t.judged, Judged{Judge: s.Judge})
+		t.judged = append(t.judged, judged{Judge: s.Judge})
 		n++
 	}
 	j := &t.judged[n-1]

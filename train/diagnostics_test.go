@@ -49,7 +49,7 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 			handovers++
 		}
 		for _, j := range d.Judged {
-			want := Judged{Judge: j.Judge}
+			want := judged{Judge: j.Judge}
 			for _, f := range facts {
 				if f.Judge != j.Judge {
 					continue

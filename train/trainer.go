@@ -178,7 +178,7 @@ type Trainer struct {
 	dKept   blas32.General
 	dz      blas32.General
 	fact    Step
-	judged  []Judged             // since the last diagnosis
+	judged  []judged             // since the last diagnosis
 	drift   *drift               // for the next diagnosis
 	kappas  []filters.ClassKappa // memory of the last diagnosis
 	witness witness

@@ -48,8 +48,8 @@ type Distribution struct {
 	Counts []int   `json:"bins"` // counts of [Bins] equal bins over -1 … 1
 }
 
-// Shares returns the counts as shares of all pairs of the kind.
-func (d Distribution) Shares() []float64 {
+// shares returns the counts as shares of all pairs of the kind.
+func (d Distribution) shares() []float64 {
 	shares := make([]float64, len(d.Counts))
 	for b, n := range d.Counts {
 		shares[b] = float64(n) / float64(max(d.Pairs, 1))
@@ -157,8 +157,8 @@ func overlap(a, b Distribution) (sum float64) {
 	if a.Pairs == 0 || b.Pairs == 0 {
 		return 0
 	}
-	other := b.Shares()
-	for i, share := range a.Shares() {
+	other := b.shares()
+	for i, share := range a.shares() {
 		sum += math.Min(share, other[i])
 	}
 	return sum

@@ -161,7 +161,7 @@ func TestOverlap(t *testing.T) {
 func TestMeter(t *testing.T) {
 	const temperature = 0.2
 	supcon := judge(t, "supcon", map[string]any{"temperature": temperature})
-	m, err := NewMeter([]Judge{supcon})
+	m, err := newMeter([]Judge{supcon})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestMeter(t *testing.T) {
 		m.Add(z, l)
 		supconSlopes(z, l, temperature, count, weight)
 	}
-	s := m.Signals()
+	s := m.signals()
 	total := 0.0
 	for _, w := range weight {
 		total += w
@@ -203,10 +203,10 @@ func TestMeter(t *testing.T) {
 	if s.Batches != 2 || s.Rows != 81 {
 		t.Errorf("%d batches of %d rows", s.Batches, s.Rows)
 	}
-	if _, err := NewMeter([]Judge{judge(t, "proxy_nca", nil)}); err == nil {
+	if _, err := newMeter([]Judge{judge(t, "proxy_nca", nil)}); err == nil {
 		t.Error("a loss of proxies has no pairs, expected an error")
 	}
-	if empty, _ := NewMeter(nil); empty.Signals().OfRates != 0 {
+	if empty, _ := newMeter(nil); empty.signals().OfRates != 0 {
 		t.Error("expected 0 of nothing")
 	}
 }
@@ -271,13 +271,13 @@ func TestBalance(t *testing.T) {
 		i, j := rng.IntN(60), rng.IntN(60)
 		l.Given[i], l.Given[j] = l.Given[j], l.Given[i]
 	}
-	m, err := NewMeter(nil)
+	m, err := newMeter(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Add(features.Set{X: x, Labels: l.Given}, l)
-	s := m.Signals()
-	if s.OfPairs != 0.5 || s.PFP <= s.PFN || l.Wrong() == 0 {
+	s := m.signals()
+	if s.OfPairs != 0.5 || s.PFP <= s.PFN || l.wrong() == 0 {
 		t.Errorf("found %+v, expected as many false positives as false negatives", s)
 	}
 }

@@ -47,13 +47,13 @@ type Labelling struct {
 	Wrong   float64 `json:"wrong"` // share of wrong labels
 	Cosines Cosines `json:"cosines"`
 	Signals Signals `json:"signals"`
-	Formula Formula `json:"formula"`
+	Formula formula `json:"formula"`
 
 	labels Labels
 }
 
-// Formula is the expectation for symmetric noise of the same rate over equally frequent classes.
-type Formula struct {
+// formula is the expectation for symmetric noise of the same rate over equally frequent classes.
+type formula struct {
 	PFP     float64 `json:"p_fp"`
 	PFN     float64 `json:"p_fn"`
 	OfRates float64 `json:"false_positives_of_wrong_by_rate"`
@@ -161,7 +161,7 @@ func labelling(name string, d *datasets.Dataset, at []int) Labelling {
 		l.labels.Given, l.labels.True = append(l.labels.Given, d.Samples[id].Label),
 			append(l.labels.True, d.Samples[id].True)
 	}
-	l.Wrong = l.labels.Wrong()
+	l.Wrong = l.labels.wrong()
 	return l
 }
 
@@ -181,7 +181,7 @@ func (c *comparison) measure(ctx context.Context, rows []int) error {
 		l := &c.result.Labellings[i]
 		l.Cosines = found[i]
 		p := theory.Pairs(l.Wrong, max(c.result.Classes, 2)) // P_FP = q₊, P_FN = q₋
-		l.Formula = Formula{PFP: p.Positive, PFN: p.Negative}
+		l.Formula = formula{PFP: p.Positive, PFN: p.Negative}
 		if p.Positive > 0 {
 			l.Formula.OfRates = p.Positive / (p.Positive + p.Negative)
 		}
@@ -200,7 +200,7 @@ func (c *comparison) signals(ctx context.Context, labels Labels) (Signals, error
 	if err != nil {
 		return Signals{}, err
 	}
-	meter, err := NewMeter(judges)
+	meter, err := newMeter(judges)
 	if err != nil {
 		return Signals{}, hint.AsMisuse(err)
 	}
@@ -208,7 +208,7 @@ func (c *comparison) signals(ctx context.Context, labels Labels) (Signals, error
 		step = number
 		meter.Add(set.Rows(rows), labels.Rows(rows))
 	})
-	return meter.Signals(), err
+	return meter.signals(), err
 }
 
 // judges returns the losses as in a training, but all compared within the batch. step seeds those that draw. A run's

@@ -22,8 +22,8 @@ type Meter struct {
 	slopes        [][kinds]float64 // Σ |∂L/∂s|, of each judge
 }
 
-// NewMeter returns a meter. Every loss must be a function of the pairs of a batch.
-func NewMeter(judges []Judge) (*Meter, error) {
+// newMeter returns a meter. Every loss must be a function of the pairs of a batch.
+func newMeter(judges []Judge) (*Meter, error) {
 	for _, j := range judges {
 		if _, ok := losses.Slopes(j.Loss, features.Set{}); !ok {
 			return nil, fmt.Errorf("pairs: loss %s is not a function of the pairs of a batch", j.Name)
@@ -67,11 +67,11 @@ type Signals struct {
 
 	OfRates float64      `json:"false_positives_of_wrong_by_rate"`  // P_FP/(P_FP + P_FN)
 	OfPairs float64      `json:"false_positives_of_wrong_by_count"` // FP/(FP + FN)
-	Losses  []LossSignal `json:"losses"`
+	Losses  []lossSignal `json:"losses"`
 }
 
-// LossSignal is the weight that a loss gives each kind; |∂L/∂s| is the weight of a pair.
-type LossSignal struct {
+// lossSignal is the weight that a loss gives each kind; |∂L/∂s| is the weight of a pair.
+type lossSignal struct {
 	Name    string           `json:"name"`
 	Shares  map[Kind]float64 `json:"shares"`                   // of Σ |∂L/∂s|
 	OfWrong float64          `json:"false_positives_of_wrong"` // FP/(FP + FN)
@@ -79,9 +79,9 @@ type LossSignal struct {
 	Weight float64 `json:"false_positive_weight"`
 }
 
-// Signals sums up the batches so far.
-func (m *Meter) Signals() Signals {
-	s := Signals{Batches: m.batches, Rows: m.rows, Pairs: map[Kind]int{}, Losses: []LossSignal{}}
+// signals sums up the batches so far.
+func (m *Meter) signals() Signals {
+	s := Signals{Batches: m.batches, Rows: m.rows, Pairs: map[Kind]int{}, Losses: []lossSignal{}}
 	n := [kinds]float64{}
 	for _, kind := range Kinds() {
 		s.Pairs[kind], n[kind] = m.count[kind], float64(m.count[kind])
@@ -90,7 +90,7 @@ func (m *Meter) Signals() Signals {
 	s.PFN = part(n[FalseNegative], n[TrueNegative])
 	s.OfRates, s.OfPairs = part(s.PFP, s.PFN), part(n[FalsePositive], n[FalseNegative])
 	for k, judge := range m.judges {
-		l, w, total := LossSignal{Name: judge.Name, Shares: map[Kind]float64{}}, m.slopes[k], 0.0
+		l, w, total := lossSignal{Name: judge.Name, Shares: map[Kind]float64{}}, m.slopes[k], 0.0
 		for _, v := range w {
 			total += v
 		}

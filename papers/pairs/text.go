@@ -123,7 +123,7 @@ func (r Result) chart(l Labelling) chart.Histogram {
 		tone := []int{0, 2, 1}[i] // false positives stand out
 		d := l.Cosines.Kinds[kind]
 		h.Bars = append(h.Bars, chart.Bars{Name: kind.String(), Edges: binEdges()[from : to+1],
-			Heights: d.Shares()[from:to], Tone: tone})
+			Heights: d.shares()[from:to], Tone: tone})
 	}
 	return h
 }

@@ -59,7 +59,7 @@ func Estimate(ctx context.Context, o Options) (Plan, error) {
 		if at.cells == 0 {
 			continue
 		}
-		p := PlannedRow{Row: row.Name, Cells: at.cells, Done: at.done}
+		p := plannedRow{Row: row.Name, Cells: at.cells, Done: at.done}
 		if cell, ok := first[i]; ok && r.timesSteps() {
 			timing, err := r.timing(cell)
 			if err == nil {
@@ -95,11 +95,11 @@ type Plan struct {
 	Left    int          `json:"left"`              // cells that are not done
 	Seconds float64      `json:"seconds"`           // time of the cells left
 	Untimed bool         `json:"untimed,omitempty"` // the time of some rows is unknown: the study measures it
-	Rows    []PlannedRow `json:"rows"`
+	Rows    []plannedRow `json:"rows"`
 }
 
-// PlannedRow is the plan for a row.
-type PlannedRow struct {
+// plannedRow is the plan for a row.
+type plannedRow struct {
 	Row   string  `json:"row"`
 	Cells int     `json:"cells"`
 	Done  int     `json:"done"`

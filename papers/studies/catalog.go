@@ -27,7 +27,7 @@ func List() ([]Study, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := Parse(name, text)
+		s, err := parse(name, text)
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func List() ([]Study, error) {
 func Find(name string) (Study, error) {
 	if path := "studies/" + name + ".yaml"; fs.ValidPath(path) {
 		if text, err := files.ReadFile(path); err == nil {
-			return Parse(path, text)
+			return parse(path, text)
 		}
 	}
 	all, err := List()

@@ -137,7 +137,7 @@ func (r *Results) notes() []string {
 		choices := r.Study.Choices(row)
 		counts := make([]int, len(choices))
 		for j := range r.Study.Columns {
-			for _, o := range r.Of(i, j) {
+			for _, o := range r.of(i, j) {
 				if o.Choice > 0 {
 					counts[o.Choice-1]++
 				}
@@ -165,8 +165,8 @@ func (r *Results) notes() []string {
 	return append(slices.Clone(r.Study.Notes), note)
 }
 
-// Of returns the outcomes of a row on a column by seed.
-func (r *Results) Of(row, column int) map[int]Outcome { return r.outcomes[[2]int{row, column}] }
+// of returns the outcomes of a row on a column by seed.
+func (r *Results) of(row, column int) map[int]Outcome { return r.outcomes[[2]int{row, column}] }
 
 // Len returns the number of outcomes.
 func (r *Results) Len() int {
@@ -206,7 +206,7 @@ func (r *Results) values(row, column int, measure string) map[int]float64 {
 		return out
 	}
 	name, last := strings.CutSuffix(measure, lastState)
-	for seed, o := range r.Of(row, column) {
+	for seed, o := range r.of(row, column) {
 		from := o.Measures
 		if last {
 			from = o.Last

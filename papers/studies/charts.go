@@ -79,7 +79,7 @@ func (r *Results) overColumns(data string) chart.Lines {
 		}
 		line := chart.Line{Name: row.Name, Tone: len(lines.Series), Dots: true}
 		for j, column := range s.Columns {
-			sum := r.Summary(i, j, measure)
+			sum := r.summary(i, j, measure)
 			if column.Data != data || sum.N == 0 {
 				continue
 			}
@@ -109,7 +109,7 @@ func (r *Results) overSteps(column int) chart.Lines {
 	end := r.end(column)
 	for i, row := range r.Study.Rows {
 		at := map[float64][]float64{}
-		for _, o := range r.Of(i, column) {
+		for _, o := range r.of(i, column) {
 			t := o.Traces[c.Trace]
 			for k, x := range t.X {
 				at[x] = append(at[x], t.Y[k])
@@ -144,7 +144,7 @@ func (r *Results) frame(column int) chart.Frame {
 // end returns the last recorded step of a column.
 func (r *Results) end(column int) (last float64) {
 	for i := range r.Study.Rows {
-		for _, o := range r.Of(i, column) {
+		for _, o := range r.of(i, column) {
 			for _, x := range o.Traces[r.Study.Chart.Trace].X {
 				last = max(last, x)
 			}
@@ -174,7 +174,7 @@ func (r *Results) mapOf(row, column int) (drawnMap, bool) {
 
 // first returns the outcome for the lowest seed.
 func (r *Results) first(row, column int) (Outcome, bool) {
-	all := r.Of(row, column)
+	all := r.of(row, column)
 	for _, seed := range sorted(all) {
 		return all[seed], true
 	}

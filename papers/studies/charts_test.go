@@ -80,7 +80,7 @@ func TestDots(t *testing.T) {
 	of := func(mean float64, state State) Comparison {
 		return Comparison{Difference: paired.Difference{N: 5, Mean: mean, P: math.NaN()}, State: state}
 	}
-	v := Verdict{Comparisons: []Comparison{
+	v := verdict{Comparisons: []Comparison{
 		of(.3, Holds), of(.1, CannotSay), of(-.1, Fails), of(0, CannotSay), of(.2, CannotSay),
 	}}
 	d := v.dots()
@@ -94,10 +94,10 @@ func TestDots(t *testing.T) {
 	if d.Dots[0].At <= d.Dots[4].At || d.Dots[2].At >= d.Dots[3].At || d.Says != "holds in 1 of 5, does not in 1" {
 		t.Errorf("%+v", d)
 	}
-	if one := (Verdict{Comparisons: []Comparison{{}}}).dots(); one.Dots[0].At != one.Zero || one.Zero != 0.5 {
+	if one := (verdict{Comparisons: []Comparison{{}}}).dots(); one.Dots[0].At != one.Zero || one.Zero != 0.5 {
 		t.Errorf("a single tie is at %v, the limit at %v", one.Dots[0].At, one.Zero)
 	}
-	if (Verdict{}).dots() != nil {
+	if (verdict{}).dots() != nil {
 		t.Error("a claim that was not run has a line")
 	}
 }

@@ -90,8 +90,8 @@ func (c *Comparison) decide() {
 	}
 }
 
-// Verdict is a claim with its comparisons.
-type Verdict struct {
+// verdict is a claim with its comparisons.
+type verdict struct {
 	Claim       Claim
 	Comparisons []Comparison
 }
@@ -103,7 +103,7 @@ const significance = 0.05
 const fewest = 3
 
 // Count returns the number of comparisons in a state.
-func (v Verdict) Count(state State) (n int) {
+func (v verdict) Count(state State) (n int) {
 	for _, c := range v.Comparisons {
 		if c.State == state {
 			n++
@@ -114,7 +114,7 @@ func (v Verdict) Count(state State) (n int) {
 
 // State returns the state of the claim. A claim about all comparisons holds if all hold, and fails if one fails; a
 // claim about most goes by the majority.
-func (v Verdict) State() State {
+func (v verdict) State() State {
 	all, holds, fails := len(v.Comparisons), v.Count(Holds), v.Count(Fails)
 	switch {
 	case all == 0:
@@ -128,7 +128,7 @@ func (v Verdict) State() State {
 }
 
 // inPaper counts the comparisons that hold in the paper's own numbers, among those that it has numbers for.
-func (v Verdict) inPaper() (holds, of int) {
+func (v verdict) inPaper() (holds, of int) {
 	for _, c := range v.Comparisons {
 		if c.Paper != nil {
 			of++
@@ -143,14 +143,14 @@ func (v Verdict) inPaper() (holds, of int) {
 // side is one side of a comparison: a cell over its seeds, and the paper's value.
 type side struct{ row, column int }
 
-// Verdicts tests every claim on the measured values. Comparisons without a common seed are left out. The seeds share
+// verdicts tests every claim on the measured values. Comparisons without a common seed are left out. The seeds share
 // one test set, so the tests are about other trainings, not other images.
-func (r *Results) Verdicts() []Verdict {
-	var all []Verdict
+func (r *Results) verdicts() []verdict {
+	var all []verdict
 	var ps []float64
 	at := map[question]int{} // in ps
 	for _, c := range r.Study.Claims {
-		v := Verdict{Claim: c}
+		v := verdict{Claim: c}
 		measure := cmp.Or(c.Measure, r.Study.Measures[0])
 		for _, pair := range r.pairs(c) {
 			if found, ok := r.compare(c, measure, pair[0], pair[1]); ok {

@@ -72,7 +72,7 @@ func (pageData) Left(at float64) template.CSS {
 var kinds = map[State]string{Holds: "yes", Fails: "no", CannotSay: "unsure"}
 
 // dots puts the comparisons of a claim on a line that also shows the claim's limit.
-func (v Verdict) dots() *pageDots {
+func (v verdict) dots() *pageDots {
 	if len(v.Comparisons) == 0 {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (r *Results) HTML(w io.Writer) error {
 	if len(d.Found) > 0 {
 		style += page.QueryStyle + foundStyle
 	}
-	for _, v := range r.Verdicts() {
+	for _, v := range r.verdicts() {
 		p := pageVerdict{
 			Sentence: v.sentence(r.StandIn), State: kinds[v.State()], Says: v.says(),
 			Others: v.others(), Dots: v.dots(),

@@ -52,7 +52,7 @@ func (r *Results) JSON(w io.Writer) error {
 	for i, row := range r.Study.Rows {
 		for j, column := range r.Study.Columns {
 			for _, m := range r.measures() {
-				s := r.Summary(i, j, m)
+				s := r.summary(i, j, m)
 				if s.N == 0 {
 					continue
 				}
@@ -67,7 +67,7 @@ func (r *Results) JSON(w io.Writer) error {
 			}
 		}
 	}
-	for _, v := range r.Verdicts() {
+	for _, v := range r.verdicts() {
 		c := claimJSON{
 			Say: v.Claim.Say, State: v.State(), Holds: v.Count(Holds), Fails: v.Count(Fails), Of: len(v.Comparisons),
 			Comparisons: []comparisonJSON{},

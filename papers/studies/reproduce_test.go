@@ -36,7 +36,7 @@ claims:
 
 func parsed(t *testing.T, text string) *Study {
 	t.Helper()
-	s, err := Parse("example", []byte(text))
+	s, err := parse("example", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestStrict(t *testing.T) {
 		if text == example {
 			t.Fatalf("%s changes nothing", name)
 		}
-		if _, err := Parse("example", []byte(text)); err == nil ||
+		if _, err := parse("example", []byte(text)); err == nil ||
 			!strings.HasPrefix(err.Error(), "reproduce: example: ") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -165,21 +165,21 @@ func TestUntrainedRowsInEveryStudy(t *testing.T) {
 
 func TestSummary(t *testing.T) {
 	r := filled(t, false)
-	got := r.Summary(1, 0, "p@1")
+	got := r.summary(1, 0, "p@1")
 	if got.N != 2 || math.Abs(got.Mean-73.5) > 1e-9 || math.Abs(got.SD-3/math.Sqrt2) > 1e-9 || got.Paper != 71.5 ||
 		!got.Doubtful {
 		t.Errorf("%+v", got)
 	}
-	if ratio := r.Summary(3, 1, "p@1"); math.Abs(ratio.Mean-.5/.75) > 1e-9 {
+	if ratio := r.summary(3, 1, "p@1"); math.Abs(ratio.Mean-.5/.75) > 1e-9 {
 		t.Errorf("%+v", ratio)
 	}
-	if s := filled(t, true).Summary(1, 0, "p@1"); !math.IsNaN(s.Paper) {
+	if s := filled(t, true).summary(1, 0, "p@1"); !math.IsNaN(s.Paper) {
 		t.Errorf("the paper's number is shown beside other data: %+v", s)
 	}
 }
 
 func TestVerdicts(t *testing.T) {
-	v := filled(t, false).Verdicts()
+	v := filled(t, false).verdicts()
 	if len(v) != 3 {
 		t.Fatal(len(v))
 	}
@@ -212,13 +212,13 @@ func TestAtMost(t *testing.T) {
 	} {
 		r := filled(t, false)
 		r.Study = parsed(t, strings.Replace(example, sized, claim+", columns: ten}", 1))
-		c := r.Verdicts()[1].Comparisons[0]
+		c := r.verdicts()[1].Comparisons[0]
 		if math.Abs(c.Mean-want) > 1e-9 || c.Paper == nil || *c.Paper != (want > 0) {
 			t.Errorf("%s of .72 and .75, .715 in the paper: found %+.3f, %v", claim, c.Mean, *c.Paper)
 		}
 	}
 	two := strings.Replace(example, sized, "at_least: 0.1, at_most: 0.7}", 1)
-	if _, err := Parse("example", []byte(two)); err == nil {
+	if _, err := parse("example", []byte(two)); err == nil {
 		t.Error("two limits were let through")
 	}
 }
@@ -229,7 +229,7 @@ func TestVerdictFails(t *testing.T) {
 		r.Add(Cell{Row: 1, Column: 0, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .1}})
 		r.Add(Cell{Row: 0, Column: 0, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .7}})
 	}
-	if v := r.Verdicts()[0]; v.Comparisons[0].State != Fails || v.State() != Fails || v.Count(Fails) != 1 {
+	if v := r.verdicts()[0]; v.Comparisons[0].State != Fails || v.State() != Fails || v.Count(Fails) != 1 {
 		t.Errorf("%+v", v)
 	}
 }
@@ -274,7 +274,7 @@ func TestStates(t *testing.T) {
 				}
 			}
 		}
-		v := r.Verdicts()[0]
+		v := r.verdicts()[0]
 		if got := v.Comparisons[0]; got.State != c.want {
 			t.Errorf("%s: %s (p %v, corrected %v), want %s", c.name, got.State, got.P, got.Holm, c.want)
 		}
@@ -294,12 +294,12 @@ func TestStates(t *testing.T) {
 		r.Add(Cell{Row: 0, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .5 + v}})
 		r.Add(Cell{Row: 1, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .5}})
 	}
-	v := r.Verdicts()
+	v := r.verdicts()
 	if first := v[0].Comparisons[0]; first.Holm != 2*first.P || v[1].Comparisons[0].Holm != first.Holm {
 		t.Errorf("a comparison of two claims counts twice: %+v", v)
 	}
-	most := Verdict{Claim: Claim{Most: true}, Comparisons: []Comparison{{State: Holds}, {State: Holds}, {State: Fails}}}
-	if all := (Verdict{Comparisons: most.Comparisons}); most.State() != Holds || all.State() != Fails {
+	most := verdict{Claim: Claim{Most: true}, Comparisons: []Comparison{{State: Holds}, {State: Holds}, {State: Fails}}}
+	if all := (verdict{Comparisons: most.Comparisons}); most.State() != Holds || all.State() != Fails {
 		t.Errorf("of most %s, of all %s", most.State(), all.State())
 	}
 }
@@ -320,7 +320,7 @@ func TestExplanation(t *testing.T) {
 	for row, v := range []float64{.7, .7 - 1e-16} {
 		one.Add(Cell{Row: row, Seed: 1}, Outcome{Measures: map[string]float64{"p@1": v}})
 	}
-	if lines := one.Verdicts()[0]; !strings.HasSuffix(lines.sentence(true), ": cannot say, +0.0000, one seed") {
+	if lines := one.verdicts()[0]; !strings.HasSuffix(lines.sentence(true), ": cannot say, +0.0000, one seed") {
 		t.Error(lines)
 	}
 }

@@ -209,8 +209,8 @@ func (n *Names) UnmarshalYAML(text []byte) error {
 	return nil
 }
 
-// Parse reads a study strictly and checks it; errors contain name.
-func Parse(name string, text []byte) (Study, error) {
+// parse reads a study strictly and checks it; errors contain name.
+func parse(name string, text []byte) (Study, error) {
 	s := Study{Seeds: 3, State: Last, Unit: "percent"}
 	if err := yaml.UnmarshalWithOptions(text, &s, yaml.Strict()); err != nil {
 		return s, fmt.Errorf("reproduce: %s: %s", name, yaml.FormatError(err, false, false))

@@ -13,22 +13,22 @@ import (
 	"winnow/internal/text"
 )
 
-// Summary is a cell over its seeds, in printed units: percent if the study is in percent.
-type Summary struct {
+// summary is a cell over its seeds, in printed units: percent if the study is in percent.
+type summary struct {
 	paired.Summary
 	Paper    float64 // NaN: none
 	Doubtful bool    // the paper's number
 }
 
-// Summary sums up a measure of a row on a column.
-func (r *Results) Summary(row, column int, measure string) Summary {
+// summary sums up a measure of a row on a column.
+func (r *Results) summary(row, column int, measure string) summary {
 	values := r.values(row, column, measure)
 	scale := r.printed(row, measure)
 	var list []float64
 	for _, seed := range sorted(values) {
 		list = append(list, scale*values[seed])
 	}
-	s := Summary{Summary: paired.Summarize(list), Paper: math.NaN()}
+	s := summary{Summary: paired.Summarize(list), Paper: math.NaN()}
 	if p, ok := r.paperValue(side{row, column}, measure); ok && !r.StandIn {
 		s.Paper, s.Doubtful = p*r.Study.scale(measure), r.Study.Rows[row].Paper[column].Doubtful
 	}
@@ -57,7 +57,7 @@ func (s *Study) digits(measure string) int {
 // cellText returns a summary as text: "83.60 ±0.41 (83.30 +0.30)". The paper's number and our difference from it are
 // in brackets; n is added if there are fewer seeds than in other cells.
 func (r *Results) cellText(row, column int, measure string) string {
-	s := r.Summary(row, column, measure)
+	s := r.summary(row, column, measure)
 	d := r.Study.digits(measure)
 	if r.Study.Rows[row].Ratio != nil {
 		d = 3
@@ -99,7 +99,7 @@ func (r *Results) grid(measure string) (lines [][]string) {
 	var columns []int
 	for j := range r.Study.Columns {
 		for i := range r.Study.Rows {
-			if r.Summary(i, j, measure).N > 0 {
+			if r.summary(i, j, measure).N > 0 {
 				columns = append(columns, j)
 				break
 			}
@@ -131,7 +131,7 @@ func (r *Results) columnTitle(j int) string {
 		return c.Name
 	}
 	for i := range r.Study.Rows {
-		for _, o := range r.Of(i, j) {
+		for _, o := range r.of(i, j) {
 			if o.NoiseRate > 0 {
 				return fmt.Sprintf("%s (%.1f %% wrong)", c.Name, 100*o.NoiseRate)
 			}
@@ -187,7 +187,7 @@ func (r *Results) explanation() string {
 }
 
 // counts returns the number of comparisons in each state: "holds in 6 of 9, does not in 1".
-func (v Verdict) counts() string {
+func (v verdict) counts() string {
 	text := fmt.Sprintf("holds in %d of %d", v.Count(Holds), len(v.Comparisons))
 	if n := v.Count(Fails); n > 0 {
 		text += fmt.Sprintf(", does not in %d", n)
@@ -196,7 +196,7 @@ func (v Verdict) counts() string {
 }
 
 // says returns the state in words.
-func (v Verdict) says() string {
+func (v verdict) says() string {
 	if len(v.Comparisons) == 0 {
 		return "not run"
 	}
@@ -205,7 +205,7 @@ func (v Verdict) says() string {
 
 // sentence returns a verdict in one line: "PRISM above unfiltered at every rate: holds in 7 of 8; in the paper's
 // numbers 8 of 8".
-func (v Verdict) sentence(standIn bool) string {
+func (v verdict) sentence(standIn bool) string {
 	if len(v.Comparisons) == 0 {
 		return v.Claim.Say + ": " + v.says()
 	}
@@ -235,7 +235,7 @@ func (c Comparison) numbers() string {
 
 // others returns a line for each comparison that does not hold, then for each undecided one. A single comparison is in
 // the sentence.
-func (v Verdict) others() (lines []string) {
+func (v verdict) others() (lines []string) {
 	if len(v.Comparisons) == 1 {
 		return nil
 	}
@@ -266,7 +266,7 @@ func (r *Results) Text(w io.Writer) error {
 		b.WriteString("\n")
 		text.Aligned(&b, r.grid(m), 0)
 	}
-	if verdicts := r.Verdicts(); len(verdicts) > 0 {
+	if verdicts := r.verdicts(); len(verdicts) > 0 {
 		fmt.Fprintf(&b, "\nclaims\n%s\n", r.tested())
 		for _, v := range verdicts {
 			fmt.Fprintf(&b, "  %s\n", v.sentence(r.StandIn))

@@ -21,7 +21,7 @@ func (r *Results) Markdown(w io.Writer) error {
 			fmt.Fprintf(&b, "| %s |\n", strings.Join(escaped(line), " | "))
 		}
 	}
-	if verdicts := r.Verdicts(); len(verdicts) > 0 {
+	if verdicts := r.verdicts(); len(verdicts) > 0 {
 		fmt.Fprintf(&b, "\n## Claims\n\n%s\n\n", r.tested())
 		for _, v := range verdicts {
 			fmt.Fprintf(&b, "- **%s** – %s\n", v.says(), v.sentence(r.StandIn))
@@ -55,7 +55,7 @@ func (r *Results) CSV(w io.Writer) error {
 	})
 	for i, row := range r.Study.Rows {
 		for j, column := range r.Study.Columns {
-			all := r.Of(i, j)
+			all := r.of(i, j)
 			for _, seed := range sorted(all) {
 				o := all[seed]
 				for _, m := range r.measures() {

@@ -35,9 +35,9 @@ func (b *Blocks) block() int {
 	return max(leastOfBlock, min(mostOfBlock, b.Len()>>10, entries/max(b.Classes, 1)))
 }
 
-// Each passes the rows from first, where a block begins, to before end, block by block. IDs are the
+// each passes the rows from first, where a block begins, to before end, block by block. IDs are the
 // rows; do keeps no block.
-func (b *Blocks) Each(ctx context.Context, first, end int, do func(features.Set) error) error {
+func (b *Blocks) each(ctx context.Context, first, end int, do func(features.Set) error) error {
 	var scratch []float32
 	var set features.Set
 	labels := b.Source.Bare().Labels
@@ -72,10 +72,10 @@ func (b *Blocks) unit(to, from []float32, row int) error {
 	return nil
 }
 
-// Sums adds up all rows.
-func (b *Blocks) Sums(ctx context.Context, progress func(done int)) (*leaveout.Sums, error) {
+// sums adds up all rows.
+func (b *Blocks) sums(ctx context.Context, progress func(done int)) (*leaveout.Sums, error) {
 	s := leaveout.NewSums(b.Source.Dim(), b.Classes)
-	return s, b.Each(ctx, 0, b.Len(), func(set features.Set) error {
+	return s, b.each(ctx, 0, b.Len(), func(set features.Set) error {
 		progress(set.IDs[len(set.IDs)-1] + 1)
 		return s.Add(set.X, set.Labels)
 	})
@@ -84,9 +84,9 @@ func (b *Blocks) Sums(ctx context.Context, progress func(done int)) (*leaveout.S
 // LeastOfClass is the smallest number of rows of a class in a sample, unless the class has fewer.
 const LeastOfClass = 10
 
-// Sample draws about n of the labelled rows: each class gets its share, at least [LeastOfClass]. IDs are the rows,
+// sample draws about n of the labelled rows: each class gets its share, at least [LeastOfClass]. IDs are the rows,
 // rising.
-func (b *Blocks) Sample(ctx context.Context, n int, seed uint64) (features.Set, error) {
+func (b *Blocks) sample(ctx context.Context, n int, seed uint64) (features.Set, error) {
 	rows := Draw(b.Source.Bare().Labels, b.Classes, n, seed)
 	set, err := b.Source.Some(ctx, rows)
 	if err != nil {

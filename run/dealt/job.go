@@ -43,7 +43,7 @@ func (j Job[Options, Fit, Said]) Run(ctx context.Context) (f Fit, said []Said, e
 }
 
 func (j Job[Options, Fit, Said]) fit(ctx context.Context) (f Fit, err error) {
-	sums, err := j.Rows.Sums(ctx, func(done int) { j.Progress(done, j.Rows.Len()) })
+	sums, err := j.Rows.sums(ctx, func(done int) { j.Progress(done, j.Rows.Len()) })
 	if err != nil {
 		return f, err
 	}
@@ -52,7 +52,7 @@ func (j Job[Options, Fit, Said]) fit(ctx context.Context) (f Fit, err error) {
 			return f, hint.With(err, "extract the features again")
 		}
 	}
-	sample, err := j.Rows.Sample(ctx, j.Drawn, j.Seed)
+	sample, err := j.Rows.sample(ctx, j.Drawn, j.Seed)
 	if err != nil {
 		return f, err
 	}
@@ -60,7 +60,7 @@ func (j Job[Options, Fit, Said]) fit(ctx context.Context) (f Fit, err error) {
 }
 
 func (j Job[Options, Fit, Said]) judge(ctx context.Context, f Fit, first, end int) (said []Said, err error) {
-	err = j.Rows.Each(ctx, first, end, func(block features.Set) error {
+	err = j.Rows.each(ctx, first, end, func(block features.Set) error {
 		one, err := j.Judge(ctx, f, block)
 		said = append(said, one)
 		j.Progress(block.IDs[len(block.IDs)-1]+1-first, end-first)

@@ -183,15 +183,15 @@ func exportedOutput(b *models.Backbone) (string, bool, error) {
 		return "", false, err
 	}
 	for _, p := range m.Metadata {
-		if p.Key == HeadSumKey && len(m.Graph.Outputs) == 1 {
+		if p.Key == headSumKey && len(m.Graph.Outputs) == 1 {
 			return m.Graph.Outputs[0].Name, true, nil
 		}
 	}
 	return "", false, nil
 }
 
-// HeadSumKey is the metadata of a model that ends in a head: the head file's sha256.
-const HeadSumKey = "winnow.head_sha256"
+// headSumKey is the metadata of a model that ends in a head: the head file's sha256.
+const headSumKey = "winnow.head_sha256"
 
 // prepare cuts the model and fills in the embedder's identity.
 func (e *Embedder) prepare(output string) (err error) {

@@ -78,7 +78,7 @@ func (j Joined) about(winnow string) (map[string]string, error) {
 		"winnow.backbone":           b.Name,
 		"winnow.backbone_sha256":    b.SHA256,
 		"winnow.backbone_feature":   r.Store.Key.Output,
-		HeadSumKey:                  sum,
+		headSumKey:                  sum,
 		"winnow.embedding":          "unit length: compare by the dot product",
 		"winnow.training_images":    fmt.Sprint(len(r.Manifest.Select(datasets.Train))),
 		"winnow.training_seed":      fmt.Sprint(r.Meta.Seed),

@@ -84,7 +84,7 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	} else {
 		store := o.Features
 		if store == "" {
-			store = r.OriginalStore()
+			store = r.originalStore()
 		}
 		if r.Store, err = features.Open(store); err != nil {
 			return nil, hint.With(err, "if it moved, name it with %s", config.Key("data.features"))

@@ -81,7 +81,7 @@ func (r *Run) BackboneFiles() []string {
 			}
 		}
 	}
-	if s, err := features.Open(r.OriginalStore()); err == nil {
+	if s, err := features.Open(r.originalStore()); err == nil {
 		list = append(list, s.ModelFile)
 	}
 	return list

@@ -27,8 +27,8 @@ import (
 // OwnFeatures is the name of the store that a run makes in its folder if it is given none.
 const OwnFeatures = "features"
 
-// OriginalStore returns the folder of the features that the run was trained on.
-func (r *Run) OriginalStore() string {
+// originalStore returns the folder of the features that the run was trained on.
+func (r *Run) originalStore() string {
 	if dir := r.Config.Data.Features; dir != "" {
 		return dir
 	}
@@ -145,7 +145,7 @@ func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.He
 // refuseLost deletes a new store if the run could read images that are unreadable now: every later measurement would
 // leave them out, even after they are back, and the rows of a comparison would not be of the same images.
 func (r *Run) refuseLost(s *features.Store, root location.Source) error {
-	was, err := features.Open(r.OriginalStore())
+	was, err := features.Open(r.originalStore())
 	if err != nil {
 		return nil // nothing to compare with
 	}
@@ -189,7 +189,7 @@ func (r *Run) FrozenStore() (*features.Store, error) {
 	if r.Tuned == nil {
 		return r.Store, nil
 	}
-	dir := r.OriginalStore()
+	dir := r.originalStore()
 	if r.Features != "" && r.Features != r.Store.Dir {
 		dir = r.Features
 	}

@@ -9,9 +9,9 @@ import (
 	"winnow/datasets"
 )
 
-// Mend writes the manifest that was judged to a file or folder ([datasets.MendTo]), without the images that a cut takes
+// mend writes the manifest that was judged to a file or folder ([datasets.MendTo]), without the images that a cut takes
 // or with the labels suggested for them. All other rows and columns stay as they are.
-func (a *Report) Mend(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Mended, error) {
+func (a *Report) mend(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Mended, error) {
 	taken, err := a.result.Take(cut)
 	if err != nil {
 		return datasets.Mended{}, err

@@ -176,18 +176,18 @@ func mostSuggested(images []suspects.Suspect) map[string]suggestedMost {
 	return out
 }
 
-// Oddity is a kind of finding besides suspects.
-type Oddity struct {
+// oddity is a kind of finding besides suspects.
+type oddity struct {
 	What  string
 	N     int
 	First []string // names of examples
 }
 
 // String gives the number and the first names.
-func (o Oddity) String() string { return counted(o.N, o.First) }
+func (o oddity) String() string { return counted(o.N, o.First) }
 
 // Oddities lists the findings besides suspects.
-func (a *Report) Oddities() []Oddity {
+func (a *Report) Oddities() []oddity {
 	if a.Noise == nil {
 		return nil
 	}
@@ -220,7 +220,7 @@ func (a *Report) Oddities() []Oddity {
 	if len(a.Images) > findings.AllCompared {
 		near += " (95 % of such pairs are found in a set this large)"
 	}
-	list := []Oddity{
+	list := []oddity{
 		{"images that fit no class", len(outliers), outliers},
 		{near, copies, copied},
 		{"classes that look the same as another", len(same), same},

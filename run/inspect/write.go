@@ -34,7 +34,7 @@ func (a *Report) Save(ctx context.Context, f Files, o Options, note func(format 
 		}
 	}
 	if f.Clean != "" {
-		did, err := a.Mend(ctx, f.Clean, f.Cut, f.Relabel)
+		did, err := a.mend(ctx, f.Clean, f.Cut, f.Relabel)
 		if err != nil {
 			return err
 		}

@@ -72,7 +72,7 @@ type Found struct {
 // FindExamples embeds the images of a split, by default test, or query with gallery, and finds the
 // nearest images of some of them.
 func FindExamples(ctx context.Context, r *folder.Run, split string, o ExampleOptions) (Examples, error) {
-	images, err := Asked(r, split)
+	images, err := asked(r, split)
 	if err != nil {
 		return Examples{}, err
 	}

@@ -23,9 +23,9 @@ type Images struct {
 	LeftOut    []lookup.LeftOut // unreadable
 }
 
-// Asked finds the labelled images of a split, by default of [folder.UsualSplits]. It leaves Was, Train and Fitted
+// asked finds the labelled images of a split, by default of [folder.UsualSplits]. It leaves Was, Train and Fitted
 // empty.
-func Asked(r *folder.Run, split string) (Images, error) {
+func asked(r *folder.Run, split string) (Images, error) {
 	images := Images{Split: split, LeftOut: []lookup.LeftOut{}}
 	var gallery *features.Stored
 	if split == "" {
@@ -76,7 +76,7 @@ func Read(r *folder.Run, o Options) (Images, error) {
 	if err != nil {
 		return Images{}, err
 	}
-	images, err := Asked(r, o.Split)
+	images, err := asked(r, o.Split)
 	if err != nil {
 		return images, err
 	}

@@ -59,7 +59,7 @@ func (r *Results) page() page.Report {
 	report.Sections = append(report.Sections, page.Section{Title: "Every " +
 		"training", Tables: []page.Table{r.trainings()}})
 	report.Facts = []page.Fact{{Name: "shared settings", Value: r.shared}, {Name: "folder", Value: r.dir}}
-	if _, c, ok := r.Best(); ok {
+	if _, c, ok := r.best(); ok {
 		report.Facts = append(report.Facts, page.Fact{Name: "train the best again", Value: c.Command})
 	}
 	define := func(name, value string) {

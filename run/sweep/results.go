@@ -126,9 +126,9 @@ func (r *Results) sumUp() {
 	}
 }
 
-// Best returns the point with the highest mean validation among those with the most finished seeds, the first of equal
+// best returns the point with the highest mean validation among those with the most finished seeds, the first of equal
 // ones, and the best of its trainings.
-func (r *Results) Best() (point int, c Result, ok bool) {
+func (r *Results) best() (point int, c Result, ok bool) {
 	most := 0
 	for _, p := range r.Points {
 		most = max(most, p.N)
@@ -163,13 +163,13 @@ func (r *Results) ranked() (order []int) {
 
 // write writes results.csv, results.json and report.html.
 func (r *Results) write(dir string) error {
-	return atomicfile.WriteAll(dir, map[string]func(io.Writer) error{"results.csv": r.CSV, "results.json": r.JSON,
+	return atomicfile.WriteAll(dir, map[string]func(io.Writer) error{"results.csv": r.csv, "results.json": r.JSON,
 		"report.html": func(w io.Writer) error { return r.page().WriteHTML(w) }})
 }
 
-// CSV writes a row for each training: a column for each setting, seed, state (done, failed, open), validation, test,
+// csv writes a row for each training: a column for each setting, seed, state (done, failed, open), validation, test,
 // frozen and whitened P@1, steps, seconds, folder, error. P@1 are shares.
-func (r *Results) CSV(w io.Writer) error {
+func (r *Results) csv(w io.Writer) error {
 	table := csv.NewWriter(w)
 	var head []string
 	for _, a := range r.Axes {
@@ -261,7 +261,7 @@ func (r *Results) JSON(w io.Writer) error {
 		Settings  []setting `json:"settings"`
 		Trainings []trained `json:"trainings"`
 	}{TestSplit: r.Held, Settings: []setting{}, Trainings: []trained{}}
-	if point, c, ok := r.Best(); ok {
+	if point, c, ok := r.best(); ok {
 		out.Best = &best{named(r.Points[point].Values), c.Folder, c.Command}
 	}
 	for _, p := range r.Points {

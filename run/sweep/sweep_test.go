@@ -207,14 +207,14 @@ func filled(t *testing.T, seeds int) *Results {
 func TestResults(t *testing.T) {
 	for seeds, tested := range map[int]bool{1: false, 2: false, 4: false, 5: true} {
 		r := filled(t, seeds)
-		point, best, ok := r.Best()
+		point, best, ok := r.best()
 		d := r.Points[1].Against
 		if !ok || point != 1 || best.Seed != uint64(seeds) || d.N != seeds || !(d.Mean > .0199 && d.Mean < .0251) ||
 			r.tests() != tested || math.IsNaN(d.Low) != (seeds < 2) {
 			t.Errorf("%d seeds: %d %v %+v", seeds, point, best.Seed, d)
 		}
 		var text, page, table, js bytes.Buffer
-		for _, err := range []error{r.Text(&text), r.page().WriteHTML(&page), r.CSV(&table), r.JSON(&js)} {
+		for _, err := range []error{r.Text(&text), r.page().WriteHTML(&page), r.csv(&table), r.JSON(&js)} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -244,7 +244,7 @@ func TestResultsWithGaps(t *testing.T) {
 		}
 	}
 	r.sumUp()
-	point, _, ok := r.Best()
+	point, _, ok := r.best()
 	if d := r.Points[1].Against; !ok || point != 0 || d.N != 2 || math.Abs(d.Mean-.02) > 1e-12 {
 		t.Errorf("%d %+v", point, d)
 	}
@@ -269,7 +269,7 @@ func TestResultsWithGaps(t *testing.T) {
 		r.Cells[i].Outcome = nil
 	}
 	r.sumUp()
-	if _, _, ok := r.Best(); ok {
+	if _, _, ok := r.best(); ok {
 		t.Error("something is best where nothing is done")
 	}
 	if err := r.Text(&text); err != nil || !strings.Contains(text.String(), "No training is done") {

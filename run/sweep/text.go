@@ -77,7 +77,7 @@ func intervalText(d paired.Difference) string {
 
 // verdict says which setting is best and how certain that is.
 func (r *Results) verdict() (lines []string) {
-	point, c, ok := r.Best()
+	point, c, ok := r.best()
 	if !ok {
 		return []string{"No training is done."}
 	}

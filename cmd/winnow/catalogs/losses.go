@@ -25,11 +25,11 @@ type Loss struct {
 	Proxies    bool          `json:"proxies"`           // has vectors that --filter proxysim and sub_center can use
 	Unlabelled bool          `json:"unlabelled"`        // also learns from images without a label
 	Printed    string        `json:"printed,omitempty"` // what --paper-variant changes
-	Settings   []LossSetting `json:"settings"`
+	Settings   []lossSetting `json:"settings"`
 }
 
-// LossSetting is a setting of a loss.
-type LossSetting struct {
+// lossSetting is a setting of a loss.
+type lossSetting struct {
 	Name    string `json:"name"`
 	Symbol  string `json:"symbol,omitempty"`
 	Default any    `json:"default"`
@@ -39,14 +39,14 @@ type LossSetting struct {
 	Each map[string]string `json:"each,omitempty"` // allowed words and what each does
 }
 
-// NewLoss describes an entry of the catalog.
-func NewLoss(e losses.Entry) Loss {
+// newLoss describes an entry of the catalog.
+func newLoss(e losses.Entry) Loss {
 	out := Loss{Name: e.Name, Aliases: e.Aliases, Title: e.Title, Paper: e.Paper, Equation: e.Equation,
 		Formula: e.Formula,
 		Against: string(e.Against), Parameters: e.Params, Weighted: e.Weighted, Draws: e.Draws, Proxies: e.Proxied,
-		Unlabelled: e.Unlabelled, Printed: e.Printed, Settings: []LossSetting{}}
+		Unlabelled: e.Unlabelled, Printed: e.Printed, Settings: []lossSetting{}}
 	for _, s := range e.Settings {
-		setting := LossSetting{Name: s.Name, Symbol: s.Symbol, Default: s.Default, Range: s.Range(), Doc: s.Doc}
+		setting := lossSetting{Name: s.Name, Symbol: s.Symbol, Default: s.Default, Range: s.Range(), Doc: s.Doc}
 		for i, doc := range s.Each {
 			if i == 0 {
 				setting.Each = map[string]string{}
@@ -58,8 +58,8 @@ func NewLoss(e losses.Entry) Loss {
 	return out
 }
 
-// Against says what a loss compares a batch with.
-func Against(e losses.Entry) string {
+// against says what a loss compares a batch with.
+func against(e losses.Entry) string {
 	switch e.Against {
 	case losses.Both:
 		return "batch or bank"
@@ -69,8 +69,8 @@ func Against(e losses.Entry) string {
 	return "batch"
 }
 
-// WriteLoss describes a loss for people.
-func WriteLoss(out io.Writer, e losses.Entry) error {
+// writeLoss describes a loss for people.
+func writeLoss(out io.Writer, e losses.Entry) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "name\t%s\n", e.Name)
 	if len(e.Aliases) > 0 {
@@ -78,7 +78,7 @@ func WriteLoss(out io.Writer, e losses.Entry) error {
 	}
 	fmt.Fprintf(w, "loss\t%s\nformula\t%s\nsource\t%s\ncompares with\t%s\n", e.Title, e.Formula,
 		page.Source(e.Paper, e.Equation),
-		Against(e))
+		against(e))
 	if e.Params {
 		fmt.Fprintln(w, "learns\tits own parameters (loss_solver, loss_schedule)")
 	}
@@ -120,8 +120,8 @@ func WriteLoss(out io.Writer, e losses.Entry) error {
 	return w.Flush()
 }
 
-// LossTable returns the table in docs.
-func LossTable(list []losses.Entry) string {
+// lossTable returns the table in docs.
+func lossTable(list []losses.Entry) string {
 	var b strings.Builder
 	b.WriteString("| `--loss` | loss | compares with | source | settings and defaults |\n|---|---|---|---|---|\n")
 	for _, e := range list {
@@ -129,7 +129,7 @@ func LossTable(list []losses.Entry) string {
 		for _, s := range e.Settings {
 			settings = append(settings, fmt.Sprintf("%s %v", s.Name, s.Default))
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Name, e.Title, Against(e), page.Source(e.Paper, e.Equation),
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Name, e.Title, against(e), page.Source(e.Paper, e.Equation),
 			strings.Join(settings, ", "))
 	}
 	return b.String()

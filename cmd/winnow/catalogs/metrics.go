@@ -18,40 +18,40 @@ type Metric struct {
 	Equation string          `json:"equation,omitempty"`
 	Formula  string          `json:"formula"`
 	Numbers  []eval.Number   `json:"numbers"`
-	Settings []MetricSetting `json:"settings"`
+	Settings []metricSetting `json:"settings"`
 	Needs    string          `json:"needs"`
 	Cost     string          `json:"cost"`
 	Command  string          `json:"command"`
 }
 
-// MetricSetting is a setting of a metric.
-type MetricSetting struct {
+// metricSetting is a setting of a metric.
+type metricSetting struct {
 	Name    string `json:"name"`
 	Default any    `json:"default"`
 	Range   string `json:"range"`
 	Meaning string `json:"meaning"`
 }
 
-// WriteMetricTable writes the table in docs.
-func WriteMetricTable(out io.Writer, list []Metric) error {
+// writeMetricTable writes the table in docs.
+func writeMetricTable(out io.Writer, list []Metric) error {
 	text := "| metric | numbers | needs | command | source | settings and defaults |\n|---|---|---|---|---|---|\n"
 	for _, m := range list {
 		var settings []string
 		for _, s := range m.Settings {
 			settings = append(settings, s.Name+" "+SettingText(s.Default))
 		}
-		text += fmt.Sprintf("| `%s` | %s | %s | `%s` | %s | %s |\n", m.Name, m.Labels(), m.Needs, m.Command, m.Source(),
+		text += fmt.Sprintf("| `%s` | %s | %s | `%s` | %s | %s |\n", m.Name, m.labels(), m.Needs, m.Command, m.source(),
 			strings.Join(settings, ", "))
 	}
 	_, err := io.WriteString(out, text)
 	return err
 }
 
-// NewMetric describes an entry of the catalog.
-func NewMetric(e eval.Entry) Metric {
+// newMetric describes an entry of the catalog.
+func newMetric(e eval.Entry) Metric {
 	m := Metric{
 		Name: e.Name, Title: e.Title, Paper: e.Paper, Equation: e.Equation, Formula: e.Formula,
-		Numbers: e.Numbers, Cost: e.Cost, Settings: []MetricSetting{},
+		Numbers: e.Numbers, Cost: e.Cost, Settings: []metricSetting{},
 		Command: "winnow " + e.Command, Needs: "labels",
 	}
 	switch {
@@ -64,13 +64,13 @@ func NewMetric(e eval.Entry) Metric {
 		m.Command += " --metrics " + e.Name
 	}
 	for _, s := range e.Settings {
-		m.Settings = append(m.Settings, MetricSetting{s.Name, s.Default, s.Range(), s.Doc})
+		m.Settings = append(m.Settings, metricSetting{s.Name, s.Default, s.Range(), s.Doc})
 	}
 	return m
 }
 
-// Labels names the metric's numbers.
-func (m Metric) Labels() string {
+// labels names the metric's numbers.
+func (m Metric) labels() string {
 	var labels []string
 	for _, n := range m.Numbers {
 		labels = append(labels, n.Label)
@@ -78,11 +78,11 @@ func (m Metric) Labels() string {
 	return strings.Join(labels, ", ")
 }
 
-// Source names the metric's paper and equation.
-func (m Metric) Source() string { return page.Source(m.Paper, m.Equation) }
+// source names the metric's paper and equation.
+func (m Metric) source() string { return page.Source(m.Paper, m.Equation) }
 
-// WriteMetric describes a metric for people.
-func WriteMetric(out io.Writer, m Metric) error {
+// writeMetric describes a metric for people.
+func writeMetric(out io.Writer, m Metric) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(key, text string) {
 		for _, part := range strings.Split(text, "\n") {
@@ -102,7 +102,7 @@ func WriteMetric(out io.Writer, m Metric) error {
 		line(map[bool]string{true: "settings"}[i == 0], fmt.Sprintf("%s = %s: %s (%s)", s.Name, SettingText(s.Default),
 			s.Meaning, s.Range))
 	}
-	line("source", m.Source())
+	line("source", m.source())
 	line("command", m.Command)
 	return w.Flush()
 }

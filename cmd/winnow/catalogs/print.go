@@ -31,22 +31,22 @@ func writeLosses(w io.Writer, o Options) error {
 	case o.JSON:
 		out := make([]Loss, len(list))
 		for i, e := range list {
-			out[i] = NewLoss(e)
+			out[i] = newLoss(e)
 		}
 		if o.Name != "" {
 			return text.JSON(w, out[0])
 		}
 		return text.JSON(w, out)
 	case o.Markdown:
-		_, err := io.WriteString(w, LossTable(list))
+		_, err := io.WriteString(w, lossTable(list))
 		return err
 	case o.Name != "":
-		return WriteLoss(w, list[0])
+		return writeLoss(w, list[0])
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tLOSS\tCOMPARES WITH\tSOURCE")
 	for _, e := range list {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", e.Name, e.Title, Against(e),
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", e.Name, e.Title, against(e),
 			text.Shortened(page.Source(e.Paper, e.Equation), 70))
 	}
 	return table.Flush()
@@ -60,25 +60,25 @@ func writeMetrics(w io.Writer, o Options) error {
 			return err
 		}
 		if o.JSON {
-			return text.JSON(w, NewMetric(e))
+			return text.JSON(w, newMetric(e))
 		}
-		return WriteMetric(w, NewMetric(e))
+		return writeMetric(w, newMetric(e))
 	}
 	list := make([]Metric, len(eval.Catalog))
 	for i, e := range eval.Catalog {
-		list[i] = NewMetric(e)
+		list[i] = newMetric(e)
 	}
 	switch {
 	case o.JSON:
 		return text.JSON(w, list)
 	case o.Markdown:
-		return WriteMetricTable(w, list)
+		return writeMetricTable(w, list)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tNUMBERS\tNEEDS\tCOMMAND\tSOURCE")
 	for _, m := range list {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", m.Name, m.Labels(), m.Needs, m.Command,
-			text.Shortened(m.Source(), 60))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", m.Name, m.labels(), m.Needs, m.Command,
+			text.Shortened(m.source(), 60))
 	}
 	return table.Flush()
 }

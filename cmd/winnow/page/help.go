@@ -36,8 +36,8 @@ type Row struct {
 	Text string
 }
 
-// NewPage returns the help of a command. path are the names that lead to it, beginning with the program's.
-func NewPage(path []string, c *cli.Command) Page {
+// newPage returns the help of a command. path are the names that lead to it, beginning with the program's.
+func newPage(path []string, c *cli.Command) Page {
 	p := Page{Path: strings.Join(path, " "), Usage: c.Usage, Description: paragraphs(c.Description)}
 	p.Synopsis = p.Path
 	own := strings.Join(path[1:], " ")
@@ -120,7 +120,7 @@ func Find(app *cli.App, path []string) (Page, error) {
 		c = c.Subcommands[at]
 		whole = append(whole, c.Name)
 	}
-	page := NewPage(whole, c)
+	page := newPage(whole, c)
 	if len(path) == 0 {
 		page.Commands = append(page.Commands, Section{"Topics of winnow help", topics})
 	}

@@ -25,7 +25,7 @@ func pages(app *cli.App) ([]Page, error) {
 			return
 		}
 		path = append(path[:len(path):len(path)], c.Name)
-		all = append(all, NewPage(path, c))
+		all = append(all, newPage(path, c))
 		for _, sub := range c.Subcommands {
 			add(path, sub)
 		}
@@ -53,7 +53,7 @@ func Markdown(w io.Writer, app *cli.App) error {
 	}
 	for _, p := range all {
 		b.WriteString("\n## " + p.Path + "\n\n```text\n")
-		if err := p.Long(&b); err != nil {
+		if err := p.long(&b); err != nil {
 			return err
 		}
 		b.WriteString("```\n")
@@ -74,15 +74,15 @@ func ManPages(dir string, app *cli.App) (int, error) {
 	}
 	for _, p := range all {
 		name := filepath.Join(dir, strings.ReplaceAll(p.Path, " ", "-")+".1")
-		if err := atomicfile.Write(name, func(w io.Writer) error { return p.Man(w, app.Version) }); err != nil {
+		if err := atomicfile.Write(name, func(w io.Writer) error { return p.man(w, app.Version) }); err != nil {
 			return 0, err
 		}
 	}
 	return len(all), nil
 }
 
-// Man writes the page as a manual page, man(7).
-func (p Page) Man(w io.Writer, version string) error {
+// man writes the page as a manual page, man(7).
+func (p Page) man(w io.Writer, version string) error {
 	var b strings.Builder
 	name := strings.ReplaceAll(p.Path, " ", "-")
 	fmt.Fprintf(&b, ".TH %s 1 \"\" %s %s\n.nh\n.ad l\n", quoted(strings.ToUpper(name)), quoted("winnow "+version),

@@ -16,13 +16,13 @@ const (
 // Write writes the page, long or short.
 func (p Page) Write(w io.Writer, long bool) error {
 	if long {
-		return p.Long(w)
+		return p.long(w)
 	}
-	return p.Short(w)
+	return p.short(w)
 }
 
-// Long writes the whole page.
-func (p Page) Long(w io.Writer) error {
+// long writes the whole page.
+func (p Page) long(w io.Writer) error {
 	var b strings.Builder
 	p.begin(&b)
 	if len(p.Description) > 0 {
@@ -34,9 +34,9 @@ func (p Page) Long(w io.Writer) error {
 	return err
 }
 
-// Short writes the first paragraph and what its colon announces, the other examples and the options that matter most,
+// short writes the first paragraph and what its colon announces, the other examples and the options that matter most,
 // and says where the rest is.
-func (p Page) Short(w io.Writer) error {
+func (p Page) short(w io.Writer) error {
 	var b strings.Builder
 	p.begin(&b)
 	var said, examples []string

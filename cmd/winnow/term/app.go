@@ -99,7 +99,7 @@ func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 		OnUsageError:              usageFailed,
 		HideHelpCommand:           true,
 		Before:                    limitThreads,
-		Action:                    NoCommand,
+		Action:                    noCommand,
 	}
 	for _, g := range groups { // the library sorts the headings by name
 		for _, c := range g.Commands {
@@ -137,7 +137,7 @@ func strict(c *cli.Command) {
 	c.OnUsageError = usageFailed
 	if len(c.Subcommands) > 0 {
 		if c.Action == nil {
-			c.Action = NoCommand
+			c.Action = noCommand
 		}
 		for _, sub := range c.Subcommands {
 			strict(sub)
@@ -199,8 +199,8 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 	return UsageError{Err: err}
 }
 
-// NoCommand returns the error for a missing or unknown command.
-func NoCommand(c *cli.Context) error {
+// noCommand returns the error for a missing or unknown command.
+func noCommand(c *cli.Context) error {
 	if name := c.Args().First(); name != "" {
 		var known []string
 		for _, sub := range c.Command.VisibleCommands() {

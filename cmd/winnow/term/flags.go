@@ -76,7 +76,7 @@ func RetrievalOptions(c *cli.Context) (eval.RetrievalOptions, error) {
 			opts.K = append(opts.K, k)
 		}
 	}
-	memory, err := ParseSize(c.String("max-mem"))
+	memory, err := parseSize(c.String("max-mem"))
 	if err != nil {
 		return opts, Misused("--max-mem: %v", err)
 	}

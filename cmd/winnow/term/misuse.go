@@ -58,15 +58,15 @@ func OneManifest(c *cli.Context) error {
 
 // Size reads a flag that is a number of bytes: 1GiB, 512MB, 300000.
 func Size(c *cli.Context, flag string) (int64, error) {
-	n, err := ParseSize(c.String(flag))
+	n, err := parseSize(c.String(flag))
 	if err != nil {
 		return 0, Misused("--%s: %v", flag, err)
 	}
 	return n, nil
 }
 
-// ParseSize reads a number of bytes above 0: 1GiB, 512MB, 300000.
-func ParseSize(text string) (int64, error) {
+// parseSize reads a number of bytes above 0: 1GiB, 512MB, 300000.
+func parseSize(text string) (int64, error) {
 	var b config.Bytes
 	if err := b.UnmarshalText([]byte(text)); err != nil || b == 0 {
 		return 0, fmt.Errorf("%q is not a size: write for example 1GiB, 512MiB or 200000000", text)

@@ -91,7 +91,7 @@ func gpuOptions(c *cli.Context) (ort.GPU, error) {
 		return g, Misused("--cudnn-search: found %q, expected heuristic, exhaustive or default", g.Search)
 	}
 	if text := c.String("gpu-memory"); text != "" {
-		n, err := ParseSize(text)
+		n, err := parseSize(text)
 		if err != nil {
 			return g, Misused("--gpu-memory: %v", err)
 		}

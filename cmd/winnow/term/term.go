@@ -99,8 +99,8 @@ func (p *Program) WatchFrom(what string) (at func(done, total, earlier int), end
 	return func(done, total, earlier int) { line.At(done, total, earlier, "") }, line.End
 }
 
-// Images shows the progress of an extraction, unless --quiet is given. end clears the line.
-func (p *Program) Images() (observe func(backbone.Progress), end func()) {
+// images shows the progress of an extraction, unless --quiet is given. end clears the line.
+func (p *Program) images() (observe func(backbone.Progress), end func()) {
 	if p.Quiet {
 		return nil, func() {}
 	}
@@ -116,7 +116,7 @@ func (p *Program) Images() (observe func(backbone.Progress), end func()) {
 
 // Host returns what an extraction needs from the program.
 func (p *Program) Host() extraction.Host {
-	return extraction.Host{Runtime: p.OpenRuntime, Note: p.Note, Images: p.Images, GPUMemory: p.Compute.GPU.Memory,
+	return extraction.Host{Runtime: p.OpenRuntime, Note: p.Note, Images: p.images, GPUMemory: p.Compute.GPU.Memory,
 		Winnow: Version()}
 }
 
