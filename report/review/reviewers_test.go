@@ -197,6 +197,13 @@ func TestReviewers(t *testing.T) {
 	if !strings.Contains(text, ",drop,,'=1+1,") {
 		t.Errorf("a note is a formula: %s", text)
 	}
+	for _, line := range lines[1:] {
+		for i, cell := range line {
+			if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) || line[9] != "quoted" {
+				t.Errorf("%s is %q, as a formula, in %q", lines[0][i], cell, line)
+			}
+		}
+	}
 	// The server started again says the same, and each undoes their own.
 	before := w.found("state=differ")
 	if _, err := w.reopened(nil); err != nil {
