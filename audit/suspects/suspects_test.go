@@ -105,7 +105,8 @@ func TestRoundTrip(t *testing.T) {
 func TestSpreadsheet(t *testing.T) {
 	dir := t.TempDir()
 	var list []Suspect
-	for i, s := range []string{"=HYPERLINK(\"x\")", "+1", "-1", "@a", "'", "'=1", "''a", " =1", "\t-1", "\ta", "\r7", "\n", "\t", "＝1", "a=1",
+	for i, s := range []string{"=HYPERLINK(\"x\")", "+1", "-1", "@a", "'", "'=1", "''a",
+		" =1", "\t-1", "\ta", "\r7", "\n", "\t", "＝1", "a=1",
 		"7", "- 鳥"} {
 		list = append(list, Suspect{Rank: i + 1, Path: s + ".jpg", Given: s, Suggested: s, True: s, Score: -0.5,
 			SuggestedScore: ref(-1), SupportGiven: []Near{{Path: s, Similarity: -0.25}, {Path: "=2", Similarity: 1}},

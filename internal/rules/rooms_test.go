@@ -140,7 +140,7 @@ var rooms = []Room{
 	{"audit/findings", "finds outliers, copies with other labels, and classes that look like one or like two",
 		"eval features filters filters/detectors filters/leaveout"},
 	{"audit/suspects", "reads and writes the table of judged images: CSV, JSON, JSON lines, Parquet",
-		"internal/parquetguard"},
+		"internal/jsontext internal/parquetguard"},
 
 	{"run", "turns a configuration and data into a training run and its folder",
 		"audit audit/judges datasets datasets/imageroot eval run/extraction features filters " +
