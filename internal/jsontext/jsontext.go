@@ -142,7 +142,7 @@ func Fault(err error) error {
 		return fmt.Errorf("%sfound %s, expected %s", at, article(wrong.Value), expected(wrong.Type))
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("ends early, expected whole JSON")
+		return errors.New("ends early, expected whole JSON: copy or make it again")
 	}
 	broken, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok {
@@ -159,7 +159,7 @@ func Fault(err error) error {
 
 // article puts an article in front of the JSON library's word for a kind of value.
 func article(word string) string {
-	switch word, _, _ := strings.Cut(word, " "); word {
+	switch word {
 	case "array":
 		return "a list"
 	case "object":
@@ -168,8 +168,10 @@ func article(word string) string {
 		return "a text"
 	case "bool":
 		return "a truth value"
+	case "number":
+		return "a number"
 	}
-	return "the " + word
+	return "the " + word // "number 1.5"
 }
 
 // expected names the kind of JSON value that a Go type is read from.

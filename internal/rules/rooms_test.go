@@ -244,7 +244,7 @@ var rooms = []Room{
 	{"report/review", "serves the page on which people decide about suspects, takes their decisions from Label " +
 		"Studio, and writes them in every form",
 		"audit/suspects datasets datasets/imageroot datasets/labelstudio datasets/shards internal/hint " +
-			"internal/pagestyle report/review/decisions report/review/pictures"},
+			"internal/jsontext internal/pagestyle report/review/decisions report/review/pictures"},
 	{"report/review/finder", "finds the images that are like another, for the page of a review",
 		"backbone run/embedding features report/review run/folder search"},
 	{"report/review/decisions", "keeps decisions and their history durably; holds SQLite",
@@ -274,6 +274,8 @@ var rooms = []Room{
 		""},
 	{"internal/budget", "divides the memory that a command may take",
 		"internal/hint"},
+	{"internal/plain", "puts errors of the standard library into a user's words",
+		"internal/jsontext"},
 	{"internal/jsontext", "reads the values of JSON as text, and lists element by element",
 		""},
 	{"internal/blocksum", "finds changed bits in a large file while it is read: a sum for each block",
