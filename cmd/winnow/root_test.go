@@ -154,7 +154,7 @@ func TestZip(t *testing.T) {
 	if err := os.WriteFile(cut, data.Bytes()[:100], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{cut: "cut.zip: is no .zip file, or is cut short",
+	for path, want := range map[string]string{cut: "cut.zip: zip: not a valid zip file",
 		manifest: "is a file, expected the folder the manifest's paths are relative to, or a .zip file of it"} {
 		if _, err := imageroot.Open(t.Context(), location.At(path)); err == nil || !strings.Contains(err.Error(),
 			want) {

@@ -6,6 +6,7 @@ import (
 	"archive/zip"
 	"compress/flate"
 	"compress/gzip"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,9 +65,9 @@ func each(err error, visit func(error) bool) {
 func of(err error) string {
 	switch e := err.(type) { // the error itself: its causes are visited
 	case *fs.PathError:
-		return about(e.Path, Text(e.Err))
+		return about(doing[e.Op], e.Path, Text(e.Err))
 	case *os.LinkError:
-		return about(e.New, Text(e.Err))
+		return about(doing["write"], e.New, Text(e.Err))
 	case *os.SyscallError:
 		return Text(e.Err)
 	case *json.SyntaxError, *json.UnmarshalTypeError:
@@ -76,6 +77,8 @@ func of(err error) string {
 			return fmt.Sprintf("found %.40q, expected a number of smaller size", e.Num)
 		}
 		return fmt.Sprintf("found %.40q, expected a %s", e.Num, number(e.Func))
+	case *csv.ParseError:
+		return fmt.Sprintf("line %d: %s", e.StartLine, Text(e.Err))
 	case flate.CorruptInputError:
 		return "is damaged: its compressed bytes cannot be unpacked"
 	case syscall.Errno:
@@ -108,6 +111,9 @@ var causes = map[error]string{
 	fs.ErrNotExist:      "no such file or directory",
 	fs.ErrExist:         "it exists already",
 	fs.ErrClosed:        "it was closed meanwhile",
+	csv.ErrFieldCount:   "found another number of values than in the first line",
+	csv.ErrQuote:        "found a quote that does not end its value",
+	csv.ErrBareQuote:    "found a quote inside a value without quotes around it",
 	zip.ErrFormat:       "is no .zip file, or is cut short: copy or fetch it again",
 	zip.ErrAlgorithm:    "is packed in a way that cannot be read, expected deflate or none",
 	zip.ErrChecksum:     "is damaged: its checksum does not match",
@@ -117,12 +123,15 @@ var causes = map[error]string{
 	io.EOF:              "ends early: copy or make it again",
 }
 
+// doing are the words for what failed, where it was not reading.
+var doing = map[string]string{"write": "write ", "mkdir": "make the folder ", "remove": "remove ", "unlinkat": "remove "}
+
 // about puts a file's name in front, if there is one.
-func about(path, words string) string {
+func about(doing, path, words string) string {
 	if path == "" {
 		return "the name of a file is empty"
 	}
-	return path + ": " + words
+	return doing + path + ": " + words
 }
 
 // number names what a function of strconv reads.

@@ -3,6 +3,7 @@ package plain_test
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 // what the standard library says in its own words
 var library = []string{"openat", "statat", "stat ", "open ", "read ", "zip:", "json:", "strconv", "EOF",
 	"invalid character",
-	"unmarshal", "escapes from", "is a directory", "not a directory", "unexpected end", "Go value"}
+	"unmarshal", "escapes from", "is a directory", "not a directory", "unexpected end", "Go value", "record on", "parse error"}
 
 // Errors as the standard library makes them, as they are and behind the words of a room.
 func TestText(t *testing.T) {
@@ -63,6 +64,8 @@ func TestText(t *testing.T) {
 		{failed(strconv.Atoi("x7")), `found "x7", expected a whole number`},
 		{failed(strconv.ParseInt(strings.Repeat("9", 30), 10, 64)), "expected a number of smaller size"},
 		{failed(strconv.ParseFloat("1,5", 64)), `found "1,5", expected a number`},
+		{failed(csv.NewReader(strings.NewReader("a,b\nc\n")).ReadAll()), "line 2: found another number of values"},
+		{failed(csv.NewReader(strings.NewReader("a,\"b")).ReadAll()), "line 1: found a quote that does not end"},
 		{parsed("junk"), "is no JSON: byte 1: found 'j'"},
 		{parsed(`{"n":1`), "ends early"},
 		{parsed(`{"n":"1"}`), "n: found a text, expected a whole number"},
