@@ -10,8 +10,8 @@ import (
 	"winnow/models"
 )
 
-// A network whose file has changed since it was recorded, or since a store, an index or a run was made with it, is named
-// with both sums by every command that needs it. Commands that need only stored vectors go on.
+// A network whose file has changed since it was recorded, or since a store, an index or a run was made with it, is
+// named with both sums by every command that needs it. Commands that need only stored vectors go on.
 func TestChangedNetwork(t *testing.T) {
 	s := newStudio(t)
 	at := func(name string) string { return filepath.Join(s.dir, name) }

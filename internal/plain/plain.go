@@ -124,7 +124,8 @@ var causes = map[error]string{
 }
 
 // doing are the words for what failed, where it was not reading.
-var doing = map[string]string{"write": "write ", "mkdir": "make the folder ", "remove": "remove ", "unlinkat": "remove "}
+var doing = map[string]string{"write": "write ", "mkdir": "make the folder ", "remove": "remove ",
+	"unlinkat": "remove "}
 
 // about puts a file's name in front, if there is one.
 func about(doing, path, words string) string {

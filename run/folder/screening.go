@@ -64,7 +64,8 @@ func WriteScreening(dir string, list []Screened) (sum string, err error) {
 	return FileSum(filepath.Join(dir, ScreenedFile))
 }
 
-// ReadScreening reads the list and compares it with its sum in run.json. The error is fs.ErrNotExist if the run has none.
+// ReadScreening reads the list and compares it with its sum in run.json. The error is fs.ErrNotExist if the run has
+// none.
 func ReadScreening(dir string) ([]Screened, error) {
 	facts, err := ReadFacts(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
