@@ -21,7 +21,8 @@ import (
 var library = []string{"openat", "statat", "stat ", "open ", "read ", "zip:", "json:", "strconv", "EOF",
 	"invalid character",
 
-	"unmarshal", "escapes from", "is a directory", "not a directory", "unexpected end", "Go value", "record on", "parse error"}
+	"unmarshal", "escapes from", "is a directory",
+	"not a directory", "unexpected end", "Go value", "record on", "parse error"}
 
 // Errors as the standard library makes them, as they are and behind the words of a room.
 func TestText(t *testing.T) {
