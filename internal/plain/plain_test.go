@@ -19,10 +19,8 @@ import (
 
 // what the standard library says in its own words
 var library = []string{"openat", "statat", "stat ", "open ", "read ", "zip:", "json:", "strconv", "EOF",
-	"invalid character",
-
-	"unmarshal", "escapes from", "is a directory",
-	"not a directory", "unexpected end", "Go value", "record on", "parse error"}
+	"invalid character", "unmarshal", "escapes from", "is a directory", "not a directory",
+	"unexpected end", "Go value", "record on", "parse error"}
 
 // Errors as the standard library makes them, as they are and behind the words of a room.
 func TestText(t *testing.T) {
