@@ -81,6 +81,7 @@ func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
 			return nil, err
 		}
 		rep.Entry, rep.Recorded = e, true
+		rep.Path, _ = r.Locate(e)
 		rep.published(r)
 		rep.Problems = append(rep.Problems, err.Error())
 		return rep, nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -54,10 +55,33 @@ func (r *Registry) load(name string) (b *Backbone, recorded bool, err error) {
 			return b, true, nil
 		}
 	}
+	if err := r.changed(name, s.sum); err != nil {
+		return nil, false, err
+	}
 	b.Name = strings.TrimSuffix(filepath.Base(name), ".onnx")
 	b.File = name
 	b.of(s)
 	return b, false, nil
+}
+
+// changed returns an error if an entry of the user's was recorded with the file at path, and another sum.
+func (r *Registry) changed(path, sum string) error {
+	here, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	for _, e := range r.Entries() {
+		if e.SHA256 == "" || !r.Own(e.Name) {
+			continue
+		}
+		at, _ := r.Locate(e)
+		if there, err := os.Stat(at); err == nil && os.SameFile(here, there) {
+			return fmt.Errorf("models: %s has sha256 %s, expected %s as recorded for %q: it has changed: restore it, "+
+				"or record it again (winnow models remove %s, winnow models add FILE)", path, sum, e.SHA256, e.Name,
+				e.Name)
+		}
+	}
+	return nil
 }
 
 // of fills in what was read.

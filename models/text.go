@@ -80,6 +80,8 @@ func (r *Report) Write(out io.Writer) error {
 		line("file", "part of winnow")
 	case r.Found:
 		line("file", "%s", r.Path)
+	case r.Path != "":
+		line("file", "%s, not usable", r.Path)
 	default:
 		line("file", "not here")
 	}

@@ -253,7 +253,7 @@ func (r *Training) begin() error {
 		}
 	}
 	if r.Screening != nil {
-		if err := folder.WriteScreening(dir, r.screened); err != nil {
+		if facts.ScreenedSHA256, err = folder.WriteScreening(dir, r.screened); err != nil {
 			return err
 		}
 	}

@@ -86,7 +86,7 @@ func TestScreen(t *testing.T) {
 	}
 
 	dir := t.TempDir()
-	if err := folder.WriteScreening(dir, found.List); err != nil {
+	if _, err := folder.WriteScreening(dir, found.List); err != nil {
 		t.Fatal(err)
 	}
 	list, err := folder.ReadScreening(dir)

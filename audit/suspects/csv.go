@@ -30,13 +30,13 @@ func writeCSV(w io.Writer, entries []Suspect, columns []column, sheet bool) erro
 		}
 		return out.Write(record)
 	}
-	if err := write(sheetColumn, func(c column) string { return c.name }); err != nil {
+	if err := write(SheetColumn, func(c column) string { return c.name }); err != nil {
 		return err
 	}
 	var values []string
 	for i := range entries {
 		e := &entries[i]
-		err := write(sheetMark, func(c column) (cell string) {
+		err := write(SheetMark, func(c column) (cell string) {
 			if c.list == "" {
 				cell = c.get(e, 0)
 			} else {
@@ -81,7 +81,7 @@ func readCSV(r io.Reader, into *rows) error {
 	if err != nil {
 		return fmt.Errorf(":1: %w", err)
 	}
-	mark := slices.Index(names, sheetColumn)
+	mark := slices.Index(names, SheetColumn)
 	var values []string
 	for {
 		limit.left = mostOfRow
@@ -102,7 +102,7 @@ func readCSV(r io.Reader, into *rows) error {
 				continue
 			}
 			cell := record[at[i]]
-			if mark >= 0 && record[mark] == sheetMark && !c.number {
+			if mark >= 0 && record[mark] == SheetMark && !c.number {
 				cell = uncell(cell)
 			}
 			if values = append(values[:0], cell); c.list != "" {

@@ -3,12 +3,14 @@ package suspects
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"unicode/utf8"
+
+	"winnow/internal/jsontext"
 )
 
 func writeJSONL(w io.Writer, entries []Suspect) error {
@@ -48,10 +50,15 @@ func readJSONL(r io.Reader, into *rows) error {
 	in.Buffer(make([]byte, 0, 1<<16), mostOfRow)
 	line := 1
 	for ; in.Scan(); line++ {
-		if len(bytes.TrimSpace(in.Bytes())) == 0 {
+		row := bytes.TrimSpace(in.Bytes())
+		if len(row) == 0 {
 			continue
 		}
-		if err := into.object(in.Bytes()); err != nil {
+		err := jsontext.Check(row)
+		if err == nil {
+			err = into.object(row)
+		}
+		if err != nil {
 			return fmt.Errorf(":%d: %w", line, err)
 		}
 	}
@@ -147,11 +154,34 @@ func pass(in *json.Decoder, limit *bounded) error {
 	}
 }
 
-// object reads a row. Labels may be numbers.
+// keys are the names in JSON that hold something of a row.
+var keys = func() map[string]string {
+	m := map[string]string{}
+	for _, c := range columns {
+		for _, name := range append([]string{cmp.Or(c.list, c.name)}, c.others...) {
+			m[name] = name
+		}
+	}
+	return m
+}()
+
+// object reads a row from sound JSON. Labels may be numbers.
 func (r *rows) object(raw []byte) error {
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &object); err != nil {
-		return inJSON(err)
+	if r.values == nil {
+		r.values = map[string][]byte{}
+	}
+	object := r.values
+	clear(object)
+	if string(raw) != "null" {
+		err := each(raw, '{', func(key, value []byte) error {
+			if name, ok := keys[string(key)]; ok {
+				object[name] = value
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
 	var e Suspect
 	for _, c := range columns {
@@ -183,40 +213,126 @@ func (r *rows) object(raw []byte) error {
 }
 
 // items reads all parts of a list, once for its paths.
-func (r *rows) items(e *Suspect, c column, list json.RawMessage) error {
-	if list == nil || c.part != path {
+func (r *rows) items(e *Suspect, c column, list []byte) error {
+	if list == nil || string(list) == "null" || c.part != path {
 		return nil
 	}
-	var items []struct{ Path, Label, Similarity json.RawMessage }
-	if err := json.Unmarshal(list, &items); err != nil {
-		return inJSON(err)
+	k := -1
+	return each(list, '[', func(_, item []byte) error {
+		if k++; string(item) == "null" {
+			return nil
+		}
+		return each(item, '{', func(key, value []byte) error {
+			for _, c := range parts[c.list] {
+				if c.part != string(key) {
+					continue
+				}
+				s, err := plain(value)
+				if err == nil {
+					err = c.set(r, e, k, s)
+				}
+				if err != nil {
+					return fmt.Errorf("%s: %w", c.part, err)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// each yields the values of a sound list or object, which begins with begin, and the keys of an object. They are parts
+// of raw.
+func each(raw []byte, begin byte, yield func(key, value []byte) error) error {
+	if raw[0] != begin {
+		return fmt.Errorf("found %s, expected %s", kind(raw[0]), kind(begin))
 	}
-	for k, item := range items {
-		for _, c := range parts[c.list] {
-			value := item.Path
-			switch c.part {
-			case "label":
-				value = item.Label
-			case "similarity":
-				value = item.Similarity
+	for rest := between(raw[1:]); rest[0] != '}' && rest[0] != ']'; {
+		var key []byte
+		if begin == '{' {
+			n := ends(rest)
+			if key = rest[1 : n-1]; bytes.IndexByte(key, '\\') >= 0 {
+				s, err := plain(rest[:n])
+				if err != nil {
+					return err
+				}
+				key = []byte(s)
 			}
-			if value == nil {
-				continue
-			}
-			s, err := plain(value)
-			if err == nil {
-				err = c.set(r, e, k, s)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", c.part, err)
-			}
+			rest = between(rest[n:])
+		}
+		n := ends(rest)
+		if err := yield(key, rest[:n]); err != nil {
+			return err
+		}
+		rest = between(rest[n:])
+	}
+	return nil
+}
+
+// between skips what stands between keys and values.
+func between(rest []byte) []byte {
+	for i, c := range rest {
+		switch c {
+		case ' ', '\t', '\r', '\n', ',', ':':
+		default:
+			return rest[i:]
 		}
 	}
 	return nil
 }
 
+// ends returns the length of the value that sound JSON begins with.
+func ends(rest []byte) int {
+	depth := 0
+	for i := 0; i < len(rest); i++ {
+		switch rest[i] {
+		case '"':
+			for i++; rest[i] != '"'; i++ {
+				if rest[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			if depth == 0 { // behind a number, true, false or null
+				return i
+			}
+			depth--
+		case ' ', '\t', '\r', '\n', ',':
+			if depth == 0 {
+				return i
+			}
+			continue
+		default:
+			continue
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return len(rest)
+}
+
+// kind names a value by its first character.
+func kind(first byte) string {
+	switch first {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "a text"
+	case 't', 'f':
+		return "a truth value"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
+
 // plain returns the value of a string, "" for null, and the text of any other single value.
-func plain(raw json.RawMessage) (string, error) {
+func plain(raw []byte) (string, error) {
 	switch {
 	case string(raw) == "null":
 		return "", nil
@@ -231,14 +347,4 @@ func plain(raw json.RawMessage) (string, error) {
 	var s string
 	err := json.Unmarshal(raw, &s)
 	return s, err
-}
-
-// inJSON shortens an error about a value of the wrong type.
-func inJSON(err error) error {
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Type.Kind() == reflect.Slice {
-		return fmt.Errorf("found a %s, expected a list", wrong.Value)
-	} else if ok {
-		return fmt.Errorf("found a %s, expected an object", wrong.Value)
-	}
-	return err
 }

@@ -8,12 +8,12 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// A spreadsheet computes a cell that begins with = + - @ as a formula: a label could run code of its author. In a
-// file for spreadsheets such texts have a ' in front, and so have texts that begin with '. The column spreadsheet
-// marks these rows, so that reading removes the '.
+// A spreadsheet computes a cell that begins with = + - @ as a formula, and some also one behind a tab or a line end:
+// a label could run code of its author. In a file for spreadsheets texts that begin so have a ' in front, and so have
+// texts that begin with '. Files with the column spreadsheet say so in each row, so that reading removes the '.
 const (
-	sheetColumn = "spreadsheet"
-	sheetMark   = "quoted"
+	SheetColumn = "spreadsheet"
+	SheetMark   = "quoted" // the value of each row
 )
 
 // formulas are the characters that begin a formula, including the wide forms of East Asian keyboards.
@@ -22,7 +22,8 @@ const formulas = "=+-@＝＋－＠"
 // Cell returns a text that no spreadsheet computes.
 func Cell(s string) string {
 	begin := strings.TrimLeft(s, " \t\r\n")
-	if strings.HasPrefix(begin, "'") || begin != "" && strings.IndexAny(begin, formulas) == 0 {
+	if s != "" && strings.IndexByte("\t\r\n", s[0]) >= 0 || strings.HasPrefix(begin, "'") ||
+		begin != "" && strings.IndexAny(begin, formulas) == 0 {
 		return "'" + s
 	}
 	return s
@@ -38,7 +39,7 @@ func uncell(s string) string {
 
 // Unquoted returns a cell of a row, without the ' that a file for spreadsheets puts in front of it.
 func Unquoted(header, row []string, at int) string {
-	if mark := slices.Index(header, sheetColumn); mark >= 0 && row[mark] == sheetMark {
+	if mark := slices.Index(header, SheetColumn); mark >= 0 && row[mark] == SheetMark {
 		return uncell(row[at])
 	}
 	return row[at]

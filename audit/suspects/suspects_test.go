@@ -105,7 +105,8 @@ func TestRoundTrip(t *testing.T) {
 func TestSpreadsheet(t *testing.T) {
 	dir := t.TempDir()
 	var list []Suspect
-	for i, s := range []string{"=HYPERLINK(\"x\")", "+1", "-1", "@a", "'", "'=1", "''a", " =1", "\t-1", "＝1", "a=1",
+	for i, s := range []string{"=HYPERLINK(\"x\")", "+1", "-1", "@a", "'", "'=1", "''a",
+		" =1", "\t-1", "\ta", "\r7", "\n", "\t", "＝1", "a=1",
 		"7", "- 鳥"} {
 		list = append(list, Suspect{Rank: i + 1, Path: s + ".jpg", Given: s, Suggested: s, True: s, Score: -0.5,
 			SuggestedScore: ref(-1), SupportGiven: []Near{{Path: s, Similarity: -0.25}, {Path: "=2", Similarity: 1}},
@@ -125,8 +126,9 @@ func TestSpreadsheet(t *testing.T) {
 	}
 	for _, row := range rows[1:] {
 		for i, cell := range row {
-			if c := strings.TrimSpace(cell); c != "" && strings.ContainsRune("=+-@＝", []rune(c)[0]) &&
-				!columns[i].number {
+			c := strings.TrimSpace(cell)
+			if i < len(columns) && !columns[i].number && (strings.HasPrefix(cell, "\t") ||
+				strings.HasPrefix(cell, "\r") || c != "" && strings.ContainsRune("=+-@＝", []rune(c)[0])) {
 				t.Errorf("%s is %q", rows[0][i], cell)
 			}
 		}
@@ -142,7 +144,7 @@ func TestSpreadsheet(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.StringOf(rapid.RuneFrom([]rune("'= a-"))).Draw(t, "text")
+		s := rapid.StringOf(rapid.RuneFrom([]rune("'= a-\t\r"))).Draw(t, "text")
 		if uncell(Cell(s)) != s {
 			t.Fatalf("%q became %q by way of %q", s, uncell(Cell(s)), Cell(s))
 		}
@@ -290,8 +292,8 @@ func TestReadErrors(t *testing.T) {
 		{JSONL, "\n", ": no image found"},
 		{JSONL, "\n{\"path\":\"a\"}", ":2: found no key given_label (or label)"},
 		{JSONL, "{\"path\":[1]}", ":1: path: found \"[1]\", expected one value"},
-		{JSONL, "[]", ":1: found a array, expected an object"},
-		{JSONL, "{\"path\":\"a\",", ":1: unexpected end of JSON input"},
+		{JSONL, "[]", ":1: found a list, expected an object"},
+		{JSONL, "{\"path\":\"a\",", ":1: ends early, at byte 12, expected whole JSON"},
 		{JSONL, "{}" + strings.Repeat(" ", mostOfRow), ":1: a row takes more than 16 MiB"},
 		{JSON, "{\n\"images\":\n3}", ":3: found \"3\", expected a list of images"},
 		{JSON, "{\"a\":[{}]}", ":1: found no images in the object"},

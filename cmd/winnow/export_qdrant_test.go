@@ -103,7 +103,8 @@ func TestExportToQdrantRefuses(t *testing.T) {
 	s.refused(t, 2, `--payload: found "breed", expected columns of the manifest: label, split`,
 		and("--payload", "label,breed")...)
 	s.refused(t, 2, "--batch: found 0, expected 1 point or more", and("--batch", "0")...)
-	s.refused(t, 1, "--key-file: stat ", and("--key-file", filepath.Join(s.dir, "none"))...)
+	s.refused(t, 1, "--key-file: "+filepath.Join(s.dir, "none")+": no such file",
+		and("--key-file", filepath.Join(s.dir, "none"))...)
 	f.Key = "right"
 	t.Setenv("WINNOW_QDRANT_API_KEY", "hidden secret")
 	s.refused(t, 1, "is not one word of printable ASCII", to...)

@@ -376,6 +376,30 @@ func TestReviewStudio(t *testing.T) {
 		d < -1e-4 {
 		t.Errorf("by its key it finds %+v, expected %+v", found.Pictures[0], first)
 	}
+	if err := again.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := again.end(); code != 0 {
+		t.Errorf("exit code %d: %s", code, again.stderr)
+	}
+	// A flipped bit of the stored vectors is found when the finder reads them.
+	x := filepath.Join(s.dir, "x")
+	if err := os.CopyFS(x, os.DirFS(s.store)); err != nil {
+		t.Fatal(err)
+	}
+	data := []byte(readFile(t, x, "features.npy"))
+	data[len(data)*2/3] ^= 2
+	write(t, filepath.Join(x, "features.npy"), string(data))
+	if broken, serves := newReviewed(t, "--manifest", s.manifest, "--audit", audit, "--root", s.images, "--features", x,
+		"--model", s.model); serves {
+		var said struct{ Error string }
+		status, err := broken.ask("GET", "/api/similar?key=0&n=3", "", nil, &said)
+		if err != nil || status == 200 || !strings.Contains(said.Error, "features.npy") {
+			t.Errorf("a flipped bit: %d, %v, %+v", status, err, said)
+		}
+	} else if !strings.Contains(broken.stderr.String(), "features.npy") {
+		t.Errorf("a flipped bit: %s", broken.stderr)
+	}
 	mustCall(t, "train", "--manifest", mended, "--root", s.images, "--features", s.store, "--out",
 		filepath.Join(s.dir, "again"), "--dim", "6", "--batch", "4x4", "--epochs", "1", "--screen", "none")
 }

@@ -247,6 +247,9 @@ func TestFlippedBits(t *testing.T) {
 	searched := []string{"search", "--index", x, "07.png", "-k", "99"}
 	exported := []string{"export", x, "--features", s.store, "--npy", out + ".npy"}
 	reported := []string{"report", x, "--features", s.store, "--no-map", "--out", out + ".html"}
+	screened := filepath.Join(s.dir, "screened")
+	mustCall(t, "train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", screened,
+		"--dim", "6", "--batch", "4x4", "--epochs", "3")
 	for _, c := range []struct {
 		folder, files string
 		calls         [][]string
@@ -258,6 +261,8 @@ func TestFlippedBits(t *testing.T) {
 			{"retrieve", s.run, "--features", x, "--out", out + ".html"}}},
 		{s.run, "config.yaml run.json head.winnow", [][]string{exported, reported}},
 		{s.run, "result.json metrics.jsonl diagnostics.jsonl", [][]string{reported}},
+		{screened, "checkpoint.winnow screened.csv config.yaml run.json",
+			[][]string{{"train", "--out", x, "--resume"}}},
 		{s.run, "samples.csv", [][]string{{"audit", x, "--scorer", "forgetting", "--out", out + ".csv"}}},
 	} {
 		for i, file := range strings.Fields(c.files) {

@@ -103,6 +103,12 @@ func auditsPaced(t *testing.T, w world, dir string, rows [][]string) {
 		!strings.Contains(stderr, "scorer vmf judges others") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
+	weights := readFile(t, dir, folder.WeightsFile)
+	flipped := []byte(weights)
+	flipped[len(flipped)-2] ^= 1 // 0 becomes 1
+	write(t, filepath.Join(dir, folder.WeightsFile), string(flipped))
+	fails(t, 1, "weights.csv: found sha256", "audit", dir)
+	write(t, filepath.Join(dir, folder.WeightsFile), weights)
 	if err := os.Remove(filepath.Join(dir, folder.WeightsFile)); err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ var rooms = []Room{
 	{"audit/findings", "finds outliers, copies with other labels, and classes that look like one or like two",
 		"eval features filters filters/detectors filters/leaveout"},
 	{"audit/suspects", "reads and writes the table of judged images: CSV, JSON, JSON lines, Parquet",
-		"internal/parquetguard"},
+		"internal/jsontext internal/parquetguard"},
 
 	{"run", "turns a configuration and data into a training run and its folder",
 		"audit audit/judges datasets datasets/imageroot eval run/extraction features filters " +
@@ -244,7 +244,7 @@ var rooms = []Room{
 	{"report/review", "serves the page on which people decide about suspects, takes their decisions from Label " +
 		"Studio, and writes them in every form",
 		"audit/suspects datasets datasets/imageroot datasets/labelstudio datasets/shards internal/hint " +
-			"internal/pagestyle report/review/decisions report/review/pictures"},
+			"internal/jsontext internal/pagestyle report/review/decisions report/review/pictures"},
 	{"report/review/finder", "finds the images that are like another, for the page of a review",
 		"backbone run/embedding features report/review run/folder search"},
 	{"report/review/decisions", "keeps decisions and their history durably; holds SQLite",
@@ -274,6 +274,8 @@ var rooms = []Room{
 		""},
 	{"internal/budget", "divides the memory that a command may take",
 		"internal/hint"},
+	{"internal/plain", "puts errors of the standard library into a user's words",
+		"internal/jsontext"},
 	{"internal/jsontext", "reads the values of JSON as text, and lists element by element",
 		""},
 	{"internal/blocksum", "finds changed bits in a large file while it is read: a sum for each block",

@@ -20,7 +20,7 @@ func (m Map) WriteTable(w io.Writer, separator rune, cell func(string) string) e
 	lines := [][]string{{"path", "x", "y", "label", "true_label", "split", "score"}}
 	for _, p := range m.Points {
 		lines = append(lines, []string{
-			cell(p.Path), number(p.X), number(p.Y), cell(p.Label), cell(p.True), p.Split, number(p.Score),
+			cell(p.Path), number(p.X), number(p.Y), cell(p.Label), cell(p.True), cell(p.Split), number(p.Score),
 		})
 	}
 	return c.WriteAll(lines)

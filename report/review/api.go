@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"time"
 
+	"winnow/internal/jsontext"
 	"winnow/report/review/decisions"
 )
 
@@ -82,7 +83,7 @@ func readJSON(r io.Reader, to any) error {
 			err = errors.New("there is more after the object")
 		}
 	}
-	return refuse(http.StatusBadRequest, "the request's JSON: %v", err)
+	return refuse(http.StatusBadRequest, "the request's JSON: %v", jsontext.Fault(err))
 }
 
 func answer(w http.ResponseWriter, status int, v any) {

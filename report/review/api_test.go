@@ -134,8 +134,8 @@ func TestDecideRefuses(t *testing.T) {
 	w := newWorld(t, 100)
 	many := strings.Repeat(`{"id":1,"action":"keep","version":0},`, 501)
 	for body, want := range map[string]string{
-		``:     "EOF",
-		`null`: "expected the name of a tab", `[]`: "cannot unmarshal", `{`: "unexpected",
+		``:     "ends early",
+		`null`: "expected the name of a tab", `[]`: "found a list, expected an object", `{`: "ends early",
 		`{} {}`: "more after the object", `{"x":1}`: "unknown field",
 		`{"tab":"t"}`: "found 0, expected 1 to 500",
 		`{"tab":"t","decisions":[` + many[:len(many)-1] + `]}`:                         "found 501",
@@ -144,8 +144,8 @@ func TestDecideRefuses(t *testing.T) {
 		one(`"action":"keep","version":0`):                                             "expected 0 to 89",
 		one(`"id":-1,"action":"keep","version":0`):                                     "its id",
 		one(`"id":90,"action":"keep","version":0`):                                     "its id",
-		one(`"id":1.5,"action":"keep","version":0`):                                    "cannot unmarshal",
-		one(`"id":99999999999,"action":"keep","version":0`):                            "cannot unmarshal",
+		one(`"id":1.5,"action":"keep","version":0`):                                    "id: found the number 1.5",
+		one(`"id":99999999999,"action":"keep","version":0`):                            "id: found the number 99",
 		one(`"id":1,"action":"keep"`):                                                  "version is missing",
 		one(`"id":1,"action":"keep","version":-1`):                                     "version is missing",
 		one(`"id":1,"action":"burn","version":0`):                                      `action is "burn"`,

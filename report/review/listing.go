@@ -12,18 +12,23 @@ import (
 )
 
 // writeList writes what each reviewer decided as CSV: a row for each decision or note, in the order of the
-// manifest and of the reviewers' names. outcome is the outcome of all decisions about the image. Names and
-// notes are protected so that spreadsheets do not read them as formulas. Decisions about images that the manifest does
-// not have come last, without an outcome.
+// manifest and of the reviewers' names. outcome is the outcome of all decisions about the image. Paths,
+// labels, names and notes are protected so that spreadsheets do not read them as formulas; the column spreadsheet marks
+// this. Decisions about images that the manifest does not have come last, without an outcome.
 func (r *Reviewer) writeList(w io.Writer) error {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	d, t := r.decided, r.table
 	out := csv.NewWriter(w)
 	header := []string{"path", "given_label", "outcome", "outcome_label", "reviewer", "decision", "decision_label",
-		"note", "at"}
+		"note", "at", suspects.SheetColumn}
 	if err := out.Write(header); err != nil {
 		return err
+	}
+	write := func(path, given, outcome, label, reviewer, decision, decided, note string, at time.Time) error {
+		cell := suspects.Cell
+		return out.Write([]string{cell(path), cell(given), outcome, cell(label), cell(reviewer), decision,
+			cell(decided), cell(note), at.UTC().Format(time.RFC3339), suspects.SheetMark})
 	}
 	for image, votes := range d.votes {
 		image := int32(image)
@@ -34,20 +39,16 @@ func (r *Reviewer) writeList(w io.Writer) error {
 			if v.action == undecided && v.note == "" {
 				continue
 			}
-			err := out.Write([]string{
-				t.path(image), t.label(image), string(actionNames[d.action[image]]), d.labelName(d.label[image]),
-				suspects.Cell(d.reviewers[v.reviewer]), string(actionNames[v.action]), d.labelName(v.label),
-				suspects.Cell(v.note), time.UnixMilli(v.at).UTC().Format(time.RFC3339),
-			})
+			err := write(t.path(image), t.label(image), string(actionNames[d.action[image]]),
+				d.labelName(d.label[image]), d.reviewers[v.reviewer], string(actionNames[v.action]),
+				d.labelName(v.label), v.note, time.UnixMilli(v.at))
 			if err != nil {
 				return err
 			}
 		}
 	}
 	for _, i := range d.gone { // they have no outcome: the manifest does not have the image
-		err := out.Write([]string{i.Path, i.Given, "", "", suspects.Cell(i.Reviewer), string(i.Action), i.Label,
-			suspects.Cell(i.Note), i.At.UTC().Format(time.RFC3339)})
-		if err != nil {
+		if err := write(i.Path, i.Given, "", "", i.Reviewer, string(i.Action), i.Label, i.Note, i.At); err != nil {
 			return err
 		}
 	}

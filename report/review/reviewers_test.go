@@ -197,6 +197,13 @@ func TestReviewers(t *testing.T) {
 	if !strings.Contains(text, ",drop,,'=1+1,") {
 		t.Errorf("a note is a formula: %s", text)
 	}
+	for _, line := range lines[1:] {
+		for i, cell := range line {
+			if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) || line[9] != "quoted" {
+				t.Errorf("%s is %q, as a formula, in %q", lines[0][i], cell, line)
+			}
+		}
+	}
 	// The server started again says the same, and each undoes their own.
 	before := w.found("state=differ")
 	if _, err := w.reopened(nil); err != nil {
@@ -233,11 +240,11 @@ func TestReviewersRefused(t *testing.T) {
 		by(`" Ann"`):              "begins or ends with a space",
 		by(`"` + long[:61] + `"`): "61 characters, expected at most 60",
 		by(`"a\u0007"`):           "control character",
-		by(`7`):                   "cannot unmarshal",
+		by(`7`):                   "found a number, expected a text",
 
 		one(`"id":1,"action":"keep","version":0,"note":"` + long + `"`): "1001 characters, expected at most 1000",
 		one(`"id":1,"action":"keep","version":0,"note":"\u0000"`):       "control character",
-		one(`"id":1,"action":"keep","version":0,"note":7`):              "cannot unmarshal",
+		one(`"id":1,"action":"keep","version":0,"note":7`):              "found a number, expected a text",
 		one(`"id":1,"action":"unsure","label":"class a","version":0`):   "unsure takes no label",
 		one(`"id":1,"action":"disagreed","version":0`):                  `"disagreed\", expected keep`,
 

@@ -39,6 +39,7 @@ type Facts struct {
 	Backbone       string           `json:"backbone,omitempty"` // that was fine-tuned
 	TunedWeights   []string         `json:"tuned_weights,omitempty"`
 	FeaturesSHA256 string           `json:"features_sha256"`
+	ScreenedSHA256 string           `json:"screened_sha256,omitempty"` // of screened.csv
 	FeaturesKey    features.Key     `json:"features_key"`
 	Images         int              `json:"train_images"`
 	Unlabelled     int              `json:"train_images_without_label"`
@@ -149,11 +150,16 @@ func Intact(dir string, names ...string) error {
 			return err
 		}
 		if sum != want {
-			return hint.With(fmt.Errorf("%s: found sha256 %.12s…, but %s says %.12s…: it has changed since the "+
-				"training", path, cmp.Or(sum, "(none)"), ResultFile, want), "restore it, or train again")
+			return changed(path, sum, ResultFile, want)
 		}
 	}
 	return nil
+}
+
+// changed is the error for a file whose sha256 is not the one that another file of the run says.
+func changed(path, sum, by, want string) error {
+	return hint.With(fmt.Errorf("%s: found sha256 %.12s…, but %s says %.12s…: it has changed since the training", path,
+		cmp.Or(sum, "(none)"), by, want), "restore it, or train again")
 }
 
 // ReadFacts reads run.json.

@@ -1,7 +1,9 @@
 package folder
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strconv"
 
@@ -50,21 +52,35 @@ type Screened struct {
 
 var screenedHeader = []string{"path", "label", "score", "suggested"}
 
-// WriteScreening writes the list of images whose labels are left out.
-func WriteScreening(dir string, list []Screened) error {
+// WriteScreening writes the list of images whose labels are left out, and returns its sha256 for [Facts].
+func WriteScreening(dir string, list []Screened) (sum string, err error) {
 	var rows [][]string
 	for _, s := range list {
 		rows = append(rows, []string{s.Path, s.Label, strconv.FormatFloat(s.Score, 'g', -1, 64), s.Suggested})
 	}
-	return writeTable(dir, ScreenedFile, screenedHeader, rows)
+	if err := writeTable(dir, ScreenedFile, screenedHeader, rows); err != nil {
+		return "", err
+	}
+	return FileSum(filepath.Join(dir, ScreenedFile))
 }
 
-// ReadScreening reads the list; the error is fs.ErrNotExist if there is none.
+// ReadScreening reads the list and compares it with its sum in run.json. The error is fs.ErrNotExist if the run has
+// none.
 func ReadScreening(dir string) ([]Screened, error) {
-	rows, err := readTable(dir, ScreenedFile, screenedHeader)
-	if err == nil {
-		err = Intact(dir, ScreenedFile)
+	facts, err := ReadFacts(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
+	path := filepath.Join(dir, ScreenedFile)
+	sum, err := FileSum(path)
+	want := facts.ScreenedSHA256
+	if want != "" && sum != want && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+		return nil, changed(path, sum, FactsFile, want)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows, err := readTable(dir, ScreenedFile, screenedHeader)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
+	"winnow/internal/plain"
 	"winnow/internal/printable"
 )
 
@@ -41,7 +42,7 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 		Interrupted(stderr, FromCommand(groups, args))
 		return interrupt.Code(ctx)
 	}
-	fmt.Fprintf(stderr, "winnow: %v\n", err)
+	fmt.Fprintf(stderr, "winnow: %s\n", plain.Text(err))
 	if ctx.Err() != nil { // the error may describe the interrupt in other words
 		return interrupt.Code(ctx)
 	}

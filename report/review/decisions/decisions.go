@@ -252,6 +252,15 @@ func sound(tx *sql.Tx) error {
 	return nil
 }
 
+// troubles are the words for what SQLite could not do.
+var troubles = map[int]string{
+	sqlite3.SQLITE_READONLY: "it is read-only: copy it to where it can be written",
+	sqlite3.SQLITE_FULL:     "the disk is full",
+	sqlite3.SQLITE_IOERR:    "the disk failed to read or write it",
+	sqlite3.SQLITE_CANTOPEN: "it cannot be opened: may this user read and write it and its folder?",
+	sqlite3.SQLITE_ERROR:    "its tables are not those that winnow makes: use a complete copy",
+}
+
 // inWords turns an error of SQLite into one about the file.
 func inWords(path string, err error) error {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
@@ -260,7 +269,11 @@ func inWords(path string, err error) error {
 			return fmt.Errorf("review: %s: another winnow review has it open: "+
 				"stop that one, or name another file of decisions", path)
 		case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
-			return fmt.Errorf("review: %s: is not a file of decisions, or is damaged: %w", path, err)
+			return fmt.Errorf("review: %s: is not a file of decisions, or is damaged: use a complete copy, or name "+
+				"another file of decisions", path)
+		}
+		if words := troubles[e.Code()&0xff]; words != "" {
+			return fmt.Errorf("review: %s: %s", path, words)
 		}
 	}
 	return fmt.Errorf("review: %s: %w", path, err)
