@@ -39,7 +39,7 @@ type Mended struct {
 // A folder of images ([MendFolder] mends the files of boxes in one), shards, an export of Label Studio and a table with
 // a column for each class cannot be copied: they become a CSV manifest of what was read.
 func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision) (did Mended, err error) {
-	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}},
+	m := &mender{d: d, decisions: decisions, until: len(d.Samples), did: Mended{Changed: map[string]int{}},
 		column: slices.Index(d.Columns, objectColumn), table: reading{from: source}}
 	if err := m.check(); err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
@@ -127,6 +127,7 @@ type mender struct {
 	decisions map[int]Decision
 	out       *bufio.Writer
 	next      int // index of the next sample
+	until     int // the samples of the file end before this
 	line      int // the line the reader is at
 	comma     rune
 	keys      [len(ownNames)]string // of JSON lines, once the first is read
