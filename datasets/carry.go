@@ -39,8 +39,8 @@ func Carried(d, list *Dataset) (map[int]Decision, error) {
 	}
 	for _, s := range slices.Backward(d.Samples) {
 		if n := taken[s.Path]; n > 0 && n < len(at[s.Path]) {
-			return nil, fmt.Errorf("lists %.200q %d times, the source %d times: which of them stay cannot be told", s.Path,
-				n, len(at[s.Path]))
+			return nil, fmt.Errorf("lists %.200q %d times, the source %d times: which of them stay cannot be told",
+				s.Path, n, len(at[s.Path]))
 		}
 	}
 	made := map[int]Decision{}

@@ -75,7 +75,8 @@ func TestMendIntoFolder(t *testing.T) {
 		` "imageHeight": 100, "imageWidth": 200}`
 	const lists = `{"images":[{"id":1,"file_name":"1.png"}],"categories":[{"id":5,"name":"a"},{"id":2,"name":"c"}],`
 	const train = lists + `"annotations" : [ {"id":7,"image_id":1,"category_id": 5,"bbox":[1,2,3,4]},
-		{"id":8,"image_id":1,"category_id":2,"bbox":[1,2,3,4]}, {"id":9,"image_id":1,"category_id":2,"bbox":[5,2,3,4],"iscrowd":1}]}`
+		{"id":8,"image_id":1,"category_id":2,"bbox":[1,2,3,4]},
+		{"id":9,"image_id":1,"category_id":2,"bbox":[5,2,3,4],"iscrowd":1}]}`
 	const val = lists + `"annotations":[{"id":9,"image_id":1,"category_id":2,"bbox":[1,2,3,4]}` + "\n" +
 		`,{"id":7,"image_id":1,"category_id":5,"bbox":[1,2,3,4]}]}`
 	for name, c := range map[string]struct {

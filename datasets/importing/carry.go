@@ -39,7 +39,8 @@ func (j Job) carry(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if j.JSON {
-		return text.JSON(out, Carry{j.Out, did.Rows, did.Relabelled, did.Dropped, SourceRead{s.Path.String(), d.Reading}})
+		return text.JSON(out, Carry{j.Out, did.Rows, did.Relabelled, did.Dropped,
+			SourceRead{s.Path.String(), d.Reading}})
 	}
 	_, err = fmt.Fprintf(out, "%s: %d rows, %d relabelled, %d dropped\n", j.Out, did.Rows, did.Relabelled, did.Dropped)
 	return err

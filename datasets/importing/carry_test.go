@@ -22,7 +22,8 @@ func TestCarry(t *testing.T) {
 	}
 	const coco = `{"images":[{"id":1,"file_name":"1.png"}],"annotations":[{"id":1,"image_id":1,"category_id":1,` +
 		`"bbox":[1,2,30,40]},{"id":2,"image_id":1,"category_id":2,"bbox":[1,2,30,40]},` +
-		`{"id":3,"image_id":1,"category_id":2,"bbox":[1,2,30,40]}],"categories":[{"id":1,"name":"a"},{"id":2,"name":"b"}]}`
+		`{"id":3,"image_id":1,"category_id":2,"bbox":[1,2,30,40]}],` +
+		`"categories":[{"id":1,"name":"a"},{"id":2,"name":"b"}]}`
 	mendedCOCO := strings.Replace(strings.Replace(coco, `"category_id":1`, `"category_id":2`, 1),
 		`,{"id":3,"image_id":1,"category_id":2,"bbox":[1,2,30,40]}`, "", 1)
 	for name, c := range map[string]struct{ source, text, to, want string }{
@@ -35,7 +36,8 @@ func TestCarry(t *testing.T) {
 		"a list":           {"l.txt", "x.png 0\ny.png 1\nz.png 1\n", "l.txt", "x.png 1\ny.png 1\n"},
 		"a list of copies": {"l.txt", "x.png 0\nx.png 1\nz.png 1\n", "l.txt", "x.png 1\nx.png 1\n"},
 		"JSON lines": {"l.jsonl", `{"path": "x", "label": "a"}` + "\n" + `{"path": "y", "label": "b"}` + "\n" +
-			`{"path": "z", "label": "b"}`, "l.jsonl", `{"path": "x", "label": "b"}` + "\n" + `{"path": "y", "label": "b"}` + "\n"},
+			`{"path": "z", "label": "b"}`, "l.jsonl", `{"path": "x", "label": "b"}` + "\n" +
+			`{"path": "y", "label": "b"}` + "\n"},
 		"the file of COCO": {"f.json", coco, "f.json", mendedCOCO},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,8 +32,8 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true,
 				Usage: "manifest `FILE` to write; .tar: WebDataset shards, where %06d is their number and " +
 					"{split} the split"},
-			&cli.StringFlag{Name: "labels", Usage: "mended `LIST` that was made of SOURCE: its labels are carried back " +
-				"into a copy of SOURCE's own files, in the folder or file --out"},
+			&cli.StringFlag{Name: "labels", Usage: "mended `LIST` that was made of SOURCE: its labels are carried " +
+				"back into a copy of SOURCE's own files, in the folder or file --out"},
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
 			&cli.StringFlag{Name: "format", Value: "auto",
 				Usage: "format `NAME` of SOURCE: auto, folders, classes, csv, tsv, jsonl, prism, coco, " +
@@ -90,9 +90,8 @@ func presetNames() []string {
 // Flags of data import that need --preset, and flags that exclude it.
 var (
 	presetFlags    = []string{"root", "protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
-	notWithPresets = []string{"labels", "encoding", "path-column", "label-column", "split-column", "true-column", "format",
-		"strip-prefix",
-		"split", "by", "crop-margin", "min-box"}
+	notWithPresets = []string{"labels", "encoding", "path-column", "label-column", "split-column", "true-column",
+		"format", "strip-prefix", "split", "by", "crop-margin", "min-box"}
 )
 
 func readImport(c *cli.Context) (o importing.Job, err error) {
