@@ -126,8 +126,8 @@ func TestBoxColumnErrors(t *testing.T) {
 	}
 }
 
-// FuzzBoxColumns: a table of boxes that is read is copied byte for byte, its crops have a place in a picture, and another
-// label can be read again.
+// FuzzBoxColumns: a table of boxes that is read is copied byte for byte, its crops have a place in a picture, and
+// another label can be read again.
 func FuzzBoxColumns(f *testing.F) {
 	for _, text := range []string{
 		"filename,width,height,class,xmin,ymin,xmax,ymax\n1.png,20,10,a,1,2,3,4\n1.png,20,10,\"b\",1,2,30,4\n",

@@ -260,8 +260,8 @@ func FuzzRegions(f *testing.F) {
 		strings.Replace(region, `["heron"]`, `[]`, 1), strings.Replace(region, "200", "0", 1),
 		strings.NewReplacer("rectanglelabels", "polygonlabels", `"x": 10, "y": 20.5`,
 			`"points": [[1, 2], [30, 4], [5, 60]]`).Replace(region),
-		strings.NewReplacer("rectanglelabels", "ellipselabels", `"width": 30, "height": 40`, `"radiusX": 3, "radiusY": 4`).
-			Replace(region),
+		strings.NewReplacer("rectanglelabels", "ellipselabels", `"width": 30, "height": 40`,
+			`"radiusX": 3, "radiusY": 4`).Replace(region),
 	} {
 		f.Add([]byte(text))
 	}
