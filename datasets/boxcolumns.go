@@ -194,6 +194,9 @@ func (b *boxColumns) take(r *row, record []string) (why string, err error) {
 		}
 		box = shares([2]float64{v[0], v[1]}, [2]float64{v[2], v[3]}, width, height)
 	}
+	if _, err := cleanPath(r.path, b.opts.StripPrefix); err != nil {
+		return "", err
+	}
 	c, why, err := b.opts.crop(box, width, height)
 	r.path = c.of(r.path, strconv.Itoa(b.rows))
 	return why, err

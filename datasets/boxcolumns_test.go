@@ -125,3 +125,56 @@ func TestBoxColumnErrors(t *testing.T) {
 		t.Errorf("no box: %v, %v", d, err)
 	}
 }
+
+// FuzzBoxColumns: a table of boxes that is read is copied byte for byte, its crops have a place in a picture, and
+// another label can be read again.
+func FuzzBoxColumns(f *testing.F) {
+	for _, text := range []string{
+		"filename,width,height,class,xmin,ymin,xmax,ymax\n1.png,20,10,a,1,2,3,4\n1.png,20,10,\"b\",1,2,30,4\n",
+		"path;label;x;y;w;h\r\n1.png;a;1;2;3;4\r\n1.png;b;;;;\r\n1.png;b;0.5;1;2;2\r\n",
+		"image\tclass\tx1\ty1\tx2\ty2\n1.png\ta\t.05\t.2\t.25\t.6\n1.png\tb\t0\t0\t1\t1\n",
+		"ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,YMax\n1,x,/m/a,1,0.05,0.25,0.2,0.6\n",
+		"path,label,x,y,width,height\n1.png,a,NaN,2,3,1e300\n", "path,label,left,top,right,bottom\n1.png,a,9,9,1,1\n",
+		"path,label,left,top,right,bottom\n,a,1,1,9,9\n",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		file := filepath.Join(t.TempDir(), "m.csv")
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		source := location.At(file)
+		d, err := Read(source, ReadOptions{})
+		if err != nil || d.Reading.Form != boxTable || d.Encoding != "" {
+			return
+		}
+		var same bytes.Buffer
+		if _, err := Mend(&same, source, d, nil); err != nil || same.String() != string(text) {
+			t.Fatalf("%q was copied as %q, %v", text, &same, err)
+		}
+		for _, s := range d.Samples {
+			if _, c, cropped := CutCrop(s.Path); cropped && (c.X < 0 || c.Y < 0 || c.W < 1 || c.H < 1) {
+				t.Errorf("%q: the crop %+v", text, c)
+			}
+		}
+		label := d.LabelName(d.Samples[len(d.Samples)-1])
+		if label == "" || d.Samples[0].Label == d.Samples[len(d.Samples)-1].Label {
+			return
+		}
+		var mended bytes.Buffer
+		if _, err := Mend(&mended, source, d, map[int]Decision{0: {Label: label}}); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if err := os.WriteFile(file, mended.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Read(source, ReadOptions{})
+		if rival := "divide the images differently"; err != nil && strings.Contains(err.Error(), rival) {
+			return // the other column has no such label
+		}
+		if err != nil || again.LabelName(again.Samples[0]) != label || len(again.Samples) != len(d.Samples) {
+			t.Fatalf("%q was mended to %q, which is read as %+v, %v", text, &mended, again, err)
+		}
+	})
+}

@@ -3,11 +3,9 @@ package datasets
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"path"
 	"strings"
 
 	"winnow/internal/jsontext"
@@ -40,6 +38,7 @@ type cocoImage struct {
 	ID            ident  `json:"id"`
 	File          string `json:"file_name"`
 	Width, Height float64
+	missing       bool // no picture of the folder has this name
 }
 
 type cocoAnnotation struct {
@@ -88,34 +87,61 @@ const cocoLists = "an object with the lists images, annotations and categories"
 // readCOCO reads COCO's JSON. Each annotation becomes a row: a box as a crop of its image or, without a box, as in
 // classification data sets, the image itself. Crowds and small boxes are left out.
 func readCOCO(r io.Reader, name string, opts reading) (*Dataset, error) {
-	rows, err := opts.coco(r, name)
+	rows, left, byID, err := opts.coco(r)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	if opts.Note != nil {
+		said := fmt.Sprintf("%s: read as COCO's annotations", name)
+		crowds, small := left[Left{Reason: crowd, Of: "boxes"}], left[Left{Reason: tooSmall, Of: "boxes"}]
+		if crowds+small > 0 {
+			said += fmt.Sprintf("; left out %d crowds and %d boxes with a side below %d pixels", crowds, small,
+				max(opts.MinBox, 1))
+		}
+		if n := left[Left{Reason: outside, Of: "boxes"}]; n > 0 {
+			said += fmt.Sprintf("; left out %d boxes outside their picture", n)
+		}
+		if byID {
+			said += "; " + labelsAreIDs
+		}
+		opts.Note("%s", said)
 	}
 	return build(rows, []string{annotationID, imageID}), nil
 }
 
-func (opts reading) coco(r io.Reader, name string) ([]row, error) {
+const labelsAreIDs = "labels are ids, because category names are missing or not unique"
+
+// notBoxes says that a file of COCO's form holds something else.
+type notBoxes struct{ what string }
+
+func (n *notBoxes) Error() string { return "is " + n.what }
+
+// coco returns the rows of COCO's JSON, counts what is left out, and reports whether the labels are ids.
+func (opts reading) coco(r io.Reader) (rows []row, left map[Left]int, byID bool, err error) {
 	images, annotations, categories := map[ident]cocoImage{}, []cocoAnnotation(nil), categoryList(nil)
 	in := json.NewDecoder(r)
 	var other json.RawMessage
-	err := jsontext.Each(in, cocoLists, func(list string, _ int) (err error) {
+	err = jsontext.Each(in, cocoLists, func(list string, _ int) (err error) {
 		switch list {
 		case cocoImages:
 			var m cocoImage
 			if err = in.Decode(&m); err == nil && (m.ID == "" || images[m.ID].ID != "") {
 				err = fmt.Errorf("id %.40q: found twice or empty, expected a unique id", m.ID)
 			}
-			if err == nil {
+			if err == nil && opts.find != nil {
+				var found bool
+				m.File, found = opts.find(m.File)
+				m.missing = !found
+			} else if err == nil {
 				m.File, err = cleanPath(m.File, opts.StripPrefix)
 			}
 			images[m.ID] = m
 		case cocoAnnotations:
 			var a cocoAnnotation
 			if err = in.Decode(&a); a.Caption != nil && a.Category == "" {
-				return fmt.Errorf("is %s", captions)
+				return &notBoxes{captions}
 			} else if a.Segments != nil {
-				return fmt.Errorf("is %s", panoptic)
+				return &notBoxes{panoptic}
 			}
 			annotations = append(annotations, a)
 		case cocoCategories:
@@ -128,14 +154,14 @@ func (opts reading) coco(r io.Reader, name string) ([]row, error) {
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, false, err
 	}
 	labels, _, byID, err := categories.names()
 	if err != nil {
-		return nil, err
+		return nil, nil, false, err
 	}
-	rows, seen := make([]row, 0, len(annotations)), make(map[ident]bool, len(annotations))
-	crowds, left := 0, map[string]int{}
+	seen := make(map[ident]bool, len(annotations))
+	rows, left = make([]row, 0, len(annotations)), map[Left]int{}
 	opts.StripPrefix = "" // it has been stripped
 	for i, a := range annotations {
 		m, known := images[a.Image]
@@ -148,16 +174,20 @@ func (opts reading) coco(r io.Reader, name string) ([]row, error) {
 		case !named:
 			err = fmt.Errorf("category_id %.40q is not among the %d categories", a.Category, len(categories))
 		case a.Crowd == "1" || a.Crowd == "true":
-			crowds++
+			left[Left{Reason: crowd, Of: "boxes"}]++
 			continue
 		}
 		seen[a.ID] = true
+		if err == nil && m.missing {
+			left[Left{Reason: missingPicture, Of: "boxes"}]++
+			continue
+		}
 		path := m.File
 		if err == nil && len(a.Box) > 0 {
 			var c Crop
 			var why string
 			if c, why, err = opts.crop(a.Box, m.Width, m.Height); err == nil && why != "" {
-				left[why]++
+				left[Left{Reason: why, Of: "boxes"}]++
 				continue
 			}
 			path = c.of(path, string(a.ID))
@@ -167,30 +197,17 @@ func (opts reading) coco(r io.Reader, name string) ([]row, error) {
 				opts)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s[%d]: %w", cocoAnnotations, i, err)
+			return nil, nil, false, fmt.Errorf("%s[%d]: %w", cocoAnnotations, i, err)
 		}
 	}
-	if opts.Note != nil {
-		said := fmt.Sprintf("%s: read as COCO's annotations", name)
-		if crowds+left[tooSmall] > 0 {
-			said += fmt.Sprintf("; left out %d crowds and %d boxes with a side below %d pixels", crowds, left[tooSmall],
-				max(opts.MinBox, 1))
-		}
-		if n := left[outside]; n > 0 {
-			said += fmt.Sprintf("; left out %d boxes outside their picture", n)
-		}
-		if byID {
-			said += "; labels are ids, because category names are missing or not unique"
-		}
-		opts.Note("%s", said)
-	}
-	return rows, nil
+	return rows, left, byID, nil
 }
 
 // Why a box is left out.
 const (
 	tooSmall = "with a side below the least"
 	outside  = "outside their picture"
+	crowd    = "crowds"
 )
 
 // crop returns the pixels that a box x, y, width, height touches, with a margin, or why the box is left out. width
@@ -275,65 +292,4 @@ func isCOCO(head []byte) bool {
 			}
 		}
 	}
-}
-
-// roboflow is the file of COCO's form that Roboflow writes into the folder of a split, next to its pictures.
-const roboflow = "_annotations.coco.json"
-
-// cocoFolder is the form of a folder with such files.
-const cocoFolder = "boxes of COCO, by " + roboflow
-
-// cocoFiles lists those files.
-func (t *listing) cocoFiles() (files []string) {
-	for _, p := range t.others {
-		if path.Base(p) == roboflow {
-			files = append(files, p)
-		}
-	}
-	return files
-}
-
-// readRoboflow reads the boxes of those files, or returns nil if there are none.
-func readRoboflow(t *listing, name string, opts ReadOptions) (*Dataset, error) {
-	var parts []*Dataset
-	for _, p := range t.cocoFiles() {
-		how := reading{ReadOptions: opts, within: func(r *row) error {
-			r.path = path.Join(path.Dir(p), r.path)
-			return nil
-		}}
-		if s, err := ParseSplit(path.Base(path.Dir(p))); err == nil {
-			how.Split = s
-		}
-		f, err := t.fsys.Open(p)
-		if err != nil {
-			return nil, err
-		}
-		d, err := readCOCO(f, path.Join(name, p), how)
-		f.Close()
-		if err != nil {
-			return nil, errors.New(strings.TrimPrefix(err.Error(), "datasets: ")) // the caller begins it
-		}
-		parts = append(parts, d)
-	}
-	if parts == nil {
-		return nil, nil
-	}
-	d := Merge(parts...)
-	d.Reading = t.reading(cocoFolder, ".", d.Classes)
-	d.Reading.drop(map[string]int{".json": len(parts)})
-	listed := map[string]bool{}
-	for _, s := range d.Samples {
-		file, _, _ := CutCrop(s.Path)
-		listed[file] = true
-	}
-	without := 0
-	for _, p := range t.images {
-		if !listed[p] {
-			without++
-		}
-	}
-	if without > 0 {
-		d.Reading.Left = append(d.Reading.Left, Left{"without a box", "pictures", without})
-	}
-	return d, nil
 }

@@ -240,7 +240,8 @@ func FuzzCOCO(f *testing.F) {
 			if _, err := Mend(&out, location.At(source), d, map[int]Decision{at: {Drop: true}}); err != nil {
 				t.Fatal(err)
 			}
-			if got := read(t, out.String(), ReadOptions{Format: COCO}); len(got.Samples) != len(d.Samples)-1 {
+			how := ReadOptions{Format: COCO, Encoding: d.Encoding}
+			if got := read(t, out.String(), how); len(got.Samples) != len(d.Samples)-1 {
 				t.Fatalf("%d samples, expected one less than %d", len(got.Samples), len(d.Samples))
 			}
 		}

@@ -54,6 +54,9 @@ func TestDialects(t *testing.T) {
 		"tabs, quoted cells": {
 			"path\tlabel\tn\na.jpg\t\"5\"\" owl\"\t\"\"\n\nb.jpg\t\"tit\tgreat\"\t\"2\n3\"\nc.jpg\tjay\t\n",
 			"5\" owl|tit\tgreat|jay", "path\tlabel\tn\n\nb.jpg\tjay\t\"2\n3\"\nc.jpg\tjay\t\n"},
+		"a column for each class": {"image,\"MEL\",NV, BCC\r\na,1.0,0.0,0\r\nb,0.0, 1.0,0\r\nc,0,0,\"1\"\r\n", "MEL|NV|BCC",
+			"image,\"MEL\",NV, BCC\r\nb,0.0,0, 1.0\r\nc,0,0,\"1\"\r\n"},
+		"a column for each class, without a label": {"id;a;b\nx;1;0\ny;0;0\nz;0;1\n", "a||b", "id;a;b\ny;0;1\nz;0;1\n"},
 		"a list with semicolons": {"x/a.jpg;owl\nx/b.jpg;tit\nx/c.jpg;jay\n", "owl|tit|jay",
 			"x/b.jpg;jay\nx/c.jpg;jay\n"},
 		"a list with commas in its paths": {"x, y/a.jpg 1\nx, y/b.jpg 2\nx, y/c.jpg 3\n", "1|2|3",
@@ -138,6 +141,7 @@ func TestTwoColumnsOfLabels(t *testing.T) {
 
 // FuzzDialects reads tables of any separator, and mends those that are read: nothing but the decided row changes.
 func FuzzDialects(f *testing.F) {
+	f.Add("id,class\r0,\x81")
 	for _, text := range []string{
 		"\ufeffimage;class\r\na.jpg;owl\r\nb.jpg;\"t;it\"\r\n", "sep=|\nfile|label\na|1\nb|2\n",
 		"path\tlabel\tn\na.jpg\t5\" owl\t\"\nb.jpg\t\"big\" tit\t6\"\n", "path\tlabel\na\t\"x\ny\"\nb\t1\n",
@@ -160,7 +164,7 @@ func FuzzDialects(f *testing.F) {
 		if _, err := Mend(&same, location.At(file), d, nil); err != nil {
 			t.Fatalf("%q was read and cannot be copied: %v", text, err)
 		}
-		if d.Reading.Form != oneHotForm && d.Reading.Form != forms[LabelStudio] && d.Encoding == "" &&
+		if d.Reading.Form != forms[LabelStudio] && d.Encoding == "" &&
 			same.String() != text {
 			t.Errorf("%q was copied as %q", text, same.String())
 		}
@@ -172,7 +176,7 @@ func FuzzDialects(f *testing.F) {
 		if err := os.WriteFile(file, mended.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadFile(file, ReadOptions{})
+		again, err := ReadFile(file, ReadOptions{Encoding: d.Encoding})
 		if rival := "divide the images differently"; err != nil && strings.Contains(err.Error(), rival) {
 			return // the other column has no such label
 		}

@@ -45,7 +45,34 @@ func (o ReadOptions) decode(in *bufio.Reader) (*bufio.Reader, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return bufio.NewReaderSize(transform.NewReader(in, e.NewDecoder()), 1<<16), name, nil
+	decoded := transform.NewReader(in, transform.Chain(e.NewDecoder(), &decodable{name: name}))
+	return bufio.NewReaderSize(decoded, 1<<16), name, nil
+}
+
+// decodable passes on a decoded text. It ends with an error at a character that stands for bytes without a meaning.
+type decodable struct {
+	transform.NopResetter
+	name string
+}
+
+// Transform implements transform.Transformer.
+func (k *decodable) Transform(dst, src []byte, atEOF bool) (n, read int, err error) {
+	for read < len(src) {
+		if !atEOF && !utf8.FullRune(src[read:]) {
+			return n, read, transform.ErrShortSrc
+		}
+		r, size := utf8.DecodeRune(src[read:])
+		if r == utf8.RuneError {
+			return n, read, fmt.Errorf("found bytes that are no character of %s, after %q: expected the encoding that "+
+				"the table was written in", k.name, src[max(0, read-20):read])
+		}
+		if n+size > len(dst) {
+			return n, read, transform.ErrShortDst
+		}
+		n += copy(dst[n:], src[read:read+size])
+		read += size
+	}
+	return n, read, nil
 }
 
 // notUTF8 is the error for a label or a text in another encoding.

@@ -68,8 +68,8 @@ func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
 // ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, if a file describes the pictures
 // (CVAT, Datumaro, FiftyOne, tables with boxes), or if pictures without class folders have files of boxes beside them
 // (YOLO, Pascal VOC, LabelMe), it reads the boxes. If it holds metadata.csv,
-// .jsonl or .parquet with a column file_name, it reads what that lists, as Hugging Face's imagefolder does; with
-// _annotations.coco.json or _classes.csv, as Roboflow writes them, those boxes or labels. If pictures are named as
+// .jsonl or .parquet with a column file_name, it reads what that lists, as Hugging Face's imagefolder does; with files
+// of COCO's form, or _classes.csv, as Roboflow writes it, those boxes or labels. If pictures are named as
 // those of Market-1501, their persons are the classes. If folders are named after splits (train, val, test, …),
 // the class folders are one level below. Folders that wrap all images, such as images/, are entered. Reading says what
 // was left out: other files, folders of services, pictures in no class folder. Nested folders belong to their class
@@ -96,7 +96,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		}
 		opts := opts
 		opts.Split = split
-		d, err := readRoboflow(t, name, opts)
+		d, err := readCOCOFolder(t, name, opts)
 		if d == nil && err == nil {
 			d, err = t.boxes(ctx, at, name, opts)
 		}

@@ -249,6 +249,36 @@ func FuzzLabelStudio(f *testing.F) {
 	})
 }
 
+// FuzzRegions: each region that an export labels becomes a crop of its picture, and none lies outside of it.
+func FuzzRegions(f *testing.F) {
+	const region = `{"id": 1, "data": {"image": "a.jpg"}, "annotations": [{"id": 1, "result": [{"id": "r", "type": ` +
+		`"rectanglelabels", "from_name": "box", "to_name": "image", "original_width": 200, "original_height": 100, ` +
+		`"value": {"x": 10, "y": 20.5, "width": 30, "height": 40, "rotation": 0, "rectanglelabels": ["heron"]}}]}]}`
+	for _, text := range []string{region, region + "\n" + strings.Replace(region, `"id": 1`, `"id": 2`, 1),
+		"[" + region + "]", strings.Replace(region, `"rotation": 0`, `"rotation": 45`, 1),
+		strings.Replace(region, `"x": 10`, `"x": -10`, 1), strings.Replace(region, "30", "1e308", 1),
+		strings.Replace(region, `["heron"]`, `[]`, 1), strings.Replace(region, "200", "0", 1),
+		strings.NewReplacer("rectanglelabels", "polygonlabels", `"x": 10, "y": 20.5`,
+			`"points": [[1, 2], [30, 4], [5, 60]]`).Replace(region),
+		strings.NewReplacer("rectanglelabels", "ellipselabels", `"width": 30, "height": 40`,
+			`"radiusX": 3, "radiusY": 4`).Replace(region),
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := ReadManifest(bytes.NewReader(data), "m", ReadOptions{Format: LabelStudio})
+		if err != nil {
+			return
+		}
+		for _, s := range d.Samples {
+			_, c, cropped := CutCrop(s.Path)
+			if cropped && (min(c.X, c.Y) < 0 || min(c.W, c.H) < 1 || max(c.W, c.H) > mostPixels) {
+				t.Errorf("the crop %+v", c)
+			}
+		}
+	})
+}
+
 // BenchmarkMillionTasks reads an export with a million tasks. Long: -bench MillionTasks -benchtime 1x
 func BenchmarkMillionTasks(b *testing.B) {
 	const n = 1_000_000

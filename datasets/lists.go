@@ -2,8 +2,11 @@ package datasets
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 )
@@ -39,6 +42,34 @@ func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	return build(rows, nil), nil
+}
+
+// CheckList returns an error if d was read from a list without a header and a path of it is not in root: only its
+// pictures show that its lines are paths and labels.
+func (d *Dataset) CheckList(ctx context.Context, root fs.FS) error {
+	if d.Reading == nil || d.Reading.Form != forms[PRISM] {
+		return nil
+	}
+	missing, shown := 0, []string{}
+	for i := range d.Samples {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		_, err := fs.Stat(root, d.Samples[i].Path)
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrInvalid) {
+			continue
+		}
+		if missing++; len(shown) < 3 {
+			shown = append(shown, fmt.Sprintf("row %d: %.200q with the label %.80q", i+1, d.Samples[i].Path,
+				d.LabelName(d.Samples[i])))
+		}
+	}
+	if missing == 0 {
+		return nil
+	}
+	return fmt.Errorf("read as a list without a header: %d of %d rows name no file below the root (%s): name the "+
+		"folder that the paths begin in, or give the list a header path,label, and rows without a file are left out",
+		missing, len(d.Samples), strings.Join(shown, "; "))
 }
 
 // listLine splits a line of a list without a header. The label is what follows the last comma, semicolon, tab or space:

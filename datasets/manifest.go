@@ -76,12 +76,14 @@ type reading struct {
 	ReadOptions
 	unlabelled *bool            // if not nil, labels may be missing, and it is set if some are
 	within     func(*row) error // completes a row
-	size       int64            // bytes of the file; 0: unknown
-	list       *[]string        // if not nil, receives the paths of CSV and TSV instead of samples
-	from       location.Source  // where the table is, if it is a file
-	in         *listing         // the folder that the table is in, if that is read
-	file       string           // the table's path in it
-	form       *Format          // if not nil, receives the format
+	// find returns the picture that a file of COCO's form names; nil: it is named by its path
+	find func(named string) (string, bool)
+	size int64           // bytes of the file; 0: unknown
+	list *[]string       // if not nil, receives the paths of CSV and TSV instead of samples
+	from location.Source // where the table is, if it is a file
+	in   *listing        // the folder that the table is in, if that is read
+	file string          // the table's path in it
+	form *Format         // if not nil, receives the format
 }
 
 // Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: a single shard, a name

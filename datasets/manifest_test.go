@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -75,6 +76,30 @@ func TestReadLists(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, strings.Join(got, ", ")); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+// A list without a header is one where every row has its picture.
+func TestCheckList(t *testing.T) {
+	files := fstest.MapFS{"a/1.jpg": {}, "a/2.jpg": {}}
+	for text, want := range map[string]string{
+		"a/1.jpg 0\na/2.jpg 1\n":                                  "",
+		"path,label\na/1.jpg,0\nb/1.jpg,1\n":                      "",
+		"a/1.jpg,0\na/3.jpg,1\nc/2.jpg,2\nx/1.jpg,5\nx/2.jpg,5\n": `read as a list without a header: 4 of 5 rows name no`,
+		"Bilder/Name.jpg,owl\na/1.jpg,owl\n":                      `1 of 2 rows name no file below the root (row 1: "Bilder/Name.jpg" with the label "owl")`,
+	} {
+		list := filepath.Join(t.TempDir(), "l")
+		if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := ReadFile(list, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = d.CheckList(t.Context(), files); err == nil && want != "" || err != nil && (want == "" ||
+			!strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, expected %q", text, err, want)
 		}
 	}
 }

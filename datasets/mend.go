@@ -35,11 +35,11 @@ type Mended struct {
 // The copy keeps the form of the source. CSV, TSV, JSON lines and PRISM's lists are copied byte by byte, with their
 // header, other columns, quotes and line ends, except for the dropped rows and replaced labels; in JSON a label
 // that was a number remains one if possible. In COCO's JSON only values of category_id change and annotations are
-// left out; their images stay. In CVAT's, Datumaro's and FiftyOne's files and in tables of boxes only labels change.
-// A folder of images ([MendFolder] mends the files of boxes in one), shards, an export of Label Studio and a table with
-// a column for each class cannot be copied: they become a CSV manifest of what was read.
+// left out; their images stay. In CVAT's, Datumaro's and FiftyOne's files and in tables of boxes only labels change;
+// in a table with a column for each class the 1 moves. A folder of images ([MendFolder] mends the files of boxes in
+// one), shards and an export of Label Studio cannot be copied: they become a CSV manifest of what was read.
 func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision) (did Mended, err error) {
-	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}},
+	m := &mender{d: d, decisions: decisions, until: len(d.Samples), did: Mended{Changed: map[string]int{}},
 		column: slices.Index(d.Columns, objectColumn), table: reading{from: source}}
 	if err := m.check(); err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
@@ -48,7 +48,7 @@ func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Dec
 	if err != nil {
 		return Mended{}, err
 	}
-	if isTree(source) || form == LabelStudio || d.Reading != nil && d.Reading.Form == oneHotForm {
+	if isTree(source) || form == LabelStudio {
 		mended, did := m.apply()
 		return did, WriteCSV(w, mended)
 	}
@@ -127,6 +127,7 @@ type mender struct {
 	decisions map[int]Decision
 	out       *bufio.Writer
 	next      int // index of the next sample
+	until     int // the samples of the file end before this
 	line      int // the line the reader is at
 	comma     rune
 	keys      [len(ownNames)]string // of JSON lines, once the first is read
@@ -136,7 +137,9 @@ type mender struct {
 	seen      boxReader // counts the boxes of each picture
 	table     reading   // where a table is
 	boxes     *boxColumns
-	kept, cut int // marks of a JSON list that stayed and were left out
+	hot       *oneHot  // of a table with a column for each class
+	header    []string // of such a table
+	kept, cut int      // marks of a JSON list that stayed and were left out
 	did       Mended
 }
 

@@ -87,7 +87,7 @@ func (m *mender) annotation(text []byte, column int) ([]byte, error) {
 	if err := json.Unmarshal(text, &a); err != nil {
 		return nil, err
 	}
-	if m.next >= len(m.d.Samples) || m.d.Samples[m.next].Extra[column] != string(a.ID) {
+	if m.next >= m.until || m.d.Samples[m.next].Extra[column] != string(a.ID) {
 		return text, nil
 	}
 	was := m.labels[a.Category]

@@ -37,7 +37,11 @@ func HasFiles(ctx context.Context, source location.Source) error {
 	}
 	defer end()
 	t, err := listTree(ctx, fsys)
-	if err == nil && len(t.cocoFiles()) == 0 {
+	var coco []string
+	if err == nil {
+		coco, _, err = t.cocoFiles()
+	}
+	if err == nil && len(coco) == 0 {
 		var b *boxFiles
 		var tables []string
 		if b, err = t.boxFilesAt(t.unwrapped()); b == nil && err == nil {
@@ -79,7 +83,7 @@ func boxForm(form string) bool {
 // folder to write must be new, or hold nothing but such a copy. source, d and decisions are as for [Mend].
 func MendFolder(ctx context.Context, dir string, source location.Source, d *Dataset,
 	decisions map[int]Decision) (Mended, error) {
-	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
+	m := &mender{d: d, decisions: decisions, until: len(d.Samples), did: Mended{Changed: map[string]int{}}}
 	err := m.check()
 	if err == nil && (d.Reading == nil || !slices.Contains([]string{cocoFolder, boxTable}, d.Reading.Form) &&
 		!boxForm(d.Reading.Form)) {
@@ -154,8 +158,14 @@ func openTree(ctx context.Context, source location.Source) (fsys fs.FS, end func
 func (m *mender) folder(t *listing) (files []string, copyFile func(i int, w io.Writer) error, err error) {
 	m.column = slices.Index(m.d.Columns, objectColumn)
 	if m.d.Reading.Form == cocoFolder {
-		files = t.cocoFiles()
-		return files, func(i int, w io.Writer) error { return m.cocoFile(t.fsys, files[i], w) }, nil
+		for _, f := range m.d.Reading.Files {
+			files = append(files, f.File)
+		}
+		m.until = 0
+		return files, func(i int, w io.Writer) error {
+			m.until += m.d.Reading.Files[i].Rows
+			return m.cocoFile(t.fsys, files[i], w)
+		}, nil
 	}
 	if m.d.Reading.Form == boxTable {
 		files, err = t.tableFiles()

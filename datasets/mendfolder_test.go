@@ -73,6 +73,12 @@ func TestMendIntoFolder(t *testing.T) {
 	const me = `{"version": "5", "shapes": [` + "\n" + ` { "points": [[1,2],[30,40]], "label" : "a\u0062"},` +
 		`{"label":"c","points":[[1,2],[30,40.0]]} , {"label":"f","points":[[1,2],[30,40]]}` + "\n" + `], "imageData": null,` +
 		` "imageHeight": 100, "imageWidth": 200}`
+	const lists = `{"images":[{"id":1,"file_name":"1.png"}],"categories":[{"id":5,"name":"a"},{"id":2,"name":"c"}],`
+	const train = lists + `"annotations" : [ {"id":7,"image_id":1,"category_id": 5,"bbox":[1,2,3,4]},
+		{"id":8,"image_id":1,"category_id":2,"bbox":[1,2,3,4]},
+		{"id":9,"image_id":1,"category_id":2,"bbox":[5,2,3,4],"iscrowd":1}]}`
+	const val = lists + `"annotations":[{"id":9,"image_id":1,"category_id":2,"bbox":[1,2,3,4]}` + "\n" +
+		`,{"id":7,"image_id":1,"category_id":5,"bbox":[1,2,3,4]}]}`
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  map[string]string
@@ -87,6 +93,11 @@ func TestMendIntoFolder(t *testing.T) {
 			map[string]string{"1.xml": strings.Replace(strings.Replace(vocText, " a&amp;b ", " c&lt;d ", 1),
 				"\r\n\t<object><name>f</name><bndbox><xmin>5</xmin><ymin>5</ymin><xmax>9</xmax><ymax>9</ymax></bndbox></object>",
 				"", 1)}},
+		"COCO": {map[string]string{"train2017/1.png": "", "val2017/1.png": "", "annotations/instances_train2017.json": train,
+			"annotations/instances_val2017.json": val, "annotations/captions_val2017.json": train},
+			map[string]string{"annotations/instances_train2017.json": strings.Replace(train, `"category_id": 5`,
+				`"category_id": 2`, 1), "annotations/instances_val2017.json": strings.Replace(val,
+				`{"id":9,"image_id":1,"category_id":2,"bbox":[1,2,3,4]}`+"\n,", "\n", 1)}},
 		"LabelMe": {map[string]string{"1.png": "", "1.json": me},
 			map[string]string{"1.json": strings.Replace(strings.Replace(me, `"a\u0062"`, `"c"`, 1),
 				` , {"label":"f","points":[[1,2],[30,40]]}`, "", 1)}},

@@ -226,11 +226,17 @@ func (m *mender) csv(raw io.Reader) error {
 				places, _, _, err = how.header("", record)
 			}
 			if err != nil {
-				return fmt.Errorf(":1: %w", err)
+				if m.hot = how.oneHot(record); m.hot == nil {
+					return fmt.Errorf(":1: %w", err)
+				}
+				places, m.header = m.hot.at, slices.Clone(record) // the reader uses it again
+				places[labelColumn] = m.hot.classes[0]
 			}
 			path, label = places[pathColumn], places[labelColumn]
-			if m.boxes, err = m.table.boxColumns(record, places); err != nil {
-				return fmt.Errorf(":1: %w", err)
+			if m.hot == nil {
+				if m.boxes, err = m.table.boxColumns(record, places); err != nil {
+					return fmt.Errorf(":1: %w", err)
+				}
 			}
 			_, _ = m.out.Write(text)
 			m.line += bytes.Count(text, []byte("\n"))
@@ -253,7 +259,11 @@ func (m *mender) record(in cells, record []string, path, label int, text []byte)
 		name = exact(record[path])
 	}
 	what, err := Decision{Label: was}, error(nil)
-	if m.boxes == nil {
+	if m.hot != nil {
+		if was, err = m.hot.label(m.header, record); err == nil {
+			what, err = m.decide(name, was)
+		}
+	} else if m.boxes == nil {
 		what, err = m.decide(name, was)
 	} else {
 		what, err = m.box(name, was)
@@ -264,6 +274,12 @@ func (m *mender) record(in cells, record []string, path, label int, text []byte)
 	case what.Drop:
 	case what.Label == was:
 		_, _ = m.out.Write(text)
+	case m.hot != nil:
+		moved, err := m.hot.move(in, m.header, text, was, what.Label)
+		if err != nil {
+			return fmt.Errorf(":%d: %s: %w", m.line, name, err)
+		}
+		_, _ = m.out.Write(moved)
 	default:
 		from, to := in.span(text, label)
 		_, _ = m.out.Write(text[:from])

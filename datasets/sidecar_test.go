@@ -51,8 +51,20 @@ func TestSidecars(t *testing.T) {
 		"LabelMe": {map[string]string{"1.json": me, "1.png": ""}, "shapes of LabelMe",
 			"1.png " + tench + " tench train, 1.png " + horn + " horn train"},
 		"COCO as Roboflow": {map[string]string{"train/_annotations.coco.json": coco, "train/1.png": "",
-			"train/2.png": ""}, "boxes of COCO, by _annotations.coco.json",
+			"train/2.png": ""}, "boxes of COCO",
 			"train/1.png " + tench + " tench train"},
+		"COCO as published": {map[string]string{"annotations/instances_train2017.json": coco,
+			"annotations/captions_train2017.json":         strings.Replace(coco, `"category_id":2`, `"caption":"x"`, 2),
+			"annotations/person_keypoints_train2017.json": coco,
+			"annotations/instances_val2017.json":          strings.ReplaceAll(coco, "tench", "horn"),
+			"train2017/1.png":                             "", "train2017/2.png": "", "val2017/1.png": ""}, "boxes of COCO",
+			"train2017/1.png " + tench + " tench train, val2017/1.png " + tench + " horn validation"},
+		"COCO by other names": {map[string]string{"w/labels.json": coco, "w/text.json": `{"images": [{"id": 1,
+			"file_name": "1.png"}], "annotations": [{"id": 1, "image_id": 1, "caption": "x"}]}`,
+			"w/images/test/1.png": "", "w/images/test/2.png": ""}, "boxes of COCO",
+			"w/images/test/1.png " + tench + " tench test"},
+		"class folders with COCO's file of other pictures": {map[string]string{"cat/7.png": "", "dog/8.png": "",
+			"coco.json": coco}, "class folders", "cat/7.png  cat train, dog/8.png  dog train"},
 		"class folders with such files": {map[string]string{"cat/1.png": "", "cat/1.xml": xml, "dog/2.png": "",
 			"dog/2.txt": "0 .5 .5 .1 .2"}, "class folders",
 			"cat/1.png  cat train, dog/2.png  dog train"},
@@ -89,11 +101,19 @@ func TestSidecars(t *testing.T) {
 	}
 }
 
+const oneBox = `{"images":[{"id":1,"file_name":"1.png"}],"annotations":[{"id":1,"image_id":1,"category_id":1,` +
+	`"bbox":[1,2,3,4]}],"categories":[{"id":1,"name":"a"}]}`
+
 // What cannot be a box is an error that names the file.
 func TestSidecarErrors(t *testing.T) {
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 200, 100))); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := ReadFolders(fstest.MapFS{"1.png": {Data: picture.Bytes()}, "a.json": {Data: []byte(oneBox)},
+		"b.json": {Data: []byte(oneBox)}}, "m", ReadOptions{}); err == nil || !strings.Contains(err.Error(),
+		"m: found boxes of 1.png in a.json and in b.json: two readings are possible") {
+		t.Errorf("two files of COCO's form: %v", err)
 	}
 	for want, text := range map[string][2]string{
 		"m/b.txt: is of another form":                 {"0 .5 .5 .1 .2", "a cat"},

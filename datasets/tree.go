@@ -165,7 +165,14 @@ type Reading struct {
 	Empty []string   `json:"without_images"` // folders beside the classes without an image below them
 	Alike [][]string `json:"alike"`          // labels that differ only in case, spaces, accents' encoding or zeros
 
+	Files  []FileRows  `json:"files,omitempty"`  // of COCO's form in a folder that were read
 	Splits []ReadSplit `json:"splits,omitempty"` // set by Read
+}
+
+// FileRows counts the rows of a file of annotations, which follow those of the file before.
+type FileRows struct {
+	File string `json:"file"`
+	Rows int    `json:"rows"`
 }
 
 // ReadSplit counts the images of a split, and the classes of their labels.

@@ -209,3 +209,12 @@ func BenchmarkReadNPY(b *testing.B) {
 		}
 	}
 }
+
+// A pointer that Git LFS left in place of a file is called one.
+func TestPointerAsNPY(t *testing.T) {
+	text := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("0", 64) + "\nsize 12345\n"
+	_, err := readNPYHeader(strings.NewReader(text))
+	if err == nil || !strings.Contains(err.Error(), "Git LFS pointer") {
+		t.Error(err)
+	}
+}

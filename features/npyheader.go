@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"winnow/internal/regular"
 )
 
 // npyMagic starts every file of numpy's npy format (numpy.lib.format, versions 1.0 to 3.0).
@@ -70,6 +72,11 @@ func readNPYHeader(r io.Reader) (npyHeader, error) {
 		return h, fmt.Errorf("found %d bytes, expected a npy header", n)
 	}
 	if string(start[:6]) != npyMagic {
+		head := make([]byte, 64)
+		n, _ := io.ReadFull(r, head)
+		if err := regular.Pointer(append(start[:], head[:n]...)); err != nil {
+			return h, err
+		}
 		return h, fmt.Errorf("begins with %q, expected %q: not a npy file", start[:6], npyMagic)
 	}
 	var length int64

@@ -219,6 +219,9 @@ func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h e
 		return nil, hint.With(err, "features are made of the images: name their folder with %s, or a store of winnow "+
 			"extract with %s", config.Key("data.root"), config.Key("data.features"))
 	}
+	if err := d.CheckList(ctx, root); err != nil {
+		return nil, fmt.Errorf("%s: %w", cfg.Data.Manifest, err)
+	}
 	if err := chooseBackbone(&cfg.Data, d, h.Note); err != nil {
 		return nil, err
 	}

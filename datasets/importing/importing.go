@@ -25,6 +25,10 @@ type Job struct {
 	Shares  []datasets.Share // nil: keep the sources' splits
 	ByImage bool             // distribute images of each class instead of whole classes
 
+	// Mended is a list made of the only source; if it is not empty, its labels are carried back into a copy of the
+	// source's own files.
+	Mended location.Source
+
 	Preset     string          // name of a known dataset, or ""
 	Root       location.Source // of its files; for sources whose images are written, none means each source's own
 	Protocol   string
@@ -70,6 +74,9 @@ type gathered struct {
 
 // Run reads, splits and writes. It reports to out, and differences from published numbers to warnings.
 func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
+	if !j.Mended.IsZero() {
+		return j.carry(ctx, out)
+	}
 	read := j.readSources
 	if j.Preset != "" {
 		read = j.readPreset

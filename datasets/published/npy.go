@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"winnow/internal/regular"
 )
 
 const npyMagic = "\x93NUMPY"
@@ -22,6 +24,9 @@ var npyHeader = regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (?:T
 
 // npyParts splits an npy file (numpy.lib.format 1.0 to 3.0) into element type, shape and elements.
 func npyParts(data []byte) (kind, shape string, body []byte, err error) {
+	if err := regular.Pointer(data); err != nil {
+		return "", "", nil, err
+	}
 	if len(data) < 12 || string(data[:6]) != npyMagic {
 		return "", "", nil, errors.New("is not an npy file, or is cut short")
 	}

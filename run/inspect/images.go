@@ -38,6 +38,15 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if root := imageroot.Resolve(in.Root, in.Images); layout == datasets.File && !root.IsRemote() {
+		files, err := imageroot.Open(ctx, root)
+		if err == nil {
+			err = whole.CheckList(ctx, files)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("audit: %s: %w", in.Images, err)
+		}
+	}
 	d, err := in.judged(whole)
 	if err != nil {
 		return nil, err

@@ -42,6 +42,8 @@ func TestOptions(t *testing.T) {
 	becomes(t, importCommand, "a --root r --shard-size 2MB -o {split}-%03d.tar", importing.Job{
 		Out: "{split}-%03d.tar", ShardSize: 2e6, Seed: 1, Root: location.At("r"),
 		Sources: []importing.Source{auto("a", datasets.Names{})}})
+	becomes(t, importCommand, "y --labels m.csv --out mended", importing.Job{Out: "mended", ShardSize: 1e9, Seed: 1,
+		Mended: location.At("m.csv"), Sources: []importing.Source{auto("y", datasets.Names{})}})
 	becomes(t, checkCommand, "m.csv --strict --json", CheckOptions{JSON: true,
 		Options: checking.Options{Manifest: location.At("m.csv"), Strict: true}})
 	becomes(t, corruptCommand, "m.csv --noise-rate 0.2 --noise human-like --features f --nearest --out n.csv",
@@ -60,7 +62,8 @@ func TestOptions(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	termtest.Check(t, importCommand, nil, []string{
-		"--out m.csv", "a --by colour --out m.csv", "a --root r --out m.csv", "a --shard-size 1MB --out m.csv",
+		"--out m.csv", "a b --labels m.csv --out n", "a --labels m.csv --split train=1 --out n",
+		"a --labels m.csv --out m.tar", "a --by colour --out m.csv", "a --root r --out m.csv", "a --shard-size 1MB --out m.csv",
 		"a --shard-size x --out m.tar", "--preset glyphs --out m.tar", "a --split train --out m.csv",
 		"--preset mnist --root r --label-column l --out m.csv",
 		"--preset nix --root r --out m.csv", "--preset mnist --out m.csv", "--preset glyphs --human aggre --out m.csv",

@@ -32,6 +32,8 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true,
 				Usage: "manifest `FILE` to write; .tar: WebDataset shards, where %06d is their number and " +
 					"{split} the split"},
+			&cli.StringFlag{Name: "labels", Usage: "mended `LIST` that was made of SOURCE: its labels are carried " +
+				"back into a copy of SOURCE's own files, in the folder or file --out"},
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
 			&cli.StringFlag{Name: "format", Value: "auto",
 				Usage: "format `NAME` of SOURCE: auto, folders, classes, csv, tsv, jsonl, prism, coco, " +
@@ -88,9 +90,8 @@ func presetNames() []string {
 // Flags of data import that need --preset, and flags that exclude it.
 var (
 	presetFlags    = []string{"root", "protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
-	notWithPresets = []string{"encoding", "path-column", "label-column", "split-column", "true-column", "format",
-		"strip-prefix",
-		"split", "by", "crop-margin", "min-box"}
+	notWithPresets = []string{"labels", "encoding", "path-column", "label-column", "split-column", "true-column",
+		"format", "strip-prefix", "split", "by", "crop-margin", "min-box"}
 )
 
 func readImport(c *cli.Context) (o importing.Job, err error) {
@@ -137,10 +138,31 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 			StripPrefix: c.String("strip-prefix"), Names: names,
 			CropMargin: c.Float64("crop-margin"), MinBox: c.Int("min-box")}})
 	}
+	if c.IsSet("labels") {
+		return o, readLabels(c, &o)
+	}
 	if o.Shares, err = datasets.ParseShares(c.String("split")); c.IsSet("split") && err != nil {
 		return o, term.Misused("--split: %w", err)
 	}
 	return o, nil
+}
+
+// readLabels reads the list whose labels are carried back.
+func readLabels(c *cli.Context, o *importing.Job) error {
+	o.Mended = location.At(c.String("labels"))
+	if n := len(o.Sources); n != 1 {
+		return term.Misused("--labels: found %d sources, expected the one that the list was made of", n)
+	}
+	for _, name := range []string{"split", "by", "shard-size", "seed", "root"} {
+		if c.IsSet(name) {
+			return term.Misused("data import: --%s does not go with --labels, which changes labels alone", name)
+		}
+	}
+	if datasets.IsShardName(o.Out) {
+		return term.Misused("--out: found %s, expected a file of SOURCE's form or, for a folder, a name without an "+
+			"ending", o.Out)
+	}
+	return term.KeepInput(c, o.Mended.Path())
 }
 
 // readPreset returns an error for flags that do not go with the preset.
