@@ -2,13 +2,12 @@ package datasets
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -108,17 +107,14 @@ func MendFolder(ctx context.Context, dir string, source location.Source, d *Data
 	if err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 	}
-	for i, file := range files {
+	err = atomicfile.WriteMany(dir, files, func(i int, w io.Writer) error {
 		if err := ctx.Err(); err != nil {
-			return Mended{}, err
+			return err
 		}
-		to := filepath.Join(dir, filepath.FromSlash(file))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return Mended{}, fmt.Errorf("datasets: %w", err)
-		}
-		if err := atomicfile.Write(to, func(w io.Writer) error { return copyFile(i, w) }); err != nil {
-			return Mended{}, fmt.Errorf("datasets: %s: %w", path.Join(source.String(), file), err)
-		}
+		return copyFile(i, w)
+	})
+	if err := cmp.Or(ctx.Err(), err); err != nil {
+		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 	}
 	if m.next != len(d.Samples) {
 		return Mended{}, fmt.Errorf("datasets: %s: found %d samples, %d were read before: the folder has changed",

@@ -55,6 +55,18 @@ func sweep(name string) {
 	}
 }
 
+// sweepAll removes the temporary files that killed processes left in a folder, next to files that are ours.
+func sweepAll(dir string, ours map[string]bool) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		name, _, ok := strings.Cut(strings.TrimPrefix(e.Name(), "."), ".tmp-")
+		at, path := filepath.Join(dir, e.Name()), filepath.Join(dir, name)
+		if ok && ours[path] && Left(path, at) {
+			removeStale(at)
+		}
+	}
+}
+
 // Left reports whether path has the name of a temporary file for name, which a killed process leaves.
 func Left(name, path string) bool {
 	number, ok := strings.CutPrefix(filepath.Base(path), beside(name))
