@@ -333,7 +333,7 @@ func (t *listing) tableFiles() (files []string, err error) {
 		return nil, nil
 	}
 	for _, p := range tables {
-		head, err := headOf(t.fsys, p)
+		head, err := headOf(t.fsys, p, headSize)
 		if err != nil {
 			return nil, err
 		}

@@ -75,7 +75,7 @@ func (t *listing) gatheredFiles() (b *boxFiles, err error) {
 			continue
 		}
 		for _, p := range by[g.ending] {
-			head, err := headOf(t.fsys, p)
+			head, err := headOf(t.fsys, p, headSize)
 			if err != nil {
 				return nil, err
 			}
@@ -102,14 +102,14 @@ func (t *listing) gatheredFiles() (b *boxFiles, err error) {
 // headSize is how many bytes show a form.
 const headSize = 1 << 12
 
-// headOf returns the beginning of a file.
-func headOf(fsys fs.FS, p string) ([]byte, error) {
+// headOf returns the beginning of a file, of at most that many bytes.
+func headOf(fsys fs.FS, p string, most int64) ([]byte, error) {
 	f, err := fsys.Open(p)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, headSize))
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // finder returns a function that finds the picture that a file of annotations names: below its own folder or a folder

@@ -35,7 +35,7 @@ func (t *listing) cocoFiles() (files, beside []string, err error) {
 		return files, nil, nil
 	}
 	for _, p := range found {
-		head, err := headOf(t.fsys, p)
+		head, err := headOf(t.fsys, p, headSize)
 		if err != nil {
 			return nil, nil, err
 		}

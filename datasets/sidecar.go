@@ -263,12 +263,7 @@ func (r *Reading) drop(read map[string]int) {
 const mostSidecar = 16 << 20
 
 func readSmall(fsys fs.FS, file string) ([]byte, error) {
-	f, err := fsys.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostSidecar+1))
+	text, err := headOf(fsys, file, mostSidecar+1)
 	if err == nil && len(text) > mostSidecar {
 		err = fmt.Errorf("found more than %d MB, expected the boxes of one picture", mostSidecar>>20)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -271,7 +272,8 @@ func TestRecipeDigits(t *testing.T) {
 		result.Steps != 6 {
 		t.Errorf("%v: the run says %+v, expected 6 steps", err, result)
 	}
-	if p := precisionOf(t, []byte(run("eval", at("run"), "--json"))); !(p > 0 && p <= 1) {
+	// 59 of 60 images find their digit; another processor may round one of them the other way.
+	if p := precisionOf(t, []byte(run("eval", at("run"), "--json"))); math.Abs(p-59./60) > 1.5/60 {
 		t.Errorf("eval found P@1 %v", p)
 	}
 }
