@@ -30,6 +30,9 @@ type LiveNetwork interface {
 	// or with add adds to it. It may be called once for each such Forward.
 	Backward(d blas32.General, add bool) error
 
+	// Place returns where the weights can be trained outside Go's memory, or nil.
+	Place() features.Place
+
 	Close() error
 }
 

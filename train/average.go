@@ -1,6 +1,12 @@
 package train
 
-import "github.com/viterin/vek/vek32"
+import (
+	"errors"
+
+	"github.com/viterin/vek/vek32"
+
+	"winnow/features"
+)
 
 // A run with [Config].Average keeps an exponential moving average of its weights. The losses, the filter and
 // the memory never see it; they use the weights that learn. After each step of the solvers, t = 1, 2, …,
@@ -29,16 +35,25 @@ func averageDecay(horizon, t int) float64 {
 }
 
 // follow updates the average after a step.
-func (t *Trainer) follow() {
+func (t *Trainer) follow() error {
+	t.ahead = t.held
 	if t.average == nil {
-		return
+		return nil
 	}
 	t.progress.Averaged++
 	share := float32(1 - averageDecay(t.Average, t.progress.Averaged))
 	for i, p := range t.numbers() {
+		if t.isPlaced(p) {
+			continue
+		}
 		a, x := t.average[i], p.Data
 		onAllCores(len(a), func(lo, hi int) { moveTowards(a[lo:hi], x[lo:hi], share) })
 	}
+	if !t.held {
+		return nil
+	}
+	_, err := t.place.Run(averageProgram, features.AllWeights, []float32{share})
+	return err
 }
 
 // moveTowards computes a ← a + share·(x - a), one block at a time like fastUpdate.
@@ -56,18 +71,22 @@ func moveTowards(a, x []float32, share float32) {
 // withAverage calls do while the encoder holds the average, if wanted. Afterwards the weights that learn are
 // restored bit for bit, even if do fails: the two are swapped.
 func (t *Trainer) withAverage(wanted bool, do func() error) error {
-	if wanted {
-		t.swapAverage()
-		defer t.swapAverage()
+	if !wanted {
+		return do()
 	}
-	return do()
+	err := t.swapAverage()
+	if err == nil {
+		err = do()
+	}
+	return errors.Join(err, t.swapAverage())
 }
 
-func (t *Trainer) swapAverage() {
+func (t *Trainer) swapAverage() error {
 	for i, p := range t.numbers() {
 		a, x := t.average[i], p.Data
 		for j, v := range a {
 			a[j], x[j] = x[j], v
 		}
 	}
+	return t.store()
 }

@@ -76,6 +76,11 @@ func shapes(params []*features.Param) []paramShape {
 // writeCheckpoint replaces the checkpoint. The old one stays until the new one is complete.
 func (t *Trainer) writeCheckpoint() error {
 	s, arrays := t.capture()
+	for i := range t.groups {
+		if p := t.groups[i].placed; p != nil && p.err != nil {
+			return fmt.Errorf("train: %s: step %d: %w", CheckpointFile, t.progress.Step, p.err)
+		}
+	}
 	path := filepath.Join(t.Dir, CheckpointFile)
 	err := atomicfile.Write(path, func(w io.Writer) error { return archive.Write(w, s, arrays) })
 	if err != nil {

@@ -24,6 +24,13 @@ type Announced interface {
 	Announce(rows []int)
 }
 
+// Placed is an Encoder some of whose parameters can be trained where they lie, such as on a GPU. Place returns nil if it
+// has none. A run holds the place; whoever reads or writes these parameters in between, as validation and checkpoints do,
+// finds them in Data.
+type Placed interface {
+	Place() features.Place
+}
+
 // Stateful is an Encoder with numbers that training changes without a solver, such as running statistics of
 // batch normalization. They are kept with the best state and saved in checkpoints. When they are restored, the
 // trainer writes them to Data, where the encoder reads them at the next Forward. Their names differ from those

@@ -36,6 +36,8 @@ type group struct {
 	Group
 	encoder []*features.Param // the encoder's parameters, which count for clipping
 	losses  []*features.Param // the losses' parameters
+	placed  *placedSolver     // steps the encoder's parameters where they lie; nil: in Go's memory
+	squares float64           // of the gradients of a placed group in the current step
 	moved   []*features.Param // those moved by the last step that was not skipped
 }
 
@@ -46,9 +48,9 @@ func (g *group) runs(step int) bool { return step >= g.Start && (g.Stop == 0 || 
 // those whose gradient asks for it, because momentum and weight decay would move the others too. The parameters
 // of an encoder move together or not at all; each parameter of a loss may rest by itself when only other losses
 // had something to learn.
-func (g *group) step(step int, idle bool) {
+func (g *group) step(step int, idle bool) error {
 	g.moved = g.moved[:0]
-	if idle || slices.ContainsFunc(g.encoder, pulled) {
+	if idle || g.squares > 0 || g.placed == nil && slices.ContainsFunc(g.encoder, pulled) {
 		g.moved = append(g.moved, g.encoder...)
 	}
 	for _, p := range g.losses {
@@ -57,12 +59,16 @@ func (g *group) step(step int, idle bool) {
 		}
 	}
 	if len(g.moved) == 0 {
-		return
+		return nil
 	}
 	if beta1 := g.Schedule.Beta1At(step - g.Start); beta1 > 0 {
-		g.Solver.(*solver).setBeta1(beta1)
+		g.Solver.(beta1Solver).setBeta1(beta1)
 	}
 	g.Solver.Step(g.moved, g.rate(step))
+	if g.placed != nil {
+		return g.placed.err
+	}
+	return nil
 }
 
 func pulled(p *features.Param) bool { return !allZero(p.Grad) }
@@ -75,8 +81,23 @@ func (g *group) rate(step int) float64 {
 	return g.Schedule.At(step - g.Start)
 }
 
+// put lets a group step its parameters in a place, if they are the place's. A solver of another kind than [NewSolver]'s
+// stays.
+func (g *group) put(place features.Place) error {
+	own, ok := g.Solver.(*solver)
+	if place == nil || !ok || len(own.slots) > 0 || !slices.Equal(g.Params, place.Params()) {
+		return nil
+	}
+	s, err := NewPlacedSolver(own.cfg, place)
+	if err != nil {
+		return err
+	}
+	g.Solver, g.placed = s, s.(*placedSolver)
+	return nil
+}
+
 // newGroups checks that every parameter is in exactly one group.
-func newGroups(list []Group, encoder, losses []*features.Param, steps int) ([]group, error) {
+func newGroups(list []Group, encoder, losses []*features.Param, place features.Place, steps int) ([]group, error) {
 	where := map[*features.Param]string{}
 	for _, p := range slices.Concat(encoder, losses) {
 		where[p] = ""
@@ -105,6 +126,9 @@ func newGroups(list []Group, encoder, losses []*features.Param, steps int) ([]gr
 			} else {
 				groups[i].losses = append(groups[i].losses, p)
 			}
+		}
+		if err := groups[i].put(place); err != nil {
+			return nil, err
 		}
 	}
 	for _, p := range slices.Concat(encoder, losses) {
@@ -142,16 +166,21 @@ func (g Group) check(before []Group, steps int) error {
 
 // clip scales the gradients of all encoder parameters that a step moves by a common factor, so that their
 // common norm is at most limit (0: no limit), like torch's clip_grad_norm_. It returns the norm before scaling.
-func clip(groups []group, step int, limit float64) float64 {
-	norm := encoderNorm(groups, step)
+func clip(groups []group, step int, limit float64) (float64, error) {
+	norm, err := encoderNorm(groups, step)
+	factor := 1.
 	if limit > 0 && norm > limit {
-		for i := range groups {
-			if groups[i].runs(step) {
-				for _, p := range groups[i].encoder {
-					scale(limit/norm, p.Grad)
-				}
+		factor = limit / norm
+	}
+	for i := range groups {
+		switch g := &groups[i]; {
+		case g.placed != nil:
+			g.placed.clip = factor
+		case factor != 1 && g.runs(step):
+			for _, p := range g.encoder {
+				scale(factor, p.Grad)
 			}
 		}
 	}
-	return norm
+	return norm, err
 }

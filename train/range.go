@@ -27,11 +27,15 @@ func Probe(ctx context.Context, cfg Config) (losses []float64, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.hold(); err != nil {
+		return nil, err
+	}
 	kept, began := make([][]float32, len(t.numbers())), t.Clock.step
 	for i, p := range t.numbers() {
 		kept[i] = slices.Clone(p.Data)
 	}
 	defer func() {
+		err = errors.Join(err, t.release())
 		for i, p := range t.numbers() {
 			copy(p.Data, kept[i])
 		}

@@ -38,6 +38,9 @@ func (t *Trainer) refit(ctx context.Context) error {
 	for i, a := range t.average {
 		copy(a, t.numbers()[i].Data)
 	}
+	if err := t.storeAverage(); err != nil {
+		return err
+	}
 	if t.witness.judge != nil {
 		if err := t.Samples.FollowAnew(t.Bank); err != nil {
 			return err

@@ -43,6 +43,10 @@ func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, j.close()) }()
+	if err := t.hold(); err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, t.release()) }()
 	if err := t.loop(ctx, j); err != nil {
 		return t.result(), err
 	}
@@ -57,17 +61,22 @@ func (t *Trainer) loop(ctx context.Context, j journal) error {
 		if err != nil {
 			return t.interrupted(j, err)
 		}
+		var due func() error
 		switch {
 		case t.roundDue():
-			err = t.round(ctx, j)
+			due = func() error { return t.round(ctx, j) }
 		case t.refitDue():
-			err = t.refit(ctx)
+			due = func() error { return t.refit(ctx) }
 		case t.validationDue():
-			err = t.validate(ctx, j)
+			due = func() error { return t.validate(ctx, j) }
 		case t.CheckpointEvery > 0 && t.progress.Step%t.CheckpointEvery == 0 && t.progress.Step > saved:
-			err, saved = t.save(j), t.progress.Step
-		default:
+			due = func() error { return t.save(j) }
+			saved = t.progress.Step
+		}
+		if due == nil {
 			err = t.advance(j)
+		} else if err = t.fetch(); err == nil {
+			err = due()
 		}
 		if errors.Is(err, context.Canceled) {
 			return t.interrupted(j, err)
@@ -100,6 +109,9 @@ func (t *Trainer) advance(j journal) error {
 // end does the work that the loop left.
 func (t *Trainer) end(j journal) error {
 	if err := t.diagnose(j); err != nil { // the loop may have stopped early
+		return err
+	}
+	if err := t.fetch(); err != nil {
 		return err
 	}
 	if t.Validate == nil && t.SaveHead != nil {
@@ -228,7 +240,11 @@ func (t *Trainer) save(j journal) error {
 
 // interrupted saves the run and returns the reason. It reports a cancellation only if the run was saved.
 func (t *Trainer) interrupted(j journal, reason error) error {
-	if err := t.save(j); err != nil {
+	err := t.fetch()
+	if err == nil {
+		err = t.save(j)
+	}
+	if err != nil {
 		return fmt.Errorf("train: stopped after step %d (%v) and could not save: %w", t.progress.Step, reason, err)
 	}
 	return fmt.Errorf("train: stopped after step %d: %w", t.progress.Step, reason)

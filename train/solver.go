@@ -75,6 +75,9 @@ func (s *solver) Step(params []*features.Param, lr float64) {
 // mean uses the new β₁ for all steps.
 func (s *solver) setBeta1(beta1 float64) { s.cfg.Beta1 = beta1 }
 
+// beta1Solver is a solver with a β₁ that can be changed.
+type beta1Solver interface{ setBeta1(beta1 float64) }
+
 // hasBeta1 reports whether a solver has a β₁ to change.
 func hasBeta1(s Solver) bool {
 	own, ok := s.(*solver)

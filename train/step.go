@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -162,7 +163,10 @@ func (t *Trainer) descend(z, seen features.Set) error {
 	if err := t.Encoder.Backward(dz); err != nil {
 		return fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
 	}
-	f.GradientNorm = clip(t.groups, f.Number, t.Clip)
+	var err error
+	if f.GradientNorm, err = clip(t.groups, f.Number, t.Clip); err != nil {
+		return fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
+	}
 	if !finite(f.GradientNorm) {
 		return t.nonFinite("the gradient of the encoder", f.GradientNorm, seen.IDs)
 	}
@@ -171,10 +175,12 @@ func (t *Trainer) descend(z, seen features.Set) error {
 	}
 	for i := range t.groups {
 		if g := &t.groups[i]; g.runs(f.Number) {
-			g.step(f.Number, t.StepIdle)
+			err = errors.Join(err, g.step(f.Number, t.StepIdle))
 		}
 	}
-	t.follow()
+	if err = errors.Join(err, t.follow()); err != nil {
+		return fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
+	}
 	f.LossLR, f.BackboneLR, f.PeerLR = t.movedAt(LossGroup), t.movedAt(BackboneGroup), t.movedAt(PeerGroup)
 	return nil
 }
@@ -206,16 +212,24 @@ func (t *Trainer) nonFinite(what string, value float64, ids []int) error {
 }
 
 // encoderNorm returns the common norm of the gradients of the encoder's parameters that a step moves.
-func encoderNorm(groups []group, step int) float64 {
+func encoderNorm(groups []group, step int) (norm float64, err error) {
 	var sum float64
 	for i := range groups {
-		if groups[i].runs(step) {
-			for _, p := range groups[i].encoder {
+		g := &groups[i]
+		switch {
+		case !g.runs(step):
+		case g.placed != nil:
+			if g.squares, err = g.placed.place.Run(squaresProgram, features.AllWeights, nil); err != nil {
+				return 0, err
+			}
+			sum += g.squares
+		default:
+			for _, p := range g.encoder {
 				sum += squares(p.Grad)
 			}
 		}
 	}
-	return math.Sqrt(sum)
+	return math.Sqrt(sum), nil
 }
 
 func gradientNorm(params []*features.Param) float64 {

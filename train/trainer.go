@@ -161,6 +161,9 @@ type Trainer struct {
 	params    []*features.Param // of the encoder
 	state     []*features.Param // of the encoder, not stepped
 	groups    []group
+	place     features.Place // of the backbone's weights; nil: they are in Data
+	held      bool           // by hold
+	ahead     bool           // the place is ahead of Data
 	objective *objective
 	chooser   Chooser // the Chooser among the losses, or nil
 	progress  Progress
@@ -218,7 +221,13 @@ func New(cfg Config) (*Trainer, error) {
 	if t.Average > 0 {
 		t.startAverage()
 	}
-	t.groups, err = newGroups(cfg.Groups, t.params, t.objective.params, t.Steps)
+	if p, ok := cfg.Encoder.(Placed); ok {
+		t.place = p.Place()
+	}
+	t.groups, err = newGroups(cfg.Groups, t.params, t.objective.params, t.place, t.Steps)
+	if !slices.ContainsFunc(t.groups, func(g group) bool { return g.placed != nil }) {
+		t.place = nil
+	}
 	return t, err
 }
 

@@ -132,6 +132,9 @@ func matches(found, expected []int) error {
 // Params returns the network's parameters, then the head's.
 func (e *Encoder) Params() []*features.Param { return e.params }
 
+// Place returns where the network's weights can be trained outside Go's memory, or nil.
+func (e *Encoder) Place() features.Place { return e.cfg.Network.Place() }
+
 // State returns what a checkpoint must hold in addition to the parameters: the network's running statistics.
 func (e *Encoder) State() []*features.Param { return e.cfg.Network.State() }
 

@@ -28,12 +28,6 @@ func (l *Live) Kept() (sum int64) {
 	return sum
 }
 
-// KeepOnDevice makes the network read its weights from the runtime's memory, as it does on CUDA.
-func (l *Live) KeepOnDevice() (err error) {
-	l.uploads, err = newUpload(l)
-	return err
-}
-
 // DropShape forgets what inference knows of the kept tensors, as if it had no rule for an operator.
 func (l *Live) DropShape(n int) int {
 	known, _ := l.shapes.of(n)

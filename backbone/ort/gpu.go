@@ -30,6 +30,12 @@ type GPU struct {
 	// TF32 lets products and convolutions of float32 numbers keep 10 bits of the mantissa instead of 23. It is
 	// faster on devices since Ampere, but the vectors no longer agree with the CPU's.
 	TF32 bool
+	// Host keeps the gradients and the memory of the solver of a fine-tuned network in the computer's memory, where
+	// the solver then computes. It is slower, and there to compare with.
+	Host bool
+	// Operators writes the gradients of convolutions in ONNX's operators alone, as on a CPU without kernels, instead of
+	// cuDNN's and winnow's own kernels.
+	Operators bool
 	// Search is how cuDNN finds the algorithm of a convolution.
 	Search ConvSearch
 }

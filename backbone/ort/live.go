@@ -17,6 +17,10 @@ import (
 type LiveOptions struct {
 	Model   *graph.Model // the model before differentiation, with the weights' initial values
 	Threads int          // 0: the runtime's
+
+	// Resident makes a [Place] for the weights, as a device has one, also on the CPU, where it gains nothing: a
+	// rehearsal.
+	Resident bool
 }
 
 // Live is a backbone whose weights can change: a derivative run by ONNX Runtime. It implements
@@ -27,8 +31,8 @@ type LiveOptions struct {
 // Weights and gradients are the parameters' own slices, read and written in place. What the forward pass keeps for
 // the backward pass stays in the runtime's memory, allocated once and reused at every step; Go never sees it.
 //
-// On CUDA the weights and what is kept are on the device. Forward uploads the weights, Backward reads them
-// there, and only images, vectors, their gradient and the weights' gradients cross the bus.
+// On CUDA the weights, their gradients and what is kept are on the device, in a [Place]. While a solver there holds it,
+// only images, vectors and their gradient cross the bus; else Forward copies the weights and Backward the gradients.
 //
 // Memory: the kept tensors, and an arena shared by all live networks of the process, as large as the largest
 // working set of any of them. Close frees all of it; the arena is freed with the last network.
@@ -50,7 +54,8 @@ type Live struct {
 	memory                   *memory
 	joined                   bool // has joined the shared arena
 	saved                    map[string]*block
-	uploads                  upload   // weights on a device
+	place                    *Place   // of weights and gradients on a device; nil: they are read and written in place
+	pinned                   pins     // images
 	probe                    *program // computes the shapes that inference cannot tell; nil until needed
 	probed                   []string // the tensors whose shapes probe computes
 
@@ -125,10 +130,18 @@ func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err e
 	for _, name := range d.Saved {
 		l.saved[name] = new(block)
 	}
-	if rt.where(l.options).CUDA {
-		l.uploads, err = newUpload(l)
+	if rt.where(l.options).CUDA || o.Resident {
+		l.place, err = newPlace(l)
 	}
 	return l, err
+}
+
+// Place returns where the weights can be trained without leaving the device, or nil: in Go's memory alone.
+func (l *Live) Place() features.Place {
+	if l.place == nil || l.rt.gpu.Host {
+		return nil
+	}
+	return l.place
 }
 
 func newPass() pass { return pass{inputs: map[string]*slot{}, params: map[string]*slot{}} }
@@ -221,6 +234,9 @@ func (l *Live) Backward(d blas32.General, add bool) error {
 	if err := l.backward.compute(l.finder(&l.kept)); err != nil {
 		return err
 	}
+	if l.place != nil {
+		return l.place.collect(add)
+	}
 	for i, p := range l.params {
 		name := l.d.Grads[i]
 		if !add {
@@ -249,7 +265,8 @@ func (l *Live) Close() error {
 	for _, b := range l.saved {
 		b.free()
 	}
-	err := l.uploads.close()
+	err := l.place.close()
+	l.pinned.free()
 	for _, p := range []*pass{&l.kept, &l.passing} {
 		for _, list := range []map[string]*slot{p.inputs, p.params} {
 			for _, s := range list {

@@ -45,11 +45,16 @@ func (l *Live) holdPass(p *pass, inputs [][]float32, n int) error {
 			p.inputs[name] = new(slot)
 		}
 		shape := append([]int64{int64(n)}, l.shapes.rest[i]...)
+		l.pinned.add(l.memory, inputs[i])
 		if err := p.inputs[name].hold(Float32s(inputs[i], shape...)); err != nil {
 			return fmt.Errorf("ort: live: input %q: %w", name, err)
 		}
 	}
-	for _, list := range [][]*features.Param{l.params, l.state} {
+	lists := [][]*features.Param{l.params, l.state}
+	if l.place != nil {
+		lists = lists[1:]
+	}
+	for _, list := range lists {
 		for _, w := range list {
 			if p.params[w.Name] == nil {
 				p.params[w.Name] = new(slot)
@@ -62,7 +67,10 @@ func (l *Live) holdPass(p *pass, inputs [][]float32, n int) error {
 	if err := p.output.view(l.outputShape(n)); err != nil {
 		return fmt.Errorf("ort: live: %w", err)
 	}
-	return l.uploads.refresh(p)
+	if l.place != nil {
+		return l.place.upload()
+	}
+	return nil
 }
 
 // holdKept makes room for what the backward pass will read and for the new statistics.
@@ -129,6 +137,10 @@ func (l *Live) keptShapes(p *pass, n int) (map[string][]int64, error) {
 
 // holdGrads gives the library a view of the memory for the gradients.
 func (l *Live) holdGrads(add bool) error {
+	l.adding = add
+	if l.place != nil {
+		return l.place.prepare(add)
+	}
 	for i, w := range l.params {
 		name := l.d.Grads[i]
 		var err error
@@ -147,7 +159,6 @@ func (l *Live) holdGrads(add bool) error {
 			return fmt.Errorf("ort: live: gradient of %q: %w", w.Name, err)
 		}
 	}
-	l.adding = add
 	return nil
 }
 
@@ -157,7 +168,7 @@ func (l *Live) finder(p *pass) func(name string) ortgo.Value {
 		if b := l.saved[name]; b != nil && b.value != nil {
 			return b
 		}
-		if v := l.uploads.find(name); v != nil {
+		if v := l.place.find(name, l.adding); v != nil {
 			return v
 		}
 		switch name {

@@ -56,6 +56,7 @@ type memory struct {
 	info      unsafe.Pointer
 	allocator unsafe.Pointer
 	owned     bool // close releases the allocator
+	device    Device
 }
 
 // OrtAllocatorType.
@@ -71,9 +72,14 @@ func newMemory(library string, device Device, run *ortgo.DynamicAdvancedSession)
 	if err != nil {
 		return nil, err
 	}
-	m := &memory{api: (*unsafe.Pointer)(table)}
+	m := &memory{api: (*unsafe.Pointer)(table), device: device}
 	if err := checkInternals(); err != nil {
 		return nil, err
+	}
+	if device.CUDA {
+		if err := openCUDA(); err != nil {
+			return nil, err
+		}
 	}
 	name, kind := "Cpu", deviceAllocator
 	if device.CUDA {
@@ -117,6 +123,34 @@ func (m *memory) close() error {
 	return nil
 }
 
+// take allocates memory, and give frees it.
+func (m *memory) take(bytes int64) (p unsafe.Pointer, err error) {
+	if err := m.check(C.alloc(m.api, m.allocator, C.size_t(bytes), &p)); err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, fmt.Errorf("ort: memory: no room for %d bytes", bytes)
+	}
+	return p, nil
+}
+
+func (m *memory) give(p unsafe.Pointer) {
+	// The allocator's free cannot fail; a status could only concern the arguments.
+	_ = m.check(C.release(m.api, m.allocator, p))
+}
+
+// tensor returns a value of the library over memory, which release ends.
+func (m *memory) tensor(p unsafe.Pointer, t ElementType, shape []int64, bytes int64) (v unsafe.Pointer, err error) {
+	var first *C.int64_t
+	if len(shape) > 0 {
+		first = (*C.int64_t)(unsafe.Pointer(&shape[0]))
+	}
+	err = m.check(C.tensor(m.api, m.info, p, C.size_t(bytes), first, C.size_t(len(shape)), C.int(t), &v))
+	return v, err
+}
+
+func (m *memory) release(value unsafe.Pointer) { C.end(m.api, C.ORT_RELEASE_VALUE, value) }
+
 // block is memory of the runtime that holds one tensor after another, of any shape.
 type block struct {
 	ortgo.Value // nil: the methods that Run does not call
@@ -147,22 +181,15 @@ func (b *block) hold(m *memory, t ElementType, shape []int64) error {
 		need *= d
 	}
 	b.release()
+	var err error
 	if need > b.size {
 		b.free()
-		if err := m.check(C.alloc(m.api, m.allocator, C.size_t(need), &b.p)); err != nil {
+		if b.p, err = m.take(need); err != nil {
 			return err
-		}
-		if b.p == nil {
-			return fmt.Errorf("ort: memory: no room for a tensor %v of %d bytes", shape, need)
 		}
 		b.m, b.size = m, need
 	}
-	var first *C.int64_t
-	if len(shape) > 0 {
-		first = (*C.int64_t)(unsafe.Pointer(&shape[0]))
-	}
-	status := C.tensor(m.api, m.info, b.p, C.size_t(need), first, C.size_t(len(shape)), C.int(t), &b.value)
-	if err := m.check(status); err != nil {
+	if b.value, err = m.tensor(b.p, t, shape, need); err != nil {
 		return err
 	}
 	b.typ, b.shape = t, slices.Clone(shape)
@@ -176,7 +203,7 @@ var widths = map[ElementType]int64{1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 
 // release ends the tensor and keeps the memory.
 func (b *block) release() {
 	if b.value != nil {
-		C.end(b.m.api, C.ORT_RELEASE_VALUE, b.value)
+		b.m.release(b.value)
 		b.value, b.internals = nil, nil
 	}
 }
@@ -184,8 +211,7 @@ func (b *block) release() {
 func (b *block) free() {
 	b.release()
 	if b.p != nil {
-		// The allocator's free cannot fail; a status could only concern the arguments.
-		_ = b.m.check(C.release(b.m.api, b.m.allocator, b.p))
+		b.m.give(b.p)
 		b.p, b.size = nil, 0
 	}
 }

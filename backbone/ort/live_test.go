@@ -52,12 +52,23 @@ func smallNet() (*graph.Model, []string) {
 
 func openLive(t testing.TB, m *graph.Model, weights []string) *ort.Live {
 	t.Helper()
+	return openWith(t, m, weights, ort.LiveOptions{Model: m})
+}
+
+// openPlaced opens a network whose weights lie in the runtime's memory, as on a device.
+func openPlaced(t testing.TB, m *graph.Model, weights []string) *ort.Live {
+	t.Helper()
+	return openWith(t, m, weights, ort.LiveOptions{Model: m, Resident: true})
+}
+
+func openWith(t testing.TB, m *graph.Model, weights []string, o ort.LiveOptions) *ort.Live {
+	t.Helper()
 	rt := orttest.Runtime(t)
 	d, err := gradient.Differentiate(m, gradient.Options{Output: "features", Weights: weights})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := ort.NewLive(rt, d, ort.LiveOptions{Model: m})
+	l, err := ort.NewLive(rt, d, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,10 +375,7 @@ func step(t testing.TB, l *ort.Live, n int) (vectors []float32, grads [][]float3
 // Weights in the runtime's memory, as on a device, and shapes that only the runtime knows change no bit.
 func TestLiveOtherWays(t *testing.T) {
 	m, weights := smallNet()
-	plain, uploaded, unknown := openLive(t, m, weights), openLive(t, m, weights), openLive(t, m, weights)
-	if err := uploaded.KeepOnDevice(); err != nil {
-		t.Fatal(err)
-	}
+	plain, uploaded, unknown := openLive(t, m, weights), openPlaced(t, m, weights), openLive(t, m, weights)
 	for _, n := range []int{4, 2, 4} {
 		if unknown.DropShape(n) == 0 {
 			t.Fatal("nothing is kept: the check below shows nothing")

@@ -1,0 +1,281 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"winnow/backbone/graph"
+	"winnow/features"
+)
+
+// placedSolver is a solver for weights that lie in a [features.Place]. It computes what [weightUpdate] describes, as a
+// graph over all weights at once, and keeps its memory there too.
+type placedSolver struct {
+	cfg     SolverConfig
+	place   features.Place
+	steps   int
+	clip    float64 // factor of the gradients in the next Step
+	err     error   // of the last Step
+	program *features.Program
+	buffers [][][]float32 // by buffer, then parameter: the copies that State returns
+}
+
+// NewPlacedSolver returns a solver for validated settings that steps all weights of a place together. Gradients are
+// those that the place has; the params given to Step only have to be the place's.
+func NewPlacedSolver(cfg SolverConfig, place features.Place) (Solver, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	return &placedSolver{cfg: cfg, place: place, clip: 1, program: updateProgram(cfg)}, nil
+}
+
+// Step implements [Solver]. What goes wrong on a device is kept in err.
+func (s *placedSolver) Step(_ []*features.Param, lr float64) {
+	if s.steps == 0 { // another solver may have used the place before
+		if s.err = s.clear(); s.err != nil {
+			return
+		}
+	}
+	s.steps++
+	for _, portion := range []features.Portion{features.Decayed, features.Undecayed} {
+		u := s.cfg.update(lr, s.steps, portion == features.Undecayed)
+		if _, s.err = s.place.Run(s.program, portion, u.numbers(s.clip)); s.err != nil {
+			return
+		}
+	}
+}
+
+// clear forgets what the place's vectors hold.
+func (s *placedSolver) clear() error {
+	for _, name := range s.vectors() {
+		if err := s.place.Store(name, like(s.place.Params())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *placedSolver) setBeta1(beta1 float64) { s.cfg.Beta1 = beta1 }
+
+// vectors names the solver's buffers in the place.
+func (s *placedSolver) vectors() []string {
+	names := s.cfg.buffers()
+	for i, name := range names {
+		names[i] = "solver's " + name
+	}
+	return names
+}
+
+// State implements [Solver].
+func (s *placedSolver) State() SolverState {
+	out := SolverState{Solver: s.cfg.Name}
+	if s.steps == 0 {
+		return out
+	}
+	params := s.place.Params()
+	for i, name := range s.vectors() {
+		if len(s.buffers) <= i {
+			s.buffers = append(s.buffers, like(params))
+		}
+		if err := s.place.Fetch(name, s.buffers[i]); err != nil {
+			s.err = err
+			return out
+		}
+	}
+	for i, p := range params {
+		state := ParamState{Name: p.Name, Steps: s.steps, Buffers: make([][]float32, len(s.buffers))}
+		for j := range s.buffers {
+			state.Buffers[j] = s.buffers[j][i]
+		}
+		out.Params = append(out.Params, state)
+	}
+	slices.SortFunc(out.Params, func(a, b ParamState) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// like returns a slice for each parameter.
+func like(params []*features.Param) [][]float32 {
+	list := make([][]float32, len(params))
+	for i, p := range params {
+		list[i] = make([]float32, len(p.Data))
+	}
+	return list
+}
+
+// SetState implements [Solver]. The state may come from a solver of the computer's memory.
+func (s *placedSolver) SetState(state SolverState, params []*features.Param) error {
+	check := solver{cfg: s.cfg}
+	if err := check.SetState(state, params); err != nil {
+		return err
+	}
+	if len(check.slots) == 0 {
+		s.steps = 0
+		return nil
+	}
+	steps := -1
+	for i, name := range s.vectors() {
+		from := like(params)
+		for j, p := range params {
+			if slot := check.slots[p.Name]; slot != nil {
+				from[j] = slot.buffers[i]
+			}
+		}
+		if err := s.place.Store(name, from); err != nil {
+			return err
+		}
+	}
+	for _, slot := range check.slots {
+		if steps >= 0 && slot.steps != steps || len(check.slots) != len(params) {
+			return fmt.Errorf("train: solver state: parameters took different numbers of steps, expected one number for " +
+				"weights that are trained together")
+		}
+		steps = slot.steps
+	}
+	s.steps = steps
+	return nil
+}
+
+// numbers returns the coefficients of an update in the order in which [updateProgram] reads them. clip scales the
+// gradient.
+func (u weightUpdate) numbers(clip float64) []float32 {
+	c := u.cfg
+	switch u.rule {
+	case plainSGD:
+		return []float32{float32(clip), float32(u.decay), float32(u.lr)}
+	case momentumSGD:
+		old, keep := c.Momentum, 1-c.Dampening
+		if u.steps == 1 {
+			old, keep = 0, 1
+		}
+		ahead, now := 0., 1.
+		if c.Nesterov {
+			ahead, now = 1, c.Momentum
+		}
+		return []float32{float32(clip), float32(u.decay), float32(old), float32(keep), float32(u.lr * ahead),
+			float32(u.lr * now)}
+	case rmsprop:
+		return []float32{float32(clip), float32(u.decay), float32(c.Alpha), float32(1 - c.Alpha), float32(u.lr),
+			float32(c.Eps), float32(c.Momentum)}
+	}
+	l2, shrink, b1, b2, step, scale, eps := adamNumbers[float32](u)
+	return []float32{float32(clip), l2, b1, float32(1 - c.Beta1), b2, float32(1 - c.Beta2), step, scale, eps, shrink}
+}
+
+// programs builds programs for a place.
+type programs struct {
+	b    *graph.Builder
+	size graph.Shape
+}
+
+func newProgram(name string) *programs {
+	return &programs{graph.NewBuilder(name, 17), graph.Shape{graph.Free("n")}}
+}
+
+func (p *programs) vector(name string) string         { return p.b.Input(name, graph.Float32, p.size) }
+func (p *programs) op(op string, in ...string) string { return p.b.Node(op, in) }
+
+// numbers returns the k numbers of a run.
+func (p *programs) numbers(k int) []string {
+	all := p.b.Input("numbers", graph.Float32, graph.ShapeOf(int64(k)))
+	if k == 1 {
+		return []string{all}
+	}
+	n := &graph.Node{Name: "split", Op: "Split", Inputs: []string{all}}
+	for i := range k {
+		n.Outputs = append(n.Outputs, fmt.Sprintf("number%d", i))
+	}
+	p.b.Add(n)
+	return n.Outputs
+}
+
+// finish returns the program, in which every output is computed where it lies.
+func (p *programs) finish(outputs ...string) *features.Program {
+	p.b.SetOutputs(outputs...)
+	return &features.Program{Model: p.b.Model().Marshal()}
+}
+
+// updateProgram writes a solver's update (see [weightUpdate]) as a program. A vector is written by the last node that
+// reads it or later, so that it may lie where it lay.
+func updateProgram(c SolverConfig) *features.Program {
+	p := newProgram(c.Name)
+	rule := c.rule()
+	k := len(weightUpdate{cfg: c, rule: rule, steps: 1}.numbers(1))
+	n := p.numbers(k)
+	x, g := p.vector("weights"), p.op("Mul", p.vector("gradients"), n[0])
+	if c.WeightDecay != 0 && c.Name != "adamw" {
+		g = p.op("Add", g, p.op("Mul", x, n[1]))
+	}
+	s := &placedSolver{cfg: c}
+	var memory []string
+	for _, name := range s.vectors() {
+		memory = append(memory, p.vector(name))
+	}
+	outputs := make([]string, 0, 1+len(memory))
+	keep := func(i int, node string, in ...string) string {
+		out := p.b.NodeTo(memory[i]+".next", node, in)
+		outputs = append(outputs, out)
+		return out
+	}
+	blend := func(i int, old, comes, of string) string {
+		return keep(i, "Add", p.op("Mul", memory[i], old), p.op("Mul", of, comes))
+	}
+	var move string
+	switch rule {
+	case plainSGD:
+		move = p.op("Mul", g, n[2])
+	case momentumSGD:
+		v := blend(0, n[2], n[3], g)
+		move = p.op("Mul", v, n[5])
+		if c.Nesterov {
+			move = p.op("Add", move, p.op("Mul", g, n[4]))
+		}
+	case rmsprop:
+		v := blend(0, n[2], n[3], p.op("Mul", g, g))
+		next := 1
+		if c.Centered {
+			m := blend(1, n[2], n[3], g)
+			v, next = p.op("Relu", p.op("Sub", v, p.op("Mul", m, m))), 2
+		}
+		r := p.op("Div", g, p.op("Add", p.op("Sqrt", v), n[5]))
+		if c.Momentum > 0 {
+			r = keep(next, "Add", p.op("Mul", memory[next], n[6]), r)
+		}
+		move = p.op("Mul", r, n[4])
+	default:
+		m := blend(0, n[2], n[3], g)
+		v := blend(1, n[4], n[5], p.op("Mul", g, g))
+		if c.AMSGrad {
+			v = keep(2, "Max", memory[2], v)
+		}
+		under := p.op("Add", p.op("Mul", p.op("Sqrt", v), n[7]), n[8])
+		move = p.op("Mul", p.op("Div", m, under), n[6])
+		if c.Name == "adamw" {
+			x = p.op("Mul", x, n[9])
+		}
+	}
+	outputs = append(outputs, p.b.NodeTo("weights.next", "Sub", []string{x, move}))
+	return p.finish(outputs...)
+}
+
+// squaresProgram returns the sum of the squares of all gradients: first within rows, so that no long sum is taken in
+// float32.
+var squaresProgram = func() *features.Program {
+	p := newProgram("squares")
+	g := p.vector("gradients")
+	rows := p.b.Node("Reshape", []string{g, p.b.Constant(graph.NewTensor("row", []int64{-1, 64}, 2))})
+	sums := p.b.Node("ReduceSumSquare", []string{rows}, graph.Ints("axes", 1), graph.Int("keepdims", 0))
+	sums = p.b.Node("Reshape", []string{sums, p.b.Constant(graph.NewTensor("rows", []int64{-1, 64}, 2))})
+	sums = p.b.Node("ReduceSum", []string{sums, p.b.Constant(graph.NewTensor("axis", []int64{1}, 1))},
+		graph.Int("keepdims", 0))
+	return p.finish(p.b.NodeTo("sum", "ReduceSum", []string{sums,
+		p.b.Constant(graph.NewTensor("all", []int64{0}, 1))}, graph.Int("keepdims", 1)))
+}()
+
+// averageProgram moves the average of the weights towards them (average.go).
+var averageProgram = func() *features.Program {
+	p := newProgram("average")
+	n, a, x := p.numbers(1), p.vector("average"), p.vector("weights")
+	way := p.op("Mul", p.op("Sub", x, a), n[0])
+	return p.finish(p.b.NodeTo("average.next", "Add", []string{a, way}))
+}()
