@@ -51,6 +51,7 @@ struct op {
 	// Ours, behind what ONNX Runtime reads.
 	const char *called;
 	const char *inputs, *outputs; // a letter each: f float32, b bytes, F an optional float32 input
+	int flags;                    // of operators for CUDA
 };
 
 // A node of a model.
@@ -320,8 +321,9 @@ static status compute_max_pool_grad(void *of, void *context) {
 
 #include "kernels_conv.h"
 
-#define OP(NAME, IN, OUT, CREATE, COMPUTE, DESTROY, INPLACE) \
-	{.version = 18, .name = name, .provider = provider, .input_type = input_type, .input_count = input_count, .output_type = output_type, \
+#define OP(NAME, IN, OUT, CREATE, COMPUTE, DESTROY, INPLACE) OP_ON(provider, NAME, IN, OUT, CREATE, COMPUTE, DESTROY, INPLACE)
+#define OP_ON(PROVIDER, NAME, IN, OUT, CREATE, COMPUTE, DESTROY, INPLACE) \
+	{.version = 18, .name = name, .provider = PROVIDER, .input_type = input_type, .input_count = input_count, .output_type = output_type, \
 	.output_count = output_count, .destroy = DESTROY, .input_kind = input_kind, .output_kind = output_kind, .input_memory = memory, \
 	.variadic = {never, never, never, never}, .create = CREATE, .compute = COMPUTE, .since = since, .until = until, \
 	.inplace = INPLACE, .end_inplace = end_in_place, .called = NAME, .inputs = IN, .outputs = OUT}
@@ -335,6 +337,8 @@ static op all_ops[] = {
 	OP("MaxPool", "f", "fb", create_pool, compute_max_pool, destroy, NULL),
 	OP("MaxPoolGrad", "fbF", "f", create_pool, compute_max_pool_grad, destroy, NULL),
 };
+
+#include "kernels_cuda.h"
 
 // winnow_instructions returns how many floats the widest vectors that this processor supports hold: 4, 8 or 16.
 int winnow_instructions(void) {

@@ -18,11 +18,6 @@ import (
 	ortgo "github.com/yalue/onnxruntime_go"
 )
 
-// Kernels reports whether this runtime's sessions have the operators of [gradient.Domain]: winnow's own kernels
-// for what ONNX Runtime's operators compute slowly. On CUDA they do not: the kernels run on the CPU, and
-// tensors would have to travel there and back.
-func (r *Runtime) Kernels() bool { return !r.device.CUDA && process.kernels != nil }
-
 // lanes is the number of floats in a vector.
 var lanes = map[string]int{"plain": 4, "avx2": 8, "avx512": 16}
 
@@ -64,13 +59,13 @@ func register(library string, width int) error {
 }
 
 // addKernels lets the models of a session use the operators.
-func addKernels(library string, opts *ortgo.SessionOptions) error {
+func addKernels(library string, opts *ortgo.SessionOptions, domain unsafe.Pointer) error {
 	m, err := newStatus(library)
 	if err != nil {
 		return err
 	}
 	inner := reflect.ValueOf(opts).Elem().FieldByName("o").UnsafePointer()
-	return m.check(C.winnow_add_kernels(m.api, inner, process.kernels))
+	return m.check(C.winnow_add_kernels(m.api, inner, domain))
 }
 
 // newStatus returns a memory of which only the table and check are used.

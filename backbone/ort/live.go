@@ -73,6 +73,7 @@ var _ backbone.LiveNetwork = (*Live)(nil)
 // pass is the Go side of a forward pass.
 type pass struct {
 	inputs map[string]*slot
+	images map[string]*block // the inputs on a device, which both passes read
 	params map[string]*slot
 	output held
 }
@@ -144,7 +145,9 @@ func (l *Live) Place() features.Place {
 	return l.place
 }
 
-func newPass() pass { return pass{inputs: map[string]*slot{}, params: map[string]*slot{}} }
+func newPass() pass {
+	return pass{inputs: map[string]*slot{}, images: map[string]*block{}, params: map[string]*slot{}}
+}
 
 // Params returns the trained weights in the derivative's order.
 func (l *Live) Params() []*features.Param { return l.params }
@@ -272,6 +275,9 @@ func (l *Live) Close() error {
 			for _, s := range list {
 				s.drop()
 			}
+		}
+		for _, b := range p.images {
+			b.free()
 		}
 		p.output.drop()
 	}

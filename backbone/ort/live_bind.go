@@ -41,11 +41,16 @@ func (l *Live) outputShape(n int) []int64 {
 // holdPass gives the library a view of inputs, weights, statistics and output.
 func (l *Live) holdPass(p *pass, inputs [][]float32, n int) error {
 	for i, name := range l.data {
+		shape := append([]int64{int64(n)}, l.shapes.rest[i]...)
+		if l.place != nil {
+			if err := l.sendImages(p, name, shape, inputs[i]); err != nil {
+				return fmt.Errorf("ort: live: input %q: %w", name, err)
+			}
+			continue
+		}
 		if p.inputs[name] == nil {
 			p.inputs[name] = new(slot)
 		}
-		shape := append([]int64{int64(n)}, l.shapes.rest[i]...)
-		l.pinned.add(l.memory, inputs[i])
 		if err := p.inputs[name].hold(Float32s(inputs[i], shape...)); err != nil {
 			return fmt.Errorf("ort: live: input %q: %w", name, err)
 		}
@@ -71,6 +76,19 @@ func (l *Live) holdPass(p *pass, inputs [][]float32, n int) error {
 		return l.place.upload()
 	}
 	return nil
+}
+
+// sendImages copies an input to the device.
+func (l *Live) sendImages(p *pass, name string, shape []int64, images []float32) error {
+	if p.images[name] == nil {
+		p.images[name] = new(block)
+	}
+	b := p.images[name]
+	if err := b.hold(l.memory, Float, shape); err != nil {
+		return err
+	}
+	l.pinned.add(l.memory, images)
+	return l.memory.copy(b.p, first(images), 4*len(images))
 }
 
 // holdKept makes room for what the backward pass will read and for the new statistics.
@@ -170,6 +188,9 @@ func (l *Live) finder(p *pass) func(name string) ortgo.Value {
 		}
 		if v := l.place.find(name, l.adding); v != nil {
 			return v
+		}
+		if b := p.images[name]; b != nil {
+			return b
 		}
 		switch name {
 		case l.d.Output:

@@ -1,6 +1,8 @@
 package ort_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/internal/testing/reference"
+	"winnow/train"
 )
 
 // noGPU is the folder of an ONNX Runtime with its CUDA provider. Tests with it run that provider on a stand-in for CUDA
@@ -37,6 +40,8 @@ func TestNoGPU(t *testing.T) {
 		env  []string
 	}{
 		{"TestOnNoGPU", nil},
+		{"TestKernelsOnNoGPU", nil},
+		{"TestCopiesOnNoGPU", []string{"NOGPU_COPIES=" + filepath.Join(stand, "copies")}},
 		{"TestFullNoGPU", []string{"NOGPU_MIB=100"}},
 		{"TestBrokenNoGPU", []string{"NOGPU_ERROR=35",
 			"WANT=CUDA failure 35: CUDA driver version is insufficient for CUDA runtime version"}},
@@ -141,6 +146,174 @@ func TestOnNoGPU(t *testing.T) {
 	}
 	if off := furthest(found[0], found[1]); off > 1e-5 {
 		t.Errorf("a live network's numbers are off by %g", off)
+	}
+}
+
+// windowed is a convolution to try.
+type windowed struct {
+	in, out, kernel, stride, dilation, pad, groups int64
+	relu                                           bool
+}
+
+// model is x → Conv 1×1 → the convolution → Relu, so that the gradient by the second's input matters.
+func (w windowed) model() *graph.Model {
+	b := graph.NewBuilder("windows", 17)
+	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2), graph.Fixed(9), graph.Fixed(7)})
+	weight := func(name string, seed uint64, dims ...int64) string {
+		n := int64(1)
+		for _, d := range dims {
+			n *= d
+		}
+		return b.Constant(graph.NewTensor(name, drawnFloats(seed, int(n)), dims...))
+	}
+	y := b.Node("Conv", []string{x, weight("a", 1, w.in, 2, 1, 1), weight("a.bias", 2, w.in)})
+	y = b.Node("Conv", []string{y, weight("b", 3, w.out, w.in/w.groups, w.kernel, w.kernel), weight("b.bias", 4, w.out)},
+		graph.Ints("strides", w.stride, w.stride), graph.Ints("dilations", w.dilation, w.dilation),
+		graph.Ints("pads", w.pad, w.pad, w.pad, w.pad), graph.Int("group", w.groups))
+	if w.relu {
+		y = b.Node("Relu", []string{y})
+	}
+	b.Output(b.NodeTo("features", "Identity", []string{y}))
+	return b.Model()
+}
+
+// gradients computes those of all weights. The forward pass runs on the CPU.
+func (w windowed) gradients(t *testing.T, cpu, rt *ort.Runtime) (grads [][]float32) {
+	t.Helper()
+	d, err := gradient.Differentiate(w.model(), gradient.Options{Output: "features",
+		Weights: []string{"a", "a.bias", "b", "b.bias"}, Kernels: rt.Kernels()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]ort.Tensor{"x": ort.Float32s(drawnFloats(8, 3*2*9*7), 3, 2, 9, 7)}
+	for name, c := range w.model().Graph.Constants() {
+		data, err := c.Float32s()
+		if err != nil {
+			t.Fatal(err)
+		}
+		known[name] = ort.Float32s(data, c.Dims...)
+	}
+	for _, pass := range []struct {
+		rt *ort.Runtime
+		m  *graph.Model
+	}{{cpu, d.Forward}, {rt, d.Backward}} {
+		s, err := pass.rt.NewSession(pass.m.Marshal(), ort.SessionOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, out := make([]ort.Tensor, len(s.Inputs())), make([]ort.Tensor, len(s.Outputs()))
+		for i, info := range s.Inputs() {
+			in[i] = known[info.Name]
+		}
+		if err := errors.Join(s.Run(in, out), s.Close()); err != nil {
+			t.Fatalf("%+v: %v", w, err)
+		}
+		for i, info := range s.Outputs() {
+			known[info.Name] = out[i]
+		}
+		y := known["features"]
+		known[d.GradOutput] = ort.Float32s(drawnFloats(9, len(y.F32)), y.Shape...)
+	}
+	for _, name := range d.Grads {
+		grads = append(grads, known[name].F32)
+	}
+	return grads
+}
+
+// The operators for CUDA, compiled for this machine, give the gradients of ONNX's own operators, whether a stand-in for
+// cuDNN computes them or winnow's kernels.
+func TestKernelsOnNoGPU(t *testing.T) {
+	for _, gpu := range []ort.GPU{{}, {Search: ort.SearchExhaustive}} {
+		cuda, cpu := standIn(t, gpu)
+		if why := cuda.WithoutKernels(); why != "" {
+			t.Fatal(why)
+		}
+		for _, w := range []windowed{
+			{in: 3, out: 4, kernel: 3, stride: 1, dilation: 1, pad: 1, groups: 1},
+			{in: 3, out: 4, kernel: 3, stride: 1, dilation: 1, pad: 1, groups: 1, relu: true},
+			{in: 4, out: 6, kernel: 3, stride: 2, dilation: 1, pad: 1, groups: 2, relu: true},
+			{in: 5, out: 3, kernel: 1, stride: 1, dilation: 1, pad: 0, groups: 1, relu: true},
+			{in: 3, out: 2, kernel: 3, stride: 2, dilation: 2, pad: 2, groups: 1},
+			{in: 6, out: 6, kernel: 3, stride: 1, dilation: 1, pad: 1, groups: 6, relu: true},
+			{in: 6, out: 6, kernel: 5, stride: 2, dilation: 1, pad: 2, groups: 6},
+			{in: 4, out: 4, kernel: 3, stride: 2, dilation: 2, pad: 1, groups: 4, relu: true},
+			{in: 300, out: 300, kernel: 3, stride: 1, dilation: 1, pad: 1, groups: 300, relu: true},
+		} {
+			want, found := w.gradients(t, cpu, cpu), w.gradients(t, cpu, cuda)
+			for i := range want {
+				if off := furthest(want[i], found[i]); !(off <= 1e-4) || slices.Max(want[i]) == 0 {
+					t.Errorf("%+v: gradient %d is off by %g", w, i, off)
+				}
+			}
+		}
+	}
+}
+
+// A step of a network whose weights are held moves its pictures, vectors, their gradient and a few numbers across the bus,
+// nothing else; without, weights and gradients move too, each in one piece.
+func TestCopiesOnNoGPU(t *testing.T) {
+	cuda, _ := standIn(t, ort.GPU{})
+	b := graph.NewBuilder("live", 17)
+	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(60)})
+	y := b.Node("MatMul", []string{x, b.Constant(graph.NewTensor("a", drawnFloats(1, 60*300), 60, 300))})
+	b.Output(b.NodeTo("features", "MatMul", []string{y, b.Constant(graph.NewTensor("b", drawnFloats(2, 300*5), 300, 5))}))
+	m := b.Model()
+	d, err := gradient.Differentiate(m, gradient.Options{Output: "features", Weights: []string{"a", "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := ort.NewLive(cuda, d, ort.LiveOptions{Model: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	solver, err := train.NewPlacedSolver(train.DefaultSolver("adam"), l.Place())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, pictures := features.NewMatrix(4, 5), [][]float32{drawnFloats(4, 4*60)}
+	step := func() {
+		t.Helper()
+		if err := errors.Join(l.Forward(out, pictures, 4, true), l.Backward(out, false)); err != nil {
+			t.Fatal(err)
+		}
+		solver.Step(l.Params(), 1e-3)
+	}
+	copies := func(do func()) (list []string) {
+		t.Helper()
+		path := os.Getenv("NOGPU_COPIES")
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		do()
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(strings.TrimSpace(string(data)), "\n")
+	}
+	step()                        // loads what the first step loads
+	flat := fmt.Sprint(4 * 20480) // weights: 18,000 and 1,500 numbers, in whole rows
+	loose := copies(step)
+	if n := strings.Count(strings.Join(loose, "\n")+"\n", " "+flat+"\n"); n != 2 {
+		t.Errorf("%d copies of all weights or gradients, expected one up and one down: %q", n, loose)
+	}
+	if err := l.Place().Hold(true); err != nil {
+		t.Fatal(err)
+	}
+	var sum int
+	for _, line := range copies(step) {
+		var way string
+		var bytes int
+		if _, err := fmt.Sscan(line, &way, &bytes); err != nil {
+			t.Fatal(err)
+		}
+		if sum += bytes; bytes > 4*4*60 {
+			t.Errorf("a copy %s of %d bytes", way, bytes)
+		}
+	}
+	if most := 4 * (4*60 + 2*4*5 + 2*10 + 2); sum > most {
+		t.Errorf("a step copies %d bytes, expected at most %d", sum, most)
 	}
 }
 

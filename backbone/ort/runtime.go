@@ -58,6 +58,7 @@ var process struct {
 	version string
 	live    int            // live networks that share the arena
 	kernels unsafe.Pointer // domain of winnow's operators; nil: the library refused them
+	cuda    map[int]cudaDomain
 }
 
 // Load loads the library once per process and checks that it fits the wrapper and the device. A second Load of
@@ -196,8 +197,11 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 	}
 	if device := r.where(o); device.CUDA {
 		keepSignals(func() { err = appendCUDA(opts, device.Index, r.gpu) })
+		if made := r.cudaKernels(); err == nil && made.err == nil {
+			err = addKernels(r.library, opts, made.domain)
+		}
 	} else if process.kernels != nil {
-		err = addKernels(r.library, opts)
+		err = addKernels(r.library, opts, process.kernels)
 	}
 	return opts, err
 }

@@ -115,7 +115,7 @@ func (d *Diagnosis) library(o Options) *ort.Runtime {
 	}
 	d.Runtime = &Library{found.Path, found.Source, rt.Version(), rt.Providers()}
 	look.OK, look.Found = true, fmt.Sprintf("%s at %s (%s)", rt.Version(), found.Path, found.Source)
-	if !rt.Kernels() {
+	if rt.WithoutKernels() != "" {
 		look.Found += ", which does not accept winnow's own operators: training networks is slower"
 	}
 	d.add(look)

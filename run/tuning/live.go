@@ -30,16 +30,16 @@ func (t *Live) choose() (err error) {
 	}
 	if t.Cut.Batch == 1 { // what is between the parts need not have the image along its first axis
 		t.live = m
-		return t.differentiate(false)
+		return t.differentiate(gradient.NoKernels)
 	}
 	if t.frozen, t.live, _, err = gradient.Split(m, t.Cut.Tensor, t.weights); err != nil {
 		return err
 	}
-	return t.differentiate(false)
+	return t.differentiate(gradient.NoKernels)
 }
 
 // differentiate makes the derivative of the live part, with or without winnow's own operators.
-func (t *Live) differentiate(kernels bool) (err error) {
+func (t *Live) differentiate(kernels gradient.Kernels) (err error) {
 	t.derivative, err = gradient.Differentiate(t.live, gradient.Options{
 		Output: t.Cut.Tensor, Weights: t.weights, BatchNorm: t.batchNorm(), Kernels: kernels,
 	})

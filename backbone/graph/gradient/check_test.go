@@ -19,6 +19,14 @@ type array struct {
 	data []float64
 }
 
+// forCPU returns the operators of the CPU, or none.
+func forCPU(kernels bool) gradient.Kernels {
+	if kernels {
+		return gradient.ForCPU
+	}
+	return gradient.NoKernels
+}
+
 // drawn fills a shape with numbers between lo and hi.
 func drawn(seed uint64, lo, hi float64, dims ...int64) array {
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -177,7 +185,7 @@ func (c ruleCase) derivative() (*gradient.Derivative, map[string]array, error) {
 	}
 	b.Output(c.build(b, in))
 	m := b.Model()
-	d, err := gradient.Differentiate(m, gradient.Options{Inputs: by, BatchNorm: c.norms, Kernels: c.kernels})
+	d, err := gradient.Differentiate(m, gradient.Options{Inputs: by, BatchNorm: c.norms, Kernels: forCPU(c.kernels)})
 	if err == nil {
 		for _, s := range d.State {
 			t := m.Graph.Initializer(s.Name)

@@ -18,7 +18,7 @@ const light = 1 << 18
 // not affected.
 func (r *reverse) hasten() {
 	m := r.f.b.Model()
-	if m.Opset() < 11 { // Pad with a list
+	if m.Opset() < 11 || r.o.Kernels == ForCUDA { // Pad with a list; cuDNN is fast as it is
 		return
 	}
 	nodes := m.Graph.Nodes

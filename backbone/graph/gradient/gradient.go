@@ -29,8 +29,18 @@ type Options struct {
 	Weights   []string // initializers to differentiate with respect to
 	Inputs    []string // inputs of the model to differentiate with respect to
 	BatchNorm BatchNorm
-	Kernels   bool // the runtime has the operators of [domain], which are used where they are faster
+	Kernels   Kernels // which operators of [domain] the runtime has; they are used where they are faster
 }
+
+// Kernels says which of winnow's own operators a runtime has.
+type Kernels int
+
+// The sets of operators.
+const (
+	NoKernels Kernels = iota // ONNX's own alone
+	ForCPU
+	ForCUDA
+)
 
 // BatchNorm sets what happens to the statistics of BatchNormalization nodes.
 type BatchNorm struct {

@@ -7,7 +7,8 @@ import (
 	"winnow/backbone/graph"
 )
 
-// domain is the domain of winnow's own operators, which package backbone/ort implements for the CPU. All
+// domain is the domain of winnow's own operators, which package backbone/ort implements: all but ConvGrad for the CPU;
+// Cut, DepthwiseGrad and ConvGrad for CUDA. All
 // tensors are float32 [N, C, height, width]; windows are those of Conv (strides, dilations, pads); the name of
 // an unwanted output is "".
 //
@@ -26,6 +27,8 @@ import (
 //	    tap, uint8: which place of each window is the first to have its maximum
 //	MaxPoolGrad(dY, tap, Y; windows, kernel, in, low, high) → dX
 //	    its derivative, in the size of X [in]; with Y that of MaxPool behind what was cut
+//	ConvGrad(dY, X, W; windows, groups) → dX, dW, dB
+//	    the derivative of any Conv with as many pads after as before; cuDNN's own
 const domain = "winnow"
 
 // between holds the limits outside which a function of one number is constant.
@@ -40,7 +43,7 @@ func (b between) attributes() []*graph.Attribute {
 // planes reports whether kernels can take a tensor: they are requested, and it is float32 with two spatial
 // axes.
 func (c *call) planes(tensor string) bool {
-	return c.r.o.Kernels && c.isFloat32(tensor) && len(c.shape(tensor)) == 4
+	return c.r.o.Kernels != NoKernels && c.isFloat32(tensor) && len(c.shape(tensor)) == 4
 }
 
 // fused adds a node of [domain] to the backward model. Only wanted outputs get a name.
@@ -106,7 +109,7 @@ func (r *reverse) limits(n *graph.Node) (b between, ok bool) {
 // ours returns the operator of [domain] that computes a convolution, with its attributes, or "" if there is
 // none.
 func (v *convolution) ours() (op string, windows []*graph.Attribute) {
-	if !v.planes(v.call.in(0)) {
+	if v.r.o.Kernels != ForCPU || !v.planes(v.call.in(0)) {
 		return "", nil
 	}
 	switch windows = v.window.attributes(); {
@@ -141,7 +144,7 @@ func (w *window) attributes() []*graph.Attribute {
 // reports whether they can. cutBefore means that the gradient must also be cut as by the Relu before the pool.
 func (c *call) poolKernels(w *window, cutBefore bool) bool {
 	windows := w.attributes()
-	if windows == nil || w.taps() > 256 || !c.planes(c.in(0)) {
+	if c.r.o.Kernels != ForCPU || windows == nil || w.taps() > 256 || !c.planes(c.in(0)) {
 		return false
 	}
 	windows = append(windows, graph.Ints("kernel", w.kernel...), graph.Ints("in", w.in...))
@@ -176,6 +179,48 @@ func (v *convolution) kernelGrad(op string, windows []*graph.Attribute) {
 	for i, grad := range grads {
 		v.give(i, grad)
 	}
+}
+
+// cudaGrad gives all gradients of a convolution by one operator for CUDA, and reports whether it could. What follows the
+// convolution is cut by an operator before, which also sums the cut gradient up for the bias.
+func (v *convolution) cudaGrad() bool {
+	if v.r.o.Kernels != ForCUDA || !v.planes(v.call.in(0)) {
+		return false
+	}
+	windows, op := v.window.attributes(), "DepthwiseGrad"
+	switch {
+	case windows == nil:
+		return false
+	case v.from == v.groups && v.to == v.groups && v.taps() <= 49:
+	case v.even():
+		op = "ConvGrad"
+		windows[2] = graph.Ints("pads", slices.Concat(v.window.before, v.window.before)...)
+		windows = append(windows, graph.Ints("groups", v.groups))
+	default:
+		return false
+	}
+	windows = append(windows, unlimited.attributes()...)
+	_, summed := v.r.cuts[v.dy]
+	grads := v.fused(op, []string{v.dy, v.call.in(0), v.call.in(1)},
+		[]bool{v.wants(0), v.wants(1), v.wants(2) && !summed}, windows)
+	for i, grad := range grads {
+		if i == 2 && summed && v.wants(2) {
+			grad = v.overPlaces(v.dy, 4)
+		}
+		v.give(i, grad)
+	}
+	return true
+}
+
+// even reports whether padding is the same on both sides, and leads to the output's size.
+func (w *window) even() bool {
+	for i, p := range w.before {
+		if max(w.after[i], w.declaredAfter[i]) != p ||
+			(w.in[i]+2*p-w.dilation[i]*(w.kernel[i]-1)-1)/w.stride[i]+1 != w.out[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // useKernels replaces the forward model's convolutions with trained filters by kernels where these exist,

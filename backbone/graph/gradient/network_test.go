@@ -37,7 +37,7 @@ func networks(t testing.TB) []string {
 func (r *torchRun) gradients(t testing.TB, kernels bool) (y []float32, grads [][]float32, state map[string][]float32) {
 	t.Helper()
 	m := r.model(t)
-	o := gradient.Options{Output: r.Output, BatchNorm: gradient.BatchNorm{Train: r.Train}, Kernels: kernels}
+	o := gradient.Options{Output: r.Output, BatchNorm: gradient.BatchNorm{Train: r.Train}, Kernels: forCPU(kernels)}
 	for _, w := range r.Weights {
 		o.Weights = append(o.Weights, w.name)
 	}

@@ -30,6 +30,9 @@ func conv(c *call) error {
 		v.kernelGrad(op, windows)
 		return nil
 	}
+	if v.cudaGrad() {
+		return nil
+	}
 	if c.wants(0) {
 		c.give(0, v.input())
 	}

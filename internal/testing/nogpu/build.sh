@@ -23,8 +23,8 @@ library libcublas.so.13 cublas.c
 library libcublasLt.so.13 cublaslt.c
 rm "$out/imports" "$out/source.c" "$out/versions"
 echo 'int nogpu;' >"$out/empty.c"
-gcc -w -shared -fPIC -o "$out/libcudnn.so.9" "$here/cudnn.c" -Wl,-soname,libcudnn.so.9
-for name in libcurand.so.10 libcuda.so.1; do
-	gcc -shared -fPIC -o "$out/$name" "$out/empty.c" -Wl,-soname,"$name"
+for name in cudnn.so.9 nvrtc.so.13 cuda.so.1; do
+	gcc -w -O1 -shared -fPIC -o "$out/lib$name" "$here/${name%%.*}.c" -Wl,-soname,"lib$name" -ldl
 done
+gcc -w -shared -fPIC -o "$out/libcurand.so.10" "$out/empty.c" -Wl,-soname,libcurand.so.10
 rm "$out/empty.c"

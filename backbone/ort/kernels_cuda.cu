@@ -1,0 +1,119 @@
+// Kernels for NVIDIA's GPUs, compiled on the device's machine by NVRTC (kernels_cuda.h). Tests compile them for the
+// CPU. Tensors are float32 [N, C, height, width], contiguous.
+
+#ifndef KH // height and width of a depthwise filter
+#define KH 3
+#define KW 3
+#endif
+
+typedef long long wide;
+
+// block_sum returns, in the first thread, the sum of the values of all threads of a block.
+static __device__ float block_sum(float v) {
+	__shared__ float sums[32];
+	for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d);
+	__syncthreads();
+	if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = v;
+	__syncthreads();
+	v = threadIdx.x < (blockDim.x + 31) / 32 ? sums[threadIdx.x] : 0;
+	if (threadIdx.x < 32)
+		for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d);
+	return v;
+}
+
+// cut: dX = dY where low < Y < high, else 0.
+extern "C" __global__ void cut(const float *dy, const float *y, float low, float high, float *dx, wide n) {
+	for (wide i = blockIdx.x * (wide)blockDim.x + threadIdx.x; i < n; i += (wide)gridDim.x * blockDim.x)
+		dx[i] = y[i] > low && y[i] < high ? dy[i] : 0;
+}
+
+static __device__ float cut_at(const float *dy, const float *y, float low, float high, float *dx, wide at) {
+	float v = dy[at];
+	if (y) v = y[at] > low && y[at] < high ? v : 0;
+	if (dx) dx[at] = v;
+	return v;
+}
+
+// cut_sum does the same, without Y and dX nothing, and sums dX over the places of a channel, blockIdx.y, and over the images
+// blockIdx.x, blockIdx.x + gridDim.x, …
+extern "C" __global__ void cut_sum(const float *dy, const float *y, float low, float high, float *dx, int images, int channels, int places, float *part) {
+	const int c = blockIdx.y, first = blockIdx.x, step = gridDim.x;
+	const int mine = first < images ? (images - first + step - 1) / step : 0;
+	float sum = 0;
+	if (places >= (int)blockDim.x) {
+		for (int i = 0; i < mine; i++) {
+			const wide from = ((wide)(first + i * step) * channels + c) * places;
+			for (int p = threadIdx.x; p < places; p += blockDim.x) sum += cut_at(dy, y, low, high, dx, from + p);
+		}
+	} else {
+		for (int t = threadIdx.x; t < mine * places; t += blockDim.x)
+			sum += cut_at(dy, y, low, high, dx, ((wide)(first + t / places * step) * channels + c) * places + t % places);
+	}
+	sum = block_sum(sum);
+	if (threadIdx.x == 0) part[(wide)c * step + first] = sum;
+}
+
+// add_up: to[i] = Σ_j part[i·each + j].
+extern "C" __global__ void add_up(const float *part, int each, float *to, int n) {
+	const int i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i >= n) return;
+	float sum = 0;
+	for (int j = 0; j < each; j++) sum += part[(wide)i * each + j];
+	to[i] = sum;
+}
+
+// A convolution with a filter for each channel.
+typedef struct {
+	int images, channels, in[2], out[2], stride[2], dilation[2], before[2];
+} depthwise;
+
+// depthwise_input: ∂X[n,c,q] = Σ_{p,t: window p,t is q} W[c,t]·∂Y[n,c,p].
+extern "C" __global__ void depthwise_input(depthwise g, const float *dy, const float *w, float *dx) {
+	const wide n = (wide)g.images * g.channels * g.in[0] * g.in[1];
+	for (wide i = blockIdx.x * (wide)blockDim.x + threadIdx.x; i < n; i += (wide)gridDim.x * blockDim.x) {
+		const int across = (int)(i % g.in[1]), down = (int)(i / g.in[1] % g.in[0]);
+		const wide plane = i / ((wide)g.in[1] * g.in[0]);
+		const float *filter = w + plane % g.channels * (KH * KW), *from = dy + plane * g.out[0] * g.out[1];
+		float sum = 0;
+		for (int a = 0; a < KH; a++) {
+			int row = down + g.before[0] - a * g.dilation[0];
+			if (row < 0 || row % g.stride[0]) continue;
+			row /= g.stride[0];
+			if (row >= g.out[0]) continue;
+			for (int b = 0; b < KW; b++) {
+				int column = across + g.before[1] - b * g.dilation[1];
+				if (column < 0 || column % g.stride[1]) continue;
+				column /= g.stride[1];
+				if (column < g.out[1]) sum += filter[a * KW + b] * from[(wide)row * g.out[1] + column];
+			}
+		}
+		dx[i] = sum;
+	}
+}
+
+// depthwise_filters: ∂W[c,t] = Σ_{n,p} ∂Y[n,c,p]·X[n,c,window p,t], of channel blockIdx.y and the images of cut_sum.
+extern "C" __global__ void depthwise_filters(depthwise g, const float *dy, const float *x, float *part) {
+	const int c = blockIdx.y, first = blockIdx.x, step = gridDim.x, places = g.out[0] * g.out[1];
+	const int mine = first < g.images ? (g.images - first + step - 1) / step : 0;
+	float sums[KH * KW];
+	for (int t = 0; t < KH * KW; t++) sums[t] = 0;
+	for (int t = threadIdx.x; t < mine * places; t += blockDim.x) {
+		const wide plane = (wide)(first + t / places * step) * g.channels + c;
+		const int p = t % places, down = p / g.out[1] * g.stride[0] - g.before[0], across = p % g.out[1] * g.stride[1] - g.before[1];
+		const float d = dy[plane * places + p], *from = x + plane * g.in[0] * g.in[1];
+#pragma unroll
+		for (int a = 0; a < KH; a++) {
+			const int row = down + a * g.dilation[0];
+			if (row < 0 || row >= g.in[0]) continue;
+#pragma unroll
+			for (int b = 0; b < KW; b++) {
+				const int column = across + b * g.dilation[1];
+				if (column >= 0 && column < g.in[1]) sums[a * KW + b] += d * from[(wide)row * g.in[1] + column];
+			}
+		}
+	}
+	for (int t = 0; t < KH * KW; t++) {
+		const float sum = block_sum(sums[t]);
+		if (threadIdx.x == 0) part[((wide)c * KH * KW + t) * step + first] = sum;
+	}
+}

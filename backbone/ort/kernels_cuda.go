@@ -1,0 +1,89 @@
+package ort
+
+/*
+#include <stdlib.h>
+int winnow_cuda_kernels(void *const *api, int flags, const char *source, void **domain, char *why, size_t room);
+*/
+import "C"
+
+import (
+	_ "embed"
+	"errors"
+	"unsafe"
+
+	"winnow/backbone/graph/gradient"
+)
+
+//go:embed kernels_cuda.cu
+var cudaSource string
+
+// cudaDomain is the operators for CUDA sessions, or why there are none.
+type cudaDomain struct {
+	domain unsafe.Pointer
+	err    error
+}
+
+// Flags of the operators, as kernels_cuda.h has them.
+const (
+	flagTF32 = 1 << iota
+	flagExhaustive
+)
+
+// cudaKernels returns the operators for sessions with this precision and search, which are made once for the process.
+func (r *Runtime) cudaKernels() cudaDomain {
+	flags := 0
+	if r.gpu.TF32 {
+		flags |= flagTF32
+	}
+	if r.gpu.search() == SearchExhaustive {
+		flags |= flagExhaustive
+	}
+	process.Lock()
+	defer process.Unlock()
+	if found, ok := process.cuda[flags]; ok {
+		return found
+	}
+	var made cudaDomain
+	table, err := apiTable(r.library)
+	if err != nil {
+		made.err = err
+	} else {
+		var why [300]C.char
+		source := C.CString(cudaSource) // it is compiled later
+		if C.winnow_cuda_kernels((*unsafe.Pointer)(table), C.int(flags), source, &made.domain, &why[0],
+			C.size_t(len(why))) != 0 {
+			made.err = errors.New(C.GoString(&why[0]))
+		}
+	}
+	if process.cuda == nil {
+		process.cuda = map[int]cudaDomain{}
+	}
+	process.cuda[flags] = made
+	return made
+}
+
+// WithoutKernels says why gradients on this device are computed by ONNX Runtime's operators alone, or is "".
+func (r *Runtime) WithoutKernels() string {
+	switch {
+	case !r.device.CUDA && process.kernels == nil:
+		return "the library does not take them"
+	case r.device.CUDA && r.gpu.Operators:
+		return "as was asked for"
+	case r.device.CUDA:
+		if err := r.cudaKernels().err; err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}
+
+// Kernels returns the set of winnow's own operators ([gradient.Options]) that this runtime's sessions have.
+func (r *Runtime) Kernels() gradient.Kernels {
+	switch {
+	case r.WithoutKernels() != "":
+		return gradient.NoKernels
+	case r.device.CUDA:
+		return gradient.ForCUDA
+	}
+	return gradient.ForCPU
+}
