@@ -24,9 +24,9 @@ type Announced interface {
 	Announce(rows []int)
 }
 
-// Placed is an Encoder some of whose parameters can be trained where they lie, such as on a GPU. Place returns nil if it
-// has none. A run holds the place; whoever reads or writes these parameters in between, as validation and checkpoints do,
-// finds them in Data.
+// Placed is an Encoder some of whose parameters can be trained where they lie, such as on a GPU. Place returns nil if
+// it has none. A run holds the place; who reads or writes these parameters between its steps, as validation and
+// checkpoints do, finds them in Data.
 type Placed interface {
 	Place() features.Place
 }

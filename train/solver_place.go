@@ -127,8 +127,8 @@ func (s *placedSolver) SetState(state SolverState, params []*features.Param) err
 	}
 	for _, slot := range check.slots {
 		if steps >= 0 && slot.steps != steps || len(check.slots) != len(params) {
-			return fmt.Errorf("train: solver state: parameters took different numbers of steps, expected one number for " +
-				"weights that are trained together")
+			return fmt.Errorf("train: solver state: parameters took different numbers of steps, expected one number " +
+				"for weights that are trained together")
 		}
 		steps = slot.steps
 	}

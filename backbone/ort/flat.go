@@ -74,7 +74,7 @@ func (f *flat) get(at int, to []float32) error   { return f.m.copy(first(to), f.
 func first(x []float32) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
 
 func (f *flat) free() {
-	if f == nil || f.p == nil {
+	if f.p == nil {
 		return
 	}
 	for _, v := range f.views {

@@ -117,3 +117,56 @@ extern "C" __global__ void depthwise_filters(depthwise g, const float *dy, const
 		if (threadIdx.x == 0) part[((wide)c * KH * KW + t) * step + first] = sum;
 	}
 }
+
+// everywhere is block_sum in every thread.
+static __device__ float everywhere(float v) {
+	__shared__ float total;
+	v = block_sum(v);
+	if (threadIdx.x == 0) total = v;
+	__syncthreads();
+	v = total;
+	__syncthreads();
+	return v;
+}
+
+// softmax_sum: ∂X = Y·(∂Y - Σ ∂Y·Y) of row blockIdx.x.
+extern "C" __global__ void softmax_sum(const float *dy, const float *y, float *dx, int columns) {
+	const wide at = (wide)blockIdx.x * columns;
+	float sum = 0;
+	for (int i = threadIdx.x; i < columns; i += blockDim.x) sum += dy[at + i] * y[at + i];
+	sum = everywhere(sum);
+	for (int i = threadIdx.x; i < columns; i += blockDim.x) dx[at + i] = y[at + i] * (dy[at + i] - sum);
+}
+
+// norm_sum: with x̂ = (X - mean)·r and g = ∂Y·scale, ∂X = r·(g - mean(g) - x̂·mean(g·x̂)) of row blockIdx.x.
+extern "C" __global__ void norm_sum(const float *dy, const float *x, const float *mean, const float *r, const float *scale, float *dx, int columns) {
+	const wide at = (wide)blockIdx.x * columns;
+	const float m = mean[blockIdx.x], by = r[blockIdx.x];
+	float one = 0, two = 0;
+	for (int i = threadIdx.x; i < columns; i += blockDim.x) {
+		const float g = dy[at + i] * scale[i];
+		one += g, two += g * (x[at + i] - m) * by;
+	}
+	one = everywhere(one) / columns, two = everywhere(two) / columns;
+	for (int i = threadIdx.x; i < columns; i += blockDim.x) dx[at + i] = by * (dy[at + i] * scale[i] - one - (x[at + i] - m) * by * two);
+}
+
+// norm_columns sums ∂Y·x̂ and ∂Y over the rows blockIdx.x, blockIdx.x + gridDim.x, …
+extern "C" __global__ void norm_columns(const float *dy, const float *x, const float *mean, const float *r, float *scales, float *biases, int rows, int columns) {
+	const int c = blockIdx.y * blockDim.x + threadIdx.x;
+	if (c >= columns) return;
+	float one = 0, two = 0;
+	for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+		const float d = dy[(wide)row * columns + c];
+		one += d * (x[(wide)row * columns + c] - mean[row]) * r[row], two += d;
+	}
+	scales[(wide)c * gridDim.x + blockIdx.x] = one, biases[(wide)c * gridDim.x + blockIdx.x] = two;
+}
+
+// gelu: ∂X = ∂Y·(½(1 + erf(x/√2)) + x·e^(-x²/2)/√(2π)).
+extern "C" __global__ void gelu(const float *dy, const float *x, float *dx, wide n) {
+	for (wide i = blockIdx.x * (wide)blockDim.x + threadIdx.x; i < n; i += (wide)gridDim.x * blockDim.x) {
+		const float v = x[i];
+		dx[i] = dy[i] * (0.5f * (1 + erff(v * 0.70710678f)) + v * 0.39894228f * expf(-0.5f * v * v));
+	}
+}

@@ -419,6 +419,85 @@ static status compute_convolution_grad(void *of, void *context) {
 	return s;
 }
 
+// Operators without attributes.
+static status create_plain(const op *o, table api, const void *info, void **to) {
+	kernel *k = calloc(1, sizeof *k);
+	if (!k) return failed(api, FAIL, "winnow: memory is short");
+	k->api = api;
+	*to = k;
+	return NULL;
+}
+
+// rows_of reads a tensor as rows over its last axis.
+static void rows_of(const tensor *t, int *rows, int *columns) {
+	*columns = t->rank ? (int)t->dims[t->rank - 1] : 1;
+	*rows = *columns ? (int)(elements(t) / *columns) : 0;
+}
+
+// SoftmaxGrad: dY, Y → dX.
+static status compute_softmax_grad(void *of, void *context) {
+	kernel *k = of;
+	gpu g;
+	tensor dy, y;
+	float *dx;
+	int rows, columns;
+	status s = input(k->api, context, 0, &dy);
+	if (!s) s = input(k->api, context, 1, &y);
+	if (!s) s = output(k->api, context, 0, dy.dims, dy.rank, &dx);
+	if (!s) s = open_gpu(k, context, 3, 3, &g);
+	if (s) return s;
+	rows_of(&dy, &rows, &columns);
+	return rows ? launch(&g, "softmax_sum", rows, 1, (void *[]){&dy.data, &y.data, &dx, &columns}) : NULL;
+}
+
+// LayerNormGrad: dY, X, mean, r, scale → dX, dscale, dbias.
+static status compute_norm_grad(void *of, void *context) {
+	kernel *k = of;
+	gpu g;
+	tensor dy, x, mean, r, scale;
+	float *dx, *dscale, *dbias;
+	int rows, columns;
+	status s = input(k->api, context, 0, &dy);
+	if (!s) s = input(k->api, context, 1, &x);
+	if (!s) s = input(k->api, context, 2, &mean);
+	if (!s) s = input(k->api, context, 3, &r);
+	if (!s) s = input(k->api, context, 4, &scale);
+	if (!s) s = output(k->api, context, 0, x.dims, x.rank, &dx);
+	if (!s) s = output(k->api, context, 1, scale.dims, scale.rank, &dscale);
+	if (!s) s = output(k->api, context, 2, scale.dims, scale.rank, &dbias);
+	if (!s) s = open_gpu(k, context, 3, 3, &g);
+	if (s) return s;
+	rows_of(&x, &rows, &columns);
+	if (elements(&scale) != columns || elements(&mean) != rows || elements(&r) != rows)
+		return failed(k->api, INVALID, "winnow: expected a layer normalisation over the last axis");
+	if (rows && dx) s = launch(&g, "norm_sum", rows, 1, (void *[]){&dy.data, &x.data, &mean.data, &r.data, &scale.data, &dx, &columns});
+	if (!s && (dscale || dbias)) {
+		int down = (columns + THREADS - 1) / THREADS, each = shares(rows, down);
+		s = take_room(&g, 2 * sizeof(float) * (size_t)columns * each);
+		float *scales = g.room, *biases = scales + (size_t)columns * each;
+		if (!s) s = launch(&g, "norm_columns", each, down, (void *[]){&dy.data, &x.data, &mean.data, &r.data, &scales, &biases, &rows, &columns});
+		if (!s && dscale) s = add_up(&g, scales, each, dscale, columns);
+		if (!s && dbias) s = add_up(&g, biases, each, dbias, columns);
+		close_gpu(&g);
+	}
+	return s;
+}
+
+// GeluGrad: dY, X → dX.
+static status compute_gelu_grad(void *of, void *context) {
+	kernel *k = of;
+	gpu g;
+	tensor dy, x;
+	float *dx;
+	status s = input(k->api, context, 0, &dy);
+	if (!s) s = input(k->api, context, 1, &x);
+	if (!s) s = output(k->api, context, 0, dy.dims, dy.rank, &dx);
+	if (!s) s = open_gpu(k, context, 3, 3, &g);
+	if (s) return s;
+	int64_t n = elements(&dy);
+	return n ? launch(&g, "gelu", blocks_for(n), 1, (void *[]){&dy.data, &x.data, &dx, &n}) : NULL;
+}
+
 static const char *on_cuda(const op *o) { return "CUDAExecutionProvider"; }
 
 #define GPU_OP(NAME, IN, OUT, CREATE, COMPUTE, DESTROY, INPLACE) OP_ON(on_cuda, NAME, IN, OUT, CREATE, COMPUTE, DESTROY, INPLACE)
@@ -426,6 +505,9 @@ static const char *on_cuda(const op *o) { return "CUDAExecutionProvider"; }
 static const op gpu_ops[] = {
 	GPU_OP("Cut", "ff", "ff", create_cut, compute_cut_gpu, destroy, first_in_place),
 	GPU_OP("DepthwiseGrad", "fffF", "fff", create_windows, compute_depthwise_grad_gpu, destroy, NULL),
+	GPU_OP("SoftmaxGrad", "ff", "f", create_plain, compute_softmax_grad, destroy, first_in_place),
+	GPU_OP("LayerNormGrad", "fffff", "fff", create_plain, compute_norm_grad, destroy, NULL),
+	GPU_OP("GeluGrad", "ff", "f", create_plain, compute_gelu_grad, destroy, first_in_place),
 	GPU_OP("ConvGrad", "fff", "fff", create_convolution, compute_convolution_grad, destroy_convolution, NULL),
 };
 enum { GPU_OPS = sizeof gpu_ops / sizeof *gpu_ops };

@@ -268,7 +268,10 @@ func (l *Live) Close() error {
 	for _, b := range l.saved {
 		b.free()
 	}
-	err := l.place.close()
+	var err error
+	if l.place != nil {
+		err = l.place.close()
+	}
 	l.pinned.free()
 	for _, p := range []*pass{&l.kept, &l.passing} {
 		for _, list := range []map[string]*slot{p.inputs, p.params} {

@@ -186,8 +186,10 @@ func (l *Live) finder(p *pass) func(name string) ortgo.Value {
 		if b := l.saved[name]; b != nil && b.value != nil {
 			return b
 		}
-		if v := l.place.find(name, l.adding); v != nil {
-			return v
+		if l.place != nil {
+			if v := l.place.find(name, l.adding); v != nil {
+				return v
+			}
 		}
 		if b := p.images[name]; b != nil {
 			return b

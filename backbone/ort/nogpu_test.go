@@ -177,16 +177,33 @@ func (w windowed) model() *graph.Model {
 	return b.Model()
 }
 
-// gradients computes those of all weights. The forward pass runs on the CPU.
-func (w windowed) gradients(t *testing.T, cpu, rt *ort.Runtime) (grads [][]float32) {
+// rowed is x → layer normalisation, Gelu, softmax, between products.
+func rowed() *graph.Model {
+	b := graph.NewBuilder("rows", 17)
+	y := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2), graph.Fixed(9), graph.Fixed(7)})
+	weight := func(name string, seed uint64, dims ...int64) string {
+		return b.Constant(graph.NewTensor(name, drawnFloats(seed, int(dims[0]*max(1, dims[len(dims)-1]*
+			int64(len(dims)-1)))), dims...))
+	}
+	y = b.Node("MatMul", []string{y, weight("a", 1, 7, 300)})
+	y = b.Node("LayerNormalization", []string{y, weight("scale", 2, 300), weight("shift", 3, 300)})
+	b.Import("com.microsoft", 1)
+	wide := b.Node("MatMul", []string{y, weight("b", 4, 300, 8)})
+	b.Add(&graph.Node{Op: "Gelu", Domain: "com.microsoft", Inputs: []string{wide}, Outputs: []string{"bent"}})
+	y = b.Node("Softmax", []string{b.Node("MatMul", []string{"bent", weight("c", 5, 8, 6)})}, graph.Int("axis", -1))
+	b.Output(b.NodeTo("features", "Identity", []string{y}))
+	return b.Model()
+}
+
+// gradientsOf computes those of all weights. The forward pass runs on the CPU.
+func gradientsOf(t *testing.T, m *graph.Model, weights []string, cpu, rt *ort.Runtime) (grads [][]float32) {
 	t.Helper()
-	d, err := gradient.Differentiate(w.model(), gradient.Options{Output: "features",
-		Weights: []string{"a", "a.bias", "b", "b.bias"}, Kernels: rt.Kernels()})
+	d, err := gradient.Differentiate(m, gradient.Options{Output: "features", Weights: weights, Kernels: rt.Kernels()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	known := map[string]ort.Tensor{"x": ort.Float32s(drawnFloats(8, 3*2*9*7), 3, 2, 9, 7)}
-	for name, c := range w.model().Graph.Constants() {
+	for name, c := range m.Graph.Constants() {
 		data, err := c.Float32s()
 		if err != nil {
 			t.Fatal(err)
@@ -206,7 +223,7 @@ func (w windowed) gradients(t *testing.T, cpu, rt *ort.Runtime) (grads [][]float
 			in[i] = known[info.Name]
 		}
 		if err := errors.Join(s.Run(in, out), s.Close()); err != nil {
-			t.Fatalf("%+v: %v", w, err)
+			t.Fatal(err)
 		}
 		for i, info := range s.Outputs() {
 			known[info.Name] = out[i]
@@ -218,6 +235,16 @@ func (w windowed) gradients(t *testing.T, cpu, rt *ort.Runtime) (grads [][]float
 		grads = append(grads, known[name].F32)
 	}
 	return grads
+}
+
+func compareOnNoGPU(t *testing.T, name string, m *graph.Model, weights []string, cpu, cuda *ort.Runtime) {
+	t.Helper()
+	want, found := gradientsOf(t, m, weights, cpu, cpu), gradientsOf(t, m, weights, cpu, cuda)
+	for i := range want {
+		if off := furthest(want[i], found[i]); !(off <= 1e-4) || slices.Max(want[i]) == 0 {
+			t.Errorf("%s: gradient of %s is off by %g", name, weights[i], off)
+		}
+	}
 }
 
 // The operators for CUDA, compiled for this machine, give the gradients of ONNX's own operators, whether a stand-in for
@@ -239,13 +266,9 @@ func TestKernelsOnNoGPU(t *testing.T) {
 			{in: 4, out: 4, kernel: 3, stride: 2, dilation: 2, pad: 1, groups: 4, relu: true},
 			{in: 300, out: 300, kernel: 3, stride: 1, dilation: 1, pad: 1, groups: 300, relu: true},
 		} {
-			want, found := w.gradients(t, cpu, cpu), w.gradients(t, cpu, cuda)
-			for i := range want {
-				if off := furthest(want[i], found[i]); !(off <= 1e-4) || slices.Max(want[i]) == 0 {
-					t.Errorf("%+v: gradient %d is off by %g", w, i, off)
-				}
-			}
+			compareOnNoGPU(t, fmt.Sprintf("%+v", w), w.model(), []string{"a", "a.bias", "b", "b.bias"}, cpu, cuda)
 		}
+		compareOnNoGPU(t, "rows", rowed(), []string{"a", "scale", "shift", "b", "c"}, cpu, cuda)
 	}
 }
 
@@ -256,7 +279,8 @@ func TestCopiesOnNoGPU(t *testing.T) {
 	b := graph.NewBuilder("live", 17)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(60)})
 	y := b.Node("MatMul", []string{x, b.Constant(graph.NewTensor("a", drawnFloats(1, 60*300), 60, 300))})
-	b.Output(b.NodeTo("features", "MatMul", []string{y, b.Constant(graph.NewTensor("b", drawnFloats(2, 300*5), 300, 5))}))
+	last := b.Constant(graph.NewTensor("b", drawnFloats(2, 300*5), 300, 5))
+	b.Output(b.NodeTo("features", "MatMul", []string{y, last}))
 	m := b.Model()
 	d, err := gradient.Differentiate(m, gradient.Options{Output: "features", Weights: []string{"a", "b"}})
 	if err != nil {

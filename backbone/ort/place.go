@@ -248,9 +248,6 @@ func (p *Place) collect(add bool) error {
 
 // find returns the tensor of a weight or of a gradient, or nil for other names.
 func (p *Place) find(name string, adding bool) ortgo.Value {
-	if p == nil {
-		return nil
-	}
 	grads := p.grads
 	if adding {
 		grads = p.added
@@ -265,9 +262,6 @@ func (p *Place) find(name string, adding bool) ortgo.Value {
 
 // close frees programs and memory.
 func (p *Place) close() (err error) {
-	if p == nil {
-		return nil
-	}
 	for _, list := range []map[string]*view{p.weights, p.grads, p.added} {
 		for _, v := range list {
 			v.free()

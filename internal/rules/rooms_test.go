@@ -91,8 +91,8 @@ var rooms = []Room{
 	{"head", "turns features into unit embeddings and their gradients into gradients of weights; holds Gorgonia",
 		"features internal/eigen"},
 	{"train", "runs the loop: sampler, terms, solvers, schedules, checkpoints, observers",
-		"features filters filters/correction filters/selfpaced head internal/spread internal/tfevents losses " +
-			"train/archive train/samples"},
+		"backbone/graph features filters filters/correction filters/selfpaced head internal/spread " +
+			"internal/tfevents losses train/archive train/samples"},
 	{"train/archive", "writes and reads a state and arrays of numbers in one checked file", ""},
 	{"train/samples", "keeps what a training saw of each of its samples, for audits",
 		"features filters"},

@@ -7,8 +7,8 @@ import (
 	"winnow/backbone/graph"
 )
 
-// domain is the domain of winnow's own operators, which package backbone/ort implements: all but ConvGrad for the CPU;
-// Cut, DepthwiseGrad and ConvGrad for CUDA. All
+// domain is the domain of winnow's own operators, which package backbone/ort implements: those up to MaxPoolGrad for the
+// CPU; Cut, DepthwiseGrad, and those from ConvGrad on, for CUDA. All
 // tensors are float32 [N, C, height, width]; windows are those of Conv (strides, dilations, pads); the name of
 // an unwanted output is "".
 //
@@ -29,6 +29,9 @@ import (
 //	    its derivative, in the size of X [in]; with Y that of MaxPool behind what was cut
 //	ConvGrad(dY, X, W; windows, groups) → dX, dW, dB
 //	    the derivative of any Conv with as many pads after as before; cuDNN's own
+//	SoftmaxGrad(dY, Y) → dX, LayerNormGrad(dY, X, mean, 1/deviation, scale) → dX, dscale, dbias
+//	    over the last axis of tensors of any shape
+//	GeluGrad(dY, X) → dX
 const domain = "winnow"
 
 // between holds the limits outside which a function of one number is constant.
@@ -181,8 +184,8 @@ func (v *convolution) kernelGrad(op string, windows []*graph.Attribute) {
 	}
 }
 
-// cudaGrad gives all gradients of a convolution by one operator for CUDA, and reports whether it could. What follows the
-// convolution is cut by an operator before, which also sums the cut gradient up for the bias.
+// cudaGrad gives all gradients of a convolution by one operator for CUDA, and reports whether it could. An operator
+// before it cuts what follows the convolution, and sums the cut gradient up for the bias.
 func (v *convolution) cudaGrad() bool {
 	if v.r.o.Kernels != ForCUDA || !v.planes(v.call.in(0)) {
 		return false
@@ -210,6 +213,12 @@ func (v *convolution) cudaGrad() bool {
 		v.give(i, grad)
 	}
 	return true
+}
+
+// rows reports whether an operator for CUDA can take a tensor of any shape, of up to four axes.
+func (c *call) rows(tensor string) bool {
+	n := len(c.shape(tensor))
+	return c.r.o.Kernels == ForCUDA && c.isFloat32(tensor) && n > 0 && n <= 4
 }
 
 // even reports whether padding is the same on both sides, and leads to the output's size.

@@ -99,6 +99,9 @@ func hardSwish(c *call, x, _, dy string) string {
 // gelu: y = x·Φ(x) has the slope Φ(x) + x·φ(x). The approximation by tanh is y = x/2·(1+t), t = tanh(k(x+cx³)),
 // k = √(2/π), c = 0.044715, with slope (1+t)/2 + x/2·(1-t²)·k(1+3cx²).
 func gelu(c *call, x, _, dy string) string {
+	if c.rows(x) && c.Text("approximate", "none") != "tanh" {
+		return c.fused("GeluGrad", []string{dy, x}, []bool{true}, nil)[0]
+	}
 	one, square := c.scalar(x, 1), c.mul(x, x)
 	if c.Text("approximate", "none") != "tanh" {
 		whole := c.scaled(c.plus(c.op("Erf", []string{c.scaled(x, math.Sqrt2/2)}), one), 0.5)

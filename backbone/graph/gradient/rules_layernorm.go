@@ -32,6 +32,14 @@ func layerNorm(c *call) error {
 	if err != nil {
 		return err
 	}
+	if last := int64(len(shape) - 1); c.rows(x) && axis == last && len(c.shape(c.in(1))) == 1 && c.in(2) != "" {
+		grads := c.fused("LayerNormGrad", []string{dy, x, c.output(1), c.output(2), c.in(1)},
+			[]bool{c.wants(0), c.wants(1), c.wants(2)}, nil)
+		for i, grad := range grads {
+			c.give(i, grad)
+		}
+		return nil
+	}
 	if err := c.pass(2, func() string { return dy }); err != nil {
 		return err
 	}

@@ -36,6 +36,10 @@ func softmax(c *call) error {
 		return err
 	}
 	y, dy := c.Outputs[0], c.grad[0]
+	if n := len(c.shape(y)); c.rows(y) && len(axes) == 1 && axes[0] == int64(n-1) {
+		c.give(0, c.fused("SoftmaxGrad", []string{dy, y}, []bool{true}, nil)[0])
+		return nil
+	}
 	product := c.mul(dy, y)
 	c.give(0, c.minus(product, c.mul(y, c.total(product, axes))))
 	return nil
