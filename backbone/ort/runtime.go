@@ -135,6 +135,9 @@ func (r *Runtime) Providers() []string { return r.providers }
 // Device returns the device on which sessions actually run.
 func (r *Runtime) Device() Device { return r.device }
 
+// TF32 reports whether products on this device may round to TF32.
+func (r *Runtime) TF32() bool { return r.device.CUDA && r.gpu.TF32 }
+
 // Where names the device or devices, with those options that can change a result, such as "cuda:0+tf32". It is
 // written into files that must only be continued in the same way.
 func (r *Runtime) Where() string {

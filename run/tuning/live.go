@@ -76,7 +76,7 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 
 // load loads the network for training on a set of images, and notes what is trained and how the images vary.
 func (t *Live) load(ctx context.Context, set features.Set) error {
-	err := t.differentiate(t.rt.Kernels()) // the runtime was unknown when the weights were chosen
+	err := t.differentiate(t.kernels()) // the runtime was unknown when the weights were chosen
 	if err != nil {
 		return err
 	}

@@ -48,6 +48,9 @@ type Live struct {
 	second       live.Inputs // of the second network
 	prefix       *ort.Prefix
 	views        *Views // nil before they are compared
+
+	tried  bool             // whether chosen was chosen
+	chosen gradient.Kernels // winnow's own operators that are used on a GPU
 }
 
 // New checks everything about a backbone's training that can be checked before a network runs.

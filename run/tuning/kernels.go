@@ -1,0 +1,145 @@
+package tuning
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"winnow/backbone"
+	"winnow/backbone/graph/gradient"
+	"winnow/backbone/ort"
+	"winnow/features"
+)
+
+// On a GPU winnow's own operators and cuDNN's gradients are used after a trial: the network's gradients on a few drawn
+// images must be those of ONNX's operators, and come sooner.
+
+const (
+	triedImages = 16
+	triedTimes  = 3
+	mayDiffer   = 1e-2 // of a gradient's length: float32 and its products in another order lead to 1e-3
+	tf32Differs = 5e-2
+)
+
+// agreement compares the gradients of two networks with the same weights.
+type agreement struct {
+	off     float64 // the largest relative difference of a weight's gradient that matters
+	weight  string  // of which weight
+	seconds [2]float64
+}
+
+// agree runs both networks on n drawn images.
+func agree(a, b backbone.LiveNetwork, n int) (agreement, error) {
+	rng := rand.New(rand.NewPCG(11, 13))
+	var inputs [][]float32
+	for _, size := range a.Inputs() {
+		x := make([]float32, n*size)
+		for i := range x {
+			x[i] = float32(rng.NormFloat64())
+		}
+		inputs = append(inputs, x)
+	}
+	y, slope := features.NewMatrix(n, a.Dim()), features.NewMatrix(n, a.Dim())
+	for i := range slope.Data {
+		slope.Data[i] = float32(rng.NormFloat64())
+	}
+	var found agreement
+	for i, net := range []backbone.LiveNetwork{a, b} {
+		found.seconds[i] = math.Inf(1)
+		for range triedTimes {
+			began := time.Now()
+			if err := errors.Join(net.Forward(y, inputs, n, true), net.Backward(slope, false)); err != nil {
+				return found, err
+			}
+			found.seconds[i] = min(found.seconds[i], time.Since(began).Seconds())
+		}
+	}
+	longest := 0.
+	for _, p := range b.Params() {
+		longest = max(longest, length(p.Grad))
+	}
+	for i, p := range b.Params() {
+		off, size := 0., length(p.Grad)
+		for j, v := range a.Params()[i].Grad {
+			d := float64(v - p.Grad[j])
+			off += d * d
+		}
+		// Gradients of almost nothing, such as of a bias before a normalisation, are rounding.
+		if off = math.Sqrt(off) / max(size, 1e-4*longest); !(off <= found.off) {
+			found.off, found.weight = off, p.Name
+		}
+	}
+	return found, nil
+}
+
+func length(x []float32) float64 {
+	var sum float64
+	for _, v := range x {
+		sum += float64(v) * float64(v)
+	}
+	return math.Sqrt(sum)
+}
+
+// kernels returns winnow's own operators for this network, or none if they fail, differ or are slower on this device. It
+// asks the device once.
+func (t *Live) kernels() gradient.Kernels {
+	kernels := t.rt.Kernels()
+	if why := t.rt.WithoutKernels(); why != "" && t.rt.Device().CUDA && !t.tried {
+		t.tried = true
+		t.Note("gradients are computed by ONNX's operators alone: %s", why)
+	}
+	if kernels != gradient.ForCUDA {
+		return kernels
+	}
+	if !t.tried {
+		t.tried, t.chosen = true, kernels
+		found, err := t.trial()
+		limit := mayDiffer
+		if t.rt.TF32() {
+			limit = tf32Differs
+		}
+		switch by := found.seconds[1] / found.seconds[0]; {
+		case err != nil:
+			t.chosen = gradient.NoKernels
+			t.Note("gradients are computed by ONNX's operators alone: cuDNN's cannot be used (%v)", err)
+		case !(found.off <= limit):
+			t.chosen = gradient.NoKernels
+			t.Note("gradients are computed by ONNX's operators alone: with cuDNN that of %s differs by %.2g of its length",
+				found.weight, found.off)
+		case by < 1:
+			t.chosen = gradient.NoKernels
+			t.Note("gradients are computed by ONNX's operators alone, here %.2f times as fast as cuDNN's", 1/by)
+		default:
+			t.Note("gradients are computed by cuDNN and winnow's kernels: %.2f times as fast as ONNX's operators on this "+
+				"device, with differences of %.1g", by, found.off)
+		}
+	}
+	return t.chosen
+}
+
+// trial compares the network with winnow's operators with the network without.
+func (t *Live) trial() (found agreement, err error) {
+	var nets [2]*ort.Live
+	defer func() {
+		for _, n := range nets {
+			if n != nil {
+				err = errors.Join(err, n.Close())
+			}
+		}
+	}()
+	for i, kernels := range []gradient.Kernels{t.rt.Kernels(), gradient.NoKernels} {
+		if err := t.differentiate(kernels); err != nil {
+			return found, err
+		}
+		if nets[i], err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
+			return found, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
+		}
+	}
+	n := triedImages
+	if c := t.chunk(); c > 0 {
+		n = min(n, c)
+	}
+	return agree(nets[0], nets[1], n)
+}
