@@ -195,7 +195,9 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 		}
 	}
 	if device := r.where(o); device.CUDA {
-		keepSignals(func() { err = appendCUDA(opts, device.Index, r.gpu) })
+		gpu := r.gpu
+		gpu.Memory = cmp.Or(o.memory, gpu.Memory)
+		keepSignals(func() { err = appendCUDA(opts, device.Index, gpu) })
 	} else if process.kernels != nil {
 		err = addKernels(r.library, opts)
 	}
