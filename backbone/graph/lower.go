@@ -11,10 +11,26 @@ var wide = []string{"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear
 // wideInputs are the inputs that stay float32 when the rest of an operator becomes smaller.
 var wideInputs = map[string][]int{"Resize": {1, 2}}
 
-// bfloat16From is the version of ONNX's operator set from which ONNX allows an operator bfloat16 and ONNX Runtime 1.29
-// computes it on CUDA. TestBFloat16NoGPU of package ort compares the list with the library.
+// bfloat16From (compared with the library by TestPrecisionNoGPU of package ort) is the version of ONNX's operator set from which an operator is lowered to bfloat16: ONNX allows it and
+// ONNX Runtime 1.29 computes it on CUDA, which has it for convolutions only from version 22 on. Absent are operators
+// that it lacks (batch normalization, max and global pooling, means, padding, resizing) and those that would lose too
+// much: powers, roots, exponentials.
 var bfloat16From = map[string]int64{
-	"Conv": 22, "MatMul": 13, "Gemm": 13, "Add": 14, "Sub": 14, "Mul": 14, "Div": 14, "Relu": 14,
+	"Conv": 22, "MatMul": 13, "Gemm": 13,
+	"Add": 13, "Sub": 13, "Mul": 13, "Div": 13, "Neg": 13, "Sum": 13, "Max": 13, "Min": 13, "Where": 16,
+	"Relu": 13, "Clip": 13, "Sigmoid": 13, "Tanh": 13, "Erf": 13, "Gelu": 20, "HardSigmoid": 22, "HardSwish": 22,
+	"Softplus": 22, "Softmax": 13, "LayerNormalization": 17, "AveragePool": 22, "ReduceSum": 13,
+	"Identity": 13, "Reshape": 13, "Transpose": 13, "Flatten": 13, "Squeeze": 13, "Unsqueeze": 13, "Concat": 13,
+	"Split": 13, "Slice": 13, "Gather": 13, "Expand": 13,
+}
+
+// Lowers reports whether [Lower] lowers an operator of a version of ONNX's operator set to a type of 16 bits.
+func Lowers(op string, opset int64, to DataType) bool {
+	if slices.Contains(wide, op) {
+		return false
+	}
+	from := bfloat16From[op]
+	return to == Float16 || from > 0 && opset >= from
 }
 
 // Lower returns a model that computes in floating-point numbers of 16 bits, to, between inputs and outputs of float32.
@@ -22,7 +38,7 @@ var bfloat16From = map[string]int64{
 // compute in that type stay float32. Numbers beyond float16's largest, 65,504, become ±∞; bfloat16 has the range of
 // float32 and 8 bits of its 24 of precision.
 //
-// Lower fails if nothing that matters, no product and no convolution, would be computed in 16 bits.
+// Lower fails if most products and convolutions, which take the time, would stay float32.
 func Lower(m *Model, to DataType) (*Model, error) {
 	if !halves(to) {
 		panic(fmt.Sprintf("graph: lower to %v", to))
@@ -45,8 +61,9 @@ type lowering struct {
 	wide    map[string]string // float32 forms by the tensor's name
 	narrow  map[string]string // forms of 16 bits
 	outputs map[string]string // narrow names of the model's outputs
-	heavy   int               // products and convolutions in 16 bits
-	kept    []string          // operators of those that stay float32
+	heavy   int               // products and convolutions
+	kept    int               // those of them that stay float32
+	ops     []string          // the operators of kept
 }
 
 func (l *lowering) lower() error {
@@ -73,41 +90,40 @@ func (l *lowering) lower() error {
 		if len(n.Subgraphs()) > 0 {
 			return fmt.Errorf("node %q is a %s, expected no nodes that hold graphs", n.Name, n.Op)
 		}
-		heavy := n.is("Conv", "ConvTranspose", "MatMul", "Gemm", "Einsum")
-		if l.staysWide(n) {
-			if heavy && !slices.Contains(l.kept, n.Op) {
-				l.kept = append(l.kept, n.Op)
-			}
-			l.addWide(n)
-			continue
-		}
+		heavy, keep := n.is("Conv", "ConvTranspose", "MatMul", "Gemm", "Einsum"), l.staysWide(n)
 		if heavy {
 			l.heavy++
 		}
-		l.addNarrow(n)
+		if heavy && keep {
+			l.kept++
+			if !slices.Contains(l.ops, n.Op) {
+				l.ops = append(l.ops, n.Op)
+			}
+		}
+		if keep {
+			l.addWide(n)
+		} else {
+			l.addNarrow(n)
+		}
 	}
-	if l.heavy == 0 {
-		return fmt.Errorf("none of its products and convolutions can be computed in it (%q, operator set %d)",
-			l.kept, l.opset)
+	if 2*l.kept > l.heavy {
+		return fmt.Errorf("%d of %d products and convolutions cannot be computed in it (operators %q of operator set "+
+			"%d), expected at most half", l.kept, l.heavy, l.ops, l.opset)
 	}
 	return nil
 }
 
 // staysWide reports whether a node computes in float32: it must, or it makes numbers from none.
 func (l *lowering) staysWide(n *Node) bool {
-	if slices.Contains(wide, n.Op) {
-		return true
-	}
-	if n.is("Cast") && n.Int("to", 0) == int64(Float32) {
+	switch {
+	case n.is("Cast") && n.Int("to", 0) == int64(Float32):
 		return false // becomes a cast to 16 bits
+	case !l.makes(n.Inputs):
+		return l.makes(n.Outputs)
+	case !IsONNX(n.Domain):
+		return l.to == BFloat16
 	}
-	if l.to == BFloat16 {
-		from := bfloat16From[n.Op]
-		if !IsONNX(n.Domain) || from == 0 || l.opset < from {
-			return l.makes(n.Outputs) || l.makes(n.Inputs)
-		}
-	}
-	return !l.makes(n.Inputs) && l.makes(n.Outputs)
+	return !Lowers(n.Op, l.opset, l.to)
 }
 
 // makes reports whether one of the tensors is known to hold float32 numbers.

@@ -37,6 +37,7 @@ func TestNoGPU(t *testing.T) {
 		env  []string
 	}{
 		{"TestOnNoGPU", nil},
+		{"TestPrecisionNoGPU", nil},
 		{"TestFullNoGPU", []string{"NOGPU_MIB=100"}},
 		{"TestBrokenNoGPU", []string{"NOGPU_ERROR=35",
 			"WANT=CUDA failure 35: CUDA driver version is insufficient for CUDA runtime version"}},

@@ -50,12 +50,12 @@ func (e *Embedder) Load(h Host, fill int, unit bool) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	extraction.TellPrecision(h, rt, e.Precision)
 	nets, err := ort.NewNetworks(rt, e.cut.Model, e.cut.Tensor, trial.Input(e.cut, e.Backbone.Preprocessing),
 		e.Precision)
 	if err != nil {
 		return nil, errors.Join(err, rt.Close())
 	}
+	extraction.TellPrecision(h, rt, e.Precision)
 	n := &Network{Embedder: e, host: h, runtime: rt, nets: nets}
 	for _, net := range nets {
 		n.lanes = append(n.lanes, &lane{Embedder: e, net: net, fill: fill, unit: unit})

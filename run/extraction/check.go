@@ -66,7 +66,7 @@ func (e *Extraction) Check(ctx context.Context, h Host) (Check, error) {
 	if err != nil {
 		return Check{}, err
 	}
-	cpu, err := ort.CPU()
+	cpu, err := ort.Load(ort.Config{Library: rt.Library(), Threads: rt.Threads()})
 	if err != nil {
 		return Check{}, err
 	}

@@ -205,12 +205,12 @@ func (e *Extraction) load(h Host) (*ort.Runtime, ort.Networks, error) {
 		return nil, nil, err
 	}
 	e.settleBatch(h, rt)
-	TellPrecision(h, rt, e.Precision)
 	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor, trial.Input(e.Cut, e.Config.Preprocessing), e.Precision)
 	if err != nil {
-		err = refused(e.Model, e.Precision, err)
+		return rt, net, refused(e.Model, e.Precision, err)
 	}
-	return rt, net, err
+	TellPrecision(h, rt, e.Precision)
+	return rt, net, nil
 }
 
 // TellPrecision notes that 16 bits gain nothing on the CPU.
