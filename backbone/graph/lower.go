@@ -11,10 +11,10 @@ var wide = []string{"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear
 // wideInputs are the inputs that stay float32 when the rest of an operator becomes smaller.
 var wideInputs = map[string][]int{"Resize": {1, 2}}
 
-// bfloat16From (compared with the library by TestPrecisionNoGPU of package ort) is the version of ONNX's operator set from which an operator is lowered to bfloat16: ONNX allows it and
-// ONNX Runtime 1.29 computes it on CUDA, which has it for convolutions only from version 22 on. Absent are operators
-// that it lacks (batch normalization, max and global pooling, means, padding, resizing) and those that would lose too
-// much: powers, roots, exponentials.
+// bfloat16From is the version of ONNX's operator set from which an operator is lowered to bfloat16: ONNX allows it and
+// ONNX Runtime 1.29 computes it on CUDA, which has it for convolutions only from version 22 on (TestPrecisionNoGPU of
+// package ort tries all). Absent are operators that it lacks (batch normalization, max and global pooling, means,
+// padding, resizing) and those that would lose too much: powers, roots, exponentials.
 var bfloat16From = map[string]int64{
 	"Conv": 22, "MatMul": 13, "Gemm": 13,
 	"Add": 13, "Sub": 13, "Mul": 13, "Div": 13, "Neg": 13, "Sum": 13, "Max": 13, "Min": 13, "Where": 16,
@@ -119,7 +119,9 @@ func (l *lowering) staysWide(n *Node) bool {
 	case n.is("Cast") && n.Int("to", 0) == int64(Float32):
 		return false // becomes a cast to 16 bits
 	case !l.makes(n.Inputs):
-		return l.makes(n.Outputs)
+		return l.makes(n.Outputs) && !slices.ContainsFunc(n.Inputs, func(t string) bool {
+			return t != "" && l.facts[t].typ == 0 // it may hold float32 numbers
+		})
 	case !IsONNX(n.Domain):
 		return l.to == BFloat16
 	}
@@ -185,8 +187,8 @@ func (l *lowering) addNarrow(n *Node) {
 		}
 		if low := l.outputs[name]; low != "" {
 			l.narrow[name] = low
-			l.b.Add(&Node{Name: l.b.Fresh(name + ".float32"), Op: "Cast", Inputs: []string{low}, Outputs: []string{name},
-				Attributes: []*Attribute{Int("to", int64(Float32))}})
+			l.b.Add(&Node{Name: l.b.Fresh(name + ".float32"), Op: "Cast", Inputs: []string{low},
+				Outputs: []string{name}, Attributes: []*Attribute{Int("to", int64(Float32))}})
 			l.wide[name] = name
 		}
 	}

@@ -51,8 +51,8 @@ func TwoLanes(rt *Runtime, model []byte, output string, in NetworkInput) (Networ
 // WorthTwo is worthTwo.
 const WorthTwo = worthTwo
 
-// Scant makes the sessions of the first network's device, and those that it loads, run out of memory whenever scant says
-// so: of the first (0) or the second (1) session, with a limit or (whole) without.
+// Scant makes the sessions of the first network's device, and those that it loads, run out of memory whenever scant
+// says so: of the first (0) or the second (1) session, with a limit or (whole) without.
 func (l Networks) Scant(half int64, scant func(which int, whole bool) bool) {
 	p := l[0].pair
 	load := p.load

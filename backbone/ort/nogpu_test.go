@@ -38,6 +38,7 @@ func TestNoGPU(t *testing.T) {
 	}{
 		{"TestOnNoGPU", nil},
 		{"TestPrecisionNoGPU", nil},
+		{"TestLanesNoGPU", nil},
 		{"TestFullNoGPU", []string{"NOGPU_MIB=100"}},
 		{"TestBrokenNoGPU", []string{"NOGPU_ERROR=35",
 			"WANT=CUDA failure 35: CUDA driver version is insufficient for CUDA runtime version"}},

@@ -136,3 +136,53 @@ func TestPrecision(t *testing.T) {
 		}
 	}
 }
+
+// TestLanesNoGPU: a GPU has two lanes, with and without a limit of its memory, which compute side by side.
+func TestLanesNoGPU(t *testing.T) {
+	cuda, cpu := standIn(t, ort.GPU{})
+	limited, err := ort.Load(ort.Config{Library: cuda.Library(), Device: "cuda", GPU: ort.GPU{Memory: 64 << 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := graph.NewBuilder("flat", 17)
+	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(4), graph.Fixed(4)})
+	w := b.Constant(graph.NewTensor("w", drawnFloats(5, 48*5), 48, 5))
+	b.Output(b.NodeTo("y", "MatMul", []string{b.Node("Flatten", []string{x}), w}))
+	pixels := drawnFloats(6, 4*48)
+	var want blas32.General
+	for i, rt := range []*ort.Runtime{cpu, cuda, limited} {
+		nets, err := ort.NewNetworks(rt, b.Model().Marshal(), "y", pooledInput, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lanes := len(nets.Lanes()); lanes != min(i, 1)+1 {
+			t.Errorf("runtime %d has %d lanes", i, lanes)
+		}
+		nets.Pin(pixels)
+		for turn := range 3 {
+			var lanes sync.WaitGroup
+			for _, lane := range nets.Lanes() {
+				lanes.Go(func() {
+					for range ort.WorthTwo {
+						x := features.NewMatrix(4, 5)
+						if err := lane.Infer(x, pixels, 4); err != nil {
+							t.Error(err)
+						}
+						if i == 0 {
+							want = x
+						} else if off := furthest(x.Data, want.Data); off > 1e-6 {
+							t.Errorf("runtime %d, turn %d: off by %g", i, turn, off)
+						}
+					}
+				})
+			}
+			lanes.Wait()
+			if i > 0 && !nets.Loaded() {
+				t.Errorf("runtime %d has no second session", i)
+			}
+		}
+		if err := nets.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

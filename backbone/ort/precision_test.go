@@ -68,8 +68,8 @@ func one(op string, opset int64, to graph.DataType) *graph.Model {
 func TestPrecisionNoGPU(t *testing.T) {
 	cuda, cpu := standIn(t, ort.GPU{})
 	count := 0
-	for _, op := range []string{"Conv", "MatMul", "Gemm", "Add", "Sub", "Mul", "Div", "Neg", "Sum", "Max", "Min", "Where",
-		"Relu", "Clip", "Sigmoid", "Tanh", "Erf", "Gelu", "HardSigmoid", "HardSwish", "Softplus", "Softmax",
+	for _, op := range []string{"Conv", "MatMul", "Gemm", "Add", "Sub", "Mul", "Div", "Neg", "Sum", "Max", "Min",
+		"Where", "Relu", "Clip", "Sigmoid", "Tanh", "Erf", "Gelu", "HardSigmoid", "HardSwish", "Softplus", "Softmax",
 		"LayerNormalization", "AveragePool", "ReduceSum", "Identity", "Reshape", "Transpose", "Flatten", "Squeeze",
 		"Unsqueeze", "Concat", "Slice", "Gather", "Expand", "BatchNormalization", "MaxPool", "GlobalAveragePool"} {
 		for opset := int64(11); opset <= 22; opset++ {

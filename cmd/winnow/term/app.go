@@ -126,8 +126,8 @@ func globalFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "tf32",
 			Usage: "let the GPU round products to TF32: faster, but vectors differ from the CPU's"},
 		&cli.StringFlag{Name: "precision", Value: features.Float32,
-			Usage: "compute vectors of images in `TYPE`: float32, float16 or bfloat16 (a GPU is twice as fast or more, " +
-				"numbers keep 3 or 2 digits: see extract --check); training stays float32"},
+			Usage: "compute vectors of images in `TYPE`: float32, float16 or bfloat16 (a GPU is twice as fast or " +
+				"more, numbers keep 3 or 2 digits: see extract --check); training stays float32"},
 		&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic),
 			Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary " +
 				"from run to run), default"},
