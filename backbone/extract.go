@@ -25,6 +25,10 @@ type ExtractConfig struct {
 	Strict        bool // stop at the first unreadable image
 	Known         bool // other images of this root were readable: go on even if none of the first are
 
+	// Precision is the type of 16 bits that the network computes in, "" for float32. Its largest number may be too
+	// small for an image that is sound: a vector that is not finite then ends the extraction.
+	Precision string
+
 	// Views are the pictures made of each image; none: the centre alone. An image is decoded once for all its
 	// views.
 	Views []View
@@ -93,6 +97,7 @@ func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, pa
 		return err
 	}
 	e := &extraction{cfg: cfg, nets: lanes(net), paths: paths, store: store, observe: observe}
+	e.pinner, _ = net.(Pinner)
 	if start == 0 && !cfg.Known {
 		if e.ahead, e.pixels, err = readers[0].probe(paths); err != nil {
 			return err
@@ -109,6 +114,7 @@ func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, pa
 type extraction struct {
 	cfg     ExtractConfig
 	nets    []Network // these compute at the same time
+	pinner  Pinner    // nil: memory is not pinned
 	paths   []string
 	store   RowWriter
 	observe func(Progress)
@@ -155,11 +161,17 @@ func (e *extraction) run(ctx context.Context, readers []*reader, start int) erro
 	e.work = make(chan picture, e.cfg.Batch)
 	e.rows, e.spare = make(chan vectors, 1), make(chan []float32, len(e.nets)+1)
 	size, views := e.cfg.Preprocessing.Size(), len(e.cfg.views())
+	pin := func(data []float32) []float32 { return data }
+	if e.pinner != nil && len(e.paths)-start > count*e.cfg.Batch { // the memory is used more than once
+		pin = func(data []float32) []float32 { e.pinner.Pin(data); return data }
+		defer e.pinner.Unpin()
+	}
 	for range count {
-		e.free <- &batch{pixels: make([]float32, views*e.cfg.Batch*size), reasons: make([]string, e.cfg.Batch)}
+		b := &batch{pixels: pin(make([]float32, views*e.cfg.Batch*size)), reasons: make([]string, e.cfg.Batch)}
+		e.free <- b
 	}
 	for range cap(e.spare) {
-		e.spare <- make([]float32, e.cfg.Batch*views*e.nets[0].Dim())
+		e.spare <- pin(make([]float32, e.cfg.Batch*views*e.nets[0].Dim()))
 	}
 	var sides sync.WaitGroup
 	sides.Go(func() { e.feed(inner, start) })
@@ -313,7 +325,10 @@ func (e *extraction) begin(ctx context.Context, b *batch) (x blas32.General, err
 
 // finish checks the vectors of a batch and passes them to the writer.
 func (e *extraction) finish(b *batch, x blas32.General, usable *bool) error {
-	checkFinite(x, b.reasons)
+	if i := checkFinite(x, b.reasons); i >= 0 && e.cfg.Precision != "" {
+		return fmt.Errorf("backbone: %s: %s: it may be beyond %s: compute in float32", e.paths[b.first+i], b.reasons[i],
+			e.cfg.Precision)
+	}
 	bad := e.bad(b)
 	for _, w := range bad {
 		clear(features.Row(x, w.Row-b.first))
@@ -367,15 +382,20 @@ func (e *extraction) write(start int) {
 }
 
 // checkFinite sets a reason for each image whose vector holds a value that is not finite: stored, it would
-// spoil every similarity with that vector.
-func checkFinite(x blas32.General, reasons []string) {
+// spoil every similarity with that vector. It returns the first such image, or -1.
+func checkFinite(x blas32.General, reasons []string) int {
+	first := -1
 	for i := range x.Rows {
 		for j, v := range features.Row(x, i) {
 			if v-v != 0 && reasons[i] == "" { // infinite or not a number
 				reasons[i] = fmt.Sprintf("value %d of its features is %v, expected a finite number", j, v)
+				if first < 0 {
+					first = i
+				}
 			}
 		}
 	}
+	return first
 }
 
 func newReaders(cfg ExtractConfig, fsys fs.FS) ([]*reader, error) {

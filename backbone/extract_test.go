@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -467,6 +468,65 @@ func TestNotFinite(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows differ:\n%s", diff)
+	}
+}
+
+// In 16 bits, a vector that is not finite may be of a sound image: the extraction ends and says what helps.
+func TestNotFiniteInHalf(t *testing.T) {
+	files, paths := album(t, 23)
+	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Precision: features.Float16}
+	err := Extract(t.Context(), cfg, &spoilt{newSums(), 2, 3}, files, paths, &counting{}, nil)
+	want := paths[2] + ": value 1 of its features is NaN, expected a finite number: it may be beyond float16: compute " +
+		"in float32"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, expected %q", err, want)
+	}
+	if err := Extract(t.Context(), cfg, newSums(), files, paths, &counting{}, nil); err != nil {
+		t.Errorf("finite: %v", err)
+	}
+}
+
+// pinned is a network that is told of the memory it will read and write.
+type pinned struct {
+	*sums
+	known  [][]float32
+	strays int
+	ended  bool
+}
+
+func (p *pinned) Pin(data []float32) { p.known = append(p.known, data) }
+func (p *pinned) Unpin()             { p.ended = true }
+
+func (p *pinned) within(data []float32) bool {
+	for _, k := range p.known {
+		if first := &data[0]; len(k) > 0 && uintptr(unsafe.Pointer(first)) >= uintptr(unsafe.Pointer(&k[0])) &&
+			uintptr(unsafe.Pointer(first)) <= uintptr(unsafe.Pointer(&k[len(k)-1])) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *pinned) Infer(dst blas32.General, pixels []float32, n int) error {
+	if p.ended || !p.within(pixels) || !p.within(dst.Data) {
+		p.strays++
+	}
+	return p.sums.Infer(dst, pixels, n)
+}
+
+// TestPin: the network learns of all memory before it uses it, of few pieces, once; not if there are few batches.
+func TestPin(t *testing.T) {
+	files, paths := album(t, 61)
+	for n, pieces := range map[int]int{61: slots + 2, 9: 0} {
+		p := &pinned{sums: newSums()}
+		cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 2}
+		if err := Extract(t.Context(), cfg, p, files, paths[:n], &counting{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.known) != pieces || p.ended != (pieces > 0) || pieces > 0 && p.strays > 0 {
+			t.Errorf("%d images: %d pieces, ended: %v, %d runs elsewhere; expected %d pieces", n, len(p.known), p.ended,
+				p.strays, pieces)
+		}
 	}
 }
 

@@ -76,7 +76,14 @@ type Network interface {
 	Dim() int
 }
 
-// Lanes is a network loaded on several devices, once on each. It computes several batches at once.
+// Pinner is a network whose device copies faster from and to memory that it has been told of once. It keeps such memory
+// until Unpin.
+type Pinner interface {
+	Pin(data []float32)
+	Unpin()
+}
+
+// Lanes is a network loaded several times, on several devices or on one. It computes several batches at once.
 type Lanes interface {
 	Network
 	Lanes() []Network

@@ -2,6 +2,7 @@ package features
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -28,6 +29,10 @@ type Key struct {
 
 	// DType is Float16 if the numbers are stored as float16, and "" for float32, the original type.
 	DType string `json:"dtype,omitempty"`
+
+	// Precision is Float16 or BFloat16 if the network computed in it, and "" for float32. Whether the GPU rounded
+	// float32 products to TF32 is part of the store's device.
+	Precision string `json:"precision,omitempty"`
 }
 
 // MaxViews limits the views of an image; more is a mistake.
@@ -46,6 +51,9 @@ func (k Key) Element() string {
 	}
 	return k.DType
 }
+
+// Computed returns the type of the numbers that the network computed in.
+func (k Key) Computed() string { return cmp.Or(k.Precision, Float32) }
 
 // descr returns numpy's name of that type.
 func (k Key) descr() string {
@@ -69,6 +77,9 @@ func (k Key) check() error {
 	if k.DType != "" && k.DType != Float16 {
 		return fmt.Errorf("element type %q, expected %s or none, which is %s", k.DType, Float16, Float32)
 	}
+	if k.Precision != "" && k.Precision != Float16 && k.Precision != BFloat16 {
+		return fmt.Errorf("precision %q, expected %s, %s or none, which is %s", k.Precision, Float16, BFloat16, Float32)
+	}
 	if len(k.Views) > MaxViews {
 		return fmt.Errorf("%d views, expected at most %d", len(k.Views), MaxViews)
 	}
@@ -91,6 +102,8 @@ func (k Key) Differs(other Key) string {
 		return fmt.Sprintf("made with views %v, asked for %v", k.Views, other.Views)
 	case k.DType != other.DType:
 		return fmt.Sprintf("made of %s numbers, asked for %s", k.Element(), other.Element())
+	case k.Precision != other.Precision:
+		return fmt.Sprintf("computed in %s, asked for %s", k.Computed(), other.Computed())
 	case k.Images != other.Images:
 		return fmt.Sprintf("made from image list %s, asked for %s", short(k.Images), short(other.Images))
 	}

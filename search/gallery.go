@@ -78,9 +78,13 @@ func (g *Gallery) Sum() string {
 		return g.Store.Sum
 	}
 	i := g.Index.Info
-	sum := sha256.Sum256(fmt.Appendf(nil, "winnow index 1 %d %d %s %d %d %d %q %q %q %q %q", i.Rows, i.Dim, i.DType,
+	text := fmt.Appendf(nil, "winnow index 1 %d %d %s %d %d %d %q %q %q %q %q", i.Rows, i.Dim, i.DType,
 		i.Vectors, i.Names, i.Paths,
-		i.Embedder.Model, i.Embedder.Output, i.Embedder.Head, i.Embedder.Preprocessing, i.Embedder.Decoder))
+		i.Embedder.Model, i.Embedder.Output, i.Embedder.Head, i.Embedder.Preprocessing, i.Embedder.Decoder)
+	if i.Embedder.Precision != "" {
+		text = fmt.Appendf(text, " %q", i.Embedder.Precision)
+	}
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 

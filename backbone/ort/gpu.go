@@ -14,9 +14,8 @@ import (
 // the device and no way to ask how much of the device's memory is free; GetEpDevices only names devices.
 // Therefore pictures go to the device from pageable memory, and --batch auto needs --gpu-memory.
 //
-// The library itself has a "CudaPinned" allocator, which could be reached past the wrapper, as live_memory.go reaches
-// the device's for [Resident]. That, and two sessions at the same time, are not built into the commands.
-// experiments/gpu measured on an H200 what they gain: from pageable memory, ResNet-50 reaches .77 of its speed.
+// From pageable memory ResNet-50 reached .77 of its speed on an H200 (experiments/gpu). [Networks] therefore has two
+// lanes on a GPU, and pins the memory of an extraction.
 
 // CUDAState says how far computing on a GPU has been tested.
 const CUDAState = "CUDA: tried on one NVIDIA H200; other cards, and several at once, are untried"

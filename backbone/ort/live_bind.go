@@ -87,7 +87,9 @@ func (l *Live) sendImages(p *pass, name string, shape []int64, images []float32)
 	if err := b.hold(l.memory, Float, shape); err != nil {
 		return err
 	}
-	l.pinned.add(l.memory, images)
+	if l.memory.device.CUDA {
+		l.pinned.add(images)
+	}
 	return l.memory.copy(b.p, first(images), 4*len(images))
 }
 

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
+	"winnow/backbone/graph"
 	"winnow/features"
 )
 
@@ -22,7 +23,10 @@ type NetworkInput struct {
 // Network is a backbone: it turns each image into one vector. It implements [backbone.Network]; only one
 // goroutine at a time may call Infer.
 type Network struct {
-	session *Session
+	rt      *Runtime
+	session *Session // nil with a pair
+	pair    *pair    // nil: one session alone
+	lane    int      // 0 or 1
 	input   NetworkInput
 	batch   int // fixed batch of the model; 0: it is free
 	dim     int // D
@@ -31,6 +35,8 @@ type Network struct {
 	in, out []Tensor  // of length 1, kept so that a run allocates nothing
 	images  []float32 // input of a padded batch, when n does not fill a fixed batch
 	vectors []float32 // output of a padded batch, or for a dst with gaps between its rows
+
+	pinned [][]float32
 }
 
 var _ backbone.Network = (*Network)(nil)
@@ -41,23 +47,94 @@ func NewNetwork(rt *Runtime, model []byte, output string, in NetworkInput) (*Net
 	return newNetwork(rt, model, SessionOptions{Outputs: []string{output}, Folder: in.Folder}, in)
 }
 
-// Networks is a network loaded on several devices. Where one network is enough it acts as the first of them; an
-// extraction gives batches to all of them in turn.
+// Networks is a network loaded on several devices, and on each GPU in two lanes. Where one network is enough it acts as
+// the first of them; an extraction gives batches to all of them in turn.
 type Networks []*Network
 
-var _ backbone.Lanes = Networks(nil)
+var (
+	_ backbone.Lanes  = Networks(nil)
+	_ backbone.Pinner = Networks(nil)
+)
 
-// NewNetworks loads a network as [NewNetwork] does on each device of the runtime.
-func NewNetworks(rt *Runtime, model []byte, output string, in NetworkInput) (Networks, error) {
-	var list Networks
-	for _, d := range rt.devices {
-		n, err := newNetwork(rt, model, SessionOptions{Outputs: []string{output}, Folder: in.Folder, device: &d}, in)
+// NewNetworks loads a network as [NewNetwork] does on each device of the runtime. It computes in precision, a type of
+// 16 bits, or in float32 if precision is "". The images and the vectors stay float32.
+func NewNetworks(rt *Runtime, model []byte, output string, in NetworkInput, precision string) (Networks, error) {
+	return newNetworks(rt, model, output, in, precision, func(d Device) bool { return d.CUDA })
+}
+
+// newNetworks is NewNetworks with two lanes on those devices that double picks.
+func newNetworks(rt *Runtime, model []byte, output string, in NetworkInput, precision string,
+	double func(Device) bool) (list Networks, err error) {
+	defer func() {
 		if err != nil {
-			return nil, errors.Join(err, list.Close())
+			list, err = nil, errors.Join(err, list.Close())
 		}
-		list = append(list, n)
+	}()
+	if precision != "" {
+		if model, err = lowered(model, precision); err != nil {
+			return list, err
+		}
+	}
+	for _, d := range rt.devices {
+		o := SessionOptions{Outputs: []string{output}, Folder: in.Folder, device: &d}
+		if !double(d) {
+			n, err := newNetwork(rt, model, o, in)
+			if err != nil {
+				return list, refusedPrecision(err, precision, d)
+			}
+			list = append(list, n)
+			continue
+		}
+		two, err := newPair(rt, model, o, in)
+		if err != nil {
+			return list, refusedPrecision(err, precision, d)
+		}
+		list = append(list, two...)
 	}
 	return list, nil
+}
+
+// lowered returns a model that computes in a type of 16 bits.
+func lowered(model []byte, precision string) ([]byte, error) {
+	to := graph.Float16
+	switch precision {
+	case features.Float16:
+	case features.BFloat16:
+		to = graph.BFloat16
+	default:
+		return nil, fmt.Errorf("ort: precision: found %q, expected %s, %s or none", precision, features.Float16,
+			features.BFloat16)
+	}
+	m, err := graph.Read(model)
+	if err == nil {
+		m, err = graph.Lower(m, to)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ort: precision %s: %w", precision, err)
+	}
+	return m.Marshal(), nil
+}
+
+// refusedPrecision explains an operator that the library has, but not in this precision.
+func refusedPrecision(err error, precision string, d Device) error {
+	if precision == "" || OutOfMemory(err) {
+		return err
+	}
+	return fmt.Errorf("ort: precision %s on %s: %w", precision, d, err)
+}
+
+// Pin makes copies from and to memory faster, until Unpin.
+func (l Networks) Pin(data []float32) {
+	l[0].pinned = append(l[0].pinned, data)
+	l[0].rt.pin(data)
+}
+
+// Unpin ends what Pin began.
+func (l Networks) Unpin() {
+	for _, data := range l[0].pinned {
+		l[0].rt.unpin(data)
+	}
+	l[0].pinned = nil
 }
 
 // Dim returns the length of a vector.
@@ -79,6 +156,9 @@ func (l Networks) Lanes() (list []backbone.Network) {
 // Close frees the models.
 func (l Networks) Close() error {
 	var err error
+	if len(l) > 0 {
+		l.Unpin()
+	}
 	for _, n := range l {
 		err = errors.Join(err, n.Close())
 	}
@@ -99,7 +179,7 @@ func newNetwork(rt *Runtime, model []byte, o SessionOptions, in NetworkInput) (*
 	if err != nil {
 		return nil, err
 	}
-	n := &Network{session: s, input: in, in: make([]Tensor, 1), out: make([]Tensor, 1)}
+	n := &Network{rt: rt, session: s, input: in, in: make([]Tensor, 1), out: make([]Tensor, 1)}
 	if err := n.check(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -235,7 +315,7 @@ func (n *Network) inferBatch(dst blas32.General, pixels []float32, rows int) err
 		vectors = n.vectors
 	}
 	n.setTensors(pixels, vectors[:rows*n.dim], rows)
-	if err := n.session.Run(n.in, n.out); err != nil {
+	if err := n.run(); err != nil {
 		return err
 	}
 	if !direct {
@@ -260,5 +340,17 @@ func (n *Network) setTensors(pixels, vectors []float32, rows int) {
 	}
 }
 
+func (n *Network) run() error {
+	if n.pair != nil {
+		return n.pair.run(n.lane, n.in, n.out)
+	}
+	return n.session.Run(n.in, n.out)
+}
+
 // Close frees the model.
-func (n *Network) Close() error { return n.session.Close() }
+func (n *Network) Close() error {
+	if n.pair != nil {
+		return n.pair.close()
+	}
+	return n.session.Close()
+}

@@ -42,6 +42,8 @@ func TestNoGPU(t *testing.T) {
 		{"TestOnNoGPU", nil},
 		{"TestKernelsOnNoGPU", nil},
 		{"TestCopiesOnNoGPU", []string{"NOGPU_COPIES=" + filepath.Join(stand, "copies")}},
+		{"TestPrecisionNoGPU", nil},
+		{"TestLanesNoGPU", nil},
 		{"TestFullNoGPU", []string{"NOGPU_MIB=100"}},
 		{"TestBrokenNoGPU", []string{"NOGPU_ERROR=35",
 			"WANT=CUDA failure 35: CUDA driver version is insufficient for CUDA runtime version"}},

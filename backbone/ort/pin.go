@@ -11,40 +11,75 @@ import (
 // pins are slices of Go's memory whose pages are locked, so that a device copies them without a detour: 40 GB/s
 // instead of 6. Go does not move its memory, and pins keep it alive. Memory that cannot be locked is copied slowly.
 type pins struct {
-	list map[unsafe.Pointer][]float32
-	kept runtime.Pinner
+	list map[unsafe.Pointer]pinned
+}
+
+type pinned struct {
+	size int
+	kept *runtime.Pinner
 }
 
 // mostPins bounds the slices that pins lock: a caller with new ones all the time gains nothing.
-const mostPins = 64
+const mostPins = 32
 
-// add locks a slice that will be copied often. On the CPU it does nothing.
-func (p *pins) add(m *memory, x []float32) {
-	if len(x) == 0 || m == nil || !m.device.CUDA || len(p.list) >= mostPins {
+// add locks a slice that will be copied often.
+func (p *pins) add(x []float32) {
+	if len(x) == 0 {
 		return
 	}
 	at := first(x)
 	if old, ok := p.list[at]; ok {
-		if len(old) >= len(x) {
+		if old.size >= len(x) {
 			return
 		}
-		C.winnow_cuda_unpin(at)
-		delete(p.list, at)
+		p.remove(x)
 	}
-	if C.winnow_cuda_pin(at, C.size_t(4*cap(x))) != 0 {
+	if len(p.list) >= mostPins || C.winnow_cuda_pin(at, C.size_t(4*cap(x))) != 0 {
 		return
 	}
 	if p.list == nil {
-		p.list = map[unsafe.Pointer][]float32{}
+		p.list = map[unsafe.Pointer]pinned{}
 	}
-	p.list[at] = x[:cap(x)]
-	p.kept.Pin(at)
+	kept := new(runtime.Pinner)
+	kept.Pin(at)
+	p.list[at] = pinned{cap(x), kept}
+}
+
+// remove ends add.
+func (p *pins) remove(x []float32) {
+	if of, ok := p.list[first(x)]; ok {
+		p.unlock(first(x), of)
+	}
+}
+
+func (p *pins) unlock(at unsafe.Pointer, of pinned) {
+	C.winnow_cuda_unpin(at)
+	of.kept.Unpin()
+	delete(p.list, at)
 }
 
 func (p *pins) free() {
-	for at := range p.list {
-		C.winnow_cuda_unpin(at)
+	for at, of := range p.list {
+		p.unlock(at, of)
 	}
-	p.list = nil
-	p.kept.Unpin()
+}
+
+// pin locks memory that is copied to and from a GPU until unpin. Without a GPU it does nothing.
+func (r *Runtime) pin(data []float32) {
+	if !r.device.CUDA || openCUDA() != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pinned.add(data)
+}
+
+// unpin ends pin. The slice must be the one that pin was given, and no longer in use by a session.
+func (r *Runtime) unpin(data []float32) {
+	if len(data) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pinned.remove(data)
 }

@@ -56,8 +56,10 @@ func newPlace(l *Live) (_ *Place, err error) {
 		copy(p.data[at:], w.Data)
 		w.Data, w.Grad = p.data[at:at+n:at+n], p.grad[at:at+n:at+n]
 	}
-	p.pinned.add(l.memory, p.data)
-	p.pinned.add(l.memory, p.grad)
+	if l.memory.device.CUDA {
+		p.pinned.add(p.data)
+		p.pinned.add(p.grad)
+	}
 	for name, to := range map[string]map[string]*view{weightsVector: p.weights, gradientsVector: p.grads} {
 		if err := p.views(name, to); err != nil {
 			return nil, errors.Join(err, p.close())

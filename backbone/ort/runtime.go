@@ -46,8 +46,9 @@ type Runtime struct {
 	threads   int
 	gpu       GPU
 
-	mu   sync.Mutex
-	blas *BLAS
+	mu     sync.Mutex
+	blas   *BLAS
+	pinned pins
 }
 
 // process is what this process has loaded. ONNX Runtime and its wrapper have one environment per process, so
@@ -199,7 +200,9 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 		}
 	}
 	if device := r.where(o); device.CUDA {
-		keepSignals(func() { err = appendCUDA(opts, device.Index, r.gpu) })
+		gpu := r.gpu
+		gpu.Memory = cmp.Or(o.memory, gpu.Memory)
+		keepSignals(func() { err = appendCUDA(opts, device.Index, gpu) })
 		if made := r.cudaKernels(); err == nil && made.err == nil {
 			err = addKernels(r.library, opts, made.domain)
 		}

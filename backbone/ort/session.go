@@ -26,6 +26,7 @@ type SessionOptions struct {
 	Spin time.Duration
 
 	device *Device // another device than the runtime's
+	memory int64   // another limit of a GPU's memory than the runtime's; 0: the runtime's
 }
 
 // Session is one loaded model. Only one goroutine at a time may use it; several sessions may run side by side.

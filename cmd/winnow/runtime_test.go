@@ -166,6 +166,8 @@ func TestRuntimeMisuse(t *testing.T) {
 		{[]string{"--gpu-memory", "4", "doctor"}, 2, "found 4 bytes, expected at least"},
 		{[]string{"doctor", "--cudnn-search", "best"}, 2,
 			`--cudnn-search: found "best", expected heuristic, exhaustive or default`},
+		{[]string{"--precision", "half", "doctor"}, 2,
+			`--precision: found "half", expected float32, float16 or bfloat16`},
 		{[]string{"doctor", "now"}, 2, `winnow doctor: found the argument "now", expected none`},
 		{[]string{"runtime", "show", "all"}, 2, `winnow runtime show: found the argument "all", expected none`},
 	} {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"winnow/backbone/graph"
 	"winnow/backbone/ort"
 	"winnow/internal/ortlib"
 )
@@ -192,7 +193,7 @@ func (b *bench) of(p precision, n *network) (*ort.Runtime, []byte, error) {
 	m := n.model
 	if p.half {
 		var err error
-		if m, err = half(m); err != nil {
+		if m, err = graph.Lower(m, graph.Float16); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -5,13 +5,15 @@ import (
 	"fmt"
 
 	"winnow/backbone/ort"
+	"winnow/features"
 )
 
 // The ways in which pictures get to the network.
 const (
-	fromHost = "host"
-	resident = "resident"
-	sideways = "resident, 2 sessions"
+	fromHost  = "host"
+	resident  = "resident"
+	sideways  = "resident, 2 sessions"
+	byExtract = "host, pinned, as extract" // winnow extract's own way: on a GPU two lanes
 )
 
 // extraction measures images a second: the first network in every way, the others in the most important ones.
@@ -25,9 +27,9 @@ func extraction(b *bench) error {
 	}
 	for at, n := range list {
 		for _, p := range b.precisions() {
-			batches, ways := b.batches, []string{resident, fromHost, sideways}
+			batches, ways := b.batches, []string{resident, byExtract, fromHost, sideways}
 			if at > 0 || p.gpu.Search != "" {
-				batches, ways = b.batches[:1], []string{resident, fromHost}
+				batches, ways = b.batches[:1], []string{resident, byExtract, fromHost}
 			}
 			if err := b.rates(n, p, batches, ways); err != nil {
 				return err
@@ -41,7 +43,9 @@ func extraction(b *bench) error {
 func (b *bench) rates(n *network, p precision, batches []int, ways []string) error {
 	var opened []*ort.Resident
 	var plain *ort.Session
+	var lanes ort.Networks
 	defer func() {
+		_ = lanes.Close()
 		for _, r := range opened {
 			_ = r.Close() // its error does not matter
 		}
@@ -67,6 +71,18 @@ func (b *bench) rates(n *network, p precision, batches []int, ways []string) err
 					}
 					y := ort.Float32s(make([]float32, batch*n.dim), n.shape(plain.Outputs()[0], batch)...)
 					took, err := b.seconds(func() error { return plain.Run([]ort.Tensor{x}, []ort.Tensor{y}) })
+					return rate(batch, took), err
+				}
+				if way == byExtract {
+					warm := 0
+					if lanes == nil {
+						var err error
+						warm = loading
+						if lanes, err = b.lanes(rt, model, n); err != nil {
+							return Record{}, err
+						}
+					}
+					took, err := b.inLanes(lanes, n, x.F32, batch, warm)
 					return rate(batch, took), err
 				}
 				count := 1
@@ -102,6 +118,34 @@ func (b *bench) rates(n *network, p precision, batches []int, ways []string) err
 		}
 	}
 	return nil
+}
+
+// lanes loads a network as winnow extract does.
+func (b *bench) lanes(rt *ort.Runtime, model []byte, n *network) (ort.Networks, error) {
+	in := ort.NetworkInput{Channels: n.channels, Height: n.side, Width: n.side}
+	return ort.NewNetworks(rt, model, n.output, in, "")
+}
+
+// loading is how many measurements the second lane may take to load its session.
+const loading = 4
+
+// inLanes returns the time of a batch that the lanes take in turns, from and to pinned memory, after warm measurements
+// that do not count.
+func (b *bench) inLanes(lanes ort.Networks, n *network, pixels []float32, batch, warm int) (float64, error) {
+	var runs []func() error
+	lanes.Pin(pixels)
+	defer lanes.Unpin()
+	for _, lane := range lanes.Lanes() {
+		y := features.NewMatrix(batch, n.dim)
+		lanes.Pin(y.Data)
+		runs = append(runs, func() error { return lane.Infer(y, pixels, batch) })
+	}
+	for range warm {
+		if _, err := b.together(runs); err != nil {
+			return 0, err
+		}
+	}
+	return b.together(runs)
 }
 
 // shape returns the shape of the output for this many pictures.

@@ -13,6 +13,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/datasets/location"
+	"winnow/features"
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/models"
@@ -30,6 +31,10 @@ type Options struct {
 	Stdin    io.Reader       // list of images for the name "-"
 	Batch    int             // images per run of the network
 	Workers  int             // images decoded at the same time; 0: one per core
+
+	// Precision is the type of 16 bits that the network computes in; "": float32. Images that are added to vectors, or
+	// asked for among them, are computed as those were.
+	Precision string
 }
 
 // Host is what embedding needs from the program around it.
@@ -135,7 +140,7 @@ func OpenMaker(g *search.Gallery, o Options, note func(format string, args ...an
 	}
 	decoderNow(g.Store.Dir, g.Store.Key.Preprocessing, g.Store.Key.Decoder, note)
 	e := &Embedder{Backbone: b}
-	e.Source = b.Path
+	e.Source, e.Precision = b.Path, agreed(g.Store.Dir, g.Store.Key.Precision, o, note)
 	return e, e.prepare(g.Store.Key.Output)
 }
 
@@ -154,6 +159,14 @@ func decoderNow(dir, preprocessing, was string, note func(format string, args ..
 	return now
 }
 
+// agreed returns the precision of vectors, and notes it if another one is asked for.
+func agreed(dir, was string, o Options, note func(format string, args ...any)) string {
+	if o.Precision != "" && o.Precision != was {
+		note("%s was computed in %s: so are the images that are compared with it", dir, cmp.Or(was, features.Float32))
+	}
+	return was
+}
+
 // reopen opens the embedder that made an index, from where it was or as o names it. Another embedder is an error.
 func reopen(dir string, was search.Embedder, o Options, note func(format string, args ...any)) (*Embedder, error) {
 	from := was.Source
@@ -167,6 +180,7 @@ func reopen(dir string, was search.Embedder, o Options, note func(format string,
 		}
 		return nil, err
 	}
+	e.Precision = agreed(dir, was.Precision, o, note)
 	if why := was.Differs(e.Embedder); why != "" {
 		return nil, hint.With(&search.OtherEmbedder{Dir: dir, Why: why},
 			"vectors of two embedders cannot be compared: "+

@@ -47,6 +47,7 @@ func CreateIndex(ctx context.Context, h Host, dir, dtype string, images []locati
 	if err != nil {
 		return Indexed{}, err
 	}
+	e.Precision = o.Precision
 	list, err := imagelist.Open(ctx, images, o.Root, o.Stdin)
 	if err != nil {
 		return Indexed{}, err

@@ -12,6 +12,7 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/features"
+	"winnow/run/extraction"
 	"winnow/run/trial"
 	"winnow/search"
 )
@@ -36,7 +37,10 @@ type lane struct {
 	x      []float32
 }
 
-var _ backbone.Lanes = (*Network)(nil)
+var (
+	_ backbone.Lanes  = (*Network)(nil)
+	_ backbone.Pinner = (*Network)(nil)
+)
 
 // Load loads the network onto the devices of the host's runtime. With fill above 0 it always computes batches of that
 // size. With unit it divides vectors by their length.
@@ -46,10 +50,12 @@ func (e *Embedder) Load(h Host, fill int, unit bool) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	nets, err := ort.NewNetworks(rt, e.cut.Model, e.cut.Tensor, trial.Input(e.cut, e.Backbone.Preprocessing))
+	nets, err := ort.NewNetworks(rt, e.cut.Model, e.cut.Tensor, trial.Input(e.cut, e.Backbone.Preprocessing),
+		e.Precision)
 	if err != nil {
 		return nil, errors.Join(err, rt.Close())
 	}
+	extraction.TellPrecision(h, rt, e.Precision)
 	n := &Network{Embedder: e, host: h, runtime: rt, nets: nets}
 	for _, net := range nets {
 		n.lanes = append(n.lanes, &lane{Embedder: e, net: net, fill: fill, unit: unit})
@@ -72,6 +78,12 @@ func (n *Network) Lanes() (list []backbone.Network) {
 	}
 	return list
 }
+
+// Pin implements backbone.Pinner.
+func (n *Network) Pin(data []float32) { n.nets.Pin(data) }
+
+// Unpin implements backbone.Pinner.
+func (n *Network) Unpin() { n.nets.Unpin() }
 
 // Close frees network and runtime.
 func (n *Network) Close() error { return errors.Join(n.nets.Close(), n.runtime.Close()) }
@@ -123,7 +135,8 @@ func (l *lane) Infer(dst blas32.General, pixels []float32, count int) error {
 func (n *Network) embed(ctx context.Context, images fs.FS, paths []string, rows backbone.RowWriter, o Options) error {
 	observe, end := n.host.Images()
 	defer end()
-	cfg := backbone.ExtractConfig{Preprocessing: n.Backbone.Preprocessing, Batch: o.Batch, Workers: o.Workers}
+	cfg := backbone.ExtractConfig{Preprocessing: n.Backbone.Preprocessing, Batch: o.Batch, Workers: o.Workers,
+		Precision: n.Precision}
 	return backbone.Extract(ctx, cfg, n, images, paths, rows, observe)
 }
 

@@ -47,7 +47,7 @@ func (e *Extraction) DryRun(ctx context.Context, h Host) (DryRun, error) {
 	}
 	times, rows := []time.Time{time.Now()}, []int{0} // at the start, and when each batch was done
 	w := &unkept{}
-	err = backbone.Extract(ctx, e.Config, net, e.Root, sample, w, func(at backbone.Progress) {
+	err = backbone.Extract(ctx, e.config(), net, e.Root, sample, w, func(at backbone.Progress) {
 		times, rows = append(times, time.Now()), append(rows, at.Done)
 	})
 	if err != nil {

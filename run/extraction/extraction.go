@@ -34,6 +34,7 @@ type Extraction struct {
 	Cut       *models.Prepared
 	Config    backbone.ExtractConfig
 	DType     string // of the store's numbers; "": float32
+	Precision string // type of 16 bits that the network computes in; "": float32
 	Memory    int64  // bytes that a batch may use; 0: what the machine has left
 
 	shard  cluster.Shard // whose images are in Paths
@@ -49,6 +50,7 @@ type Host struct {
 	Images    func() (observe func(backbone.Progress), end func()) // shows progress
 	GPUMemory int64                                                // limit in bytes; 0: none
 	Winnow    string                                               // version of the program, for the store
+	Precision string                                               // of networks that are not trained, as Extraction's
 }
 
 // Complete returns the host with defaults for the functions that are nil.
@@ -72,6 +74,7 @@ type Result struct {
 	Dim       int            `json:"dim"`
 	Views     []string       `json:"views"`
 	DType     string         `json:"dtype"`
+	Precision string         `json:"precision"` // that the network computed in
 	Model     string         `json:"model"`
 	Output    string         `json:"output"`
 	Device    string         `json:"device"`
@@ -91,7 +94,14 @@ type Result struct {
 func (e *Extraction) Key() features.Key {
 	return features.Key{Model: e.Model.SHA256, Output: e.Cut.Cut, Preprocessing: e.Config.Preprocessing.Key(),
 		Decoder: e.Config.Preprocessing.DecoderVersion(), Views: e.Config.ViewNames(),
-		Images: features.HashPaths(e.Paths), DType: e.DType}
+		Images: features.HashPaths(e.Paths), DType: e.DType, Precision: e.Precision}
+}
+
+// config returns how images become vectors.
+func (e *Extraction) config() backbone.ExtractConfig {
+	cfg := e.Config
+	cfg.Precision = e.Precision
+	return cfg
 }
 
 // Store returns the finished store, after making or finishing it if necessary.
@@ -195,11 +205,31 @@ func (e *Extraction) load(h Host) (*ort.Runtime, ort.Networks, error) {
 		return nil, nil, err
 	}
 	e.settleBatch(h, rt)
-	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor, trial.Input(e.Cut, e.Config.Preprocessing))
+	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor, trial.Input(e.Cut, e.Config.Preprocessing), e.Precision)
 	if err != nil {
-		err = trial.Refused(e.Model, err)
+		return rt, net, refused(e.Model, e.Precision, err)
 	}
-	return rt, net, err
+	TellPrecision(h, rt, e.Precision)
+	return rt, net, nil
+}
+
+// TellPrecision notes that 16 bits gain nothing on the CPU.
+func TellPrecision(h Host, rt *ort.Runtime, precision string) {
+	if precision != "" && !rt.Device().CUDA {
+		h.Note("the cpu computes %s by way of float32: it is slower and gains nothing but its numbers", precision)
+	}
+}
+
+// refused explains an error of the runtime.
+func refused(b *models.Backbone, precision string, err error) error {
+	if precision == "" {
+		return trial.Refused(b, err)
+	}
+	other := features.Float32
+	if precision == features.BFloat16 {
+		other += " or " + features.Float16
+	}
+	return hint.With(fmt.Errorf("models: %s: %w", b.File, err), "compute in %s", other)
 }
 
 // standing returns the result of a finished store in the folder, if there is one.
@@ -253,7 +283,7 @@ func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net o
 	start := time.Now()
 	observe, end := h.Images()
 	defer end()
-	if err := backbone.Extract(ctx, e.Config, net, e.Root, e.Paths, w, observe); err != nil {
+	if err := backbone.Extract(ctx, e.config(), net, e.Root, e.Paths, w, observe); err != nil {
 		if _, ok := errors.AsType[*backbone.NoneReadable](err); ok {
 			err = hint.With(errors.Join(err, w.Discard()), "is --root the folder that the manifest's paths are "+
 				"relative to?")
@@ -272,7 +302,7 @@ func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net o
 
 func (e *Extraction) result(s *features.Store) Result {
 	return Result{Store: e.Out, Rows: s.Rows, Dim: s.Dim, Views: s.Key.Views, DType: s.Key.Element(),
-		Model:  e.Model.Name,
+		Precision: s.Key.Computed(), Model: e.Model.Name,
 		Output: s.Key.Output, Device: s.Device, Batch: s.Batch, Bad: s.Bad, sum: s.Sum}
 }
 

@@ -90,6 +90,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return err
 	}
+	e.Precision = o.Precision
 	list, err := imagelist.Open(ctx, o.Images, o.Root, o.Stdin)
 	if err != nil {
 		return err

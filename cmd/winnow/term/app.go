@@ -13,6 +13,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/line"
 	"winnow/cmd/winnow/page"
+	"winnow/features"
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
@@ -124,6 +125,9 @@ func globalFlags() []cli.Flag {
 			Usage: "limit the GPU memory of one network to `SIZE`: 4GiB, 800MiB"},
 		&cli.BoolFlag{Name: "tf32",
 			Usage: "let the GPU round products to TF32: faster, but vectors differ from the CPU's"},
+		&cli.StringFlag{Name: "precision", Value: features.Float32,
+			Usage: "compute vectors of images in `TYPE`: float32, float16 or bfloat16 (a GPU is twice as fast or " +
+				"more, numbers keep 3 or 2 digits: see extract --check); training stays float32"},
 		&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic),
 			Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary " +
 				"from run to run), default"},

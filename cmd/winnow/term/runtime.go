@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
+	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/ortlib"
 )
@@ -84,6 +85,19 @@ func computing(c *cli.Context) (ort.Config, error) {
 	return cfg, err
 }
 
+// Precision reads --precision: "" is float32.
+func Precision(c *cli.Context) (string, error) {
+	switch p := c.String("precision"); p {
+	case features.Float32, "":
+		return "", nil
+	case features.Float16, features.BFloat16:
+		return p, nil
+	default:
+		return "", Misused("--precision: found %q, expected %s, %s or %s", p, features.Float32, features.Float16,
+			features.BFloat16)
+	}
+}
+
 // gpuOptions reads --gpu-memory, --tf32 and --cudnn-search.
 func gpuOptions(c *cli.Context) (ort.GPU, error) {
 	g := ort.GPU{TF32: c.Bool("tf32"), Search: ort.ConvSearch(c.String("cudnn-search"))}
@@ -116,6 +130,9 @@ func gpuMisused(c *cli.Context, cfg ort.Config) error {
 // limitThreads applies --threads and --ort-lib to every command, also to those that run no network.
 func limitThreads(c *cli.Context) error {
 	cfg, err := computing(c)
+	if err == nil {
+		_, err = Precision(c)
+	}
 	if err == nil && cfg.Threads > 0 {
 		runtime.GOMAXPROCS(cfg.Threads)
 	}

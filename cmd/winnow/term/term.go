@@ -33,6 +33,8 @@ type Program struct {
 	Library  string    // --ort-lib or WINNOW_ORT_LIB, "" if neither is given
 	Compute  ort.Config
 
+	Precision string // of vectors of images; "": float32
+
 	gpuMisuse error // options of a GPU without a GPU: returned once something computes
 }
 
@@ -67,8 +69,12 @@ func NewProgram(c *cli.Context) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	precision, err := Precision(c)
+	if err != nil {
+		return nil, err
+	}
 	return &Program{
-		Command: commandName(c), Out: c.App.Writer, Err: c.App.ErrWriter, Data: printable.ForData(
+		Precision: precision, Command: commandName(c), Out: c.App.Writer, Err: c.App.ErrWriter, Data: printable.ForData(
 			c.App.Writer), Quiet: c.Bool("quiet"),
 		Library: c.String("ort-lib"), Compute: cfg, gpuMisuse: gpuMisused(c, cfg),
 	}, nil
@@ -117,7 +123,7 @@ func (p *Program) images() (observe func(backbone.Progress), end func()) {
 // Host returns what an extraction needs from the program.
 func (p *Program) Host() extraction.Host {
 	return extraction.Host{Runtime: p.OpenRuntime, Note: p.Note, Images: p.images, GPUMemory: p.Compute.GPU.Memory,
-		Winnow: Version()}
+		Winnow: Version(), Precision: p.Precision}
 }
 
 // OpenEmbedding opens a run folder or, if dir is "", the store and the manifest that o names.

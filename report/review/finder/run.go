@@ -33,6 +33,8 @@ func OpenRun(ctx context.Context, dir string, o folder.Options) (*Finder, error)
 	f := &Finder{in: search.StoreGallery(r.Store, vectors), host: o.Host}
 	if f.by, err = embedding.OpenRun(dir, ""); err != nil {
 		f.noUploads(err)
+	} else {
+		f.by.Precision = r.Store.Key.Precision
 	}
 	return f, nil
 }
