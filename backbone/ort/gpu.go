@@ -32,6 +32,11 @@ type GPU struct {
 	TF32 bool
 	// Search is how cuDNN finds the algorithm of a convolution.
 	Search ConvSearch
+	// Host keeps weights, gradients and the solver's state of a fine-tuned network in the computer's memory, from
+	// which they are copied at every step. Otherwise they stay on the device.
+	Host bool
+	// Operators computes the gradients of convolutions by ONNX's operators alone, without cuDNN's own functions.
+	Operators bool
 }
 
 // ConvSearch is how cuDNN chooses an algorithm for a convolution.
