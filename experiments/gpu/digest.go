@@ -31,7 +31,7 @@ func (r *Results) parityDigest() (lines []string) {
 			}
 			lines = append(lines, fmt.Sprintf("%s: relative %.1e%s, steps %.1e; %s", strings.Join(rec.Of, ", "),
 				rec.Values["relative"], beside, rec.Values["moved"], rec.Text))
-		default:
+		case rec.Of[2] == "float32":
 			lines = append(lines, fmt.Sprintf("%s: relative %.1e", strings.Join(rec.Of, ", "), rec.Values["relative"]))
 		}
 	}
@@ -60,7 +60,8 @@ func (r *Results) trainingDigest() (lines []string) {
 		if rec.Error != "" {
 			failed = append(failed, fmt.Sprintf("%s: %s", strings.Join(rec.Of, ", "), brief(rec.Error)))
 		}
-		if rec.Values["step_ms"] > 0 {
+		usual := slices.Equal(rec.Of[1:3], p.Records[0].Of[1:3]) // batch and precision
+		if rec.Values["step_ms"] > 0 && usual {
 			times = append(times, fmt.Sprintf("%s: step %.1f ms: forward %.1f, backward %.1f, solver %.1f; processor %.1f",
 				strings.Join(rec.Of, ", "), rec.Values["step_ms"], rec.Values["forward_ms"], rec.Values["backward_ms"],
 				rec.Values["solver_ms"], rec.Values["processor_ms"]))

@@ -27,16 +27,16 @@ type part struct {
 // column is a column of a part's table.
 type column struct{ value, heading, format string }
 
-// parts returns all parts, the most telling first. Shares are minutes of about 10. A measurement that takes longer than
+// parts returns all parts, the most telling first. Shares are minutes of nearly 11. A measurement that takes longer than
 // most, if that is not 0, ends its process, and the next process goes on behind it.
 func parts() []part {
 	return []part{
-		{"machine", "The machine", "Reports of the runtime, the driver and the tools.", .3, 0, nil, machine},
+		{"machine", "The machine", "Reports of the runtime, the driver and the tools.", .2, 0, nil, machine},
 		{"parity", "The same numbers as on the CPU", "Features and gradients of the same pictures (normal numbers) " +
 			"by the device and by the CPU. relative: length of the difference over that of the CPU's. Gradients: of " +
 			"all weights that can be trained, in each way to train; the weight that differs most among those that " +
 			"matter. moved: what three steps of Adam changed, all weights as one vector. Of the features only " +
-			"float32 must agree.", 1.6, time.Minute,
+			"float32 must agree.", 2, time.Minute,
 			[]column{{"cosine", "least cosine", "%.7f"}, {"relative", "most relative", "%.1e"},
 				{"beside_operators", "relative, beside operators on the device", "%.1e"},
 				{"moved", "steps, relative", "%.1e"}}, parity},
@@ -46,7 +46,7 @@ func parts() []part {
 			"PyTorch: eager, the same layers (BatchNorm folded, no classifier), Adam; pictures on the device; copied: " +
 			"from pinned memory at every step; benchmark: with torch.backends.cudnn.benchmark. alone: the forward " +
 			"pass as shipped from pictures on the device, and copies. processor: the processor's time, of all " +
-			"threads; waiting for the device may count.", 4, 75 * time.Second,
+			"threads; waiting for the device may count.", 5, 75 * time.Second,
 			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
 				{"step_ms", "step, ms", "%.1f"}, {"forward_ms", "forward, ms", "%.1f"},
 				{"backward_ms", "backward, ms", "%.1f"}, {"solver_ms", "solver, ms", "%.1f"},
@@ -57,7 +57,7 @@ func parts() []part {
 				{"weights_ms", "weights up, ms", "%.2f"}, {"gradients_ms", "gradients down, ms", "%.2f"}}, training},
 		{"extraction", "Images a second", "Ready tensors: host: pictures go to the device and vectors back with " +
 			"every run, as winnow extract does it; resident: both stay on the device; 2 sessions: two of these side " +
-			"by side, each on a stream of its own.", 1, 75 * time.Second,
+			"by side, each on a stream of its own.", .8, 75 * time.Second,
 			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
 				{"milliseconds", "ms a batch", "%.2f"}}, extraction},
 		{"study", "A reproduction", "winnow train --finetune all and a study of winnow reproduce on a data set that " +
@@ -66,21 +66,21 @@ func parts() []part {
 			[]column{{"images_per_second", "images/s", "%.0f"}, {"median_images_per_second", "median, images/s", "%.0f"},
 				{"steps", "steps", "%.0f"}, {"seconds", "seconds", "%.1f"}}, study},
 		{"torch", "Extraction compared with PyTorch", "ResNet-50 in PyTorch, eager, with the same precision: " +
-			"torch.backends.*.allow_tf32 is off where ours is, and channels last is not used.", .3, 75 * time.Second,
+			"torch.backends.*.allow_tf32 is off where ours is, and channels last is not used.", .2, 75 * time.Second,
 			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"}}, torch},
 		{"messages", "Messages when a GPU cannot be used", "Each line is another process, whose " +
-			"environment lacks something: its message, and where --device auto then computes.", .3, 0, nil, messages},
+			"environment lacks something: its message, and where --device auto then computes.", .2, 0, nil, messages},
 		{"memory", "Limits of memory", "The largest batch (doubled from 1) that runs under --gpu-memory, what " +
 			"--batch auto would take, the message when memory is full, and whether the same process " +
-			"computes on after it.", .4, 0,
+			"computes on after it.", .2, 0,
 			[]column{{"largest", "largest batch", "%.0f"}, {"auto", "batch auto", "%.0f"},
 				{"used_mib", "GPU's memory in use, MiB", "%.0f"}}, memory},
 		{"search", "Exact search and evaluation", "Every row of a set is a query for all others. The products and " +
-			"the nearest of each row are computed on the device, where the set stays.", .4, 0,
+			"the nearest of each row are computed on the device, where the set stays.", .2, 0,
 			[]column{{"seconds", "seconds", "%.3f"}, {"tflops", "TFLOP/s", "%.2f"},
 				{"same", "same neighbours", "%.5f"}, {"off", "similarity off by", "%.1e"}, {"p1", "P@1", "%.4f"},
 				{"mapr", "MAP@R", "%.4f"}}, nearest},
-		{"product", "The command itself", "winnow's own commands on photographs, on the CPU and on the device.", .7, 0,
+		{"product", "The command itself", "winnow's own commands on photographs, on the CPU and on the device.", .4, 0,
 			[]column{{"seconds", "seconds", "%.1f"}, {"cosine", "least cosine to the CPU's vectors", "%.7f"}}, product},
 	}
 }

@@ -77,16 +77,20 @@ func study(b *bench) error {
 	if b.small {
 		return nil
 	}
-	// One cell after the other: the first of the clean list.
+	clean := lists[max(0, slices.IndexFunc(lists, func(l string) bool { return filepath.Base(l) == cleanList }))]
 	return b.goOn(filepath.Join(work, "reproduced"), []string{"--device", b.options.device, "reproduce", studied,
-		"--data", lists[0], "--root", root, "--model", "tried", "--finetune", "all", "--seeds", "1", "--jobs", "1",
+		"--data", clean, "--root", root, "--model", "tried", "--finetune", "all", "--seeds", "1", "--jobs", "1",
 		"--columns", "sym 50", "--out", filepath.Join(work, "reproduced")}, "reproduce", studied)
 }
 
 // studied is the study that is reproduced.
 const studied = "prism-table2"
 
-// lists returns the root of the photographs and the manifests to train on, a clean one first where they are made here.
+// cleanList is the manifest that a study adds its own noise to; the first one where there is none by this name.
+const cleanList = "clean.csv"
+
+// lists returns the root of the photographs and the manifests to train on. Those made here are one with half the labels
+// wrong, then the clean one.
 func (b *bench) lists(work string) (root string, lists []string, err error) {
 	if root, err = filepath.Abs(b.data); err != nil {
 		return "", nil, err
@@ -99,14 +103,14 @@ func (b *bench) lists(work string) (root string, lists []string, err error) {
 		}
 		return root, lists, err
 	}
-	lists = []string{filepath.Join(work, "clean.csv"), filepath.Join(work, "noise50.csv")}
-	if _, err := os.Stat(lists[0]); err != nil {
-		if _, err := b.call("data", "import", root, "--split", "train=0.5,test=0.5", "--out", lists[0]); err != nil {
+	lists = []string{filepath.Join(work, "noise50.csv"), filepath.Join(work, cleanList)}
+	if _, err := os.Stat(lists[1]); err != nil {
+		if _, err := b.call("data", "import", root, "--split", "train=0.5,test=0.5", "--out", lists[1]); err != nil {
 			return "", nil, err
 		}
 	}
-	if _, err := os.Stat(lists[1]); err != nil {
-		if _, err := b.call("data", "corrupt", lists[0], "--noise-rate", "0.5", "--out", lists[1]); err != nil {
+	if _, err := os.Stat(lists[0]); err != nil {
+		if _, err := b.call("data", "corrupt", lists[1], "--noise-rate", "0.5", "--out", lists[0]); err != nil {
 			return "", nil, err
 		}
 	}
