@@ -331,7 +331,7 @@ func TestOpened(t *testing.T) {
 		key         string
 		batch       int
 		opens, kept int
-	}{{"a", 200, 1, 1}, {"b", 200, 2, 2}, {"a", 8, 2, 2}, {"c", 200, 3, 2}, {"a", 8, 3, 2}, {"b", 300, 4, 2},
+	}{{"a", 150, 1, 1}, {"b", 150, 2, 2}, {"a", 8, 2, 2}, {"c", 150, 3, 2}, {"a", 8, 3, 2}, {"b", 300, 4, 1},
 		{"c", 600, 5, 1}, {"c", 8, 5, 1}} {
 		if _, err := o.get(c.key, c.batch, open); err != nil || opens != c.opens || len(o.list) != c.kept {
 			t.Errorf("%+v: opened %d, kept %d, %v", c, opens, len(o.list), err)
@@ -420,4 +420,35 @@ func TestMetrics(t *testing.T) {
 	if d := cmp.Diff(want, m.values()); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
+}
+
+// The script is asked line by line; one that is missing is not asked again, one that ends is begun again.
+func TestTorch(t *testing.T) {
+	script := func(text string) *pyTorch {
+		path := filepath.Join(t.TempDir(), "python")
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return &pyTorch{b: &bench{ctx: context.Background(), options: options{python: path, device: "cpu",
+			until: time.Now().Add(time.Hour).UnixMilli()}}}
+	}
+	answers := `echo '{"text":"torch 0"}'; while read line; do case $line in
+*resnet50*) echo '{"values":{"images_per_second":5},"text":"torch 0"}';; *vit*) echo '{"error":"no timm"}';;
+*) echo why >&2; exit 1;; esac; done`
+	p := script(answers)
+	defer p.close()
+	for _, c := range []struct{ network, text, err string }{{"resnet50", "torch 0", ""}, {"vit", "", "no timm"},
+		{"googlenet", "", "why"}, {"resnet50", "torch 0", ""}} {
+		r, err := p.ask(question{Network: c.network})
+		if r.Text != c.text || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %+v, %v", c.network, r, err)
+		}
+	}
+	p = script("echo no module >&2; exit 9")
+	for range 2 {
+		if r, err := p.ask(question{}); err != nil || !strings.Contains(r.Text, "not run: no module") {
+			t.Errorf("without torch: %+v, %v", r, err)
+		}
+	}
+	p.close()
 }

@@ -113,16 +113,22 @@ func (p *pyTorch) next() (reply, error) {
 	return reply{}, fmt.Errorf("PyTorch ended: %w: %s", err, text[max(0, len(text)-600):])
 }
 
+// ready waits until torch is imported, or known to be missing.
+func (p *pyTorch) ready() error {
+	if err := p.start(); err != nil || p.missing != "" || p.began {
+		return err
+	}
+	if _, err := p.next(); err != nil {
+		return err
+	}
+	p.began = p.missing == ""
+	return nil
+}
+
 // ask measures. Without PyTorch the record says so.
 func (p *pyTorch) ask(q question) (Record, error) {
-	if err := p.start(); err != nil {
+	if err := p.ready(); err != nil {
 		return Record{}, err
-	}
-	if p.missing == "" && !p.began {
-		if _, err := p.next(); err != nil {
-			return Record{}, err
-		}
-		p.began = true
 	}
 	if p.missing != "" {
 		return Record{Text: "not run: " + p.missing}, nil

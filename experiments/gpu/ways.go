@@ -133,7 +133,7 @@ type openedOne struct {
 }
 
 // mostOpen is the most images that all open networks together hold on the device.
-const mostOpen = 512
+const mostOpen = 384
 
 // get returns an open network or opens it, after closing the oldest ones that would leave too little memory.
 func (o *opened) get(key string, batch int, open func() (*trained, error)) (*trained, error) {
