@@ -64,9 +64,9 @@ var (
 	full = scale{side: 224, blocks: []int{3, 4, 6, 3}, depth: 12, width: 384,
 		batches: []int{64, 8, 256, 16, 32, 128, 512}, steps: []int{64, 8, 256}, compared: 4,
 		each: 700 * time.Millisecond, rows: 60_502, dim: 512, asked: 1024, checked: 1000, largest: 2048}
-	rehearsal = scale{side: 32, blocks: []int{1, 1, 1, 1}, depth: 2, width: 48, batches: []int{2, 1}, steps: []int{2, 1},
-		compared: 2,
-		each:     5 * time.Millisecond, rows: 1200, dim: 32, asked: 256, checked: 60, largest: 4}
+	rehearsal = scale{side: 32, blocks: []int{1, 1, 1, 1}, depth: 2, width: 48, batches: []int{2, 1},
+		steps: []int{2, 1}, compared: 2, each: 5 * time.Millisecond, rows: 1200, dim: 32, asked: 256,
+		checked: 60, largest: 4}
 )
 
 // runPart measures a part, writes it and returns the exit code of the process.

@@ -62,13 +62,15 @@ func (r *Results) trainingDigest() (lines []string) {
 		}
 		usual := slices.Equal(rec.Of[1:3], p.Records[0].Of[1:3]) // batch and precision
 		if rec.Values["step_ms"] > 0 && usual {
-			times = append(times, fmt.Sprintf("%s: step %.1f ms: forward %.1f, backward %.1f, solver %.1f; processor %.1f",
-				strings.Join(rec.Of, ", "), rec.Values["step_ms"], rec.Values["forward_ms"], rec.Values["backward_ms"],
-				rec.Values["solver_ms"], rec.Values["processor_ms"]))
+			times = append(times, strings.Join(rec.Of, ", ")+fmt.Sprintf(
+				": step %.1f ms: forward %.1f, backward %.1f, solver %.1f; processor %.1f", rec.Values["step_ms"],
+				rec.Values["forward_ms"], rec.Values["backward_ms"], rec.Values["solver_ms"],
+				rec.Values["processor_ms"]))
 		}
 		if rec.Values["alone_ms"] > 0 {
-			times = append(times, fmt.Sprintf("%s: forward %.1f ms; pictures up %.2f, weights up %.2f, gradients down %.2f",
-				strings.Join(rec.Of, ", "), rec.Values["alone_ms"], rec.Values["pictures_ms"], rec.Values["weights_ms"],
+			times = append(times, strings.Join(rec.Of, ", ")+fmt.Sprintf(
+				": forward %.1f ms; pictures up %.2f, weights up %.2f, gradients down %.2f", rec.Values["alone_ms"],
+				rec.Values["pictures_ms"], rec.Values["weights_ms"],
 				rec.Values["gradients_ms"]))
 		}
 		if of := rec.Of[:3]; !slices.ContainsFunc(seen, func(s []string) bool { return slices.Equal(s, of) }) {
@@ -126,8 +128,8 @@ func (r *Results) studyDigest() (lines []string) {
 		if rec.Error != "" {
 			line += brief(rec.Error)
 		} else if v := rec.Values["images_per_second"]; v > 0 {
-			line += fmt.Sprintf("%.0f images/s, median %.0f, %.0f steps, %.0f s", v, rec.Values["median_images_per_second"],
-				rec.Values["steps"], rec.Values["seconds"])
+			line += fmt.Sprintf("%.0f images/s, median %.0f, %.0f steps, %.0f s", v,
+				rec.Values["median_images_per_second"], rec.Values["steps"], rec.Values["seconds"])
 		}
 		if text := []rune(rec.Text); len(text) > 0 {
 			line += ": " + string(text[max(0, len(text)-400):])

@@ -362,7 +362,8 @@ func TestDeadWay(t *testing.T) {
 	if err := b.work(func(b *bench) error {
 		for _, n := range []string{"x", "y", "z"} {
 			for _, w := range ways() {
-				if err := b.measureWay(w, func() (Record, error) { calls++; return Record{}, nil }, n, w.name); err != nil {
+				take := func() (Record, error) { calls++; return Record{}, nil }
+				if err := b.measureWay(w, take, n, w.name); err != nil {
 					return err
 				}
 			}
@@ -414,7 +415,8 @@ func TestMetrics(t *testing.T) {
 	began := time.Unix(1000, 0)
 	m := metricsFile{}
 	for i, at := range []float64{0, 0, 0, 1, 2, 4} { // three lines were there
-		m.rows, m.when = append(m.rows, float64(64-i)), append(m.when, began.Add(time.Duration(at*float64(time.Second))))
+		m.rows = append(m.rows, float64(64-i))
+		m.when = append(m.when, began.Add(time.Duration(at*float64(time.Second))))
 	}
 	want := map[string]float64{"steps": 6, "images_per_second": (61 + 60 + 59) / 4., "median_images_per_second": 60}
 	if d := cmp.Diff(want, m.values()); d != "" {

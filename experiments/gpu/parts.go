@@ -27,8 +27,8 @@ type part struct {
 // column is a column of a part's table.
 type column struct{ value, heading, format string }
 
-// parts returns all parts, the most telling first. Shares are minutes of nearly 11. A measurement that takes longer than
-// most, if that is not 0, ends its process, and the next process goes on behind it.
+// parts returns all parts, the most telling first. Shares are minutes of nearly 11. A measurement that takes longer
+// than most, if that is not 0, ends its process, and the next process goes on behind it.
 func parts() []part {
 	return []part{
 		{"machine", "The machine", "Reports of the runtime, the driver and the tools.", .2, 0, nil, machine},
@@ -42,10 +42,10 @@ func parts() []part {
 				{"moved", "steps, relative", "%.1e"}}, parity},
 		{"training", "A fine-tuning step", "Images to gradients of all weights to new weights, with Adam. resident: " +
 			"weights, gradients and the solver's state stay on the device; host: they are copied at every step, and " +
-			"the solver runs on the CPU. cuDNN: gradients of convolutions by its own functions; operators: by ONNX's. " +
-			"PyTorch: eager, the same layers (BatchNorm folded, no classifier), Adam; pictures on the device; copied: " +
-			"from pinned memory at every step; benchmark: with torch.backends.cudnn.benchmark. alone: the forward " +
-			"pass as shipped from pictures on the device, and copies. processor: the processor's time, of all " +
+			"the solver runs on the CPU. cuDNN: gradients of convolutions by its functions; operators: by ONNX's. " +
+			"PyTorch: eager, the same layers (BatchNorm folded, no classifier), Adam; pictures on the device; " +
+			"copied: from pinned memory at every step; benchmark: with torch.backends.cudnn.benchmark. alone: the " +
+			"forward pass as shipped from pictures on the device, and copies. processor: the processor's time, of all " +
 			"threads; waiting for the device may count.", 5, 75 * time.Second,
 			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
 				{"step_ms", "step, ms", "%.1f"}, {"forward_ms", "forward, ms", "%.1f"},
@@ -63,7 +63,8 @@ func parts() []part {
 		{"study", "A reproduction", "winnow train --finetune all and a study of winnow reproduce on a data set that " +
 			"the bundle took along. Both go on in the next call. images/s: from the first step to the last, " +
 			"validations included; median: of a step.", 1.5, 0,
-			[]column{{"images_per_second", "images/s", "%.0f"}, {"median_images_per_second", "median, images/s", "%.0f"},
+			[]column{{"images_per_second", "images/s", "%.0f"},
+				{"median_images_per_second", "median, images/s", "%.0f"},
 				{"steps", "steps", "%.0f"}, {"seconds", "seconds", "%.1f"}}, study},
 		{"torch", "Extraction compared with PyTorch", "ResNet-50 in PyTorch, eager, with the same precision: " +
 			"torch.backends.*.allow_tf32 is off where ours is, and channels last is not used.", .2, 75 * time.Second,
