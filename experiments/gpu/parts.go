@@ -45,7 +45,7 @@ func parts() []part {
 			"the solver runs on the CPU. cuDNN: gradients of convolutions by its functions; operators: by ONNX's. " +
 			"PyTorch: eager, the same layers (BatchNorm folded, no classifier), Adam; pictures on the device; " +
 			"copied: from pinned memory at every step; benchmark: with torch.backends.cudnn.benchmark. alone: the " +
-			"forward pass as shipped from pictures on the device, and copies. processor: the processor's time, of all " +
+			"forward pass as shipped from pictures on the device, and copies. processor: the processor's time, all " +
 			"threads; waiting for the device may count.", 5, 75 * time.Second,
 			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
 				{"step_ms", "step, ms", "%.1f"}, {"forward_ms", "forward, ms", "%.1f"},
