@@ -130,6 +130,12 @@ func (b *bench) goOn(folder string, args []string, of ...string) error {
 		}
 		cut := false
 		err := b.measure(func() (r Record, err error) {
+			if _, missing := os.Stat(folder); missing == nil && args[2] == "train" {
+				if r, cut, err = b.watch(folder, append(slices.Clone(args), "--resume")); err == nil {
+					return r, nil
+				} // nothing to go on with: from the start
+				args = append(slices.Clone(args), "--overwrite")
+			}
 			r, cut, err = b.watch(folder, args)
 			return r, err
 		}, named...)
@@ -142,14 +148,6 @@ func (b *bench) goOn(folder string, args []string, of ...string) error {
 
 // watch runs a command until it ends or the time is over, and times the steps that it writes. cut: the time was over.
 func (b *bench) watch(folder string, args []string) (r Record, cut bool, err error) {
-	if args[2] == "train" {
-		switch _, err := os.Stat(filepath.Join(folder, "checkpoint.winnow")); {
-		case err == nil:
-			args = append(slices.Clone(args), "--resume")
-		default: // ended before its first checkpoint, or never began
-			args = append(slices.Clone(args), "--overwrite")
-		}
-	}
 	ctx, stop := context.WithDeadline(b.ctx, b.end())
 	defer stop()
 	var out bytes.Buffer
