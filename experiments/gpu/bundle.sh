@@ -48,7 +48,7 @@ case ${DATA:-} in
 esac
 
 rm -f "$out"/part.* "$out/SHA256SUMS"
-tar c --sort=name -C "$work/all" . | xz --x86 --lzma2="preset=${PRESET:-6},dict=128MiB" | split -b "${size}M" -d - "$out/part."
+tar c --sort=name -C "$work/all" . | xz --x86 --lzma2="preset=${PRESET:-1},dict=128MiB" | split -b "${size}M" -d - "$out/part."
 cp experiments/gpu/run.sh "$out/run.sh"
 (cd "$out" && sha256sum part.* run.sh >SHA256SUMS)
 du -sh "$out"
