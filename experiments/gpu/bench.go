@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -25,12 +26,16 @@ var errTime = errors.New("the time was over")
 // exitTime is the exit code of a part whose time was over.
 const exitTime = 3
 
+// died is the error of a measurement during which the process ended or hung.
+const died = "the process died during this"
+
 // bench runs a part, in a process of its own.
 type bench struct {
 	options
 	scale
 	ctx  context.Context
 	part Part
+	most time.Duration // longest time of one measurement; 0: the part's
 	log  io.Writer
 
 	library  string
@@ -53,16 +58,16 @@ type scale struct {
 	rows, dim int           // of the searched set
 	asked     int           // queries at once
 	checked   int           // queries that the CPU also answers
-	most      int           // largest batch tried for memory
+	largest   int           // largest batch tried for memory
 }
 
 var (
 	full = scale{side: 224, blocks: []int{3, 4, 6, 3}, depth: 12, width: 384,
-		batches: []int{64, 8, 256, 16, 32, 128, 512}, steps: []int{64, 8, 32, 128}, compared: 4,
-		each: 700 * time.Millisecond, rows: 60_502, dim: 512, asked: 1024, checked: 1000, most: 2048}
-	rehearsal = scale{side: 32, blocks: []int{1, 1, 1, 1}, depth: 2, width: 48, batches: []int{2, 1}, steps: []int{2},
-		compared: 2,
-		each:     5 * time.Millisecond, rows: 1200, dim: 32, asked: 256, checked: 60, most: 4}
+		batches: []int{64, 8, 256, 16, 32, 128, 512}, steps: []int{64, 8, 256}, compared: 4,
+		each: 700 * time.Millisecond, rows: 60_502, dim: 512, asked: 1024, checked: 1000, largest: 2048}
+	rehearsal = scale{side: 32, blocks: []int{1, 1, 1, 1}, depth: 2, width: 48, batches: []int{2, 1},
+		steps: []int{2, 1}, compared: 2, each: 5 * time.Millisecond, rows: 1200, dim: 32, asked: 256,
+		checked: 60, largest: 4}
 )
 
 // runPart measures a part, writes it and returns the exit code of the process.
@@ -73,7 +78,9 @@ func runPart(ctx context.Context, o options, stderr io.Writer) int {
 	}
 	var err error
 	if b.part, err = readPart(o.out, o.part); err == nil {
-		err = b.work(partBy(o.part).run)
+		p := partBy(o.part)
+		b.most = p.most
+		err = b.work(p.run)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", o.part, err)
@@ -90,7 +97,7 @@ func runPart(ctx context.Context, o options, stderr io.Writer) int {
 // work runs a part and records how it ended.
 func (b *bench) work(run func(*bench) error) (err error) {
 	if len(b.part.Trying) > 0 { // the previous process died during it: do not try it again
-		b.part.Records = append(b.part.Records, Record{Of: b.part.Trying, Error: "the process died during this"})
+		b.part.Records = append(b.part.Records, Record{Of: b.part.Trying, Error: died})
 		b.part.Trying = nil
 	}
 	func() {
@@ -125,6 +132,12 @@ func (b *bench) measure(take func() (Record, error), of ...string) error {
 		return err
 	}
 	began := time.Now()
+	if b.most > 0 { // a call that hangs cannot be stopped: the process ends, and another goes on behind it
+		defer time.AfterFunc(b.most, func() {
+			fmt.Fprintf(b.log, "%s: %s: no end after %v\n", b.part.Name, strings.Join(of, ", "), b.most)
+			os.Exit(1)
+		}).Stop()
+	}
 	r, err := take()
 	if errors.Is(err, errTime) {
 		b.part.Trying = nil
@@ -227,9 +240,12 @@ func (b *bench) pictures(n *network, images int) []float32 {
 	return b.pixels[:images*size]
 }
 
-// seconds returns the mean time of a run over at least b.each, after two runs that warm up.
+// warmUps is the number of runs before a measurement.
+const warmUps = 2
+
+// seconds returns the mean time of a run over at least b.each, after some runs that warm up.
 func (b *bench) seconds(run func() error) (float64, error) {
-	for range 2 {
+	for range warmUps {
 		if err := run(); err != nil {
 			return 0, err
 		}

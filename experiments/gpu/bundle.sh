@@ -5,7 +5,9 @@
 #	experiments/gpu/bundle.sh [OUT] [MIB_A_PART]
 #
 # SHARED is a folder with assets/models/*.onnx and assets/data/imagenette-val-sample.zip; without it the drawn networks alone
-# are tried. WINNOW_CUDA is a folder with ONNX Runtime's three libraries; without it `winnow runtime install --cuda` fetches them.
+# are tried. MODELS names those to take. DATA is a folder or .zip of photographs to train on: its manifests (*.csv) beside images or an
+# images.zip, or one folder a class. SM=90 keeps CUDA kernels for that compute capability alone (H100 and H200), a quarter of the size.
+# WINNOW_CUDA is a folder with ONNX Runtime's three libraries; without it `winnow runtime install --cuda` fetches them.
 set -eu
 out=${1:-gpu-bundle} size=${2:-48} shared=${SHARED:-../shared}
 go=${GO:-go}
@@ -13,8 +15,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/all/models" "$out"
 
-"$go" build -trimpath -ldflags='-s -w' -o "$work/all/winnow" ./cmd/winnow
-"$go" build -trimpath -ldflags='-s -w' -o "$work/all/gpu" ./experiments/gpu
+"$go" build -ldflags='-s -w' -o "$work/all/winnow" ./cmd/winnow
+"$go" build -ldflags='-s -w' -o "$work/all/gpu" ./experiments/gpu
 
 libraries=${WINNOW_CUDA:-}
 if [ -z "$libraries" ]; then
@@ -24,18 +26,29 @@ fi
 for name in libonnxruntime.so.1 libonnxruntime_providers_shared.so libonnxruntime_providers_cuda.so; do
 	cp "$libraries/$name" "$work/all/"
 done
-for file in "$shared"/assets/models/*.onnx; do
-	if [ -f "$file" ]; then cp "$file" "$work/all/models/"; fi
+for name in ${MODELS:-mobilenetv2-features googlenet-bvlc squeezenet1.1 resnet50v2-stage3-features}; do
+	if [ -f "$shared/assets/models/$name.onnx" ]; then
+		cp "$shared/assets/models/$name.onnx" "$work/all/models/"
+	else
+		echo "gpu-bundle: no $shared/assets/models/$name.onnx: left out" >&2
+	fi
 done
+chmod -R u+w "$work/all"
+"$work/all/gpu" -pack "$work/all" -sm "${SM:-0}"
 if [ -f "$shared/assets/data/imagenette-val-sample.zip" ]; then
 	cp "$shared/assets/data/imagenette-val-sample.zip" "$work/all/images.zip"
 else
 	echo "gpu-bundle: no $shared/assets: only drawn networks, no photographs" >&2
 fi
 
+case ${DATA:-} in
+"") echo "gpu-bundle: no DATA: no reproduction" >&2 ;;
+*.zip) cp "$DATA" "$work/all/data.zip" ;;
+*) cp -r "$DATA" "$work/all/data" ;;
+esac
+
 rm -f "$out"/part.* "$out/SHA256SUMS"
-# The provider is compressed already: a higher level takes minutes and saves little.
-tar c -C "$work/all" . | xz -T0 -1 | split -b "${size}M" -d - "$out/part."
+tar c --sort=name -C "$work/all" . | xz --x86 --lzma2="preset=${PRESET:-1},dict=128MiB" | split -b "${size}M" -d - "$out/part."
 cp experiments/gpu/run.sh "$out/run.sh"
 (cd "$out" && sha256sum part.* run.sh >SHA256SUMS)
 du -sh "$out"

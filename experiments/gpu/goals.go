@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -11,17 +12,21 @@ const (
 	leastCos     = .9999
 	mostRelative = 1e-3
 	leastRate    = 3000 // images/s of ResNet-50 from ready tensors
-	mostForwards = 4.5  // a fine-tuning step, in forward passes
+	leastHalf    = 8000 // images/s of ResNet-50 from host memory in float16
 	leastOfTorch = .7
 	leastSame    = .999 // share of the CPU's neighbours
+	leastOfStep  = .85  // images/s of a run over those of the bare step
 )
 
 // judgeGoals compares the results with the goals. Goals about a GPU are not judged on the CPU.
 func (r *Results) judgeGoals() {
 	r.Goals = []Goal{
 		r.agree("features"), r.agree("gradients"),
-		r.fast(), r.beside("images_per_second", "extraction as fast as .7 of PyTorch eager, float32"),
-		r.steps(), r.searchGoal(), r.messageGoal(), r.memoryGoal(), r.productGoal(),
+		r.trains("float32", 64, .9, "ResNet-50", "ViT-S/16"), r.trains("TF32", 64, .8, "ResNet-50", "ViT-S/16"),
+		r.trains("float32", 64, .8, "mobilenetv2"), r.trains("float32", 8, .6, "ResNet-50", "mobilenetv2", "ViT-S/16"),
+		r.runGoal(), r.fast(), r.halfGoal(),
+		r.beside("images_per_second", "extraction as fast as .7 of PyTorch eager, float32"),
+		r.searchGoal(), r.messageGoal(), r.memoryGoal(), r.productGoal(),
 	}
 }
 
@@ -45,18 +50,18 @@ func state(met bool) string {
 	return "fail"
 }
 
-// agree compares the float32 numbers with the CPU's.
+// agree compares the float32 numbers, and the gradients in every way, with the CPU's.
 func (r *Results) agree(what string) Goal {
 	g := Goal{Name: fmt.Sprintf("%s agree with the CPU's: cosine ≥ %v, relative ≤ %v", what, leastCos,
 		mostRelative), State: "not run"}
 	least, most, n, failed := 1.0, 0.0, 0, ""
 	for _, rec := range r.part("parity").Records {
-		if len(rec.Of) != 3 || rec.Of[1] != what || rec.Of[2] != "float32" {
+		if len(rec.Of) != 3 || rec.Of[1] != what || what == "features" && rec.Of[2] != "float32" {
 			continue
 		}
 		n++
 		if rec.Error != "" {
-			failed = rec.Of[0] + ": " + rec.Error
+			failed = rec.Of[0] + ", " + rec.Of[2] + ": " + rec.Error
 		}
 		if rec.Values != nil {
 			least, most = lesser(least, rec.Values["cosine"]), greater(most, rec.Values["relative"])
@@ -66,7 +71,7 @@ func (r *Results) agree(what string) Goal {
 		return g
 	}
 	g.State = state(failed == "" && least >= leastCos && most <= mostRelative)
-	g.Found = fmt.Sprintf("%d networks: cosine %.7f, relative %.1e at worst", n, least, most)
+	g.Found = fmt.Sprintf("%d comparisons: cosine %.7f, relative %.1e at worst", n, least, most)
 	if failed != "" {
 		g.Found += "; " + failed
 	}
@@ -123,27 +128,65 @@ func (r *Results) beside(value, name string) Goal {
 	return g
 }
 
-// steps judges each network at its best batch.
-func (r *Results) steps() Goal {
-	g := Goal{Name: fmt.Sprintf("a fine-tuning step ≤ %v forwards", mostForwards), State: "not run"}
-	best := map[string]float64{}
-	var names []string
+// trains compares the fastest way to train networks with PyTorch.
+func (r *Results) trains(precision string, batch int, least float64, networks ...string) Goal {
+	g := Goal{Name: fmt.Sprintf("training, %s, batch %d, %s: ≥ %v of PyTorch eager", precision, batch,
+		strings.Join(networks, ", "), least), State: "not run"}
+	worst, list := math.Inf(1), []string{}
+	var seen []string
 	for _, rec := range r.part("training").Records {
-		if v := rec.Values["forwards"]; v > 0 {
-			if best[rec.Of[0]] == 0 {
-				names, best[rec.Of[0]] = append(names, rec.Of[0]), math.Inf(1)
-			}
-			best[rec.Of[0]] = min(best[rec.Of[0]], v)
+		of := rec.Of[:3]
+		known := slices.ContainsFunc(networks, func(n string) bool { return strings.HasPrefix(of[0], n) })
+		if !known || slices.Contains(seen, of[0]) || of[1] != fmt.Sprint("batch ", batch) || of[2] != precision {
+			continue
+		}
+		seen = append(seen, of[0])
+		if share, ours, theirs := r.besideTorch(of); theirs > 0 { // 0 if no way of ours worked
+			worst = min(worst, share)
+			list = append(list, fmt.Sprintf("%s %.2f (%.0f and %.0f images/s)", of[0], share, ours, theirs))
 		}
 	}
-	worst, list := 0.0, []string{}
-	for _, name := range names {
-		worst = max(worst, best[name])
-		list = append(list, fmt.Sprintf("%s %.1f", name, best[name]))
-	}
 	g.Found = strings.Join(list, ", ")
-	if len(names) > 0 && !r.cpu() {
-		g.State = state(worst <= mostForwards)
+	if len(list) > 0 && !r.cpu() {
+		g.State = state(worst >= least && len(list) == len(networks))
+	}
+	return g
+}
+
+// runGoal compares a run of winnow train with the bare step of the same network and batch.
+func (r *Results) runGoal() Goal {
+	g := Goal{Name: fmt.Sprintf("a run of winnow train --finetune all: ≥ %v of the bare step's images/s", leastOfStep),
+		State: "not run"}
+	run, bare := 0.0, 0.0
+	for _, rec := range r.part("study").Records {
+		if len(rec.Of) > 1 && rec.Of[0] == "train" {
+			run = max(run, rec.Values["median_images_per_second"])
+		}
+	}
+	for _, rec := range r.part("training").Records {
+		if rec.Of[0] == studyModel && rec.Of[1] == fmt.Sprint("batch ", studyBatch) && rec.Of[2] == "float32" &&
+			rec.Of[3] != besideTorch {
+			bare = max(bare, rec.Values["images_per_second"])
+		}
+	}
+	if run == 0 || bare == 0 {
+		return g
+	}
+	g.Found = fmt.Sprintf("%.2f: %.0f images/s and %.0f", run/bare, run, bare)
+	if !r.cpu() {
+		g.State = state(run/bare >= leastOfStep)
+	}
+	return g
+}
+
+func (r *Results) halfGoal() Goal {
+	g := Goal{Name: fmt.Sprintf("ResNet-50 in float16 from the computer's memory: ≥ %d images/s", leastHalf),
+		State: "not run"}
+	if best := r.best("ResNet-50", "float16", fromHost); best != nil {
+		g.Found = fmt.Sprintf("%.0f (%s)", best.Values["images_per_second"], best.Of[3])
+		if !r.cpu() {
+			g.State = state(best.Values["images_per_second"] >= leastHalf)
+		}
 	}
 	return g
 }

@@ -31,7 +31,10 @@ type options struct {
 	library string
 	winnow  string
 	images  string
+	data    string
 	python  string
+	pack    string
+	sm      uint
 	only    string
 
 	part  string // the part that this process runs; "": all
@@ -51,6 +54,8 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, flag.ErrHelp):
 		return 2
 	case err != nil:
+	case o.pack != "":
+		err = pack(o.pack, o.sm, stdout)
 	case o.part == probePart:
 		return probe(o, stdout)
 	case o.part != "":
@@ -78,8 +83,12 @@ func read(args []string, stderr io.Writer) (o options, err error) {
 	f.StringVar(&o.winnow, "winnow", beside("winnow"), "the command, for the part that runs it; \"\": left out")
 	f.StringVar(&o.images, "images", "../shared/assets/data/imagenette-val-sample.zip",
 		"folder or .zip of pictures, one folder a class, for the same part")
+	f.StringVar(&o.data, "data", "",
+		"folder or .zip of photographs for a reproduction, with manifests (*.csv) in the folder or one folder a class")
 	f.StringVar(&o.python, "python", "python3", "a Python that may have torch, to compare with; \"\": left out")
 	f.StringVar(&o.only, "only", "", "parts to run, separated by commas: "+strings.Join(partNames(), ","))
+	f.StringVar(&o.pack, "pack", "", "for bundle.sh: folder whose files are made small; nothing else is done")
+	f.UintVar(&o.sm, "sm", 0, "with -pack: keep the kernels for this compute capability alone, as 90; 0: all")
 	f.StringVar(&o.part, "part", "", "for the program's own use: the part that this process runs")
 	f.Int64Var(&o.until, "until", 0, "for the program's own use: when the part must end")
 	if err := f.Parse(args); err != nil {

@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -159,19 +162,33 @@ func TestDies(t *testing.T) {
 func TestGoals(t *testing.T) {
 	rec := func(values map[string]float64, of ...string) Record { return Record{Of: of, Values: values} }
 	net := "ResNet-50 (drawn)"
+	trains := func(precision string, batch int, rate float64, names ...string) (list []Record) {
+		for _, name := range names {
+			of := func(what string) []string { return []string{name, fmt.Sprint("batch ", batch), precision, what} }
+			list = append(list, rec(map[string]float64{"images_per_second": rate}, of(ways()[0].name)...),
+				rec(map[string]float64{"images_per_second": rate / 2}, of(ways()[2].name)...),
+				rec(map[string]float64{"images_per_second": 1000}, of(besideTorch)...))
+		}
+		return list
+	}
 	fresh := func() *Results {
 		return &Results{Device: "cuda", Parts: []Part{
 			{Name: "parity", Records: []Record{rec(map[string]float64{"cosine": .99999, "relative": 1e-4}, net,
 				"features", "float32"), rec(map[string]float64{"cosine": .99999, "relative": 1e-4}, net, "gradients",
-				"float32"),
+				ways()[0].name), rec(map[string]float64{"cosine": .99999, "relative": 1e-4}, net, "gradients",
+				ways()[1].name),
 				rec(map[string]float64{"cosine": .9, "relative": .5}, net, "features", "float16")}},
 			{Name: "extraction", Records: []Record{rec(map[string]float64{"images_per_second": 3500}, net, "float32",
-				resident, "batch 64"), rec(map[string]float64{"images_per_second": 9000}, net, "float16", resident,
+				resident, "batch 64"), rec(map[string]float64{"images_per_second": 9000}, net, "float16", fromHost,
 				"batch 64")}},
 			{Name: "torch", Records: []Record{rec(map[string]float64{"images_per_second": 4000}, net, "float32",
 				"batch 64")}},
-			{Name: "training", Records: []Record{rec(map[string]float64{"forwards": 9}, net, "batch 8"),
-				rec(map[string]float64{"forwards": 4.4}, net, "batch 64")}},
+			{Name: "training", Records: slices.Concat(
+				trains("float32", 64, 900, net, "ViT-S/16 (drawn)", studyModel),
+				trains("TF32", 64, 900, net, "ViT-S/16 (drawn)"),
+				trains("float32", 8, 700, net, "ViT-S/16 (drawn)", studyModel))},
+			{Name: "study", Records: []Record{rec(map[string]float64{"median_images_per_second": 850}, "train", "noise50",
+				"call 1")}},
 			{Name: "search", Records: []Record{rec(map[string]float64{"same": 1, "p1": .5, "mapr": .3},
 				"nearest and evaluation", "float32", "device"),
 				rec(map[string]float64{"p1": .5, "mapr": .3}, "nearest and evaluation", "float32",
@@ -189,15 +206,22 @@ func TestGoals(t *testing.T) {
 		}
 		return text
 	}
-	if got := states(fresh()); got != "ppppppppp" {
+	if got := states(fresh()); got != strings.Repeat("p", 14) {
 		t.Errorf("all is well: found %s", got)
 	}
 	for i, spoil := range []func(r *Results){
 		func(r *Results) { r.part("parity").Records[0].Values["cosine"] = .9998 },
-		func(r *Results) { r.part("parity").Records[1].Values["relative"] = .002 },
+		func(r *Results) { r.part("parity").Records[2].Values["relative"] = .002 },
+		func(r *Results) { r.part("training").Records[3].Values["images_per_second"] = 800 },   // ViT
+		func(r *Results) { r.part("training").Records[11].Values["images_per_second"] = 1200 }, // PyTorch's
+		func(r *Results) {
+			r.part("training").Records[6].Error, r.part("training").Records[6].Values = "died", nil
+		},
+		func(r *Results) { r.part("training").Records[15].Values["images_per_second"] = 500 },
+		func(r *Results) { r.part("study").Records[0].Values["median_images_per_second"] = 700 },
 		func(r *Results) { r.part("extraction").Records[0].Values["images_per_second"] = 2900 },
+		func(r *Results) { r.part("extraction").Records[1].Values["images_per_second"] = 7900 },
 		func(r *Results) { r.part("torch").Records[0].Values["images_per_second"] = 6000 },
-		func(r *Results) { r.part("training").Records[1].Values["forwards"] = 4.6 },
 		func(r *Results) { r.part("search").Records[0].Values["same"] = .99 },
 		func(r *Results) { r.part("messages").Records[0].Values["ok"] = 0 },
 		func(r *Results) { r.part("memory").Records[0].Values["on"] = 0 },
@@ -205,13 +229,13 @@ func TestGoals(t *testing.T) {
 	} {
 		r := fresh()
 		spoil(r)
-		want := []byte("ppppppppp")
+		want := []byte(strings.Repeat("p", 14))
 		want[i] = 'f'
 		if got := states(r); got != string(want) {
 			t.Errorf("spoiled %d: found %s, expected %s", i, got, want)
 		}
 	}
-	if got := states(&Results{Device: "cuda"}); got != strings.Repeat("n", 9) {
+	if got := states(&Results{Device: "cuda"}); got != strings.Repeat("n", 14) {
 		t.Errorf("nothing was run: found %s", got)
 	}
 }
@@ -270,4 +294,163 @@ func sizeless(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// The most telling cells come first, and none twice.
+func TestCells(t *testing.T) {
+	b := &bench{scale: full, dev: orttest.Runtime(t)}
+	var list []*network
+	for _, name := range []string{"ResNet-50", "mobilenetv2-features", "ViT-S/16", "googlenet-bvlc", "squeezenet1.1"} {
+		list = append(list, &network{name: name})
+	}
+	got, seen := b.cells(list), map[string]bool{}
+	for _, c := range got {
+		key := strings.Join(c.of(""), ", ")
+		if seen[key] || c.n.rank() == len(torchNames) {
+			t.Errorf("%s is not expected", key)
+		}
+		seen[key] = true
+	}
+	if len(got) != 4*len(full.steps) || got[0].n != list[0] || got[2].n != list[2] || got[3].batch != full.steps[1] {
+		t.Errorf("found %d cells: %v", len(got), got)
+	}
+}
+
+// Networks are closed, the oldest first, when too many images would be held.
+func TestOpened(t *testing.T) {
+	b := &bench{scale: rehearsal, options: options{device: "cpu"}, cpu: orttest.Runtime(t), dev: orttest.Runtime(t)}
+	b.library = b.cpu.Library()
+	opens := 0
+	open := func() (*trained, error) {
+		opens++
+		return newTrained(b.cpu, b.transformer())
+	}
+	var o opened
+	defer o.close()
+	for _, c := range []struct {
+		key         string
+		batch       int
+		opens, kept int
+	}{{"a", 150, 1, 1}, {"b", 150, 2, 2}, {"a", 8, 2, 2}, {"c", 150, 3, 2}, {"a", 8, 3, 2}, {"b", 300, 4, 1},
+		{"c", 600, 5, 1}, {"c", 8, 5, 1}} {
+		if _, err := o.get(c.key, c.batch, open); err != nil || opens != c.opens || len(o.list) != c.kept {
+			t.Errorf("%+v: opened %d, kept %d, %v", c, opens, len(o.list), err)
+		}
+	}
+}
+
+// The weight that differs most is named, and what is missing in the steps is seen.
+func TestCompare(t *testing.T) {
+	want := derived{[]string{"a", "b", "tiny"}, [][]float32{{1, 2}, {3, 4}, {1e-9, 0}}, [][]float32{{1}, {1}, {0}}}
+	got := derived{want.names, [][]float32{{1, 2}, {3, 5}, {1, 0}}, [][]float32{{1}, {0}, {0}}}
+	if g := compare(want, got); g.worst != "b" || math.Abs(g.most-.2) > 1e-9 || math.Abs(g.moved-math.Sqrt(.5)) > 1e-9 {
+		t.Errorf("found %+v", g)
+	}
+	got.grads[0][0] = float32(math.NaN())
+	if g := compare(want, got); g.worst == "none" || !math.IsNaN(g.most) || !math.IsNaN(g.least) {
+		t.Errorf("found %+v", g)
+	}
+}
+
+// A way that ended its process twice is not tried again; a measurement that was under way is not repeated.
+func TestDeadWay(t *testing.T) {
+	w := ways()[0]
+	b := &bench{options: options{out: t.TempDir(), until: time.Now().Add(time.Hour).UnixMilli()},
+		ctx: context.Background(), log: new(bytes.Buffer), part: Part{Name: "training", Trying: []string{"y", w.name},
+			Records: []Record{{Of: []string{"x", w.name}, Error: died}}}}
+	calls := 0
+	if err := b.work(func(b *bench) error {
+		for _, n := range []string{"x", "y", "z"} {
+			for _, w := range ways() {
+				take := func() (Record, error) { calls++; return Record{}, nil }
+				if err := b.measureWay(w, take, n, w.name); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.part.find("z", w.name); calls != 6 || r == nil || !strings.Contains(r.Error, "2 times") {
+		t.Errorf("%d calls, %+v", calls, r)
+	}
+}
+
+// Kernels of other architectures are cleared, headers and kernels that have no other are not.
+func TestPrune(t *testing.T) {
+	entry := func(arch uint32, fill byte) []byte {
+		e := bytes.Repeat([]byte{fill}, 64+24)
+		clear(e[:64])
+		binary.LittleEndian.PutUint32(e[4:], 64)
+		binary.LittleEndian.PutUint64(e[8:], 24)
+		binary.LittleEndian.PutUint32(e[fatArch:], arch)
+		return e
+	}
+	container := func(entries ...[]byte) []byte {
+		c := make([]byte, 16)
+		binary.LittleEndian.PutUint32(c, fatMagic)
+		binary.LittleEndian.PutUint16(c[6:], 16)
+		binary.LittleEndian.PutUint64(c[8:], uint64(len(slices.Concat(entries...))))
+		return slices.Concat(append([][]byte{c}, entries...)...)
+	}
+	library := func(others byte) []byte {
+		return slices.Concat(container(entry(80, others), entry(90, 2)), make([]byte, 8), container(entry(75, 3)))
+	}
+	data := library(1)
+	kept, cleared, err := pruneKernels(data, 90)
+	if err != nil || kept != 1 || cleared != 24 || !bytes.Equal(data, library(0)) {
+		t.Errorf("kept %d, cleared %d, %v", kept, cleared, err)
+	}
+	for cut := 1; cut < len(data); cut++ { // a damaged library is an error, not a panic
+		_, _, _ = pruneKernels(slices.Clone(data[:cut]), 90)
+	}
+	if _, _, err := pruneKernels(library(1), 120); err == nil || !strings.Contains(err.Error(), "sm_120") {
+		t.Errorf("another device: %v", err)
+	}
+}
+
+// Rates of a run are those of the steps that were seen one by one.
+func TestMetrics(t *testing.T) {
+	began := time.Unix(1000, 0)
+	m := metricsFile{}
+	for i, at := range []float64{0, 0, 0, 1, 2, 4} { // three lines were there
+		m.rows = append(m.rows, float64(64-i))
+		m.when = append(m.when, began.Add(time.Duration(at*float64(time.Second))))
+	}
+	want := map[string]float64{"steps": 6, "images_per_second": (61 + 60 + 59) / 4., "median_images_per_second": 60}
+	if d := cmp.Diff(want, m.values()); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+// The script is asked line by line; one that is missing is not asked again, one that ends is begun again.
+func TestTorch(t *testing.T) {
+	script := func(text string) *pyTorch {
+		path := filepath.Join(t.TempDir(), "python")
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return &pyTorch{b: &bench{ctx: context.Background(), options: options{python: path, device: "cpu",
+			until: time.Now().Add(time.Hour).UnixMilli()}}}
+	}
+	answers := `echo '{"text":"torch 0"}'; while read line; do case $line in
+*resnet50*) echo '{"values":{"images_per_second":5},"text":"torch 0"}';; *vit*) echo '{"error":"no timm"}';;
+*) echo why >&2; exit 1;; esac; done`
+	p := script(answers)
+	defer p.close()
+	for _, c := range []struct{ network, text, err string }{{"resnet50", "torch 0", ""}, {"vit", "", "no timm"},
+		{"googlenet", "", "why"}, {"resnet50", "torch 0", ""}} {
+		r, err := p.ask(question{Network: c.network})
+		if r.Text != c.text || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %+v, %v", c.network, r, err)
+		}
+	}
+	p = script("echo no module >&2; exit 9")
+	for range 2 {
+		if r, err := p.ask(question{}); err != nil || !strings.Contains(r.Text, "not run: no module") {
+			t.Errorf("without torch: %+v, %v", r, err)
+		}
+	}
+	p.close()
 }

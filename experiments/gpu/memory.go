@@ -60,7 +60,7 @@ func (b *bench) fill(n *network, limit int64) (r Record, err error) {
 	}
 	r.Values = map[string]float64{}
 	var full error
-	for batch := 1; batch <= b.most; batch *= 2 {
+	for batch := 1; batch <= b.largest; batch *= 2 {
 		if full = run(batch); full != nil {
 			break
 		}

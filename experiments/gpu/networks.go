@@ -22,7 +22,7 @@ type network struct {
 	channels, side int
 }
 
-// networks returns the drawn networks and those in the folder of models.
+// networks returns the drawn networks and those in the folder of models, the most telling first.
 func (b *bench) networks() ([]*network, error) {
 	list := []*network{b.resNet(), b.transformer()}
 	if b.models == "" {
@@ -44,6 +44,7 @@ func (b *bench) networks() ([]*network, error) {
 		}
 		list = append(list, n)
 	}
+	slices.SortStableFunc(list, func(a, b *network) int { return a.rank() - b.rank() })
 	return list, nil
 }
 

@@ -5,17 +5,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"time"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"winnow/backbone/graph/gradient"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/train"
 )
 
-// parity compares features and gradients of every network with the CPU's.
+// parity compares features and gradients of every network with the CPU's: float32 first.
 func parity(b *bench) error {
 	if err := b.open(); err != nil {
 		return err
@@ -25,37 +23,45 @@ func parity(b *bench) error {
 		return err
 	}
 	for _, n := range list {
-		var want blas32.General
-		for _, p := range b.precisions() {
-			err := b.measure(func() (Record, error) {
-				if want.Data == nil {
-					if want, err = b.vectors(b.cpu, n.model.Marshal(), n); err != nil {
-						return Record{}, fmt.Errorf("on the CPU: %w", err)
-					}
-				}
-				rt, model, err := b.of(p, n)
-				if err != nil {
-					return Record{}, err
-				}
-				got, err := b.vectors(rt, model, n)
-				if err != nil {
-					return Record{}, err
-				}
-				least, most := 1.0, 0.0
-				for i := range want.Rows {
-					cos, relative := cosine(features.Row(want, i), features.Row(got, i))
-					least, most = lesser(least, cos), greater(most, relative)
-				}
-				return Record{Values: map[string]float64{"cosine": least, "relative": most}}, nil
-			}, n.name, "features", p.name)
-			if err != nil {
-				return err
-			}
+		if err := errors.Join(b.sameFeatures(n, b.precisions()[:1]), b.sameGradients(n)); err != nil {
+			return err
 		}
 	}
 	for _, n := range list {
-		gradients := func() (Record, error) { return b.gradients(n) }
-		if err := b.measure(gradients, n.name, "gradients", "float32"); err != nil {
+		if err := b.sameFeatures(n, b.precisions()[1:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameFeatures compares a network's features with the CPU's in these precisions.
+func (b *bench) sameFeatures(n *network, list []precision) error {
+	var want blas32.General
+	for _, p := range list {
+		err := b.measure(func() (Record, error) {
+			if want.Data == nil {
+				var err error
+				if want, err = b.vectors(b.cpu, n.model.Marshal(), n); err != nil {
+					return Record{}, fmt.Errorf("on the CPU: %w", err)
+				}
+			}
+			rt, model, err := b.of(p, n)
+			if err != nil {
+				return Record{}, err
+			}
+			got, err := b.vectors(rt, model, n)
+			if err != nil {
+				return Record{}, err
+			}
+			least, most := 1.0, 0.0
+			for i := range want.Rows {
+				cos, relative := cosine(features.Row(want, i), features.Row(got, i))
+				least, most = lesser(least, cos), greater(most, relative)
+			}
+			return Record{Values: map[string]float64{"cosine": least, "relative": most}}, nil
+		}, n.name, "features", p.name)
+		if err != nil {
 			return err
 		}
 	}
@@ -88,20 +94,6 @@ func (b *bench) vectors(rt *ort.Runtime, model []byte, n *network) (x blas32.Gen
 	return x, errors.Join(net.Infer(x, b.pictures(n, b.compared), b.compared), net.Close())
 }
 
-// live opens a network whose weights are all trained.
-func live(rt *ort.Runtime, n *network) (*ort.Live, error) {
-	weights, err := gradient.Choose(n.model, n.output, gradient.AllWeights)
-	if err != nil {
-		return nil, err
-	}
-	d, err := gradient.Differentiate(n.model, gradient.Options{Output: n.output, Weights: weights,
-		Kernels: rt.Kernels()})
-	if err != nil {
-		return nil, err
-	}
-	return ort.NewLive(rt, d, ort.LiveOptions{Model: n.model})
-}
-
 // slope returns a random gradient of the vectors.
 func slope(images, dim int) blas32.General {
 	rng, d := rand.New(rand.NewPCG(7, 0)), features.NewMatrix(images, dim)
@@ -114,24 +106,56 @@ func slope(images, dim int) blas32.General {
 // matters is the smallest length of a weight's gradient, relative to the longest, for its cosine to count.
 const matters = 1e-4
 
-// gradients compares the gradients of all weights.
-func (b *bench) gradients(n *network) (Record, error) {
-	var grads [2][][]float32
-	for i, rt := range []*ort.Runtime{b.cpu, b.dev} {
-		l, err := live(rt, n)
-		if err != nil {
-			return Record{}, err
-		}
-		x := features.NewMatrix(b.compared, l.Dim())
-		err = errors.Join(l.Forward(x, [][]float32{b.pictures(n, b.compared)}, b.compared, true),
-			l.Backward(slope(b.compared, l.Dim()), false))
-		for _, p := range l.Params() {
-			grads[i] = append(grads[i], p.Grad)
-		}
-		if err = errors.Join(err, l.Close()); err != nil {
-			return Record{}, err
+// derived is what a way made of a network and pictures.
+type derived struct {
+	names []string
+	grads [][]float32
+	moved [][]float32 // what a few steps of the solver added to the weights
+}
+
+// stepsTried is the number of the solver's steps that are compared.
+const stepsTried = 3
+
+// derive computes the gradients of all weights, then makes some steps.
+func (b *bench) derive(t *trained, n *network) (r derived, err error) {
+	defer func() { err = errors.Join(err, t.Close()) }()
+	x, d, pixels := features.NewMatrix(b.compared, n.dim), slope(b.compared, n.dim), b.pictures(n, b.compared)
+	for _, p := range t.Params() {
+		r.names = append(r.names, p.Name)
+		r.moved = append(r.moved, slices.Clone(p.Data))
+	}
+	if err := errors.Join(t.Forward(x, [][]float32{pixels}, b.compared, true), t.Backward(d, false),
+		t.settle()); err != nil {
+		return r, err
+	}
+	for _, p := range t.Params() {
+		r.grads = append(r.grads, slices.Clone(p.Grad))
+	}
+	for range stepsTried {
+		if _, err := t.step(x, pixels, d, 1e-5); err != nil {
+			return r, err
 		}
 	}
+	if err := t.settle(); err != nil {
+		return r, err
+	}
+	for i, p := range t.Params() {
+		for j, was := range r.moved[i] {
+			r.moved[i][j] = p.Data[j] - was
+		}
+	}
+	return r, nil
+}
+
+// gap is how far a way is from another.
+type gap struct {
+	least, most float64 // cosine and relative difference of the weight's gradient that differs most
+	worst       string  // name of that weight
+	moved       float64 // relative difference of all weights' moves
+}
+
+// compare returns the gap between what is wanted and what was found.
+func compare(want, got derived) gap {
 	longest := 0.0
 	length := func(g []float32) float64 {
 		var sum float64
@@ -140,89 +164,74 @@ func (b *bench) gradients(n *network) (Record, error) {
 		}
 		return math.Sqrt(sum)
 	}
-	for _, g := range grads[0] {
+	for _, g := range want.grads {
 		longest = greater(longest, length(g))
 	}
-	least, most := 1.0, 0.0
-	for i, g := range grads[0] {
+	a := gap{least: 1, worst: "none"}
+	for i, g := range want.grads {
 		if length(g) < matters*longest {
 			continue
 		}
-		cos, relative := cosine(g, grads[1][i])
-		least, most = lesser(least, cos), greater(most, relative)
+		cos, relative := cosine(g, got.grads[i])
+		if relative > a.most || math.IsNaN(relative) {
+			a.worst = want.names[i]
+		}
+		a.least, a.most = lesser(a.least, cos), greater(a.most, relative)
 	}
-	return Record{Values: map[string]float64{"cosine": least, "relative": most, "weights": float64(len(grads[0]))}}, nil
+	_, a.moved = cosine(slices.Concat(want.moved...), slices.Concat(got.moved...))
+	return a
 }
 
-// training compares a fine-tuning step with the network's forward pass.
-func training(b *bench) error {
-	if err := b.open(); err != nil {
-		return err
+// sameGradients compares the gradients of all weights, and steps of the solver, in every way with those of the CPU, and
+// the new ways with ONNX's operators on the device.
+func (b *bench) sameGradients(n *network) error {
+	found := map[string]derived{} // by way; "": the CPU's
+	get := func(name string, open func() (*trained, error)) (derived, error) {
+		if d, ok := found[name]; ok {
+			return d, nil
+		}
+		t, err := open()
+		if err != nil {
+			return derived{}, err
+		}
+		d, err := b.derive(t, n)
+		if err == nil {
+			found[name] = d
+		}
+		return d, err
 	}
-	list, err := b.networks()
-	if err != nil {
-		return err
+	list := ways()
+	slices.Reverse(list) // operators first: the others are compared with them
+	base := list[0]
+	inWay := func(w way) (derived, error) {
+		return get(w.name, func() (*trained, error) { return b.openTrained(n, w, false) })
 	}
-	for _, n := range list {
-		for _, batch := range b.steps {
-			step := func() (Record, error) { return b.step(n, batch) }
-			if err := b.measure(step, n.name, fmt.Sprint("batch ", batch)); err != nil {
-				return err
+	for _, w := range list {
+		err := b.measureWay(w, func() (Record, error) {
+			cpu, err := get("", func() (*trained, error) { return newTrained(b.cpu, n) })
+			if err != nil {
+				return Record{}, fmt.Errorf("on the CPU: %w", err)
 			}
+			got, err := inWay(w)
+			if err != nil {
+				return Record{}, err
+			}
+			g := compare(cpu, got)
+			r := Record{Values: map[string]float64{"cosine": g.least, "relative": g.most, "moved": g.moved,
+				"weights": float64(len(cpu.grads))}, Text: "worst: " + g.worst}
+			if before := b.part.find(n.name, "gradients", base.name); w != base && before != nil && before.Error == "" {
+				operators, err := inWay(base)
+				if err != nil {
+					return r, err
+				}
+				g = compare(operators, got)
+				r.Values["beside_operators"], r.Text = g.most, r.Text+"; beside operators: "+g.worst
+			}
+			return r, nil
+		}, n.name, "gradients", w.name)
+		if err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// step measures a network at a batch.
-func (b *bench) step(n *network, batch int) (r Record, err error) {
-	pixels := b.pictures(n, batch)
-	baked, err := b.dev.NewSession(n.model.Marshal(), ort.SessionOptions{Outputs: []string{n.output}})
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, baked.Close()) }()
-	in := []ort.Tensor{ort.Float32s(pixels, int64(batch), int64(n.channels), int64(n.side), int64(n.side))}
-	out := []ort.Tensor{ort.Float32s(make([]float32, batch*n.dim), n.shape(baked.Outputs()[0], batch)...)}
-	alone, err := b.seconds(func() error { return baked.Run(in, out) })
-	if err != nil {
-		return r, fmt.Errorf("the forward pass alone: %w", err)
-	}
-	l, err := live(b.dev, n)
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, l.Close()) }()
-	solver, err := train.NewSolver(train.DefaultSolver("adam"))
-	if err != nil {
-		return r, err
-	}
-	x, d := features.NewMatrix(batch, n.dim), slope(batch, n.dim)
-	var parts [3]time.Duration
-	runs := 0
-	step, err := b.seconds(func() error {
-		began := time.Now()
-		if err := l.Forward(x, [][]float32{pixels}, batch, true); err != nil {
-			return err
-		}
-		forward := time.Now()
-		if err := l.Backward(d, false); err != nil {
-			return err
-		}
-		backward := time.Now()
-		solver.Step(l.Params(), 1e-9) // the gradients are random
-		if runs++; runs > 2 {
-			parts[0] += forward.Sub(began)
-			parts[1] += backward.Sub(forward)
-			parts[2] += time.Since(backward)
-		}
-		return nil
-	})
-	if err != nil {
-		return r, err
-	}
-	ms := func(d time.Duration) float64 { return 1e3 * d.Seconds() / float64(runs-2) }
-	return Record{Values: map[string]float64{"batch": float64(batch), "alone_ms": 1e3 * alone,
-		"forward_ms": ms(parts[0]), "backward_ms": ms(parts[1]), "solver_ms": ms(parts[2]),
-		"forwards": step / alone, "images_per_second": float64(batch) / step}}, nil
 }

@@ -19,6 +19,7 @@ import (
 type part struct {
 	name, title, about string
 	share              float64 // of the total time
+	most               time.Duration
 	columns            []column
 	run                func(*bench) error
 }
@@ -26,42 +27,61 @@ type part struct {
 // column is a column of a part's table.
 type column struct{ value, heading, format string }
 
-// parts returns all parts, in order. Shares are minutes of 40.
+// parts returns all parts, the most telling first. Shares are minutes of nearly 11. A measurement that takes longer
+// than most, if that is not 0, ends its process, and the next process goes on behind it.
 func parts() []part {
 	return []part{
-		{"machine", "The machine", "Reports of the runtime, the driver and the tools.", 1, nil, machine},
-		{"messages", "Messages when a GPU cannot be used", "Each line is another process, whose " +
-			"environment lacks something: its message, and where --device auto then computes.", 2, nil, messages},
+		{"machine", "The machine", "Reports of the runtime, the driver and the tools.", .2, 0, nil, machine},
 		{"parity", "The same numbers as on the CPU", "Features and gradients of the same pictures (normal numbers) " +
 			"by the device and by the CPU. relative: length of the difference over that of the CPU's. Gradients: of " +
-			"all weights that can be trained, the least of any weight that matters. Only float32 must agree.", 5,
-			[]column{{"cosine", "least cosine", "%.7f"}, {"relative", "most relative", "%.1e"}}, parity},
+			"all weights that can be trained, in each way to train; the weight that differs most among those that " +
+			"matter. moved: what three steps of Adam changed, all weights as one vector. Of the features only " +
+			"float32 must agree.", 2, time.Minute,
+			[]column{{"cosine", "least cosine", "%.7f"}, {"relative", "most relative", "%.1e"},
+				{"beside_operators", "relative, beside operators on the device", "%.1e"},
+				{"moved", "steps, relative", "%.1e"}}, parity},
+		{"training", "A fine-tuning step", "Images to gradients of all weights to new weights, with Adam. resident: " +
+			"weights, gradients and the solver's state stay on the device; host: they are copied at every step, and " +
+			"the solver runs on the CPU. cuDNN: gradients of convolutions by its functions; operators: by ONNX's. " +
+			"PyTorch: eager, the same layers (BatchNorm folded, no classifier), Adam; pictures on the device; " +
+			"copied: from pinned memory at every step; benchmark: with torch.backends.cudnn.benchmark. alone: the " +
+			"forward pass as shipped from pictures on the device, and copies. processor: the processor's time, all " +
+			"threads; waiting for the device may count.", 5, 75 * time.Second,
+			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
+				{"step_ms", "step, ms", "%.1f"}, {"forward_ms", "forward, ms", "%.1f"},
+				{"backward_ms", "backward, ms", "%.1f"}, {"solver_ms", "solver, ms", "%.1f"},
+				{"processor_ms", "processor, ms", "%.1f"}, {"opening_s", "opening, s", "%.1f"},
+				{"copied_images_per_second", "copied, images/s", "%.0f"},
+				{"benchmark_images_per_second", "benchmark, images/s", "%.0f"},
+				{"alone_ms", "forward alone, ms", "%.1f"}, {"pictures_ms", "pictures up, ms", "%.2f"},
+				{"weights_ms", "weights up, ms", "%.2f"}, {"gradients_ms", "gradients down, ms", "%.2f"}}, training},
 		{"extraction", "Images a second", "Ready tensors: host: pictures go to the device and vectors back with " +
 			"every run, as winnow extract does it; resident: both stay on the device; 2 sessions: two of these side " +
-			"by side, each on a stream of its own.", 9,
+			"by side, each on a stream of its own.", .8, 75 * time.Second,
 			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
 				{"milliseconds", "ms a batch", "%.2f"}}, extraction},
-		{"training", "A fine-tuning step", "Images to gradients of all weights. forward alone: the network as " +
-			"shipped, on the same pictures. Step: a forward pass that keeps its values, a backward pass, and the " +
-			"solver (Adam, on the CPU).", 5,
-			[]column{{"batch", "batch", "%.0f"}, {"alone_ms", "forward alone, ms", "%.1f"},
-				{"forward_ms", "forward, ms", "%.1f"}, {"backward_ms", "backward, ms", "%.1f"},
-				{"solver_ms", "solver, ms", "%.1f"}, {"forwards", "step, in forwards", "%.2f"}}, training},
+		{"study", "A reproduction", "winnow train --finetune all and a study of winnow reproduce on a data set that " +
+			"the bundle took along. Both go on in the next call. images/s: from the first step to the last, " +
+			"validations included; median: of a step.", 1.5, 0,
+			[]column{{"images_per_second", "images/s", "%.0f"},
+				{"median_images_per_second", "median, images/s", "%.0f"},
+				{"steps", "steps", "%.0f"}, {"seconds", "seconds", "%.1f"}}, study},
+		{"torch", "Extraction compared with PyTorch", "ResNet-50 in PyTorch, eager, with the same precision: " +
+			"torch.backends.*.allow_tf32 is off where ours is, and channels last is not used.", .2, 75 * time.Second,
+			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"}}, torch},
+		{"messages", "Messages when a GPU cannot be used", "Each line is another process, whose " +
+			"environment lacks something: its message, and where --device auto then computes.", .2, 0, nil, messages},
+		{"memory", "Limits of memory", "The largest batch (doubled from 1) that runs under --gpu-memory, what " +
+			"--batch auto would take, the message when memory is full, and whether the same process " +
+			"computes on after it.", .2, 0,
+			[]column{{"largest", "largest batch", "%.0f"}, {"auto", "batch auto", "%.0f"},
+				{"used_mib", "GPU's memory in use, MiB", "%.0f"}}, memory},
 		{"search", "Exact search and evaluation", "Every row of a set is a query for all others. The products and " +
-			"the nearest of each row are computed on the device, where the set stays.", 4,
+			"the nearest of each row are computed on the device, where the set stays.", .2, 0,
 			[]column{{"seconds", "seconds", "%.3f"}, {"tflops", "TFLOP/s", "%.2f"},
 				{"same", "same neighbours", "%.5f"}, {"off", "similarity off by", "%.1e"}, {"p1", "P@1", "%.4f"},
 				{"mapr", "MAP@R", "%.4f"}}, nearest},
-		{"memory", "Limits of memory", "The largest batch (doubled from 1) that runs under --gpu-memory, what " +
-			"--batch auto would take, the message when memory is full, and whether the same process " +
-			"computes on after it.", 4,
-			[]column{{"largest", "largest batch", "%.0f"}, {"auto", "batch auto", "%.0f"},
-				{"used_mib", "GPU's memory in use, MiB", "%.0f"}}, memory},
-		{"torch", "Compared with PyTorch", "The drawn ResNet-50 and the same layers in PyTorch, eager, with the same " +
-			"precision: torch.backends.*.allow_tf32 is off where ours is, and channels last is not used.", 4,
-			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
-				{"training_images_per_second", "trained images/s", "%.0f"}}, torch},
-		{"product", "The command itself", "winnow's own commands on photographs, on the CPU and on the device.", 6,
+		{"product", "The command itself", "winnow's own commands on photographs, on the CPU and on the device.", .4, 0,
 			[]column{{"seconds", "seconds", "%.1f"}, {"cosine", "least cosine to the CPU's vectors", "%.7f"}}, product},
 	}
 }
@@ -111,6 +131,9 @@ func runAll(ctx context.Context, o options, args []string, stdout io.Writer) err
 		}
 		fmt.Fprintf(stdout, "%-11s %-8s %6.1f s  %d records%s\n", p.name, r.Parts[i].State,
 			time.Since(began).Seconds(), len(r.Parts[i].Records), said)
+		for _, line := range r.digest(p.name) {
+			fmt.Fprintln(stdout, "  "+line)
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -144,7 +167,7 @@ func begin(o options) (*Results, error) {
 }
 
 // tries is how often a part whose process died is started again; each time it skips the measurement in which it died.
-const tries = 6
+const tries = 12
 
 // patience is the time after a part's end before it is killed: it ends by itself between two measurements.
 const patience = 20 * time.Second

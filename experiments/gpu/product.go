@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -85,11 +84,7 @@ func product(b *bench) error {
 func (b *bench) call(args ...string) (Record, error) {
 	ctx, stop := context.WithDeadline(b.ctx, b.end())
 	defer stop()
-	cmd := exec.CommandContext(ctx, b.winnow, args...)
-	if b.library != "" {
-		cmd.Args = append([]string{b.winnow, "--ort-lib", b.library}, args...)
-	}
-	cmd.Env = append(os.Environ(), "WINNOW_MODELS="+b.registry)
+	cmd := b.command(ctx, args)
 	cmd.WaitDelay = time.Second
 	began := time.Now()
 	out, err := cmd.CombinedOutput()

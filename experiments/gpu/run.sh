@@ -1,9 +1,10 @@
 #!/bin/sh
 # Unpacks the parts beside it and tries winnow on this machine's GPU:
 #
-#	sh run.sh [OUT] [flags of the program: -minutes 9, -only parity, -device cpu -small …]
+#	sh run.sh [OUT] [flags of the program: -minutes 5, -only parity, -device cpu -small …]
 #
-# OUT (default: gpu-results here) gets gpu.json and gpu.html. Called again with the same OUT it goes on where it was stopped.
+# OUT (default: gpu-results here) gets gpu.json and gpu.html. It takes 9 minutes at most; called again with the same OUT it goes on
+# where it was stopped.
 # WORK is where the parts are unpacked, 600 MB; the default is winnow-gpu in the folder for temporary files. CUDA's and
 # cuDNN's libraries are looked for in LD_LIBRARY_PATH, where the system looks, in Python's nvidia packages and in usual places.
 set -eu
@@ -67,4 +68,8 @@ export LD_LIBRARY_PATH="$path"
 
 images=
 if [ -f "$work/images.zip" ]; then images=$work/images.zip; fi
-exec "$work/gpu" -out "$out" -models "$work/models" -images "$images" -winnow "$work/winnow" -ort-lib "$work/libonnxruntime.so.1" "$@"
+data=
+for file in "$work/data.zip" "$work/data"; do
+	if [ -e "$file" ]; then data=$file; fi
+done
+exec "$work/gpu" -minutes 9 -data "$data" -out "$out" -models "$work/models" -images "$images" -winnow "$work/winnow" -ort-lib "$work/libonnxruntime.so.1" "$@"

@@ -2,14 +2,16 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
-	"strconv"
 	"strings"
+	"time"
 )
 
 //go:embed torch.py
@@ -18,23 +20,164 @@ var torchScript string
 // noTorch is the script's exit code if there is no PyTorch with the device.
 const noTorch = 9
 
-// torch measures PyTorch, if there is one. The script prints a line of JSON for each measurement.
-func torch(b *bench) error {
-	if b.python == "" {
-		return b.note("not run: no -python", "PyTorch")
+// question is a line that the script reads.
+type question struct {
+	Network   string  `json:"network"`
+	Task      string  `json:"task"` // train or forward
+	Precision string  `json:"precision"`
+	Batch     int     `json:"batch"`
+	Side      int     `json:"side"`
+	Blocks    []int   `json:"blocks"` // of resnet50
+	Seconds   float64 `json:"seconds"`
+}
+
+// reply is a line that the script writes.
+type reply struct {
+	Values map[string]float64 `json:"values"`
+	Text   string             `json:"text"`
+	Error  string             `json:"error"`
+}
+
+// pyTorch is a running script: importing torch takes ten seconds, a question one.
+type pyTorch struct {
+	b       *bench
+	missing string // why there is none; it is not asked again
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	replies chan reply // closed at the script's end
+	stderr  strings.Builder
+	stop    context.CancelFunc
+	began   bool // has said which versions it has
+}
+
+// start starts the script without waiting for it.
+func (p *pyTorch) start() error {
+	if p.cmd != nil || p.missing != "" {
+		return nil
 	}
-	device := b.options.device
+	if p.b.python == "" {
+		p.missing = "no -python"
+		return nil
+	}
+	ctx, stop := context.WithDeadline(p.b.ctx, p.b.end().Add(patience/2))
+	cmd := exec.CommandContext(ctx, p.b.python, "-c", torchScript, p.b.options.device)
+	p.stderr.Reset()
+	cmd.Stderr = &p.stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		stop()
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		stop()
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		stop()
+		p.missing = err.Error()
+		return nil
+	}
+	p.cmd, p.in, p.stop, p.replies, p.began = cmd, in, stop, make(chan reply, 1), false
+	go func() {
+		defer close(p.replies)
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			var r reply
+			if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+				r.Error = fmt.Sprintf("found the line %q, expected JSON", lines.Text())
+			}
+			p.replies <- r
+		}
+	}()
+	return nil
+}
+
+// next waits for a line of the script.
+func (p *pyTorch) next() (reply, error) {
+	if r, ok := <-p.replies; ok {
+		return r, nil
+	}
+	err := p.cmd.Wait()
+	p.cmd = nil
+	p.stop()
+	var code *exec.ExitError
+	if errors.As(err, &code) && code.ExitCode() == noTorch {
+		p.missing = cmp.Or(oneLine(p.stderr.String()), "no torch with this device") + " (" + err.Error() + ")"
+		return reply{}, nil
+	}
+	if p.b.ctx.Err() != nil || !time.Now().Before(p.b.end()) {
+		return reply{}, errTime
+	}
+	text := oneLine(p.stderr.String())
+	return reply{}, fmt.Errorf("PyTorch ended: %w: %s", err, text[max(0, len(text)-600):])
+}
+
+// ready waits until torch is imported, or known to be missing.
+func (p *pyTorch) ready() error {
+	if err := p.start(); err != nil || p.missing != "" || p.began {
+		return err
+	}
+	if _, err := p.next(); err != nil {
+		return err
+	}
+	p.began = p.missing == ""
+	return nil
+}
+
+// ask measures. Without PyTorch the record says so.
+func (p *pyTorch) ask(q question) (Record, error) {
+	if err := p.ready(); err != nil {
+		return Record{}, err
+	}
+	if p.missing != "" {
+		return Record{Text: "not run: " + p.missing}, nil
+	}
+	line, err := json.Marshal(q)
+	if err != nil {
+		return Record{}, err
+	}
+	if _, err := p.in.Write(append(line, '\n')); err != nil {
+		_, ended := p.next()
+		return Record{}, errors.Join(err, ended)
+	}
+	r, err := p.next()
+	if err == nil && r.Error != "" {
+		err = errors.New("PyTorch: " + r.Error)
+	}
+	return Record{Values: r.Values, Text: r.Text}, err
+}
+
+// close ends the script.
+func (p *pyTorch) close() {
+	if p.cmd == nil {
+		return
+	}
+	_ = p.in.Close() // it ends by itself then; if not, it is killed
+	ended := time.AfterFunc(2*time.Second, p.stop)
+	for range p.replies {
+	}
+	_ = p.cmd.Wait()
+	ended.Stop()
+	p.stop()
+	p.cmd = nil
+}
+
+// torch measures PyTorch's forward pass, which extraction is compared with.
+func torch(b *bench) error {
+	p := &pyTorch{b: b}
+	defer p.close()
 	for _, precision := range []string{"float32", "TF32", "float16"} {
-		if device == "cpu" && precision != "float32" {
+		if b.options.device == "cpu" && precision != "float32" {
 			continue
 		}
 		for _, batch := range b.batches[:min(3, len(b.batches))] {
-			of := []string{b.name("ResNet-50"), precision, fmt.Sprint("batch ", batch)}
-			torch := func() (Record, error) { return b.runTorch(device, precision, batch) }
-			if err := b.measure(torch, of...); err != nil {
+			if err := b.measure(func() (Record, error) {
+				return p.ask(b.question("resnet50", "forward", precision, batch))
+			}, b.name("ResNet-50"), precision, fmt.Sprint("batch ", batch)); err != nil {
 				return err
 			}
-			if r := b.part.find(of...); r != nil && strings.HasPrefix(r.Text, "not run") {
+			if p.missing != "" {
 				return nil
 			}
 		}
@@ -42,31 +185,6 @@ func torch(b *bench) error {
 	return nil
 }
 
-func (b *bench) runTorch(device, precision string, batch int) (r Record, err error) {
-	blocks := make([]string, len(b.blocks))
-	for i, n := range b.blocks {
-		blocks[i] = strconv.Itoa(n)
-	}
-	ctx, stop := context.WithDeadline(b.ctx, b.end().Add(patience/2))
-	defer stop()
-	cmd := exec.CommandContext(ctx, b.python, "-c", torchScript, device, precision, strconv.Itoa(batch),
-		strconv.Itoa(b.side), strings.Join(blocks, ","), fmt.Sprint(b.each.Seconds()))
-	out, err := cmd.Output()
-	var code *exec.ExitError
-	if errors.As(err, &code) && code.ExitCode() == noTorch || errors.Is(err, exec.ErrNotFound) {
-		return Record{Text: "not run: " + strings.TrimSpace(string(out)) + " (" + err.Error() + ")"}, nil
-	}
-	if ctx.Err() != nil {
-		return r, errTime
-	}
-	lines := bufio.NewScanner(strings.NewReader(string(out)))
-	for lines.Scan() {
-		if found := json.Unmarshal(lines.Bytes(), &r); found != nil {
-			err = errors.Join(err, found)
-		}
-	}
-	if code != nil {
-		err = fmt.Errorf("%w: %s", err, code.Stderr)
-	}
-	return r, err
+func (b *bench) question(network, task, precision string, batch int) question {
+	return question{network, task, precision, batch, b.side, b.blocks, b.each.Seconds()}
 }
