@@ -19,7 +19,7 @@ enum {
 
 typedef const void *const *table;
 typedef void *status; // NULL: success
-enum { FLOAT = 1, BYTE = 2, REQUIRED = 0, OPTIONAL = 1, FAIL = 1, INVALID = 2, ARENA = 1 };
+enum { FLOAT = 1, BYTE = 2, WHOLE = 7, REQUIRED = 0, OPTIONAL = 1, FAIL = 1, INVALID = 2, ARENA = 1 };
 
 // The description of an operator for ONNX Runtime: OrtCustomOp as of API version 18.
 typedef struct op op;
@@ -50,7 +50,7 @@ struct op {
 
 	// Ours, behind what ONNX Runtime reads.
 	const char *called;
-	const char *inputs, *outputs; // a letter each: f float32, b bytes, F an optional float32 input
+	const char *inputs, *outputs; // a letter each: f float32, b bytes, i int64, F an optional float32 input
 	int flags;                    // of operators for CUDA
 };
 
@@ -71,7 +71,7 @@ static status failed(table api, int code, const char *text) { return ((status (*
 
 static const char *name(const op *o) { return o->called; }
 static const char *provider(const op *o) { return NULL; } // the operator runs on the CPU
-static int input_type(const op *o, size_t i) { return o->inputs[i] == 'b' ? BYTE : FLOAT; }
+static int input_type(const op *o, size_t i) { return o->inputs[i] == 'b' ? BYTE : o->inputs[i] == 'i' ? WHOLE : FLOAT; }
 static int output_type(const op *o, size_t i) { return o->outputs[i] == 'b' ? BYTE : FLOAT; }
 static size_t input_count(const op *o) { return strlen(o->inputs); }
 static size_t output_count(const op *o) { return strlen(o->outputs); }

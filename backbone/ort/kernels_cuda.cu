@@ -1,7 +1,7 @@
 // Kernels for NVIDIA's GPUs, compiled on the device's machine by NVRTC (kernels_cuda.h). Tests compile them for the
 // CPU. Tensors are float32 [N, C, height, width], contiguous.
 
-#ifndef KH // height and width of a depthwise filter
+#ifndef KH // height and width of a depthwise filter, or of a pool's windows
 #define KH 3
 #define KW 3
 #endif
@@ -62,13 +62,13 @@ extern "C" __global__ void add_up(const float *part, int each, float *to, int n)
 	to[i] = sum;
 }
 
-// A convolution with a filter for each channel.
+// Windows over the planes of a tensor.
 typedef struct {
 	int images, channels, in[2], out[2], stride[2], dilation[2], before[2];
-} depthwise;
+} windows;
 
 // depthwise_input: ∂X[n,c,q] = Σ_{p,t: window p,t is q} W[c,t]·∂Y[n,c,p].
-extern "C" __global__ void depthwise_input(depthwise g, const float *dy, const float *w, float *dx) {
+extern "C" __global__ void depthwise_input(windows g, const float *dy, const float *w, float *dx) {
 	const wide n = (wide)g.images * g.channels * g.in[0] * g.in[1];
 	for (wide i = blockIdx.x * (wide)blockDim.x + threadIdx.x; i < n; i += (wide)gridDim.x * blockDim.x) {
 		const int across = (int)(i % g.in[1]), down = (int)(i / g.in[1] % g.in[0]);
@@ -92,7 +92,7 @@ extern "C" __global__ void depthwise_input(depthwise g, const float *dy, const f
 }
 
 // depthwise_filters: ∂W[c,t] = Σ_{n,p} ∂Y[n,c,p]·X[n,c,window p,t], of channel blockIdx.y and the images of cut_sum.
-extern "C" __global__ void depthwise_filters(depthwise g, const float *dy, const float *x, float *part) {
+extern "C" __global__ void depthwise_filters(windows g, const float *dy, const float *x, float *part) {
 	const int c = blockIdx.y, first = blockIdx.x, step = gridDim.x, places = g.out[0] * g.out[1];
 	const int mine = first < g.images ? (g.images - first + step - 1) / step : 0;
 	float sums[KH * KW];
@@ -115,6 +115,30 @@ extern "C" __global__ void depthwise_filters(depthwise g, const float *dy, const
 	for (int t = 0; t < KH * KW; t++) {
 		const float sum = block_sum(sums[t]);
 		if (threadIdx.x == 0) part[((wide)c * KH * KW + t) * step + first] = sum;
+	}
+}
+
+// max_pool: ∂X[n,c,q] = Σ_p ∂Y[n,c,p] over the windows p whose maximum is at q, by its place in all of X.
+extern "C" __global__ void max_pool(windows g, const float *dy, const wide *at, float *dx) {
+	const wide n = (wide)g.images * g.channels * g.in[0] * g.in[1];
+	for (wide i = blockIdx.x * (wide)blockDim.x + threadIdx.x; i < n; i += (wide)gridDim.x * blockDim.x) {
+		const int across = (int)(i % g.in[1]), down = (int)(i / g.in[1] % g.in[0]);
+		const wide plane = i / ((wide)g.in[1] * g.in[0]) * g.out[0] * g.out[1];
+		float sum = 0;
+		for (int a = 0; a < KH; a++) {
+			int row = down + g.before[0] - a * g.dilation[0];
+			if (row < 0 || row % g.stride[0]) continue;
+			row /= g.stride[0];
+			if (row >= g.out[0]) continue;
+			for (int b = 0; b < KW; b++) {
+				int column = across + g.before[1] - b * g.dilation[1];
+				if (column < 0 || column % g.stride[1]) continue;
+				column /= g.stride[1];
+				const wide p = plane + (wide)row * g.out[1] + column;
+				if (column < g.out[1] && at[p] == i) sum += dy[p];
+			}
+		}
+		dx[i] = sum;
 	}
 }
 

@@ -237,6 +237,20 @@ static status compute_cut_gpu(void *of, void *context) {
 	return launch(&g, "cut", blocks_for(n), 1, (void *[]){&dy.data, &y.data, &k->low, &k->high, &dx, &n});
 }
 
+// What kernels know of windows over planes.
+typedef struct {
+	int images, channels, in[2], out[2], stride[2], dilation[2], before[2];
+} places;
+
+static places places_of(const windows *w) {
+	places p = {.images = (int)w->batch, .channels = (int)w->channels};
+	for (int i = 0; i < 2; i++) {
+		p.in[i] = (int)w->in[i], p.out[i] = (int)w->out[i], p.stride[i] = (int)w->stride[i];
+		p.dilation[i] = (int)w->dilation[i], p.before[i] = (int)w->before[i];
+	}
+	return p;
+}
+
 // DepthwiseGrad: dY, X, W → dX, dW, dB.
 static status compute_depthwise_grad_gpu(void *of, void *context) {
 	kernel *k = of;
@@ -255,11 +269,7 @@ static status compute_depthwise_grad_gpu(void *of, void *context) {
 	if (dy.dims[2] != at.out[0] || dy.dims[3] != at.out[1]) return failed(k->api, INVALID, "winnow: dY does not have the size of the windows");
 	s = open_gpu(k, context, (int)w.dims[2], (int)w.dims[3], &g);
 	if (s) return s;
-	struct {
-		int images, channels, in[2], out[2], stride[2], dilation[2], before[2];
-	} d = {.images = (int)at.batch, .channels = (int)at.channels};
-	for (int i = 0; i < 2; i++)
-		d.in[i] = (int)at.in[i], d.out[i] = (int)at.out[i], d.stride[i] = (int)at.stride[i], d.dilation[i] = (int)at.dilation[i], d.before[i] = (int)at.before[i];
+	places d = places_of(&at);
 	if (dx) s = launch(&g, "depthwise_input", blocks_for(elements(&x)), 1, (void *[]){&d, &dy.data, &w.data, &dx});
 	if (!s && dw) {
 		int taps = (int)(w.dims[2] * w.dims[3]), each = shares(d.images, d.channels);
@@ -498,6 +508,27 @@ static status compute_gelu_grad(void *of, void *context) {
 	return n ? launch(&g, "gelu", blocks_for(n), 1, (void *[]){&dy.data, &x.data, &dx, &n}) : NULL;
 }
 
+// MaxPoolGradAt: dY, places → dX.
+static status compute_max_pool_grad_gpu(void *of, void *context) {
+	kernel *k = of;
+	gpu g;
+	tensor dy, at;
+	windows w;
+	float *dx;
+	status s = input(k->api, context, 0, &dy);
+	if (!s) s = input(k->api, context, 1, &at);
+	if (s) return s;
+	lay_windows(k, &dy, k->in, k->kernel, &w);
+	if (elements(&dy) != elements(&at) || dy.dims[2] != w.out[0] || dy.dims[3] != w.out[1])
+		return failed(k->api, INVALID, "winnow: dY or its places do not have the size of the windows");
+	s = output(k->api, context, 0, (int64_t[]){w.batch, w.channels, w.in[0], w.in[1]}, 4, &dx);
+	if (!s) s = open_gpu(k, context, (int)k->kernel[0], (int)k->kernel[1], &g);
+	if (s) return s;
+	places p = places_of(&w);
+	int64_t n = w.batch * w.channels * w.in[0] * w.in[1];
+	return n ? launch(&g, "max_pool", blocks_for(n), 1, (void *[]){&p, &dy.data, &at.data, &dx}) : NULL;
+}
+
 static const char *on_cuda(const op *o) { return "CUDAExecutionProvider"; }
 
 #define GPU_OP(NAME, IN, OUT, CREATE, COMPUTE, DESTROY, INPLACE) OP_ON(on_cuda, NAME, IN, OUT, CREATE, COMPUTE, DESTROY, INPLACE)
@@ -508,6 +539,7 @@ static const op gpu_ops[] = {
 	GPU_OP("SoftmaxGrad", "ff", "f", create_plain, compute_softmax_grad, destroy, first_in_place),
 	GPU_OP("LayerNormGrad", "fffff", "fff", create_plain, compute_norm_grad, destroy, NULL),
 	GPU_OP("GeluGrad", "ff", "f", create_plain, compute_gelu_grad, destroy, first_in_place),
+	GPU_OP("MaxPoolGradAt", "fi", "f", create_pool, compute_max_pool_grad_gpu, destroy, NULL),
 	GPU_OP("ConvGrad", "fff", "fff", create_convolution, compute_convolution_grad, destroy_convolution, NULL),
 };
 enum { GPU_OPS = sizeof gpu_ops / sizeof *gpu_ops };

@@ -154,7 +154,7 @@ func TestOnNoGPU(t *testing.T) {
 // windowed is a convolution to try.
 type windowed struct {
 	in, out, kernel, stride, dilation, pad, groups int64
-	relu                                           bool
+	relu, pool                                     bool
 }
 
 // model is x → Conv 1×1 → the convolution → Relu, so that the gradient by the second's input matters.
@@ -174,6 +174,10 @@ func (w windowed) model() *graph.Model {
 		graph.Ints("pads", w.pad, w.pad, w.pad, w.pad), graph.Int("group", w.groups))
 	if w.relu {
 		y = b.Node("Relu", []string{y})
+	}
+	if w.pool { // overlapping windows, and padding
+		y = b.Node("MaxPool", []string{y}, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2),
+			graph.Ints("pads", 1, 1, 1, 1))
 	}
 	b.Output(b.NodeTo("features", "Identity", []string{y}))
 	return b.Model()
@@ -266,6 +270,8 @@ func TestKernelsOnNoGPU(t *testing.T) {
 			{in: 6, out: 6, kernel: 3, stride: 1, dilation: 1, pad: 1, groups: 6, relu: true},
 			{in: 6, out: 6, kernel: 5, stride: 2, dilation: 1, pad: 2, groups: 6},
 			{in: 4, out: 4, kernel: 3, stride: 2, dilation: 2, pad: 1, groups: 4, relu: true},
+			{in: 3, out: 4, kernel: 3, stride: 1, dilation: 1, pad: 1, groups: 1, pool: true},
+			{in: 3, out: 4, kernel: 1, stride: 1, dilation: 1, pad: 0, groups: 1, pool: true, relu: true},
 			{in: 300, out: 300, kernel: 3, stride: 1, dilation: 1, pad: 1, groups: 300, relu: true},
 		} {
 			compareOnNoGPU(t, fmt.Sprintf("%+v", w), w.model(), []string{"a", "a.bias", "b", "b.bias"}, cpu, cuda)

@@ -32,6 +32,8 @@ import (
 //	SoftmaxGrad(dY, Y) → dX, LayerNormGrad(dY, X, mean, 1/deviation, scale) → dX, dscale, dbias
 //	    over the last axis of tensors of any shape
 //	GeluGrad(dY, X) → dX
+//	MaxPoolGradAt(dY, places; windows, in) → dX
+//	    places, int64: where in all of X the maximum of each window is, as ONNX's MaxPool tells
 const domain = "winnow"
 
 // between holds the limits outside which a function of one number is constant.
@@ -169,6 +171,19 @@ func (c *call) poolKernels(w *window, cutBefore bool) bool {
 	return true
 }
 
+// poolAt gives the gradient of a MaxPool from the places of its maxima by an operator for CUDA, and reports whether it
+// could.
+func (c *call) poolAt(w *window, dy, places string) bool {
+	windows := w.attributes()
+	if c.r.o.Kernels != ForCUDA || windows == nil || !c.planes(c.in(0)) {
+		return false
+	}
+	windows = append(windows, graph.Ints("kernel", w.kernel...), graph.Ints("in", w.in...))
+	c.give(0, c.fused("MaxPoolGradAt", []string{dy, places}, []bool{true},
+		append(windows, unlimited.attributes()...))[0])
+	return true
+}
+
 // kernelGrad gives all gradients of a convolution by one kernel. The kernel also does the cut for what follows
 // the convolution; the Cut node is dropped if nothing else reads it.
 func (v *convolution) kernelGrad(op string, windows []*graph.Attribute) {
@@ -187,7 +202,7 @@ func (v *convolution) kernelGrad(op string, windows []*graph.Attribute) {
 // cudaGrad gives all gradients of a convolution by one operator for CUDA, and reports whether it could. An operator
 // before it cuts what follows the convolution, and sums the cut gradient up for the bias.
 func (v *convolution) cudaGrad() bool {
-	if v.r.o.Kernels != ForCUDA || !v.planes(v.call.in(0)) {
+	if v.r.o.Kernels != ForCUDA || v.r.o.Operators[v.call.in(1)] || !v.planes(v.call.in(0)) {
 		return false
 	}
 	windows, op := v.window.attributes(), "DepthwiseGrad"

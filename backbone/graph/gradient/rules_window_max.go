@@ -36,6 +36,9 @@ func maxPool(c *call) error {
 		dy = c.where(dy, c.Outputs[0])
 		c.r.passed[c.in(0)] = true
 	}
+	if c.poolAt(w, dy, indices) {
+		return nil
+	}
 	batch := c.op("Shape", []string{dy}, graph.Int("start", 0), graph.Int("end", 1))
 	zeros := c.op("ConstantOfShape", []string{c.op("Mul", []string{batch, c.ints(channels * product(w.in))})},
 		graph.TensorValue("value", c.zero(c.in(0))))
