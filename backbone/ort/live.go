@@ -21,6 +21,8 @@ type LiveOptions struct {
 	// Resident makes a [Place] for the weights, as a device has one, also on the CPU, where it gains nothing: a
 	// rehearsal.
 	Resident bool
+
+	Profile string // as in [SessionOptions], followed by ".forward" and ".backward"
 }
 
 // Live is a backbone whose weights can change: a derivative run by ONNX Runtime. It implements
@@ -119,10 +121,17 @@ func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err e
 		return nil, err
 	}
 	l.joined = true
-	if l.forward, err = newProgram(rt, d.Forward, l.options, false); err != nil {
+	profiled := func(pass string) SessionOptions {
+		with := l.options
+		if o.Profile != "" {
+			with.Profile = o.Profile + "." + pass
+		}
+		return with
+	}
+	if l.forward, err = newProgram(rt, d.Forward, profiled("forward"), false); err != nil {
 		return nil, err
 	}
-	if l.backward, err = newProgram(rt, inMemoryOrder(d.Backward), l.options, true); err != nil {
+	if l.backward, err = newProgram(rt, inMemoryOrder(d.Backward), profiled("backward"), true); err != nil {
 		return nil, err
 	}
 	if l.memory, err = newMemory(rt.library, rt.where(l.options), l.forward.run); err != nil {

@@ -41,6 +41,7 @@ func TestNoGPU(t *testing.T) {
 	}{
 		{"TestOnNoGPU", nil},
 		{"TestKernelsOnNoGPU", nil},
+		{"TestChooseOnNoGPU", nil},
 		{"TestCopiesOnNoGPU", []string{"NOGPU_COPIES=" + filepath.Join(stand, "copies")}},
 		{"TestPrecisionNoGPU", nil},
 		{"TestLanesNoGPU", nil},
@@ -277,6 +278,30 @@ func TestKernelsOnNoGPU(t *testing.T) {
 			compareOnNoGPU(t, fmt.Sprintf("%+v", w), w.model(), []string{"a", "a.bias", "b", "b.bias"}, cpu, cuda)
 		}
 		compareOnNoGPU(t, "rows", rowed(), []string{"a", "scale", "shift", "b", "c"}, cpu, cuda)
+	}
+}
+
+// Every kind of convolution is measured in both ways, and those that the operators win are left to them.
+func TestChooseOnNoGPU(t *testing.T) {
+	cuda, _ := standIn(t, ort.GPU{})
+	w := windowed{in: 5, out: 3, kernel: 1, stride: 1, dilation: 1, groups: 1, relu: true}
+	o, report, err := cuda.ChooseKernels(w.model(), gradient.Options{Output: "features", Weights: []string{"a", "b"}}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report) != 2 || len(o.Operators) != 2 || !strings.HasPrefix(report[0], "3×[5 9 7] by [3 5 1 1]") ||
+		!strings.Contains(report[1], "filters alone") {
+		t.Fatalf("found %q, %v", report, o.Operators)
+	}
+	for name := range o.Operators {
+		o.Operators[name] = name == "a"
+	}
+	d, err := gradient.Differentiate(w.model(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := d.Convolutions(); len(list) != 1 || list[0].Filters != "b" {
+		t.Errorf("found the convolutions %v, expected that of b alone", list)
 	}
 }
 

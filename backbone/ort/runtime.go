@@ -49,6 +49,8 @@ type Runtime struct {
 	mu     sync.Mutex
 	blas   *BLAS
 	pinned pins
+
+	timings map[string]timing // of gradients on this device, by kind
 }
 
 // process is what this process has loaded. ONNX Runtime and its wrapper have one environment per process, so
@@ -192,6 +194,11 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 	}
 	if err := setSpin(opts, o.Spin); err != nil {
 		return nil, err
+	}
+	if o.Profile != "" {
+		if err := opts.EnableProfiling(o.Profile); err != nil {
+			return nil, err
+		}
 	}
 	if o.Folder != "" {
 		err := opts.AddSessionConfigEntry("session.model_external_initializers_file_folder_path", o.Folder)

@@ -18,6 +18,9 @@ type SessionOptions struct {
 	// Folder holds the data files that the model's bytes refer to, for models above protobuf's 2 GiB; "": none.
 	Folder string
 
+	// Profile is the beginning of the name of a file of events that the session writes when it is closed; "": none.
+	Profile string
+
 	// Spin is how long worker threads stay awake for the next run before they sleep; 0: they sleep at once.
 	// ONNX Runtime's own default, a second and more, takes the cores from Go: on 2 cores a 64×2048×512 product
 	// followed by 5 ms of work on both cores takes 6.6 ms asleep, 7–8 ms with 20–100 µs and 11–55 ms awake

@@ -323,7 +323,7 @@ func TestOpened(t *testing.T) {
 	opens := 0
 	open := func() (*trained, error) {
 		opens++
-		return newTrained(b.cpu, b.transformer())
+		return newTrained(b.cpu, b.transformer(), 2, "")
 	}
 	var o opened
 	defer o.close()

@@ -204,11 +204,11 @@ func (b *bench) sameGradients(n *network) error {
 	slices.Reverse(list) // operators first: the others are compared with them
 	base := list[0]
 	inWay := func(w way) (derived, error) {
-		return get(w.name, func() (*trained, error) { return b.openTrained(n, w, false) })
+		return get(w.name, func() (*trained, error) { return b.openTrained(n, w, false, b.compared) })
 	}
 	for _, w := range list {
 		err := b.measureWay(w, func() (Record, error) {
-			cpu, err := get("", func() (*trained, error) { return newTrained(b.cpu, n) })
+			cpu, err := get("", func() (*trained, error) { return newTrained(b.cpu, n, b.compared, "") })
 			if err != nil {
 				return Record{}, fmt.Errorf("on the CPU: %w", err)
 			}

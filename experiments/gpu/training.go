@@ -139,7 +139,7 @@ func (b *bench) trainCell(nets *opened, c cell, w way) error {
 	return b.measureWay(w, func() (Record, error) {
 		began := time.Now()
 		key := c.n.name + c.precision() + w.name
-		t, err := nets.get(key, c.batch, func() (*trained, error) { return b.openTrained(c.n, w, c.tf32) })
+		t, err := nets.get(key, c.batch, func() (*trained, error) { return b.openTrained(c.n, w, c.tf32, c.batch) })
 		if err != nil {
 			nets.close()
 			return Record{}, err

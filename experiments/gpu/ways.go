@@ -31,21 +31,25 @@ func ways() []way {
 type trained struct {
 	*ort.Live
 	solver train.Solver
+	chosen []string // what was measured of its convolutions
 }
 
 // newTrained opens a network, of which all weights are trained, and its solver on a runtime that was opened with the
-// way's ort.GPU. All that differs between ways is here and in settle.
-func newTrained(rt *ort.Runtime, n *network) (*trained, error) {
+// way's ort.GPU, for batches of about that size. A profile is the beginning of a file's name. All that differs between ways is here and in settle.
+func newTrained(rt *ort.Runtime, n *network, batch int, profile string) (*trained, error) {
 	weights, err := gradient.Choose(n.model, n.output, gradient.AllWeights)
 	if err != nil {
 		return nil, err
 	}
-	d, err := gradient.Differentiate(n.model, gradient.Options{Output: n.output, Weights: weights,
-		Kernels: rt.Kernels()})
+	o, report, err := rt.ChooseKernels(n.model, gradient.Options{Output: n.output, Weights: weights}, batch)
 	if err != nil {
 		return nil, err
 	}
-	l, err := ort.NewLive(rt, d, ort.LiveOptions{Model: n.model})
+	d, err := gradient.Differentiate(n.model, o)
+	if err != nil {
+		return nil, err
+	}
+	l, err := ort.NewLive(rt, d, ort.LiveOptions{Model: n.model, Profile: profile})
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +62,7 @@ func newTrained(rt *ort.Runtime, n *network) (*trained, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	return &trained{l, solver}, nil
+	return &trained{l, solver, report}, nil
 }
 
 // settle brings gradients and weights into the memory of Params, where they are not there yet.
@@ -75,12 +79,12 @@ func (t *trained) settle() error {
 }
 
 // open opens a network in a way and a precision.
-func (b *bench) openTrained(n *network, w way, tf32 bool) (*trained, error) {
+func (b *bench) openTrained(n *network, w way, tf32 bool, batch int) (*trained, error) {
 	rt, err := b.device(ort.GPU{Host: w.host, Operators: w.operators, TF32: tf32})
 	if err != nil {
 		return nil, err
 	}
-	return newTrained(rt, n)
+	return newTrained(rt, n, batch, "")
 }
 
 // spent is where the time of a step went.

@@ -13,8 +13,8 @@ import (
 	"winnow/features"
 )
 
-// On a GPU winnow's own operators and cuDNN's gradients are used after a trial: the network's gradients on a few drawn
-// images must be those of ONNX's operators, and come sooner.
+// On a GPU winnow's own operators and cuDNN's gradients are used where they are faster, and only after a trial: the
+// network's gradients on a few drawn images must be those of ONNX's operators, and come sooner.
 
 const (
 	triedImages = 16
@@ -82,34 +82,42 @@ func length(x []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// kernels returns winnow's own operators for this network, or none if they fail, differ or are slower on this device. It
-// asks the device once.
-func (t *Live) kernels() gradient.Kernels {
+// kernels returns the options for differentiating this network: with winnow's own operators where they are faster on
+// this device, or without if they fail or differ. It asks the device once.
+func (t *Live) kernels(batch int) gradient.Options {
+	o := t.options()
 	kernels := t.rt.Kernels()
 	if why := t.rt.WithoutKernels(); why != "" && t.rt.Device().CUDA && !t.tried {
 		t.tried = true
 		t.Note("gradients are computed by ONNX's operators alone: %s", why)
 	}
 	if kernels != gradient.ForCUDA {
-		return kernels
+		o.Kernels = kernels
+		return o
 	}
 	if !t.tried {
-		t.tried, t.chosen = true, kernels
-		found, err := t.trial()
+		t.tried = true
+		var err error
+		if t.chosen, _, err = t.rt.ChooseKernels(t.live, o, batch); err != nil {
+			t.Note("gradients are computed by ONNX's operators alone: cuDNN's cannot be used (%v)", err)
+			t.chosen = o
+			return o
+		}
+		found, err := t.trial(t.chosen)
 		limit := mayDiffer
 		if t.rt.TF32() {
 			limit = tf32Differs
 		}
 		switch by := found.seconds[1] / found.seconds[0]; {
 		case err != nil:
-			t.chosen = gradient.NoKernels
+			t.chosen = o
 			t.Note("gradients are computed by ONNX's operators alone: cuDNN's cannot be used (%v)", err)
 		case !(found.off <= limit):
-			t.chosen = gradient.NoKernels
+			t.chosen = o
 			t.Note("gradients are computed by ONNX's operators alone: with cuDNN that of %s differs by %.2g of its length",
 				found.weight, found.off)
 		case by < 1:
-			t.chosen = gradient.NoKernels
+			t.chosen = o
 			t.Note("gradients are computed by ONNX's operators alone, here %.2f times as fast as cuDNN's", 1/by)
 		default:
 			t.Note("gradients are computed by cuDNN and winnow's kernels: %.2f times as fast as ONNX's operators on this "+
@@ -120,7 +128,7 @@ func (t *Live) kernels() gradient.Kernels {
 }
 
 // trial compares the network with winnow's operators with the network without.
-func (t *Live) trial() (found agreement, err error) {
+func (t *Live) trial(o gradient.Options) (found agreement, err error) {
 	var nets [2]*ort.Live
 	defer func() {
 		for _, n := range nets {
@@ -129,8 +137,8 @@ func (t *Live) trial() (found agreement, err error) {
 			}
 		}
 	}()
-	for i, kernels := range []gradient.Kernels{t.rt.Kernels(), gradient.NoKernels} {
-		if err := t.differentiate(kernels); err != nil {
+	for i, o := range []gradient.Options{o, t.options()} {
+		if err := t.differentiate(o); err != nil {
 			return found, err
 		}
 		if nets[i], err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {

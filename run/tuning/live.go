@@ -30,19 +30,22 @@ func (t *Live) choose() (err error) {
 	}
 	if t.Cut.Batch == 1 { // what is between the parts need not have the image along its first axis
 		t.live = m
-		return t.differentiate(gradient.NoKernels)
+		return t.differentiate(t.options())
 	}
 	if t.frozen, t.live, _, err = gradient.Split(m, t.Cut.Tensor, t.weights); err != nil {
 		return err
 	}
-	return t.differentiate(gradient.NoKernels)
+	return t.differentiate(t.options())
 }
 
-// differentiate makes the derivative of the live part, with or without winnow's own operators.
-func (t *Live) differentiate(kernels gradient.Kernels) (err error) {
-	t.derivative, err = gradient.Differentiate(t.live, gradient.Options{
-		Output: t.Cut.Tensor, Weights: t.weights, BatchNorm: t.batchNorm(), Kernels: kernels,
-	})
+// options returns those for differentiating the live part without winnow's own operators.
+func (t *Live) options() gradient.Options {
+	return gradient.Options{Output: t.Cut.Tensor, Weights: t.weights, BatchNorm: t.batchNorm()}
+}
+
+// differentiate makes the derivative of the live part.
+func (t *Live) differentiate(o gradient.Options) (err error) {
+	t.derivative, err = gradient.Differentiate(t.live, o)
 	return err
 }
 
@@ -63,7 +66,7 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 	if in.Peer != nil {
 		return t.peerEncoder(h, in)
 	}
-	if err := t.load(ctx, in.Train); err != nil {
+	if err := t.load(ctx, in.Train, in.Batch); err != nil {
 		return nil, err
 	}
 	inputs, err := t.inputs(ctx, in.Train, in.Batch, in.Source)
@@ -74,9 +77,12 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 	return t.encoder(t.net, inputs, h, in)
 }
 
-// load loads the network for training on a set of images, and notes what is trained and how the images vary.
-func (t *Live) load(ctx context.Context, set features.Set) error {
-	err := t.differentiate(t.kernels()) // the runtime was unknown when the weights were chosen
+// load loads the network for training on batches of a set of images, and notes what is trained and how the images vary.
+func (t *Live) load(ctx context.Context, set features.Set, batch int) error {
+	if chunk := t.chunk(); chunk > 0 {
+		batch = min(batch, chunk)
+	}
+	err := t.differentiate(t.kernels(batch)) // the runtime was unknown when the weights were chosen
 	if err != nil {
 		return err
 	}

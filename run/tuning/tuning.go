@@ -50,7 +50,7 @@ type Live struct {
 	views        *Views // nil before they are compared
 
 	tried  bool             // whether chosen was chosen
-	chosen gradient.Kernels // winnow's own operators that are used on a GPU
+	chosen gradient.Options // for differentiating on a GPU
 }
 
 // New checks everything about a backbone's training that can be checked before a network runs.
