@@ -175,7 +175,10 @@ func readGathered(in io.Reader, name string, a *annotations, opts reading) (*Dat
 	about := &subject{}
 	t, err := newTape(in, nil)
 	if err == nil {
-		err = a.parse(t, about, func(p *photo) error { return r.take(a, p) })
+		err = a.parse(t, about, func(p *photo) error {
+			r.take(a, p)
+			return nil
+		})
 	}
 	if errors.Is(err, errOther) {
 		err = fmt.Errorf("expected %s", a.form)
@@ -187,7 +190,8 @@ func readGathered(in io.Reader, name string, a *annotations, opts reading) (*Dat
 		return nil, fmt.Errorf("datasets: %w", r.none(a.form, name))
 	}
 	d := build(r.rows, []string{objectColumn})
-	d.Reading = &Reading{Form: a.form, Left: r.lefts(), Empty: []string{}, Alike: lookAlikes(d.Classes)}
+	d.Reading = &Reading{Form: a.form, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
+	r.describe(d.Reading)
 	opts.say(name, append([]string{"read as " + a.form}, d.Reading.Lines()...))
 	return d, nil
 }

@@ -252,7 +252,11 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		return nil, err
 	}
 	if len(d.Samples) == 0 && (opts.list == nil || len(*opts.list) == 0) {
-		return nil, fmt.Errorf("datasets: %s: no sample found, expected at least one path and label", name)
+		why := ""
+		if d.Reading != nil && len(d.Reading.Unread) > 0 {
+			why = "; " + unreadLine(d.Reading.Unread[:1], len(d.Reading.Unread))
+		}
+		return nil, fmt.Errorf("datasets: %s: no sample found, expected at least one path and label%s", name, why)
 	}
 	paths := func(yield func(*string) bool) {
 		for i := range d.Samples {
@@ -387,7 +391,8 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		if boxes != nil {
 			why, err := boxes.take(&next, record)
 			if err != nil {
-				return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
+				why = notReadable
+				boxes.unread = append(boxes.unread, unreadFor(boxes.opts.file, fmt.Sprintf("line %d", line), err))
 			}
 			if why != "" {
 				boxes.left[Left{Reason: why, Of: "rows"}]++

@@ -202,15 +202,12 @@ func (t *listing) readBoxes(ctx context.Context, b *boxFiles, name string, opts 
 		if f.picture != "" {
 			r.seen = nil
 		}
-		err := t.parse(b, f, nil, func(_ *subject, in *tape, p *photo) error {
-			if err := r.take(b.annotations, p); err != nil {
-				return err
-			}
-			return in.pass(p.end)
+		r.whole(f.file, func() error {
+			return t.parse(b, f, nil, func(_ *subject, in *tape, p *photo) error {
+				r.take(b.annotations, p)
+				return in.pass(p.end)
+			})
 		})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path.Join(name, f.file), err)
-		}
 	}
 	if len(r.rows) == 0 {
 		return nil, r.none(b.form, name)
@@ -222,7 +219,7 @@ func (t *listing) readBoxes(ctx context.Context, b *boxFiles, name string, opts 
 	d := build(r.rows, columns)
 	d.Reading = t.reading(b.form, ".", d.Classes)
 	d.Reading.drop(read)
-	d.Reading.Left = append(d.Reading.Left, r.lefts()...)
+	r.describe(d.Reading)
 	return d, nil
 }
 

@@ -104,7 +104,7 @@ func TestSidecars(t *testing.T) {
 const oneBox = `{"images":[{"id":1,"file_name":"1.png"}],"annotations":[{"id":1,"image_id":1,"category_id":1,` +
 	`"bbox":[1,2,3,4]}],"categories":[{"id":1,"name":"a"}]}`
 
-// What cannot be a box is an error that names the file.
+// What cannot be a box is left out and named; if nothing else is there, that is the error.
 func TestSidecarErrors(t *testing.T) {
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 200, 100))); err != nil {
@@ -116,16 +116,19 @@ func TestSidecarErrors(t *testing.T) {
 		t.Errorf("two files of COCO's form: %v", err)
 	}
 	for want, text := range map[string][2]string{
-		"m/b.txt: is of another form":                 {"0 .5 .5 .1 .2", "a cat"},
-		"m/a.txt: found the class 3, expected 0 to 1": {"3 .5 .5 .1 .2", ""},
-		"m/b.txt: object 1: bbox":                     {"0 .5 .5 .1 .2", "0 NaN .5 .1 .2"},
-		"read as boxes of YOLO: found no box":         {"\n", ""},
+		"1 samples; b.txt: is of another form": {"0 .5 .5 .1 .2", "0 .5 .5 .1 .2\na cat"},
+		"m: read as boxes of YOLO: found no box, expected at least one; not readable: a.txt: object 1: found the class 3, " +
+			"expected 0 to 1, as there are names": {"3 .5 .5 .1 .2", ""},
+		"2 samples; b.txt: object 1: found the class 3": {"0 .5 .5 .1 .2", "3 .5 .5 .1 .2\n1 .5 .5 .1 .2"},
+		"1 samples; b.txt: object 1: bbox":              {"0 .5 .5 .1 .2", "0 NaN .5 .1 .2"},
+		"read as boxes of YOLO: found no box":           {"\n", ""},
 	} {
 		files := fstest.MapFS{"a.png": {Data: picture.Bytes()}, "b.png": {Data: picture.Bytes()},
 			"classes.txt": {Data: []byte("x\ny\n")},
 			"a.txt":       {Data: []byte(text[0])}, "b.txt": {Data: []byte(text[1])}}
-		if _, err := ReadFolders(files, "m", ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected %q", err, want)
+		d, err := ReadFolders(files, "m", ReadOptions{})
+		if got := notRead(d, err); !strings.Contains(got, want) {
+			t.Errorf("%q, expected %q", got, want)
 		}
 	}
 }

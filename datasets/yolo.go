@@ -54,13 +54,12 @@ func parseYOLO(in *tape, about *subject, give func(*photo) error) error {
 				return err
 			}
 		}
-		label := strconv.Itoa(class)
-		if len(about.names) > 0 {
-			if class >= len(about.names) {
-				return fmt.Errorf("found the class %d, expected 0 to %d, as there are names", class,
-					len(about.names)-1)
-			}
-			label = about.names[class]
+		m := labelMark{label: strconv.Itoa(class)}
+		switch n := len(about.names); {
+		case n > 0 && class >= n:
+			m.odd = fmt.Errorf("found the class %d, expected 0 to %d, as there are names", class, n-1)
+		case n > 0:
+			m.label = about.names[class]
 		}
 		low := [2]float64{v[0] - v[2]/2, v[1] - v[3]/2}
 		high := [2]float64{v[0] + v[2]/2, v[1] + v[3]/2}
@@ -68,8 +67,9 @@ func parseYOLO(in *tape, about *subject, give func(*photo) error) error {
 			low, high = around(v)
 		}
 		lead := int64(bytes.Index(line, []byte(fields[0])))
-		p.marks = append(p.marks, labelMark{label: label, at: shares(low, high, p.width, p.height),
-			name: span{from + lead, from + lead + int64(len(fields[0]))}, all: span{from, end}})
+		m.at, m.all = shares(low, high, p.width, p.height), span{from, end}
+		m.name = span{from + lead, from + lead + int64(len(fields[0]))}
+		p.marks = append(p.marks, m)
 	}
 	return give(&p)
 }
@@ -92,16 +92,12 @@ func shares(low, high [2]float64, width, height float64) []float64 {
 
 // size returns the sides of a picture as it is shown, by its header.
 func (t *listing) size(picture string) (width, height float64, err error) {
-	f, err := t.fsys.Open(picture)
-	if err != nil {
-		return 0, 0, err
+	head, err := headOf(t.fsys, picture, 1<<20)
+	var c image.Config
+	var format string
+	if err == nil {
+		c, format, err = image.DecodeConfig(bytes.NewReader(head))
 	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, 1<<20))
-	if err != nil {
-		return 0, 0, err
-	}
-	c, format, err := image.DecodeConfig(bytes.NewReader(head))
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: its size, which the boxes need: %w", picture, err)
 	}
