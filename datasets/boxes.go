@@ -40,12 +40,26 @@ func formOfHead(head []byte) (*annotations, Format) {
 func (t *listing) boxes(ctx context.Context, at, name string, opts ReadOptions) (*Dataset, error) {
 	b, err := t.boxFilesAt(at)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if b == nil {
 		return t.readTables(name, opts)
 	}
+	if b.rivals != nil && opts.Format != Boxes {
+		return nil, b.ambiguous(name)
+	}
 	return t.readBoxes(ctx, b, name, opts)
+}
+
+// ambiguous is the error for folders that may be classes, of pictures whose boxes are in a folder beside.
+func (b *boxFiles) ambiguous(name string) error {
+	var rows []string
+	for _, f := range b.rivals[:min(len(b.rivals), 3)] {
+		rows = append(rows, fmt.Sprintf("%s is of class %q, or has the boxes in %s", f.picture,
+			path.Base(path.Dir(f.picture)), f.file))
+	}
+	return fmt.Errorf("%s: two readings are possible: folders of classes, or %s (%s). Choose with winnow data import "+
+		"--format folders or --format boxes", name, b.form, strings.Join(rows, "; "))
 }
 
 // boxFilesAt returns the files of boxes of a folder, or nil if there are none.
@@ -193,6 +207,9 @@ func readGathered(in io.Reader, name string, a *annotations, opts reading) (*Dat
 	d.Reading = &Reading{Form: a.form, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
 	r.describe(d.Reading)
 	opts.say(name, append([]string{"read as " + a.form}, d.Reading.Lines()...))
+	if about.numbers {
+		opts.say(name, []string{labelsAreNumbers})
+	}
 	return d, nil
 }
 

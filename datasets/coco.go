@@ -120,7 +120,10 @@ func readCOCO(r io.Reader, name string, opts reading) (*Dataset, error) {
 	return d, nil
 }
 
-const labelsAreIDs = "labels are ids, because category names are missing or not unique"
+const (
+	labelsAreIDs     = "labels are ids, because category names are missing or not unique"
+	labelsAreNumbers = "labels are the numbers of classes, because their names are missing or not unique"
+)
 
 // notBoxes says that a file of COCO's form holds something else.
 type notBoxes struct{ what string }

@@ -57,8 +57,11 @@ func (t *listing) cocoFiles() (files, beside []string, err error) {
 // readCOCOFolder reads the boxes of such files, or returns nil if there are none whose pictures are in the folder.
 func readCOCOFolder(t *listing, name string, opts ReadOptions) (*Dataset, error) {
 	files, beside, err := t.cocoFiles()
-	if err != nil || files == nil {
-		return nil, err
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if files == nil {
+		return nil, nil
 	}
 	find := t.finder()
 	var all []row

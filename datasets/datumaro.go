@@ -46,6 +46,7 @@ func parseDatumaro(in *tape, about *subject, give func(*photo) error) error {
 			for _, l := range c.Label.Labels {
 				about.names = append(about.names, l.Name)
 			}
+			about.names, about.numbers = numberedIfTwins(about.names)
 			return nil
 		case "items":
 			if items = true; about.names == nil {

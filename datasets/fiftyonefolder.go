@@ -41,7 +41,9 @@ func parseFiftyOne(in *tape, about *subject, give func(*photo) error) error {
 	err := eachKey(j, func(key string) error {
 		switch key {
 		case "classes":
-			return j.Decode(&about.names)
+			err := j.Decode(&about.names)
+			about.names, about.numbers = numberedIfTwins(about.names)
+			return err
 		case "labels":
 			known = true
 			return eachKeyFrom(j, func(picture string, from int64) error {

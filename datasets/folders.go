@@ -91,17 +91,24 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	}
 	at := t.unwrapped()
 	if opts.Format != Folders && opts.Format != Classes {
-		if d, err := imageFolder(ctx, t, name, at, opts); d != nil || err != nil {
-			return d, err
+		var d *Dataset
+		if opts.Format != Boxes {
+			if d, err = imageFolder(ctx, t, name, at, opts); d != nil || err != nil {
+				return d, err
+			}
 		}
 		opts := opts
 		opts.Split = split
-		d, err := readCOCOFolder(t, name, opts)
+		d, err = readCOCOFolder(t, name, opts)
 		if d == nil && err == nil {
 			d, err = t.boxes(ctx, at, name, opts)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("datasets: %w", err)
+		}
+		if d == nil && opts.Format == Boxes {
+			return nil, fmt.Errorf("datasets: %s: found no files of boxes, expected those of YOLO, Pascal VOC, LabelMe, "+
+				"CVAT, Datumaro, FiftyOne, COCO or a table", name)
 		}
 		if d != nil {
 			opts.say(name, append([]string{"read as " + d.Reading.Form}, d.Reading.Lines()...))

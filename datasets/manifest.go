@@ -32,6 +32,7 @@ const (
 	// its metadata
 	Folders Format = "folders"
 	Classes Format = "classes" // a folder per class, also where its name is that of a split
+	Boxes   Format = "boxes"   // a folder of pictures with files of boxes, also where its folders may be classes
 	// PRISM is a list without a header: path,label as PRISM released them, or path label as those of ImageNet
 	PRISM Format = "prism"
 	COCO  Format = "coco" // JSON with images, annotations and categories
@@ -130,7 +131,7 @@ func readInto(list *[]string, form *Format, source location.Source, opts ReadOpt
 		return readShards(source, form, opts)
 	}
 	if layout == Folder || layout == Zip {
-		if opts.Format != Auto && opts.Format != Folders && opts.Format != Classes {
+		if opts.Format != Auto && opts.Format != Folders && opts.Format != Classes && opts.Format != Boxes {
 			return nil, fmt.Errorf("datasets: %s: is a folder, expected a %s file", source, opts.Format)
 		}
 		if layout == Zip {
@@ -241,9 +242,13 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		}
 		d, err = readPRISM(in, name, opts)
 	default:
-		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s, %s, %s, %s, "+
-			"%s or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO, LabelStudio, CVAT, Datumaro,
-			FiftyOne)
+		names := []string{}
+		for _, f := range []Format{Auto, Folders, Classes, Boxes, CSV, TSV, JSONL, PRISM, COCO, LabelStudio, CVAT,
+			Datumaro, FiftyOne, WebDataset, Parquet} {
+			names = append(names, string(f))
+		}
+		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected one of %s", name, opts.Format,
+			strings.Join(names, ", "))
 	}
 	if errors.Is(err, text.ErrInvalidUTF8) { // JSON's reader would put signs of replacement
 		err = fmt.Errorf("datasets: %s: %w", name, &notUTF8{string(format)})

@@ -85,6 +85,8 @@ type boxFiles struct {
 	names []string // of the classes by number
 	// namedIn is the file of the names; "" if there is none
 	namedIn string
+	numbers bool      // labels are numbers, because two names are equal
+	rivals  []boxFile // pictures with such files, if their folders may be classes; nil: they are not
 	left    map[Left]int
 	find    func(f boxFile, named string) (string, bool) // the picture that a file names
 }
@@ -96,9 +98,10 @@ const tried = 16
 // Pascal VOC, if there are any; then other pictures are left out.
 func (t *listing) sidecarsOf(at string) (*boxFiles, error) {
 	standard := isVOC(t.names(at))
-	if len(t.images) == 0 || !standard && !t.classless() {
+	if len(t.images) == 0 {
 		return nil, nil
 	}
+	mayBeClasses := !standard && !t.classless()
 	is := make(map[string]bool, len(t.others))
 	for _, p := range t.others {
 		is[p] = true
@@ -112,20 +115,31 @@ func (t *listing) sidecarsOf(at string) (*boxFiles, error) {
 				b.left[Left{Reason: "beside " + vocImages, Of: "pictures"}]++
 				continue
 			}
-			if f.file = s.file(p, is); f.file != "" && len(shown) < tried {
+			f.file = s.file(p, is)
+			if mayBeClasses && path.Dir(f.file) == path.Dir(p) {
+				f.file = "" // the folder is the class; beside the folders there may be others of boxes
+			}
+			if f.file != "" {
 				shown = append(shown, f)
 			}
 			b.files = append(b.files, f)
 		}
 		var err error
-		if len(shown) == 0 {
+		if len(shown) == 0 || mayBeClasses && 2*len(shown) < len(b.files) {
 			continue
 		}
-		if b.names, b.namedIn, err = t.classNames(); err != nil {
-			return nil, err
+		if mayBeClasses {
+			b.rivals = shown
+		}
+		if s.annotations == &yolo {
+			if b.names, b.namedIn, err = t.classNames(); err != nil {
+				return nil, err
+			}
+			b.names, b.numbers = numberedIfTwins(b.names)
 		}
 		is := false
-		for _, f := range shown {
+		for i := range min(len(shown), tried) { // of the whole list: the first may be of pictures without boxes
+			f := shown[i*len(shown)/min(len(shown), tried)]
 			err := t.parse(b, f, nil, func(*subject, *tape, *photo) error { return nil })
 			is = is || !errors.Is(err, errOther)
 		}
@@ -172,6 +186,7 @@ func (t *listing) parse(b *boxFiles, f boxFile, out io.Writer, give func(*subjec
 	}
 	about := &subject{names: b.names, size: func() (float64, float64, error) { return t.size(f.picture) }}
 	err = b.annotations.parse(in, about, func(p *photo) error { return give(about, in, p) })
+	b.numbers = b.numbers || about.numbers
 	if err == nil {
 		err = in.end()
 	}
@@ -220,6 +235,9 @@ func (t *listing) readBoxes(ctx context.Context, b *boxFiles, name string, opts 
 	d.Reading = t.reading(b.form, ".", d.Classes)
 	d.Reading.drop(read)
 	r.describe(d.Reading)
+	if b.numbers {
+		opts.say(name, []string{labelsAreNumbers})
+	}
 	return d, nil
 }
 

@@ -121,9 +121,10 @@ type annotations struct {
 
 // subject is what a parser is told about a file, and remembers of it.
 type subject struct {
-	size  func() (width, height float64, err error) // of the picture that the file belongs to
-	names []string                                  // of the classes, in the order of their numbers; nil: unknown
-	field string                                    // that holds the labels, if the form has several; "": not known
+	size    func() (width, height float64, err error) // of the picture that the file belongs to
+	names   []string                                  // of the classes, in the order of their numbers; nil: unknown
+	numbers bool                                      // labels are those, because two names are equal
+	field   string                                    // that holds the labels, if the form has several; "": not known
 }
 
 // number returns the number of a class, for forms that write numbers.

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"image"
 	_ "image/gif" // sizes of pictures
@@ -10,6 +11,7 @@ import (
 	"io"
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,39 +110,72 @@ func (t *listing) size(picture string) (width, height float64, err error) {
 }
 
 // classNames returns the names of YOLO's class numbers: names in a YAML file at the top, or the lines of obj.names or
-// classes.txt; nil if there are none. file holds them.
+// classes.txt; nil if there are none, or two are equal. Several files must name the same classes. file holds them.
 func (t *listing) classNames() (names []string, file string, err error) {
+	var unread error // of a YAML file; another may hold the names
 	for _, p := range t.others {
 		base := strings.ToLower(path.Base(p))
-		if strings.Count(p, "/") > 2 {
+		isYAML := strings.HasSuffix(base, ".yaml") || strings.HasSuffix(base, ".yml")
+		if strings.Count(p, "/") > 2 || !isYAML && !strings.HasSuffix(base, ".names") && base != "classes.txt" {
 			continue
 		}
-		switch {
-		case strings.HasSuffix(base, ".yaml") || strings.HasSuffix(base, ".yml"):
-			text, err := readSmall(t.fsys, p)
-			if err != nil {
-				return nil, "", err
-			}
+		text, err := readSmall(t.fsys, p)
+		if err != nil {
+			return nil, "", fmt.Errorf("%s: %w", p, err)
+		}
+		var list []string
+		if isYAML {
 			root, err := document.Parse(text)
 			if err != nil {
-				return nil, "", fmt.Errorf("%s: %w", p, err)
+				unread = cmp.Or(unread, fmt.Errorf("%s%w", p, err))
+				continue
 			}
-			if names := yamlNames(root); names != nil {
-				return names, p, nil
+			list = yamlNames(root)
+		} else {
+			for line := range strings.Lines(strings.TrimRight(string(text), "\r\n\t ")) {
+				list = append(list, strings.TrimSpace(line))
 			}
-		case strings.HasSuffix(base, ".names") || base == "classes.txt":
-			text, err := readSmall(t.fsys, p)
-			if err != nil {
-				return nil, "", err
-			}
-			var names []string
-			for line := range strings.Lines(string(text)) {
-				names = append(names, strings.TrimSpace(line))
-			}
-			return names, p, nil
+		}
+		n := min(len(list), len(names))
+		if !slices.Equal(list[:n], names[:n]) {
+			return nil, "", fmt.Errorf("found the classes %s in %s and %s in %s: two readings are possible: move the "+
+				"file of other pictures away", shortList(names), file, shortList(list), p)
+		}
+		if len(list) > len(names) {
+			names, file = list, p
 		}
 	}
-	return nil, "", nil
+	if names == nil {
+		return nil, "", unread
+	}
+	return names, file, nil
+}
+
+// shortList shows the first labels of a list.
+func shortList(names []string) string {
+	if len(names) > 3 {
+		return strings.Join(names[:3], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// numberedIfTwins returns the names of classes by their numbers or, if two are equal or one is empty, the numbers.
+func numberedIfTwins(names []string) (list []string, numbers bool) {
+	seen := map[string]bool{"": true}
+	for _, name := range names {
+		if numbers = numbers || seen[name]; numbers {
+			break
+		}
+		seen[name] = true
+	}
+	if !numbers {
+		return names, false
+	}
+	list = make([]string, len(names))
+	for i := range list {
+		list[i] = strconv.Itoa(i)
+	}
+	return list, true
 }
 
 // yamlNames returns the list names of a data.yaml, or its map from numbers.
