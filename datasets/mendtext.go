@@ -50,6 +50,8 @@ func (m *mender) copy(in *bufio.Reader) (err error) {
 	switch guess(in) {
 	case COCO:
 		err = m.coco(in)
+	case LabelStudio:
+		err = m.tasks(in)
 	case CVAT:
 		err = m.gathered(in, &cvat)
 	case Datumaro:

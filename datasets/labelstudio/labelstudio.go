@@ -40,6 +40,7 @@ type Answer struct {
 	Truth     bool // marked as the ground truth
 	ours      bool // written by Writer and returned unchanged
 	at        string
+	index     int // among the annotations and completions of a task; of JSON_MIN, among its elements
 }
 
 // chosen holds the choices made in a control.
@@ -178,6 +179,7 @@ func Each(r io.Reader, take func(*Task) error) error {
 			read = minimal
 		}
 		if last != nil && t.Min && last.Min && t.ID != "" && t.ID == last.ID {
+			t.Answers[0].number(len(last.Answers))
 			last.Answers = append(last.Answers, t.Answers...)
 			continue
 		}
@@ -245,6 +247,10 @@ func whole(in *json.Decoder) (*Task, error) {
 		if err != nil {
 			return nil, fmt.Errorf("annotations[%d]: %w", i, err)
 		}
+		a.index = i
+		for k := range a.Boxes {
+			a.Boxes[k].answer = i
+		}
 		t.Answers = append(t.Answers, a)
 	}
 	return t, nil
@@ -262,8 +268,8 @@ func (a *annotation) answer(path string) (Answer, error) {
 	if err != nil {
 		return out, err
 	}
-	for _, r := range a.Result {
-		values, boxed, err := r.read(&out)
+	for i, r := range a.Result {
+		values, boxed, err := r.read(&out, i)
 		if err != nil {
 			return out, err
 		}
@@ -289,7 +295,7 @@ func (a *annotation) answer(path string) (Answer, error) {
 
 // read returns what was chosen, or adds the box of a region to an answer;
 // boxed says that nothing was chosen.
-func (r *found) read(out *Answer) (values []string, boxed bool, err error) {
+func (r *found) read(out *Answer, at int) (values []string, boxed bool, err error) {
 	if len(r.Value) == 0 {
 		return nil, r.Type != "choices", nil
 	}
@@ -306,12 +312,13 @@ func (r *found) read(out *Answer) (values []string, boxed bool, err error) {
 		}
 		err = json.Unmarshal(r.Value, &v)
 		return v.Taxonomy.joined(), false, err
-	case "rectanglelabels", "ellipselabels", "polygonlabels":
+	case "rectanglelabels", "ellipselabels", "polygonlabels", "labels":
 		var v region
 		if err = json.Unmarshal(r.Value, &v); err != nil {
 			return nil, true, err
 		}
 		if b, ok := v.box(r.Control, r.Width, r.Height); ok {
+			b.result = at
 			out.Boxes = append(out.Boxes, b)
 		}
 	}
