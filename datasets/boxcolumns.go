@@ -75,6 +75,12 @@ func (o reading) boxColumns(header []string, at places) (*boxColumns, error) {
 		return nil, errors.New("is of Open Images' labels of whole images, several an image and also of what is not " +
 			"there: expected its boxes, with the columns XMin, XMax, YMin and YMax, or a list of one label an image")
 	}
+	if one := slices.IndexFunc(header, func(h string) bool {
+		return slices.Contains([]string{"bbox", "box", "bounding_box", "boundingbox"}, plainly(h))
+	}); one >= 0 && !found && !slices.Contains(at[:], one) && o.Note != nil && o.in == nil {
+		o.Note("the column %q is not read as a box, and a row is the whole image: a crop needs four columns, such as "+
+			"xmin, ymin, xmax, ymax", header[one])
+	}
 	if !found || at[pathColumn] < 0 || at[labelColumn] < 0 {
 		return nil, nil
 	}

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,20 +47,26 @@ func (t *listing) boxes(ctx context.Context, at, name string, opts ReadOptions) 
 		return t.readTables(name, opts)
 	}
 	if b.rivals != nil && opts.Format != Boxes {
-		return nil, b.ambiguous(name)
+		return nil, b.ambiguous(name, at)
 	}
 	return t.readBoxes(ctx, b, name, opts)
 }
 
 // ambiguous is the error for folders that may be classes, of pictures whose boxes are in a folder beside.
-func (b *boxFiles) ambiguous(name string) error {
+func (b *boxFiles) ambiguous(name, at string) error {
 	var rows []string
 	for _, f := range b.rivals[:min(len(b.rivals), 3)] {
-		rows = append(rows, fmt.Sprintf("%s is of class %q, or has the boxes in %s", f.picture,
-			path.Base(path.Dir(f.picture)), f.file))
+		class := ""
+		rest, _ := inside(f.picture, at)
+		for dir := range strings.SplitSeq(path.Dir(rest), "/") {
+			if _, err := ParseSplit(dir); err != nil && !isPictureFolder(dir) {
+				class = cmp.Or(class, dir)
+			}
+		}
+		rows = append(rows, fmt.Sprintf("%s is of class %q, or has the boxes in %s", f.picture, class, f.file))
 	}
-	return fmt.Errorf("%s: two readings are possible: folders of classes, or %s (%s). Choose with winnow data import "+
-		"--format folders or --format boxes", name, b.form, strings.Join(rows, "; "))
+	return fmt.Errorf("%s: two readings are possible: folders of classes, or %s (%s). Choose with %sfolders or "+
+		"%[4]sboxes", name, b.form, strings.Join(rows, "; "), byFormat)
 }
 
 // boxFilesAt returns the files of boxes of a folder, or nil if there are none.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/url"
+	"slices"
 	"strings"
 
 	"winnow/internal/jsontext"
@@ -49,6 +51,7 @@ func isOdd(err error) bool {
 type cocoImage struct {
 	ID      ident   `json:"id"`
 	File    string  `json:"file_name"`
+	URL     string  `json:"coco_url"` // of LVIS, which has no file_name: http://HOST/train2017/1.jpg
 	Width   float64 `json:"width"`
 	Height  float64 `json:"height"`
 	missing bool    // no picture of the folder has this name
@@ -165,6 +168,9 @@ func (opts reading) coco(r io.Reader) (*cocoRows, error) {
 			if err != nil && !isOdd(err) {
 				return err
 			}
+			if u, err := url.Parse(m.URL); err == nil && m.File == "" {
+				m.File = strings.TrimPrefix(u.Path, "/")
+			}
 			_, twice := images[m.ID]
 			switch {
 			case err != nil:
@@ -208,6 +214,7 @@ func (opts reading) coco(r io.Reader) (*cocoRows, error) {
 	if labels, _, read.byID, err = categories.names(); err != nil {
 		return nil, err
 	}
+	boxed := slices.ContainsFunc(annotations, func(a cocoAnnotation) bool { return len(a.Box) > 0 })
 	seen := make(map[ident]bool, len(annotations))
 	read.rows = make([]row, 0, len(annotations))
 	opts.StripPrefix = "" // it has been stripped
@@ -235,7 +242,9 @@ func (opts reading) coco(r io.Reader) (*cocoRows, error) {
 			why = crowd
 		case m.missing:
 			why = missingPicture
-		case len(a.Box) > 0:
+		case len(a.Box) == 0 && boxed:
+			why = withoutBox
+		case boxed:
 			var c Crop
 			c, why, err = opts.crop(a.Box, m.Width, m.Height)
 			r.path = c.of(m.File, string(a.ID))
@@ -246,7 +255,11 @@ func (opts reading) coco(r io.Reader) (*cocoRows, error) {
 		if err != nil {
 			read.odd(cocoAnnotations, i, err)
 		} else if why != "" {
-			read.left[Left{Reason: why, Of: "boxes"}]++
+			of := "boxes"
+			if why == withoutBox {
+				of = "annotations"
+			}
+			read.left[Left{Reason: why, Of: of}]++
 		}
 	}
 	return read, nil

@@ -308,3 +308,15 @@ func BenchmarkMillionBoxes(b *testing.B) {
 		}
 	})
 }
+
+// In a file of boxes an annotation without one is left out, not read as the whole picture; LVIS names pictures by
+// addresses.
+func TestCOCOWithoutBox(t *testing.T) {
+	d := read(t, `{"images":[{"id":1,"coco_url":"http://h/train2017/1.jpg"}],"annotations":[{"id":1,"image_id":1,`+
+		`"category_id":1,"bbox":[1,2,3,4]},{"id":2,"image_id":1,"category_id":1,"bbox":null}],"categories":[{"id":1,`+
+		`"name":"a"}]}`, ReadOptions{})
+	if diff := cmp.Diff([]string{"train2017/1.jpg#xywh=1:2:3:4&id=1"}, d.Paths()); diff != "" ||
+		!cmp.Equal(d.Reading.Left, []Left{{withoutBox, "annotations", 1}}) {
+		t.Errorf("%s, %+v", diff, d.Reading)
+	}
+}

@@ -182,8 +182,8 @@ func TestLabelStudioRefuses(t *testing.T) {
 		task("data:image/png;base64,AAAA"):            "its image is embedded in the task",
 		task("/srv/a.jpg"):                            "is absolute",
 		task("/data/local-files/?d=../../etc/passwd"): "leaves the root",
-		`[{"a": 1}]`: "task 1 of the list: found the keys a, expected data " +
-			"and annotations, or annotation_id",
+		`[{"a": 1}]`: "task 1 of the list: found the keys a, expected those of Label " +
+			"Studio: data and annotations, or annotation_id and annotator as in JSON_MIN; a list of other objects",
 		`[{"data": {"text": "x"}}]`: "found the data text, expected the image: name its key",
 		`[{"data": {"image": "a"}}, {"data": {"img": ""}}]`: `task without an id, 2 of the list: its data lack the ` +
 			`key "image", found img`,
@@ -236,16 +236,16 @@ func TestMendLabelStudio(t *testing.T) {
 			task(1, 1, choice(`"choices" : "b"`)) + "\n" + task(2, 1, b) + "\n"},
 		"two annotators": {"[" + two + "," + task(2, 1, b) + "," + task(3, 1, c) + "]",
 			"[" + strings.ReplaceAll(two, a, b) + "," + task(2, 1, b) + "]"},
-		"several choices": {"[" + task(1, 1, choice(`"choices": ["a", "c"]`)) + "," + task(2, 1, b) + "," + task(3, 1, c) + "]",
-			"[" + task(1, 1, b) + "," + task(2, 1, b) + "]"},
+		"several choices": {"[" + task(1, 1, choice(`"choices": ["a", "c"]`)) + "," + task(2, 1, b) + "," +
+			task(3, 1, c) + "]", "[" + task(1, 1, b) + "," + task(2, 1, b) + "]"},
 		"taxonomy": {"[" + task(1, 1, paths(`[["a", "x"]]`)) + "," + task(2, 1, paths(`[["b","y"]]`)) + "," +
 			task(3, 1, paths(`[["c"]]`)) + "]",
 			"[" + task(1, 1, paths(`[["b","y"]]`)) + "," + task(2, 1, paths(`[["b","y"]]`)) + "]"},
 		"regions": {"[" + task(1, 1, box(1, "a"), box(2, "b"), box(3, "c"), part, box(4, "c")) + "," + task(2, 1) + "]",
 			"[" + task(1, 1, box(1, "b"), box(2, "b"), box(4, "c")) + "," + task(2, 1) + "]"},
 		"JSON_MIN": {`[{"image": "1.png", "id": 1, "kind": "a", "annotator": 1, "annotation_id": 5}, {"image": "2.png",
-			"id": 2, "kind": "b", "annotator": 1, "annotation_id": 6}, {"image": "3.png", "id": 3, "kind": "c", "annotator": 1,
-			"annotation_id": 7}, {"image": "3.png", "id": 3, "kind": "c", "annotator": 2, "annotation_id": 8}]`,
+			"id": 2, "kind": "b", "annotator": 1, "annotation_id": 6}, {"image": "3.png", "id": 3, "kind": "c",
+			"annotator": 1, "annotation_id": 7}, {"image": "3.png", "id": 3, "kind": "c", "annotator": 2, "annotation_id": 8}]`,
 			`[{"image": "1.png", "id": 1, "kind": "b", "annotator": 1, "annotation_id": 5}, {"image": "2.png",
 			"id": 2, "kind": "b", "annotator": 1, "annotation_id": 6}]`},
 		"regions of JSON_MIN": {`[{"image": "1.png", "id": 3, "kind": [` + strings.Join([]string{minBox("a"), minBox("b"),
@@ -261,7 +261,8 @@ func TestMendLabelStudio(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var out bytes.Buffer
-		did, err := Mend(&out, location.At(source), d, map[int]Decision{0: {Label: d.LabelName(d.Samples[1])}, 2: {Drop: true}})
+		did, err := Mend(&out, location.At(source), d, map[int]Decision{0: {Label: d.LabelName(d.Samples[1])},
+			2: {Drop: true}})
 		if diff := cmp.Diff(k[1], out.String()); err != nil || diff != "" || did.Relabelled != 1 || did.Dropped != 1 {
 			t.Errorf("%s: %+v, %v (-want +got):\n%s", name, did, err, diff)
 		}
@@ -319,7 +320,8 @@ func FuzzLabelStudio(f *testing.F) {
 			}
 		}
 		m := &mender{d: d, until: len(d.Samples), did: Mended{Changed: map[string]int{}}}
-		if m.lookUpStudio(bytes.NewReader(data)) != nil || guess(bufio.NewReader(bytes.NewReader(data))) != LabelStudio {
+		if m.lookUpStudio(bytes.NewReader(data)) != nil ||
+			guess(bufio.NewReader(bytes.NewReader(data))) != LabelStudio {
 			return
 		}
 		var same bytes.Buffer

@@ -58,8 +58,8 @@ func (n *NotThere) Error() string {
 		list, header = "read as a list without a header: ", ", or give the list a header path,label, and rows without "+
 			"a file are left out"
 	}
-	return fmt.Sprintf("%s%d of %d rows name no file below the root (%s): name the folder that the paths begin in%s", list,
-		n.Missing, n.Of, strings.Join(n.Shown, "; "), header)
+	return fmt.Sprintf("%s%d of %d rows name no file below the root (%s): name the folder that the paths begin in%s",
+		list, n.Missing, n.Of, strings.Join(n.Shown, "; "), header)
 }
 
 // CheckList returns [NotThere] if d was read from a list without a header and a path of it is not in root.

@@ -19,6 +19,9 @@ import (
 	"winnow/datasets/location"
 )
 
+// byFormat names the way to choose a format.
+const byFormat = "winnow data import --format "
+
 // Format is a way to store a dataset.
 type Format string
 
@@ -360,7 +363,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		}
 	}
 	rival := opts.rivals(header, at)
-	fields := len(header) // the header itself has been checked
+	fields, empty := len(header), 0 // the header itself has been checked
 	b := builder{list: opts.list}
 	var next row
 	for {
@@ -375,6 +378,15 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 				d.Reading = &Reading{Form: oneHotForm, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
 				opts.say(name, []string{"read as " + oneHotForm + ": " + strings.Join(d.Classes, ", ")})
 			}
+			if empty > 0 && opts.list == nil {
+				if d.Reading == nil {
+					d.Reading = &Reading{Form: forms[CSV], Left: []Left{}, Empty: []string{},
+						Alike: lookAlikes(d.Classes)}
+				}
+				l := Left{"of empty cells", "rows", empty}
+				d.Reading.Left = append(d.Reading.Left, l)
+				opts.say(name, (&Reading{Left: []Left{l}}).Lines())
+			}
 			return d, nil
 		}
 		if err != nil {
@@ -384,6 +396,10 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		if len(record) != fields {
 			return nil, fmt.Errorf("datasets: %s:%d: %d fields, expected %d as in the header", name, line,
 				len(record), fields)
+		}
+		if !slices.ContainsFunc(record, func(cell string) bool { return cell != "" }) && len(record) > 1 {
+			empty++ // as Excel writes below a table
+			continue
 		}
 		next = at.row(record, extra, b.rows())
 		if hot != nil {

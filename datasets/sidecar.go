@@ -9,14 +9,15 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// pictureFolders are the names of folders that hold pictures beside their annotations.
-var pictureFolders = []string{"images", "image", "imgs", "img", "jpegimages", "pictures", "photos", "obj_train_data"}
+// pictureFolder matches the names of folders that hold pictures beside their annotations.
+var pictureFolder = regexp.MustCompile(`^(images?|imgs?|jpegimages|obj_train_data)(_[0-9])?$|^(pictures|photos)$`)
 
-func isPictureFolder(name string) bool { return slices.Contains(pictureFolders, strings.ToLower(name)) }
+func isPictureFolder(name string) bool { return pictureFolder.MatchString(strings.ToLower(name)) }
 
 // sidecar is a form in which each picture has a file of boxes, next to it or in a folder beside its folder.
 type sidecar struct {
@@ -31,11 +32,11 @@ var sidecars = []sidecar{
 	{&labelMe, ".json", []string{"annotations", "labels", "json"}},
 }
 
-// file returns the file of a picture's boxes, "" if there is none.
-func (s sidecar) file(picture string, is map[string]bool) string {
-	stem := strings.TrimSuffix(picture, path.Ext(picture)) + s.ending
-	if is[stem] {
-		return stem
+// file returns the file of a picture's boxes, "" if there is none. is holds the files by their names in lower case.
+func (s sidecar) file(picture string, is map[string]string) string {
+	stem := strings.ToLower(strings.TrimSuffix(picture, path.Ext(picture)) + s.ending)
+	if is[stem] != "" {
+		return is[stem]
 	}
 	parts := strings.Split(stem, "/")
 	for i := len(parts) - 2; i >= 0; i-- {
@@ -44,8 +45,8 @@ func (s sidecar) file(picture string, is map[string]bool) string {
 		}
 		for _, folder := range s.folders {
 			other := slices.Clone(parts)
-			other[i] = folder
-			if file := path.Join(other...); is[file] {
+			other[i] = strings.ToLower(folder)
+			if file := is[path.Join(other...)]; file != "" {
 				return file
 			}
 		}
@@ -102,9 +103,9 @@ func (t *listing) sidecarsOf(at string) (*boxFiles, error) {
 		return nil, nil
 	}
 	mayBeClasses := !standard && !t.classless()
-	is := make(map[string]bool, len(t.others))
+	is := make(map[string]string, len(t.others))
 	for _, p := range t.others {
-		is[p] = true
+		is[strings.ToLower(p)] = p
 	}
 	for _, s := range sidecars {
 		b := &boxFiles{annotations: s.annotations, left: map[Left]int{}}

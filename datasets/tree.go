@@ -167,9 +167,11 @@ type Reading struct {
 	Empty []string   `json:"without_images"` // folders beside the classes without an image below them
 	Alike [][]string `json:"alike"`          // labels that differ only in case, spaces, accents' encoding or zeros
 
-	Unread []Unread    `json:"not_readable,omitempty"` // files, and parts of them, that were left out for that
-	Files  []FileRows  `json:"files,omitempty"`        // of COCO's form in a folder that were read
-	Splits []ReadSplit `json:"splits,omitempty"`       // set by Read
+	Within int         `json:"in_subfolders,omitempty"`   // images in folders within class folders
+	First  string      `json:"first_subfolder,omitempty"` // the first of those
+	Unread []Unread    `json:"not_readable,omitempty"`    // files, and parts of them, that were left out for that
+	Files  []FileRows  `json:"files,omitempty"`           // of COCO's form in a folder that were read
+	Splits []ReadSplit `json:"splits,omitempty"`          // set by Read
 }
 
 // Unread is a file of boxes or labels, or a part of one, that was left out because it cannot be read.
@@ -253,6 +255,10 @@ func (r *Reading) Lines() (list []string) {
 	if r.At != "" {
 		list = append(list, fmt.Sprintf("read as %s below %s", r.Form, r.At))
 	}
+	if r.Within > 0 {
+		list = append(list, fmt.Sprintf("%d images are in folders within those of their classes, such as %s", r.Within,
+			r.First))
+	}
 	var left []string
 	for _, l := range r.Left {
 		of := l.Of
@@ -303,7 +309,7 @@ func (t *listing) reading(form, at string, classes []string) *Reading {
 	}
 	endings := map[string]int{}
 	for _, p := range t.others {
-		endings[cmp.Or(strings.ToLower(path.Ext(p)), path.Base(p))]++
+		endings[cmp.Or(strings.ToLower(path.Ext(p)), "files without an ending")]++
 	}
 	for _, end := range slices.Sorted(maps.Keys(endings)) {
 		r.Left = append(r.Left, Left{"no picture", end, endings[end]})

@@ -69,8 +69,8 @@ func TestShardsAndBack(t *testing.T) {
 	}
 }
 
-// A list without a header is read only if its pictures are there or its form is named; of any list the paths that name no
-// file below a root that was given are counted, and if none does that is an error.
+// A list without a header is read only if its pictures are there or its form is named; of any list the paths that
+// name no file below a root that was given are counted, and if none does that is an error.
 func TestPicturesOfLists(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) location.Source {

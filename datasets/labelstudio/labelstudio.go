@@ -216,8 +216,9 @@ func first(in *json.Decoder) (*Task, error) {
 	if object["annotation_id"] != nil || object["annotator"] != nil {
 		read = minimal
 	} else if object["data"] == nil {
-		return nil, fmt.Errorf("found the keys %.200s, expected data and annotations, or annotation_id and "+
-			"annotator as in JSON_MIN", strings.Join(slices.Sorted(maps.Keys(object)), ", "))
+		return nil, fmt.Errorf("found the keys %.200s, expected those of Label Studio: data and annotations, or "+
+			"annotation_id and annotator as in JSON_MIN; a list of other objects is read as JSON lines, one object a "+
+			"line", strings.Join(slices.Sorted(maps.Keys(object)), ", "))
 	}
 	return read(json.NewDecoder(bytes.NewReader(raw)))
 }

@@ -327,7 +327,8 @@ func TestTable(t *testing.T) {
 		}
 		x, _ := strconv.ParseFloat(lines[3][1], 64)
 		if lines[3][0] != strings.ToUpper(m.Points[2].Path) || lines[3][3] != strings.ToUpper(m.Points[2].Label) ||
-			x != m.Points[2].X || lines[3][6] != "0.25" || lines[4][6] != "" || lines[0][7] != "mark" || lines[1][7] != "yes" {
+			x != m.Points[2].X || lines[3][6] != "0.25" || lines[4][6] != "" ||
+			lines[0][7] != "mark" || lines[1][7] != "yes" {
 			t.Errorf("%q: %q", lines[0], lines[3])
 		}
 	}
