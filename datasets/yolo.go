@@ -9,6 +9,7 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"io"
+	"io/fs"
 	"math"
 	"path"
 	"slices"
@@ -92,9 +93,13 @@ func shares(low, high [2]float64, width, height float64) []float64 {
 		pixels(high[1]-low[1], height)}
 }
 
-// size returns the sides of a picture as it is shown, by its header.
 func (t *listing) size(picture string) (width, height float64, err error) {
-	head, err := headOf(t.fsys, picture, 1<<20)
+	return Sides(t.fsys, picture)
+}
+
+// Sides returns the width and height in pixels of a picture as it is shown, by its header.
+func Sides(fsys fs.FS, picture string) (width, height float64, err error) {
+	head, err := headOf(fsys, picture, 1<<20)
 	var c image.Config
 	var format string
 	if err == nil {

@@ -320,6 +320,7 @@ func (r *found) read(out *Answer, at int) (values []string, boxed bool, err erro
 		}
 		if b, ok := v.box(r.Control, r.Width, r.Height); ok {
 			b.result = at
+			b.ID, _ = jsontext.Plain(r.ID) // another program may write any value
 			out.Boxes = append(out.Boxes, b)
 		}
 	}

@@ -12,6 +12,7 @@ type Box struct {
 	Left, Top          float64
 	Width, Height      float64
 	PictureW, PictureH float64 // sides of the picture in pixels, 0 if unknown
+	ID                 string  // of the region; "" in JSON_MIN
 	answer, result     int     // where it stands
 }
 
