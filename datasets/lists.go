@@ -17,7 +17,8 @@ func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 1<<16), 1<<20)
 	var rows []row
-	for line := 1; in.Scan(); line++ {
+	line := 1
+	for ; in.Scan(); line++ {
 		text := strings.TrimRight(in.Text(), "\r")
 		if text == "" {
 			continue
@@ -38,7 +39,9 @@ func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 		}
 	}
-	if err := in.Err(); err != nil {
+	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("datasets: %s:%d: the line has more than %d MB: is its end missing?", name, line, (1<<20)>>20)
+	} else if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	return build(rows, nil), nil
