@@ -45,7 +45,8 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 		}
 	}
 	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fmt.Errorf("datasets: %s:%d: the line has more than %d MB: is its end missing?", name, line, (1<<24)>>20)
+		return nil, fmt.Errorf("datasets: %s:%d: the line has more than %d MB: is its end missing?", name, line,
+			(1<<24)>>20)
 	} else if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}

@@ -26,8 +26,8 @@ func (r *Reviewer) writeBoxes(out *labelstudio.Writer, list []int32) (tasks int,
 	for _, image := range list {
 		file, _, cropped := datasets.CutCrop(r.table.path(image))
 		if !cropped {
-			return 0, fmt.Errorf("%s: is a whole picture, expected a crop as the others: Label Studio labels one or the "+
-				"other", file)
+			return 0, fmt.Errorf("%s: is a whole picture, expected a crop as the others: Label Studio labels one "+
+				"or the other", file)
 		}
 		if crops[file] == nil {
 			pictures = append(pictures, file)
@@ -52,8 +52,8 @@ func (r *Reviewer) writeBoxes(out *labelstudio.Writer, list []int32) (tasks int,
 				continue
 			}
 			_, c, _ := datasets.CutCrop(r.table.path(image))
-			b := labelstudio.SentBox{ID: labelstudio.BoxID(r.table.path(image)), Label: r.table.label(image), X: c.X, Y: c.Y,
-				W: c.W, H: c.H, PictureW: int(width), PictureH: int(height)}
+			b := labelstudio.SentBox{ID: labelstudio.BoxID(r.table.path(image)), Label: r.table.label(image), X: c.X,
+				Y: c.Y, W: c.W, H: c.H, PictureW: int(width), PictureH: int(height)}
 			if id := r.table.id[image]; id != none && r.table.list[id].suggested != r.table.list[id].given {
 				b.Label, b.Score = r.table.classes[r.table.list[id].suggested], number(r.table.list[id].better)
 			}

@@ -38,7 +38,8 @@ func TestBoxesThereAndBack(t *testing.T) {
 	list := []suspects.Suspect{{Rank: 1, Path: paths[1], Given: "heron", Suggested: "stork", Dropped: true, Score: .1}}
 	for i, p := range []string{paths[0], paths[2], paths[3]} {
 		given := []string{"heron", "heron", "stork"}[i]
-		list = append(list, suspects.Suspect{Rank: i + 2, Path: p, Given: given, Suggested: given, Dropped: true, Score: .5})
+		list = append(list, suspects.Suspect{Rank: i + 2, Path: p, Given: given, Suggested: given, Dropped: true,
+			Score: .5})
 	}
 	f := Files{Manifest: location.At(dir).Join("m.csv"), Audit: filepath.Join(dir, "suspects.csv"),
 		Out: filepath.Join(dir, "tasks.labelstudio.json")}
@@ -64,7 +65,8 @@ func TestBoxesThereAndBack(t *testing.T) {
 	results := tasks[0]["predictions"].([]any)[0].(map[string]any)["result"].([]any)
 	value := func(i int) map[string]any { return results[i].(map[string]any)["value"].(map[string]any) }
 	if len(results) != 3 || value(0)["x"] != 5.0 || value(0)["height"] != 41.0 ||
-		!cmp.Equal(value(1)["rectanglelabels"], []any{"stork"}) || !cmp.Equal(value(2)["rectanglelabels"], []any{"heron"}) {
+		!cmp.Equal(value(1)["rectanglelabels"], []any{"stork"}) ||
+		!cmp.Equal(value(2)["rectanglelabels"], []any{"heron"}) {
 		t.Errorf("%v", results)
 	}
 	for i := range tasks {
