@@ -91,9 +91,9 @@ func TestMendIntoFolder(t *testing.T) {
 			"2.png": "", "2.txt": "0 .5 .5 .4 .4\nno box\n", "3.png": "", "3.txt": "1 .5 .5 .1 .1\n1 .2 .2 .1 .1",
 			"classes.txt": "a\nc"}, map[string]string{"1.txt": "1 .5 .5 .4 .4\n7 .5 .5 .1 .1\n1 .5 .5 .1 .1\n",
 			"2.txt": "0 .5 .5 .4 .4\nno box\n", "3.txt": "1 .2 .2 .1 .1"}},
-		"COCO with odd annotations": {map[string]string{"1.png": "", "a.json": odd}, map[string]string{"a.json": strings.Replace(
-			strings.Replace(odd, `"id":2,"image_id":1,"category_id":5`, `"id":2,"image_id":1,"category_id":2`, 1),
-			`,{"id":5,"image_id":1,"category_id":2,"bbox":[5,2,3,4]}`, "", 1)}},
+		"COCO with odd annotations": {map[string]string{"1.png": "", "a.json": odd}, map[string]string{
+			"a.json": strings.Replace(strings.Replace(odd, `"id":2,"image_id":1,"category_id":5`, `"id":2,"image_id":1,"category_id":2`, 1),
+				`,{"id":5,"image_id":1,"category_id":2,"bbox":[5,2,3,4]}`, "", 1)}},
 		"YOLO": {map[string]string{
 			"images/train/1.png": "", "labels/train/1.txt": " 0  .5 .50000 .4 .4\r\n\r\n1 .5 .5\t.1 .1 \r\n1 .2 .2 .1 .1\n" +
 				"1 9 9 .1 .1\n0 .5 .5 .4 .40",
