@@ -45,7 +45,10 @@ func (r *Reviewer) writeBoxes(out *labelstudio.Writer, list []int32) (tasks int,
 		if err != nil {
 			return 0, err
 		}
-		s := labelstudio.Sent{Image: path.Join(r.Root.Base(), file), Version: r.version()}
+		s := labelstudio.Sent{Image: path.Join(r.Root.Base(), file), Version: "winnow"}
+		if r.AuditFile != "" {
+			s.Version = r.version()
+		}
 		slices.Sort(crops[file])
 		for _, image := range crops[file] {
 			if r.decided.action[image] == drop {
