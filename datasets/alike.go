@@ -16,8 +16,8 @@ func lookAlikes(classes []string) [][]string {
 	for i, c := range classes {
 		key := fold.String(norm.NFKC.String(c))
 		separates := func(r rune) bool { return unicode.IsSpace(r) || r == '_' || r == '-' }
-		key = strings.Join(strings.FieldsFunc(key, separates), " ")
-		if v, err := strconv.ParseFloat(key, 64); err == nil {
+		v, err := strconv.ParseFloat(strings.TrimSpace(key), 64) // the sign of a number separates nothing
+		if key = strings.Join(strings.FieldsFunc(key, separates), " "); err == nil {
 			key = strconv.FormatFloat(v, 'g', -1, 64)
 		}
 		keys[i], groups[key] = key, append(groups[key], c)

@@ -45,6 +45,7 @@ type boxColumns struct {
 	sizes     map[string][2]float64
 	missing   map[string]bool // pictures that are not there
 	left      map[Left]int
+	unread    []Unread
 }
 
 // boxColumns returns the columns of boxes in a header, nil if there are none beside those that have a meaning.
@@ -73,6 +74,12 @@ func (o reading) boxColumns(header []string, at places) (*boxColumns, error) {
 	if !found && find(header, "ImageID") >= 0 && find(header, "LabelName") >= 0 && find(header, "Confidence") >= 0 {
 		return nil, errors.New("is of Open Images' labels of whole images, several an image and also of what is not " +
 			"there: expected its boxes, with the columns XMin, XMax, YMin and YMax, or a list of one label an image")
+	}
+	if one := slices.IndexFunc(header, func(h string) bool {
+		return slices.Contains([]string{"bbox", "box", "bounding_box", "boundingbox"}, plainly(h))
+	}); one >= 0 && !found && !slices.Contains(at[:], one) && o.Note != nil && o.in == nil {
+		o.Note("the column %q is not read as a box, and a row is the whole image: a crop needs four columns, such as "+
+			"xmin, ymin, xmax, ymax", header[one])
 	}
 	if !found || at[pathColumn] < 0 || at[labelColumn] < 0 {
 		return nil, nil
@@ -243,7 +250,8 @@ func (b *boxColumns) size(r *row, record []string) (width, height float64, found
 
 // reading describes how a table of boxes was read.
 func (b *boxColumns) reading(name string, d *Dataset) *Reading {
-	r := &Reading{Form: boxTable, Left: counted(b.left), Empty: []string{}, Alike: lookAlikes(d.Classes)}
+	r := &Reading{Form: boxTable, Left: counted(b.left), Empty: []string{}, Unread: b.unread,
+		Alike: lookAlikes(d.Classes)}
 	if b.opts.file == "" {
 		b.opts.say(name, append([]string{"read as " + boxTable + ": the image of a row is the crop"}, r.Lines()...))
 	}
@@ -366,6 +374,7 @@ func (t *listing) readTables(name string, opts ReadOptions) (*Dataset, error) {
 		return nil, err
 	}
 	var parts []*Dataset
+	var unread []Unread
 	for _, p := range files {
 		how := reading{ReadOptions: opts, in: t, file: p}
 		how.Note = nil
@@ -380,15 +389,34 @@ func (t *listing) readTables(name string, opts ReadOptions) (*Dataset, error) {
 		d, err := how.manifest(f, path.Join(name, p))
 		f.Close()
 		if err != nil {
-			return nil, errors.New(strings.TrimPrefix(err.Error(), "datasets: ")) // the caller begins it
+			why := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "datasets: "+path.Join(name, p)), ":")
+			unread = append(unread, Unread{File: p, Reason: strings.TrimSpace(why)})
+			continue
 		}
 		parts = append(parts, d)
 	}
+	if len(parts) == 0 {
+		return nil, fmt.Errorf("%s: read as %s: found no box, expected at least one; %s", name, boxTable,
+			unreadLine(unread[:1], len(unread)))
+	}
 	d := Merge(parts...)
 	d.Reading = t.reading(boxTable, ".", d.Classes)
-	d.Reading.drop(map[string]int{".csv": len(files)})
-	for _, part := range parts {
-		d.Reading.Left = append(d.Reading.Left, part.Reading.Left...)
+	read := map[string]int{}
+	for _, p := range files {
+		read[strings.ToLower(path.Ext(p))]++
 	}
+	d.Reading.drop(read)
+	left := map[Left]int{}
+	for _, part := range parts {
+		for _, l := range part.Reading.Left {
+			left[Left{Reason: l.Reason, Of: l.Of}] += l.Files
+		}
+		d.Reading.Unread = append(d.Reading.Unread, part.Reading.Unread...)
+	}
+	for _, u := range unread {
+		left[Left{Reason: notReadable, Of: strings.ToLower(path.Ext(u.File))}]++
+	}
+	d.Reading.Left = append(d.Reading.Left, counted(left)...)
+	d.Reading.Unread = append(d.Reading.Unread, unread...)
 	return d, nil
 }

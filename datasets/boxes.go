@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,12 +41,32 @@ func formOfHead(head []byte) (*annotations, Format) {
 func (t *listing) boxes(ctx context.Context, at, name string, opts ReadOptions) (*Dataset, error) {
 	b, err := t.boxFilesAt(at)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if b == nil {
 		return t.readTables(name, opts)
 	}
+	if b.rivals != nil && opts.Format != Boxes {
+		return nil, b.ambiguous(name, at)
+	}
 	return t.readBoxes(ctx, b, name, opts)
+}
+
+// ambiguous is the error for folders that may be classes, of pictures whose boxes are in a folder beside.
+func (b *boxFiles) ambiguous(name, at string) error {
+	var rows []string
+	for _, f := range b.rivals[:min(len(b.rivals), 3)] {
+		class := ""
+		rest, _ := inside(f.picture, at)
+		for dir := range strings.SplitSeq(path.Dir(rest), "/") {
+			if _, err := ParseSplit(dir); err != nil && !isPictureFolder(dir) {
+				class = cmp.Or(class, dir)
+			}
+		}
+		rows = append(rows, fmt.Sprintf("%s is of class %q, or has the boxes in %s", f.picture, class, f.file))
+	}
+	return fmt.Errorf("%s: two readings are possible: folders of classes, or %s (%s). Choose with %sfolders or "+
+		"%[4]sboxes", name, b.form, strings.Join(rows, "; "), byFormat)
 }
 
 // boxFilesAt returns the files of boxes of a folder, or nil if there are none.
@@ -175,7 +196,10 @@ func readGathered(in io.Reader, name string, a *annotations, opts reading) (*Dat
 	about := &subject{}
 	t, err := newTape(in, nil)
 	if err == nil {
-		err = a.parse(t, about, func(p *photo) error { return r.take(a, p) })
+		err = a.parse(t, about, func(p *photo) error {
+			r.take(a, p)
+			return nil
+		})
 	}
 	if errors.Is(err, errOther) {
 		err = fmt.Errorf("expected %s", a.form)
@@ -187,8 +211,12 @@ func readGathered(in io.Reader, name string, a *annotations, opts reading) (*Dat
 		return nil, fmt.Errorf("datasets: %w", r.none(a.form, name))
 	}
 	d := build(r.rows, []string{objectColumn})
-	d.Reading = &Reading{Form: a.form, Left: r.lefts(), Empty: []string{}, Alike: lookAlikes(d.Classes)}
+	d.Reading = &Reading{Form: a.form, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
+	r.describe(d.Reading)
 	opts.say(name, append([]string{"read as " + a.form}, d.Reading.Lines()...))
+	if about.numbers {
+		opts.say(name, []string{labelsAreNumbers})
+	}
 	return d, nil
 }
 

@@ -181,25 +181,43 @@ func sortedLefts(got, want []string) []string {
 	return list
 }
 
-// Damaged and unreadable files are refused in a line that says where.
+// notRead returns an error, or what was read but for what could not be.
+func notRead(d *Dataset, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	var list []string
+	for _, u := range d.Reading.Unread {
+		list = append(list, fmt.Sprintf("%d samples; %s", len(d.Samples), u))
+	}
+	return strings.Join(list, "\n")
+}
+
+// A damaged file is refused in a line that says where; a picture or an object that cannot be read is left out, and
+// the same line is in the reading.
 func TestGatheredErrors(t *testing.T) {
 	const empty = `<annotations><image id="0" name="a"/></annotations>`
 	video := `<annotations><track id="0" label="a"><box frame="0"/></track></annotations>`
 	nameless := strings.Replace(datumaroText, `{"name": "a"}, {"name": "c"}, {"name": "e"}`, "", 1)
 	three := strings.Replace(datumaroText, "[10, 20, 40, 40]", "[10, 20, 40]", 1)
 	for _, c := range [][2]string{
-		{`m: image "1.png": object 1, box: xtl: found "x"`, strings.Replace(cvatText, `xtl="10.00"`, `xtl="x"`, 1)},
-		{`m: image "1.png": object 2, polygon: found no label`, strings.Replace(cvatText, `label='c"d'`, ``, 1)},
+		{`4 samples; 1.png, object 1: box: xtl: found "x"`, strings.Replace(cvatText, `xtl="10.00"`, `xtl="x"`, 1)},
+		{`4 samples; 1.png, object 2: polygon: found no label`, strings.Replace(cvatText, `label='c"d'`, ``, 1)},
 		{"m: is of CVAT for video", video},
 		{"m: XML syntax error on line", cvatText[:len(cvatText)/2]},
 		{"m: read as boxes of CVAT: found no box, expected at least one; 1 pictures without a box", empty},
-		{"m: items[0]: annotations[0]: found the label_id 0, expected 0 to -1", nameless},
+		{"m: read as annotations of Datumaro: found no box, expected at least one; not readable: 1.png, object 1: found " +
+			"the label_id 0, expected 0 to -1, as there are labels in categories; and 6 more", nameless},
 		{"m: the file ends early", datumaroText[:len(datumaroText)/2]},
-		{"m: items[0]: annotations[0]: bbox: found 3 numbers", three},
+		{"3 samples; 1.png, object 1: bbox: found 3 numbers", three},
+		{`1 samples; 1.png: width: found "w", expected a number`, strings.Replace(strings.Replace(cvatText,
+			`name="2.png" subset="Validation"`, `name="1.png"`, 1), `name="1.png" width="200"`,
+			`name="1.png" width="w"`, 1)},
+		{"1 samples; items[0]: image.path: found a number, expected a text", strings.Replace(datumaroText, `"path": "1.png"`, `"path": 1`, 1)},
 	} {
-		_, err := ReadManifest(strings.NewReader(c[1]), "m", ReadOptions{})
-		if err == nil || !strings.Contains(err.Error(), c[0]) {
-			t.Errorf("%v, expected %q", err, c[0])
+		d, err := ReadManifest(strings.NewReader(c[1]), "m", ReadOptions{})
+		if got := notRead(d, err); !strings.Contains(got, c[0]) {
+			t.Errorf("%q, expected %q", got, c[0])
 		}
 	}
 	both := fstest.MapFS{"a.xml": {Data: []byte(cvatText)}, "b.json": {Data: []byte(datumaroText)}, "1.png": {}}

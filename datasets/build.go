@@ -59,14 +59,11 @@ func cleanPath(p, strip string) (string, error) {
 	case p == "":
 		return "", fmt.Errorf("path is empty")
 	case isAddress.MatchString(p):
-		return "", fmt.Errorf("path %.200q is an address, expected one relative to the root: strip the part that is "+
-			"the root (winnow data import --strip-prefix), and name it with --root", p)
+		return "", &rooted{p, "an address"}
 	case isDrive.MatchString(p):
-		return "", fmt.Errorf("path %.200q is on a drive of Windows, expected one relative to the root: strip the "+
-			"part that is the root (winnow data import --strip-prefix)", p)
+		return "", &rooted{p, "on a drive of Windows"}
 	case path.IsAbs(p):
-		return "", fmt.Errorf("path %.200q is absolute, expected one relative to the root (a prefix can be stripped)",
-			p)
+		return "", &rooted{p, "absolute"}
 	case !validPath(p):
 		p = path.Clean(p)
 		if !validPath(p) {
@@ -74,6 +71,14 @@ func cleanPath(p, strip string) (string, error) {
 		}
 	}
 	return p, nil
+}
+
+// rooted says that a path begins at a root of its own.
+type rooted struct{ path, is string }
+
+func (r *rooted) Error() string {
+	return fmt.Sprintf("path %.200q is %s, expected one relative to the root: strip the part that is the root (winnow "+
+		"data import --strip-prefix), and name it with --root", r.path, r.is)
 }
 
 // isAddress and isDrive find paths that begin at no root of ours: s3://bucket/a.png, C:\photos\a.jpg.

@@ -51,8 +51,7 @@ type CheckReport struct {
 	Noise  *NoiseReport   `json:"train_noise,omitempty"` // if true labels are known
 	Uneven *Uneven        `json:"uneven,omitempty"`      // if drawing all classes equally often pays off
 
-	Reading *Reading   `json:"reading,omitempty"`      // how the source was read, and what was left out
-	Alike   [][]string `json:"labels_alike,omitempty"` // that differ only in case, spaces and the like
+	Reading *Reading `json:"reading,omitempty"` // how the source was read, and what was left out
 }
 
 // Check reads every file once and reports obstacles to training on d. look returns the sha256 of a file, or why it
@@ -72,9 +71,6 @@ func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckRepor
 	r := &CheckReport{Samples: len(d.Samples), Splits: d.Count(), Shared: d.shared(), Unreadable: []Problem{},
 		Duplicates: []Duplicates{}}
 	r.Uneven, r.Reading = r.uneven(), d.Reading
-	if list := lookAlikes(d.Classes); len(list) > 0 {
-		r.Alike = list
-	}
 	groups := make(map[[sha256.Size]byte][]int)
 	for i, reason := range reasons {
 		if reason != "" {

@@ -3,9 +3,12 @@ package datasets
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"net/url"
+	"slices"
 	"strings"
 
 	"winnow/internal/jsontext"
@@ -27,18 +30,32 @@ type ident string
 // UnmarshalJSON implements json.Unmarshaler.
 func (i *ident) UnmarshalJSON(raw []byte) error {
 	text, err := jsontext.Plain(raw)
-	if err == nil && len(raw) > 0 && strings.IndexByte("{[", raw[0]) >= 0 {
-		err = fmt.Errorf("found %.40q, expected a number or a text", raw)
+	if err != nil || len(raw) > 0 && strings.IndexByte("{[", raw[0]) >= 0 {
+		return &notIdent{fmt.Sprintf("%.40q", raw)}
 	}
 	*i = ident(text)
-	return err
+	return nil
+}
+
+// notIdent says that a value is no id.
+type notIdent struct{ found string }
+
+func (n *notIdent) Error() string { return "found " + n.found + ", expected a number or a text" }
+
+// isOdd reports whether an error of reading a JSON value is about its meaning: what follows it can be read.
+func isOdd(err error) bool {
+	kind, id := (*json.UnmarshalTypeError)(nil), (*notIdent)(nil)
+	return errors.As(err, &kind) || errors.As(err, &id)
 }
 
 type cocoImage struct {
-	ID            ident  `json:"id"`
-	File          string `json:"file_name"`
-	Width, Height float64
-	missing       bool // no picture of the folder has this name
+	ID      ident   `json:"id"`
+	File    string  `json:"file_name"`
+	URL     string  `json:"coco_url"` // of LVIS, which has no file_name: http://HOST/train2017/1.jpg
+	Width   float64 `json:"width"`
+	Height  float64 `json:"height"`
+	missing bool    // no picture of the folder has this name
+	odd     error   // why it cannot be read; nil if it can
 }
 
 type cocoAnnotation struct {
@@ -49,6 +66,7 @@ type cocoAnnotation struct {
 	Crowd    ident      `json:"iscrowd"`
 	Caption  *string    `json:"caption"`
 	Segments []struct{} `json:"segments_info"`
+	odd      error      // why it cannot be read; nil if it can
 }
 
 type cocoCategory struct {
@@ -85,60 +103,95 @@ type categoryList []cocoCategory
 const cocoLists = "an object with the lists images, annotations and categories"
 
 // readCOCO reads COCO's JSON. Each annotation becomes a row: a box as a crop of its image or, without a box, as in
-// classification data sets, the image itself. Crowds and small boxes are left out.
+// classification data sets, the image itself. Crowds and small boxes are left out, and annotations that cannot be read.
 func readCOCO(r io.Reader, name string, opts reading) (*Dataset, error) {
-	rows, left, byID, err := opts.coco(r)
+	read, err := opts.coco(r)
+	if err == nil {
+		err = read.none()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	if opts.Note != nil {
-		said := fmt.Sprintf("%s: read as COCO's annotations", name)
-		crowds, small := left[Left{Reason: crowd, Of: "boxes"}], left[Left{Reason: tooSmall, Of: "boxes"}]
-		if crowds+small > 0 {
-			said += fmt.Sprintf("; left out %d crowds and %d boxes with a side below %d pixels", crowds, small,
-				max(opts.MinBox, 1))
-		}
-		if n := left[Left{Reason: outside, Of: "boxes"}]; n > 0 {
-			said += fmt.Sprintf("; left out %d boxes outside their picture", n)
-		}
-		if byID {
-			said += "; " + labelsAreIDs
-		}
-		opts.Note("%s", said)
+	d := build(read.rows, []string{annotationID, imageID})
+	d.Reading = &Reading{Form: forms[COCO], Left: counted(read.left), Empty: []string{}, Unread: read.unread,
+		Alike: lookAlikes(d.Classes)}
+	said := "read as COCO's annotations"
+	if read.byID {
+		said += "; " + labelsAreIDs
 	}
-	return build(rows, []string{annotationID, imageID}), nil
+	opts.say(name, append([]string{said}, d.Reading.Lines()...))
+	return d, nil
 }
 
-const labelsAreIDs = "labels are ids, because category names are missing or not unique"
+const (
+	labelsAreIDs     = "labels are ids, because category names are missing or not unique"
+	labelsAreNumbers = "labels are the numbers of classes, because their names are missing or not unique"
+)
 
 // notBoxes says that a file of COCO's form holds something else.
 type notBoxes struct{ what string }
 
 func (n *notBoxes) Error() string { return "is " + n.what }
 
-// coco returns the rows of COCO's JSON, counts what is left out, and reports whether the labels are ids.
-func (opts reading) coco(r io.Reader) (rows []row, left map[Left]int, byID bool, err error) {
+// cocoRows is what has been read of COCO's JSON.
+type cocoRows struct {
+	rows   []row
+	left   map[Left]int
+	unread []Unread
+	byID   bool // labels are ids
+}
+
+// none is the error for a file of which nothing can be read, nil for others.
+func (c *cocoRows) none() error {
+	if len(c.rows) > 0 || len(c.unread) == 0 {
+		return nil
+	}
+	return fmt.Errorf("found no annotation, expected at least one; %s", unreadLine(c.unread[:1], len(c.unread)))
+}
+
+// odd leaves out an element of a list.
+func (c *cocoRows) odd(list string, n int, why error) {
+	c.left[Left{Reason: notReadable, Of: list}]++
+	c.unread = append(c.unread, unreadFor("", fmt.Sprintf("%s[%d]", list, n), why))
+}
+
+// coco returns the rows of COCO's JSON, and what is left out.
+func (opts reading) coco(r io.Reader) (*cocoRows, error) {
 	images, annotations, categories := map[ident]cocoImage{}, []cocoAnnotation(nil), categoryList(nil)
-	in := json.NewDecoder(r)
+	in, read := json.NewDecoder(r), &cocoRows{left: map[Left]int{}}
 	var other json.RawMessage
-	err = jsontext.Each(in, cocoLists, func(list string, _ int) (err error) {
+	err := jsontext.Each(in, cocoLists, func(list string, n int) error {
 		switch list {
 		case cocoImages:
 			var m cocoImage
-			if err = in.Decode(&m); err == nil && (m.ID == "" || images[m.ID].ID != "") {
-				err = fmt.Errorf("id %.40q: found twice or empty, expected a unique id", m.ID)
+			err := in.Decode(&m)
+			if err != nil && !isOdd(err) {
+				return err
 			}
-			if err == nil && opts.find != nil {
-				var found bool
-				m.File, found = opts.find(m.File)
-				m.missing = !found
-			} else if err == nil {
+			if u, err := url.Parse(m.URL); err == nil && m.File == "" {
+				m.File = strings.TrimPrefix(u.Path, "/")
+			}
+			_, twice := images[m.ID]
+			switch {
+			case err != nil:
+			case m.ID == "" || twice:
+				err = fmt.Errorf("id %.40q: found twice or empty, expected a unique id", m.ID)
+			case opts.find != nil:
+				file, found := opts.find(m.File)
+				m.File, m.missing = file, !found
+			default:
 				m.File, err = cleanPath(m.File, opts.StripPrefix)
+			}
+			if m.odd = err; err != nil {
+				read.odd(list, n, err)
 			}
 			images[m.ID] = m
 		case cocoAnnotations:
 			var a cocoAnnotation
-			if err = in.Decode(&a); a.Caption != nil && a.Category == "" {
+			if a.odd = in.Decode(&a); a.odd != nil && !isOdd(a.odd) {
+				return a.odd
+			}
+			if a.Caption != nil && a.Category == "" {
 				return &notBoxes{captions}
 			} else if a.Segments != nil {
 				return &notBoxes{panoptic}
@@ -146,61 +199,70 @@ func (opts reading) coco(r io.Reader) (rows []row, left map[Left]int, byID bool,
 			annotations = append(annotations, a)
 		case cocoCategories:
 			var c cocoCategory
-			err = in.Decode(&c)
+			err := in.Decode(&c)
 			categories = append(categories, c)
+			return err
 		default:
-			err = in.Decode(&other)
+			return in.Decode(&other)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
-		return nil, nil, false, err
+		return nil, err
 	}
-	labels, _, byID, err := categories.names()
-	if err != nil {
-		return nil, nil, false, err
+	var labels map[ident]string
+	if labels, _, read.byID, err = categories.names(); err != nil {
+		return nil, err
 	}
+	boxed := slices.ContainsFunc(annotations, func(a cocoAnnotation) bool { return len(a.Box) > 0 })
 	seen := make(map[ident]bool, len(annotations))
-	rows, left = make([]row, 0, len(annotations)), map[Left]int{}
+	read.rows = make([]row, 0, len(annotations))
 	opts.StripPrefix = "" // it has been stripped
 	for i, a := range annotations {
 		m, known := images[a.Image]
 		label, named := labels[a.Category]
+		err := a.odd
 		switch {
+		case err != nil:
 		case a.ID == "" || seen[a.ID]:
 			err = fmt.Errorf("id %.40q: found twice or empty, expected a unique id", a.ID)
+		case m.odd != nil:
 		case !known:
 			err = fmt.Errorf("image_id %.40q is not among the %d images", a.Image, len(images))
 		case !named:
 			err = fmt.Errorf("category_id %.40q is not among the %d categories", a.Category, len(categories))
-		case a.Crowd == "1" || a.Crowd == "true":
-			left[Left{Reason: crowd, Of: "boxes"}]++
-			continue
 		}
 		seen[a.ID] = true
-		if err == nil && m.missing {
-			left[Left{Reason: missingPicture, Of: "boxes"}]++
-			continue
-		}
-		path := m.File
-		if err == nil && len(a.Box) > 0 {
+		why, r := "", row{path: m.File, label: label, extra: []string{string(a.ID), string(a.Image)}}
+		switch {
+		case err != nil:
+		case m.odd != nil:
+			why = "of images that are not readable"
+		case a.Crowd == "1" || a.Crowd == "true":
+			why = crowd
+		case m.missing:
+			why = missingPicture
+		case len(a.Box) == 0 && boxed:
+			why = withoutBox
+		case boxed:
 			var c Crop
-			var why string
-			if c, why, err = opts.crop(a.Box, m.Width, m.Height); err == nil && why != "" {
-				left[Left{Reason: why, Of: "boxes"}]++
-				continue
-			}
-			path = c.of(path, string(a.ID))
+			c, why, err = opts.crop(a.Box, m.Width, m.Height)
+			r.path = c.of(m.File, string(a.ID))
 		}
-		if err == nil {
-			rows, err = appendRow(rows, row{path: path, label: label, extra: []string{string(a.ID), string(a.Image)}},
-				opts)
+		if err == nil && why == "" {
+			read.rows, err = appendRow(read.rows, r, opts)
 		}
 		if err != nil {
-			return nil, nil, false, fmt.Errorf("%s[%d]: %w", cocoAnnotations, i, err)
+			read.odd(cocoAnnotations, i, err)
+		} else if why != "" {
+			of := "boxes"
+			if why == withoutBox {
+				of = "annotations"
+			}
+			read.left[Left{Reason: why, Of: of}]++
 		}
 	}
-	return rows, left, byID, nil
+	return read, nil
 }
 
 // Why a box is left out.

@@ -47,16 +47,19 @@ func TestReadCOCO(t *testing.T) {
 		{Path: "b.jpg#xywh=1000:2:4:6&id=5", Label: 0, True: Unlabelled, Split: Validation,
 			Extra: []string{"5", "ten"}},
 	}}
+	want.Reading = &Reading{Form: "annotations of COCO", Empty: []string{}, Alike: [][]string{}, Left: []Left{
+		{crowd, "boxes", 1}, {tooSmall, "boxes", 1}}}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if !strings.Contains(said, "left out 1 crowds and 1 boxes") {
+	if !strings.Contains(said, "left out: 1 box (crowds), 1 box (with a side below the least)") {
 		t.Errorf("said %q", said)
 	}
 	var out bytes.Buffer
 	if err := WriteCSV(&out, d); err != nil {
 		t.Fatal(err)
 	}
+	d.Reading = nil
 	if diff := cmp.Diff(d, read(t, out.String(), ReadOptions{})); diff != "" {
 		t.Errorf("by way of CSV:\n%s", diff)
 	}
@@ -85,18 +88,23 @@ func TestReadWholeImages(t *testing.T) {
 func TestCOCOErrors(t *testing.T) {
 	with := func(old, text string) string { return strings.Replace(cocoFile, old, text, 1) }
 	for text, want := range map[string]string{
-		with(`"image_id": "ten"`, `"image_id": 4`): `annotations[4]: image_id "4" is not among the 2 images`,
-		with(`"id": 5`, `"id": 3`):                 `annotations[4]: id "3": found twice or empty`,
+		with(`"image_id": "ten"`, `"image_id": 4`): `2 samples; annotations[4]: image_id "4" is not among the 2 images`,
+		with(`"id": 5`, `"id": 3`):                 `2 samples; annotations[4]: id "3": found twice or empty`,
 		with(`"id": 18, "name"`,
-			`"id": 17, "name"`): `annotations[0]: category_id "18" is not among the 2 categories`,
-		with(`[10.2, 20.5, 30, 40]`, `[10.2, 20.5, 30]`): `bbox holds 3 numbers, expected x, y, width, height`,
+			`"id": 17, "name"`): `2 samples; annotations[0]: category_id "18" is not among the 2 categories`,
+		with(`[10.2, 20.5, 30, 40]`, `[10.2, 20.5, 30]`): `2 samples; annotations[0]: bbox holds 3 numbers, expected x, y, ` +
+			`width, height`,
 
-		with(`[10.2, 20.5, 30, 40]`, `[10.2, 20.5, 30, 1e99]`):  `expected numbers up to`,
-		with(`"file_name": "b.jpg"`, `"file_name": "../b.jpg"`): `images[1]: path "../b.jpg" leaves the root`,
+		with(`[10.2, 20.5, 30, 40]`, `[10.2, 20.5, 30, 1e99]`):  `2 samples; annotations[0]: bbox`,
+		with(`"file_name": "b.jpg"`, `"file_name": "../b.jpg"`): `2 samples; images[1]: path "../b.jpg" leaves the root`,
 		with(`{"id": 3, "name"`, `{"id": 18, "name"`):           `categories: id "18": found twice`,
 		with(`"categories"`, `"annotations"`):                   `annotations appears twice`,
-		with(`"id": 5`, `"id": {"x": 5}`): `annotations[4]: found "{\"x\": 5}", expected a ` +
+		with(`"id": 5`, `"id": {"x": 5}`): `2 samples; annotations[4]: found "{\"x\": 5}", expected a ` +
 			`number or a text`,
+		with(`"width": 100`, `"width": "w"`): `1 samples; images[0]: width: found a text, expected a number`,
+		with(`"id": "ten"`, `"id": 9`):       `not readable: images[1]: id "9": found twice`,
+		strings.Replace(cocoFile, `"image_id"`, `"image"`, -1): `found no annotation, expected at least one; not readable: ` +
+			`annotations[0]: image_id "" is not among the 2 images; and 4 more`,
 
 		cocoFile[:len(cocoFile)/2]: `the file ends early, at byte`,
 		cocoFile + "{}":            `after the object, expected nothing`,
@@ -104,10 +112,10 @@ func TestCOCOErrors(t *testing.T) {
 		`{"images":[{"id":1,"file_name":"a.jpg"}],"annotations":[],"categories":[]}`: `no sample found`,
 		`{"images":[{"id":1,"file_name":"a.jpg"}],"annotations":[{"id":1,]}`:         `annotations[0]: byte`,
 	} {
-		_, err := ReadManifest(strings.NewReader(text), "x.json", ReadOptions{})
-		if err == nil || !strings.Contains(err.Error(), want) ||
-			!strings.HasPrefix(err.Error(), "datasets: x.json: ") || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v, expected %q", err, want)
+		d, err := ReadManifest(strings.NewReader(text), "x.json", ReadOptions{})
+		if got := notRead(d, err); !strings.Contains(got, want) || err != nil &&
+			(!strings.HasPrefix(got, "datasets: x.json: ") || strings.Contains(got, "\n")) {
+			t.Errorf("%q, expected %q", got, want)
 		}
 	}
 	if _, err := ReadManifest(strings.NewReader(cocoFile), "x.json", ReadOptions{CropMargin: -1}); err == nil {
@@ -299,4 +307,16 @@ func BenchmarkMillionBoxes(b *testing.B) {
 			}
 		}
 	})
+}
+
+// In a file of boxes an annotation without one is left out, not read as the whole picture; LVIS names pictures by
+// addresses.
+func TestCOCOWithoutBox(t *testing.T) {
+	d := read(t, `{"images":[{"id":1,"coco_url":"http://h/train2017/1.jpg"}],"annotations":[{"id":1,"image_id":1,`+
+		`"category_id":1,"bbox":[1,2,3,4]},{"id":2,"image_id":1,"category_id":1,"bbox":null}],"categories":[{"id":1,`+
+		`"name":"a"}]}`, ReadOptions{})
+	if diff := cmp.Diff([]string{"train2017/1.jpg#xywh=1:2:3:4&id=1"}, d.Paths()); diff != "" ||
+		!cmp.Equal(d.Reading.Left, []Left{{withoutBox, "annotations", 1}}) {
+		t.Errorf("%s, %+v", diff, d.Reading)
+	}
 }

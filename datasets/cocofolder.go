@@ -57,30 +57,37 @@ func (t *listing) cocoFiles() (files, beside []string, err error) {
 // readCOCOFolder reads the boxes of such files, or returns nil if there are none whose pictures are in the folder.
 func readCOCOFolder(t *listing, name string, opts ReadOptions) (*Dataset, error) {
 	files, beside, err := t.cocoFiles()
-	if err != nil || files == nil {
-		return nil, err
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if files == nil {
+		return nil, nil
 	}
 	find := t.finder()
 	var all []row
 	var other error // that a file holds no boxes
 	var read []FileRows
 	left, listedBy := map[Left]int{}, map[string]string{} // and the file that lists a picture
-	byIDs := 0
+	byIDs, skipped := 0, 0
+	var unread []Unread
 	for _, p := range files {
-		rows, leftOut, byID, err := t.readCOCO(p, find, opts)
+		got, err := t.readCOCO(p, find, opts)
 		if not := (*notBoxes)(nil); errors.As(err, &not) {
 			other = fmt.Errorf("%s: %w", path.Join(name, p), err)
 			beside = append(beside, p)
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path.Join(name, p), err)
+			left[Left{Reason: notReadable, Of: strings.ToLower(path.Ext(p))}]++
+			unread = append(unread, unreadFor(p, "", err))
+			skipped++
+			continue
 		}
-		if len(rows) == 0 && path.Base(p) != roboflow {
+		if len(got.rows) == 0 && path.Base(p) != roboflow && len(got.unread) == 0 {
 			beside = append(beside, p)
 			continue
 		}
-		for _, r := range rows {
+		for _, r := range got.rows {
 			picture, _, _ := CutCrop(r.path)
 			if by := listedBy[picture]; by != "" && by != p {
 				return nil, fmt.Errorf("%s: found boxes of %s in %s and in %s: two readings are possible: name one of "+
@@ -88,21 +95,28 @@ func readCOCOFolder(t *listing, name string, opts ReadOptions) (*Dataset, error)
 			}
 			listedBy[picture] = p
 		}
-		if byID {
+		if got.byID {
 			byIDs++
 		}
-		for l, n := range leftOut {
+		for l, n := range got.left {
 			left[l] += n
 		}
-		all, read = append(all, rows...), append(read, FileRows{p, len(rows)})
+		for _, u := range got.unread {
+			unread = append(unread, Unread{p, u.Part, u.Reason})
+		}
+		all, read = append(all, got.rows...), append(read, FileRows{p, len(got.rows)})
+	}
+	if len(all) == 0 && len(unread) > 0 {
+		return nil, fmt.Errorf("%s: read as %s: found no box, expected at least one; %s", name, cocoFolder,
+			unreadLine(unread[:1], len(unread)))
 	}
 	if len(all) == 0 {
 		return nil, other
 	}
 	d := build(all, []string{annotationID, imageID})
 	d.Reading = t.reading(cocoFolder, ".", d.Classes)
-	d.Reading.Files = read
-	d.Reading.drop(map[string]int{".json": len(read) + len(beside)})
+	d.Reading.Files, d.Reading.Unread = read, unread
+	d.Reading.drop(map[string]int{".json": len(read) + len(beside) + skipped})
 	slices.Sort(beside)
 	for _, p := range beside {
 		left[Left{Reason: "no boxes of these pictures", Of: p}]++
@@ -120,8 +134,8 @@ func readCOCOFolder(t *listing, name string, opts ReadOptions) (*Dataset, error)
 }
 
 // readCOCO reads a file of COCO's form whose pictures are in the folder.
-func (t *listing) readCOCO(p string, find func(boxFile, string) (string, bool), opts ReadOptions) (rows []row,
-	left map[Left]int, byID bool, err error) {
+func (t *listing) readCOCO(p string, find func(boxFile, string) (string, bool), opts ReadOptions) (*cocoRows,
+	error) {
 	stem := strings.TrimSuffix(path.Base(p), path.Ext(p))
 	own := []string{stem[strings.LastIndexByte(stem, '_')+1:], stem} // instances_train2017: pictures in train2017
 	named := splitOfName(stem)
@@ -148,7 +162,7 @@ func (t *listing) readCOCO(p string, find func(boxFile, string) (string, bool), 
 	}}
 	f, err := t.fsys.Open(p)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, err
 	}
 	defer f.Close()
 	return how.coco(f)

@@ -118,8 +118,14 @@ func (o reading) header(name string, header []string) (at places, columns []stri
 	if err != nil {
 		return at, nil, nil, err
 	}
+	if at[pathColumn] < 0 && slices.ContainsFunc(header, isImageName) {
+		return at, nil, nil, lacking(header, at)
+	}
 	seen := make(map[string]bool, len(header))
 	for i, h := range header {
+		if h == "" && seen[""] {
+			h = fmt.Sprintf("column_%d", i+1) // Excel writes several without a name
+		}
 		if own := plainly(h); slices.Contains(ownNames[:], own) && find(header[i+1:], own) >= 0 &&
 			slices.Contains(at[:], find(header, own)) {
 			return at, nil, nil, fmt.Errorf("column %q appears twice in the header", own)

@@ -218,3 +218,24 @@ func TestOneHot(t *testing.T) {
 		}
 	}
 }
+
+// Excel writes commas for columns that once were used, and rows of them: the columns stay, rows of empty cells are left
+// out and counted, and a mended copy has both.
+func TestEmptyColumnsAndRows(t *testing.T) {
+	const text = "path,label,,\r\na.jpg,x,,\r\n,,,\r\nb.jpg,y,,1\r\n,,,\r\n"
+	said := ""
+	d, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{Note: func(format string, args ...any) {
+		said += fmt.Sprintf(format, args...)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"", "column_4"}, d.Columns); diff != "" || len(d.Samples) != 2 ||
+		said != "m: left out: 2 rows (of empty cells)" || d.Reading.Left[0].Files != 2 {
+		t.Errorf("%q, %+v, said %q", d.Columns, d.Samples, said)
+	}
+	got, _, err := mended(t, text, map[string]Decision{"a.jpg": {Label: "y"}})
+	if want := strings.Replace(text, "x", "y", 1); err != nil || got != want {
+		t.Errorf("mended: %q, %v", got, err)
+	}
+}

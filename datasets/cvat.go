@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -45,24 +46,18 @@ func parseCVAT(in *tape, _ *subject, give func(*photo) error) error {
 				a := attributes(t)
 				p = photo{file: strings.ReplaceAll(a["name"], `\`, "/")}
 				if at = fmt.Sprintf("image %.200q", p.file); p.file == "" {
-					err = errors.New("found no name, expected that of the picture")
+					p.odd = errors.New("found an image without a name, expected that of the picture")
 				}
-				if s, splitErr := ParseSplit(a["subset"]); splitErr == nil {
+				if s, err := ParseSplit(a["subset"]); err == nil {
 					p.split = s
 				}
-				if err == nil && a["width"] != "" {
-					p.width, err = pixelsOf("width", a["width"])
-				}
-				if err == nil && a["height"] != "" {
-					p.height, err = pixelsOf("height", a["height"])
+				for side, to := range map[string]*float64{"width": &p.width, "height": &p.height} {
+					if a[side] != "" && p.odd == nil {
+						*to, p.odd = pixelsOf(side, a[side])
+					}
 				}
 			case len(x.path) == 3 && x.path[1] == "image":
-				var m labelMark
-				if m, err = x.cvatShape(t); err == nil {
-					p.marks = append(p.marks, m)
-				} else {
-					err = fmt.Errorf("object %d, %s: %w", len(p.marks)+1, t.Name.Local, err)
-				}
+				p.marks = append(p.marks, x.cvatShape(t))
 			}
 			root = true
 		case xml.EndElement:
@@ -83,16 +78,18 @@ func parseCVAT(in *tape, _ *subject, give func(*photo) error) error {
 }
 
 // cvatShape returns what an element of an image says.
-func (x *xmlReader) cvatShape(e xml.StartElement) (m labelMark, err error) {
+func (x *xmlReader) cvatShape(e xml.StartElement) (m labelMark) {
 	a := attributes(e)
 	m = labelMark{label: strings.TrimSpace(a["label"]), all: span{from: x.lead}}
 	var known bool
 	if m.name, known = x.attribute("label"); !known || m.label == "" {
-		return m, errors.New("found no label")
+		m.odd = fmt.Errorf("%s: found no label", e.Name.Local)
+		return m
 	}
-	number := func(name string) (v float64) {
-		if err == nil {
-			v, err = pixelsOf(name, a[name])
+	number := func(name string) float64 {
+		v, err := pixelsOf(name, a[name])
+		if err != nil && m.odd == nil {
+			m.odd = fmt.Errorf("%s: %w", e.Name.Local, err)
 		}
 		return v
 	}
@@ -117,21 +114,19 @@ func (x *xmlReader) cvatShape(e xml.StartElement) (m labelMark, err error) {
 	case "polygon":
 		var v []float64
 		for _, c := range strings.FieldsFunc(a["points"], func(r rune) bool { return r == ',' || r == ';' }) {
-			n, err := pixelsOf("points", c)
-			if err != nil {
-				return m, err
-			}
-			v = append(v, n)
+			n, err := pixelsOf("polygon: points", c)
+			v, m.odd = append(v, n), cmp.Or(m.odd, err)
 		}
 		if len(v) < 4 || len(v)%2 != 0 {
-			return m, fmt.Errorf("points: found %d numbers, expected x and y of two points or more", len(v))
+			m.odd = fmt.Errorf("polygon: points: found %d numbers, expected x and y of two points or more", len(v))
+			return m
 		}
 		low, high := around(v)
 		m.at = []float64{low[0], low[1], high[0] - low[0], high[1] - low[1]}
 	default:
 		m.left = otherShape
 	}
-	return m, err
+	return m
 }
 
 // rootElement returns the name of the first element of XML with this beginning, "" if it is none.

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,6 +46,7 @@ func parseDatumaro(in *tape, about *subject, give func(*photo) error) error {
 			for _, l := range c.Label.Labels {
 				about.names = append(about.names, l.Name)
 			}
+			about.names, about.numbers = numberedIfTwins(about.names)
 			return nil
 		case "items":
 			if items = true; about.names == nil {
@@ -53,11 +55,9 @@ func parseDatumaro(in *tape, about *subject, give func(*photo) error) error {
 			}
 			n := 0
 			return eachElement(j, 0, func(raw json.RawMessage, all span) error {
-				p, err := datumaroPhoto(raw, all, about.names)
-				if err == nil {
-					err = give(p)
-				}
-				if err != nil {
+				p := datumaroPhoto(raw, all, about.names)
+				p.file = cmp.Or(p.file, fmt.Sprintf("items[%d]", n))
+				if err := give(p); err != nil {
 					return fmt.Errorf("items[%d]: %w", n, err)
 				}
 				n++
@@ -75,12 +75,12 @@ func parseDatumaro(in *tape, about *subject, give func(*photo) error) error {
 	return jsontext.Broken(j, err)
 }
 
-func datumaroPhoto(raw json.RawMessage, all span, names []string) (*photo, error) {
+func datumaroPhoto(raw json.RawMessage, all span, names []string) *photo {
 	var item datumaroItem
-	if err := json.Unmarshal(raw, &item); err != nil {
-		return nil, err
+	p := &photo{end: all.to, odd: json.Unmarshal(raw, &item)}
+	if p.file = item.Image.Path; p.odd != nil {
+		return p
 	}
-	p := &photo{file: item.Image.Path, end: all.to}
 	if p.file == "" {
 		p.file = string(item.ID)
 	}
@@ -88,59 +88,56 @@ func datumaroPhoto(raw json.RawMessage, all span, names []string) (*photo, error
 		p.height, p.width = item.Image.Size[0], item.Image.Size[1]
 	}
 	in, at := json.NewDecoder(bytes.NewReader(raw)), all.to-int64(len(raw))
-	err := eachKey(in, func(key string) error {
+	p.odd = eachKey(in, func(key string) error {
 		if key != "annotations" {
 			var other json.RawMessage
 			return in.Decode(&other)
 		}
 		return eachElement(in, at, func(raw json.RawMessage, all span) error {
-			m, err := datumaroMark(raw, all, names)
-			if err != nil {
-				return fmt.Errorf("annotations[%d]: %w", len(p.marks), err)
-			}
-			p.marks = append(p.marks, m)
+			p.marks = append(p.marks, datumaroMark(raw, all, names))
 			return nil
 		})
 	})
-	return p, err
+	return p
 }
 
-func datumaroMark(raw json.RawMessage, all span, names []string) (m labelMark, err error) {
+func datumaroMark(raw json.RawMessage, all span, names []string) labelMark {
 	var a struct {
 		Type   string    `json:"type"`
 		Label  *int      `json:"label_id"`
 		Box    []float64 `json:"bbox"`
 		Points []float64 `json:"points"`
 	}
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return m, err
-	}
-	m = labelMark{all: all, name: valueOf(raw, "label_id", all.to-int64(len(raw)))}
+	m := labelMark{all: all, odd: json.Unmarshal(raw, &a), name: valueOf(raw, "label_id", all.to-int64(len(raw)))}
 	switch {
+	case m.odd != nil:
+		return m
 	case a.Label == nil || m.name == span{}:
 		m.left = "without a label"
-		return m, nil
+		return m
 	case *a.Label < 0 || *a.Label >= len(names):
-		return m, fmt.Errorf("found the label_id %d, expected 0 to %d, as there are labels in categories", *a.Label,
+		m.odd = fmt.Errorf("found the label_id %d, expected 0 to %d, as there are labels in categories", *a.Label,
 			len(names)-1)
+		return m
 	}
 	m.label = names[*a.Label]
 	switch a.Type {
 	case "label":
 	case "bbox":
 		if m.at = a.Box; len(a.Box) != 4 {
-			return m, fmt.Errorf("bbox: found %d numbers, expected x, y, width, height", len(a.Box))
+			m.odd = fmt.Errorf("bbox: found %d numbers, expected x, y, width, height", len(a.Box))
 		}
 	case "polygon":
 		if len(a.Points) < 4 || len(a.Points)%2 != 0 {
-			return m, fmt.Errorf("points: found %d numbers, expected x and y of two points or more", len(a.Points))
+			m.odd = fmt.Errorf("points: found %d numbers, expected x and y of two points or more", len(a.Points))
+			return m
 		}
 		low, high := around(a.Points)
 		m.at = []float64{low[0], low[1], high[0] - low[0], high[1] - low[1]}
 	default:
 		m.left = fmt.Sprintf("of the type %.40q", a.Type)
 	}
-	return m, nil
+	return m
 }
 
 // topKeys lists the keys of a JSON object with this beginning, each with the first byte of its value, as far as the

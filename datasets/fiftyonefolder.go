@@ -41,7 +41,9 @@ func parseFiftyOne(in *tape, about *subject, give func(*photo) error) error {
 	err := eachKey(j, func(key string) error {
 		switch key {
 		case "classes":
-			return j.Decode(&about.names)
+			err := j.Decode(&about.names)
+			about.names, about.numbers = numberedIfTwins(about.names)
+			return err
 		case "labels":
 			known = true
 			return eachKeyFrom(j, func(picture string, from int64) error {
@@ -92,7 +94,8 @@ func fiftyOnePhoto(j *json.Decoder, about *subject, picture string, from int64) 
 	if raw[0] == '{' {
 		m.name = valueOf(raw, "label", m.name.from)
 		if m.name == (span{}) {
-			return nil, errors.New("found no label")
+			m.odd = errors.New("found no label")
+			return &photo{file: picture, marks: []labelMark{m}, end: end, more: true}, nil
 		}
 		raw = raw[m.name.from-(end-int64(len(raw))):][:m.name.to-m.name.from]
 	}
@@ -100,14 +103,12 @@ func fiftyOnePhoto(j *json.Decoder, about *subject, picture string, from int64) 
 	switch err := json.Unmarshal(raw, &n); {
 	case string(raw) == "null":
 	case err == nil && (n < 0 || n >= len(about.names)):
-		return nil, fmt.Errorf("found the class %d, expected 0 to %d, as there are classes before", n,
+		m.odd = fmt.Errorf("found the class %d, expected 0 to %d, as there are classes before", n,
 			len(about.names)-1)
 	case err == nil:
 		m.label = about.names[n]
 	default:
-		if m.label, err = jsontext.Plain(raw); err != nil {
-			return nil, err
-		}
+		m.label, m.odd = jsontext.Plain(raw)
 	}
 	return &photo{file: picture, marks: []labelMark{m}, end: end, more: true}, nil
 }
@@ -122,16 +123,18 @@ func fiftyOneSample(raw json.RawMessage, all span, about *subject) (*photo, erro
 		} `json:"metadata"`
 	}
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return nil, err
+	err := json.Unmarshal(raw, &s)
+	if err == nil {
+		err = json.Unmarshal(raw, &fields)
 	}
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return nil, err
-	}
-	if s.Path == "" {
-		return nil, errors.New("found no filepath")
+	if err == nil && s.Path == "" {
+		err = errors.New("found no filepath")
 	}
 	p := &photo{file: s.Path, end: all.to, more: true, shares: true}
+	if err != nil {
+		p.marks, p.odd = []labelMark{{all: all}}, err
+		return p, nil
+	}
 	if s.Metadata != nil {
 		p.width, p.height = s.Metadata.Width, s.Metadata.Height
 	}
@@ -140,7 +143,6 @@ func fiftyOneSample(raw json.RawMessage, all span, about *subject) (*photo, erro
 			p.split = split
 		}
 	}
-	var err error
 	if about.field == "" {
 		if about.field, err = labelField(fields); err != nil {
 			return nil, err
@@ -160,14 +162,17 @@ func fiftyOneSample(raw json.RawMessage, all span, about *subject) (*photo, erro
 	}
 	switch {
 	case value.Detections != nil:
-		p.marks, err = detections(field, at.from)
+		if p.marks, p.odd = detections(field, at.from); p.odd != nil {
+			p.marks = []labelMark{{all: all}}
+			return p, nil
+		}
 		p.more = false
 	case value.Label != nil && *value.Label != "":
 		p.marks = append(p.marks, labelMark{label: *value.Label, all: all, name: valueOf(field, "label", at.from)})
 	default:
 		p.marks = append(p.marks, nothing)
 	}
-	return p, err
+	return p, nil
 }
 
 // labelField returns the field that holds a sample's labels, "" if it has none.
@@ -213,9 +218,7 @@ func detections(field json.RawMessage, at int64) (marks []labelMark, err error) 
 			case err == nil && (len(d.Box) != 4 || m.name == span{}):
 				err = fmt.Errorf("found %d numbers in bounding_box, expected left, top, width, height", len(d.Box))
 			}
-			if err != nil {
-				return fmt.Errorf("detections[%d]: %w", len(marks), err)
-			}
+			m.odd = err
 			marks = append(marks, m)
 			return nil
 		})

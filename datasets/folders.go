@@ -91,17 +91,24 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	}
 	at := t.unwrapped()
 	if opts.Format != Folders && opts.Format != Classes {
-		if d, err := imageFolder(ctx, t, name, at, opts); d != nil || err != nil {
-			return d, err
+		var d *Dataset
+		if opts.Format != Boxes {
+			if d, err = imageFolder(ctx, t, name, at, opts); d != nil || err != nil {
+				return d, err
+			}
 		}
 		opts := opts
 		opts.Split = split
-		d, err := readCOCOFolder(t, name, opts)
+		d, err = readCOCOFolder(t, name, opts)
 		if d == nil && err == nil {
 			d, err = t.boxes(ctx, at, name, opts)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("datasets: %w", err)
+		}
+		if d == nil && opts.Format == Boxes {
+			return nil, fmt.Errorf("datasets: %s: found no files of boxes, expected those of YOLO, Pascal VOC, "+
+				"LabelMe, CVAT, Datumaro, FiftyOne, COCO or a table", name)
 		}
 		if d != nil {
 			opts.say(name, append([]string{"read as " + d.Reading.Form}, d.Reading.Lines()...))
@@ -144,7 +151,7 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 	tops, loose := t.tops(at)
 	for _, top := range tops { // masks of the same classes may stand beside the folder images
 		if format != Classes && t.holdsClasses(at, top, tops) {
-			d, err := t.classes(name, path.Join(at, top), split, format)
+			d, err := t.classes(name, t.chained(path.Join(at, top)), split, format)
 			if err == nil {
 				d.Reading.Left = append(d.Reading.Left, t.leftBeside(at, top)...)
 			}
@@ -155,9 +162,12 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 		if loose == 0 {
 			return nil, cmp.Or(t.stored(name), error(&noImage{name}))
 		}
-		return nil, fmt.Errorf("datasets: %s: found %d pictures directly in %s and no class folder: put those of "+
-			"each class into a folder, or write a list with the columns path and label%s", name, loose,
-			cmp.Or(strings.TrimPrefix(at, "."), "it"), t.lists())
+		return nil, t.loose(name, loose, cmp.Or(strings.TrimPrefix(at, "."), "it"))
+	}
+	if format != Classes {
+		if err := t.noClasses(name, at, tops); err != nil {
+			return nil, err
+		}
 	}
 	var splits, others, deep []string // folders named after splits, all others, and the splits that hold class folders
 	for _, top := range tops {
@@ -182,7 +192,8 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 			strings.Join(splits, " and "), t.lists())
 	}
 	var rows []row
-	left := map[Left]int{}
+	left, within, example := map[Left]int{}, 0, ""
+	whole := map[string]bool{} // splits whose pictures are all in a folder images or the like
 	for _, p := range t.images {
 		rest, ok := inside(p, at)
 		if !ok {
@@ -193,7 +204,13 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 		r := row{path: p, label: top, split: split}
 		if asSplits && slices.Contains(splits, top) {
 			r.split, _ = ParseSplit(top) // it is one
-			r.label, _, nested = strings.Cut(below, "/")
+			var deeper string
+			r.label, deeper, nested = strings.Cut(below, "/")
+			if _, known := whole[top]; !known {
+				inner, _ := t.tops(path.Join(at, top))
+				whole[top] = len(inner) == 1 && isNoClass(inner[0]) && format != Folders
+			}
+			nested = nested && (!whole[top] || strings.Contains(deeper, "/"))
 		} else if asSplits {
 			left[Left{Reason: "in no split", Of: "pictures in " + top}]++
 			continue
@@ -201,6 +218,11 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 		if !nested && !t.opaque[p] {
 			left[Left{Reason: "in no class folder", Of: "pictures"}]++
 			continue
+		}
+		if dir := path.Dir(p); path.Base(dir) != r.label {
+			if within++; within == 1 {
+				example = dir
+			}
 		}
 		rows = append(rows, r)
 	}
@@ -213,6 +235,7 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 	}
 	d := build(rows, nil)
 	d.Reading = t.reading(form, at, d.Classes)
+	d.Reading.Within, d.Reading.First = within, example
 	d.Reading.Left = append(counted(left), d.Reading.Left...)
 	return d, nil
 }
@@ -220,18 +243,87 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 // holdsClasses reports whether a folder is named images or the like and holds the class folders, and those beside it
 // hold no others, as masks and thumbnails do.
 func (t *listing) holdsClasses(at, top string, beside []string) bool {
-	inner, _ := t.tops(path.Join(at, top))
-	if !isPictureFolder(top) || len(inner) < 2 {
+	folder := t.chained(path.Join(at, top))
+	inner, _ := t.tops(folder)
+	if !isPictureFolder(path.Base(folder)) || len(inner) < 2 {
 		return false
 	}
 	for _, other := range beside {
-		names, loose := t.tops(path.Join(at, other))
+		names, loose := t.tops(t.chained(path.Join(at, other)))
 		if loose > 0 && other != top || slices.ContainsFunc(names,
 			func(n string) bool { return !slices.Contains(inner, n) }) {
 			return false
 		}
 	}
 	return true
+}
+
+// chained returns the folder that holds the images of a folder, if it is alone there and its name is no split's.
+func (t *listing) chained(at string) string {
+	for {
+		inner, loose := t.tops(at)
+		if len(inner) != 1 || loose > 0 {
+			return at
+		}
+		if _, err := ParseSplit(inner[0]); err == nil {
+			return at
+		}
+		at = path.Join(at, inner[0])
+	}
+}
+
+// loose is the error for pictures that are in no class folder.
+func (t *listing) loose(name string, n int, where string) error {
+	return fmt.Errorf("datasets: %s: found %d pictures directly in %s and no class folder: put those of each class "+
+		"into a folder, or write a list with the columns path and label%s", name, n, where, t.lists())
+}
+
+// isNoClass reports whether a folder of pictures has a name that no class has.
+func isNoClass(name string) bool {
+	return isPictureFolder(name) && !strings.EqualFold(name, "photos") && !strings.EqualFold(name, "pictures")
+}
+
+// noClasses returns an error for folders that are no classes: one that is named images or the like and holds them
+// directly, alone or beside others with pictures of the same names, such as masks.
+func (t *listing) noClasses(name, at string, tops []string) error {
+	stems := func(top string) (list map[string]bool, nested bool) {
+		list = map[string]bool{}
+		for _, p := range t.images {
+			if rest, ok := inside(p, path.Join(at, top)); ok {
+				nested = nested || strings.Contains(rest, "/")
+				list[strings.TrimSuffix(path.Base(rest), path.Ext(rest))] = true
+			}
+		}
+		return list, nested
+	}
+	for _, top := range tops {
+		if !isNoClass(top) {
+			continue
+		}
+		own, nested := stems(top)
+		if nested {
+			continue
+		}
+		if len(tops) == 1 {
+			return t.loose(name, len(own), top)
+		}
+		for _, other := range tops {
+			list, _ := stems(other)
+			same := 0
+			for stem := range list {
+				if own[stem] {
+					same++
+				}
+			}
+			if other != top && 2*same > len(list) {
+				return fmt.Errorf("datasets: %s: found the folders %s and %s with pictures of the same names, as of "+
+					"masks, and no class folders: put the pictures of each class into a folder, or write a list with "+
+					"the columns path and label%s. %sclasses reads the folders as classes", name, top, other, t.lists(),
+					byFormat)
+			}
+		}
+	}
+	return nil
 }
 
 // counted lists reasons with their counts.
@@ -274,8 +366,8 @@ func (t *listing) ambiguous(name, at, split, other string) error {
 	class, _, _ := strings.Cut(strings.TrimPrefix(first, path.Join(at, split)+"/"), "/")
 	return fmt.Errorf("datasets: %s: found the folder %s, named after a split, beside %s. Two readings are possible: "+
 		"splits (%s is of class %q, %s is left out), or classes (%s is of class %q, %s of class %q). Choose with "+
-		"winnow data import --format folders (splits) or --format classes", name, split, other, first, class, second,
-		first, split, second, other)
+		"%sfolders (splits) or %[11]sclasses", name, split, other, first, class, second, first, split, second, other,
+		byFormat)
 }
 
 // noImage is the error for a folder without images.

@@ -43,6 +43,10 @@ func TestFoldersFound(t *testing.T) {
 			"images/cat/1.jpg cat train,images/dog/2.jpg dog train"},
 		"a class named images": {"images/cat/1.jpg images/dog/2.jpg sketches/3.jpg",
 			"images/cat/1.jpg images train,images/dog/2.jpg images train,sketches/3.jpg sketches train"},
+		"wrapped beside segmentations": {"CUB/images/a/1.jpg CUB/images/b/2.jpg seg/a/1.png seg/b/2.png CUB/parts/p.txt",
+			"CUB/images/a/1.jpg a train,CUB/images/b/2.jpg b train"},
+		"splits without class folders": {"train/cat/images/1.jpg train/dog/images/2.jpg val/images/3.jpg test/images/4.jpg",
+			"train/cat/images/1.jpg cat train,train/dog/images/2.jpg dog train"},
 		"services": {"cat/1.jpg cat/@eaDir/1.jpg/thumb.jpg #recycle/9.jpg lost+found/8.jpg dog/2.jpg",
 			"cat/1.jpg cat train,dog/2.jpg dog train"},
 		"nothing in a split": {"train/cat/1.jpg test/README.md", "train/cat/1.jpg cat train"},
@@ -87,11 +91,15 @@ func TestFoldersRefused(t *testing.T) {
 	for files, want := range map[string]string{
 		"train/cat/1.jpg " +
 			"cat/2.jpg": `Two readings are possible: splits (train/cat/1.jpg is of class "cat", cat/2.jpg is left out)`,
-		"1.jpg 2.jpg":                 "found 2 pictures directly in it and no class folder",
-		"photos/1.jpg photos/2.jpg":   "",
-		"train/1.jpg test/2.jpg":      "found pictures directly in test and train and no class folders there",
-		"train/1.jpg test/2.jpg x/3":  "found pictures directly in test and train",
-		"train/1.jpg val/2.jpg x/3.c": "found pictures directly in train and val",
+		"1.jpg 2.jpg":                   "found 2 pictures directly in it and no class folder",
+		"photos/1.jpg photos/2.jpg":     "",
+		"a/images/1.jpg a/images/2.jpg": "found 2 pictures directly in images and no class folder",
+		"images/1.jpg images/2.jpg masks/1.png masks/2.png": "found the folders images and masks with pictures of the " +
+			"same names",
+		"Images/1.jpg annotations/x/1.png annotations/y.txt": "found the folders Images and annotations with pictures",
+		"train/1.jpg test/2.jpg":                             "found pictures directly in test and train and no class folders there",
+		"train/1.jpg test/2.jpg x/3":                         "found pictures directly in test and train",
+		"train/1.jpg val/2.jpg x/3.c":                        "found pictures directly in train and val",
 	} {
 		folder := fstest.MapFS{}
 		for name := range strings.FieldsSeq(files) {
@@ -132,7 +140,8 @@ func TestFoldersReading(t *testing.T) {
 		t.Errorf("found %d samples, expected 6", n)
 	}
 	want := &Reading{Form: "class folders", At: "d/images",
-		Left: []Left{{"in no class folder", "pictures", 1}, {"no picture", ".txt", 2}, {"no picture", "notes", 1},
+		Left: []Left{{"in no class folder", "pictures", 1}, {"no picture", ".txt", 2},
+			{"no picture", "files without an ending", 1},
 			{"service folder", "@eaDir", 1}},
 		Empty: []string{"d/parts"}, Alike: [][]string{{"Cat ", "cat"}, {"e\u0301", "\u00e9"}}}
 	if diff := cmp.Diff(want, d.Reading); diff != "" {

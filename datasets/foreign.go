@@ -18,7 +18,11 @@ var magics = []struct {
 	what string
 }{
 	{257, "ustar", "a tar archive"},
+	{30, "[Content_Types].xml", "a workbook of Excel: save its sheet as CSV"},
+	{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a document of Microsoft Office: save its sheet as CSV"},
 	{0, "PK\x03\x04", "a zip archive"},
+	{0, "\x80\x02", "a pickle of Python"}, {0, "\x80\x03", "a pickle of Python"}, {0, "\x80\x04", "a pickle of Python"},
+	{0, "\x80\x05", "a pickle of Python"},
 	{0, "\x1f\x8b", "compressed by gzip"},
 	{0, "\x28\xb5\x2f\xfd", "compressed by zstd"},
 	{0, "\xfd7zXZ", "compressed by xz"},
@@ -116,9 +120,18 @@ func otherDocument(head []byte) string {
 			return "a list of a model's results in COCO's form, without the pictures' names: take the annotations " +
 				"that they were made for, such as instances_val2017.json"
 		}
+		if keys["image"] == '"' && keys["annotations"] == '[' {
+			return "CreateML's JSON, which winnow does not read: convert it to COCO, as Roboflow does"
+		}
 		return ""
 	}
+	first, _, _ := strings.Cut(string(list), "\n")
 	switch {
+	case keys["_via_img_metadata"] != 0 || bytes.Contains(head, []byte(`"region_attributes"`)) ||
+		strings.Contains(first, "region_shape_attributes"):
+		return "of VGG's Image Annotator (VIA), which winnow does not read: export the project as COCO"
+	case keys["objects"] == '[' && keys["size"] == '{':
+		return "Supervisely's file of one picture, which winnow does not read: export the project as COCO or YOLO"
 	case keys["annotations"] == '[' && bytes.Contains(head, []byte(`"segments_info"`)):
 		return panoptic
 	case keys["shapes"] == '[' && (keys["imagePath"] != 0 || keys["imageData"] != 0 || keys["flags"] != 0):

@@ -119,3 +119,19 @@ func TestStoredByOthers(t *testing.T) {
 		}
 	}
 }
+
+// A line without an end is named with its number, and numbers with a sign are no twins of those without.
+func TestLongLines(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"path":"a.jpg","label":"` + strings.Repeat("x", 17<<20) + `"}`: "m:1: the line has more than 16 MB",
+		"a.jpg 1\nb.jpg " + strings.Repeat("1", 2<<20):                   "m:2: the line has more than 1 MB",
+	} {
+		if _, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{}); err == nil ||
+			!strings.Contains(err.Error(), want) || len(err.Error()) > 400 {
+			t.Errorf("%.400v, expected %q", err, want)
+		}
+	}
+	if got := lookAlikes([]string{"-1", "1", "1.0", "a-b", "a b"}); fmt.Sprint(got) != "[[1 1.0] [a-b a b]]" {
+		t.Errorf("look alike: %q", got)
+	}
+}

@@ -87,7 +87,7 @@ func imageFolder(ctx context.Context, t *listing, name, at string, opts ReadOpti
 		form = "labels of Roboflow, by its " + classesCSV
 	}
 	if opts.Note != nil {
-		opts.Note("%s: read as %s (winnow data import --format folders takes the folders' names)", name, form)
+		opts.Note("%s: read as %s (%sfolders takes the folders' names)", name, form, byFormat)
 		if others > 0 {
 			opts.Note("%s: left out %d images that no metadata file lists", name, others)
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -25,7 +26,8 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 	var rows []row
 	t := others{maybe: opts.unlabelled != nil, at: make(map[string]int), names: map[string]bool{},
 		named: func(keys []string) ([len(ownNames)]string, *rivals, error) { return opts.keys(name, keys) }}
-	for line, size := 1, 0; in.Scan(); line++ {
+	line, size := 1, 0
+	for ; in.Scan(); line++ {
 		size += len(in.Bytes())
 		if len(bytes.TrimSpace(in.Bytes())) == 0 {
 			continue
@@ -42,7 +44,10 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 		}
 	}
-	if err := in.Err(); err != nil {
+	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("datasets: %s:%d: the line has more than %d MB: is its end missing?", name, line,
+			(1<<24)>>20)
+	} else if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	for i := range rows { // columns that appeared later

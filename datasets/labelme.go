@@ -46,11 +46,7 @@ func parseLabelMe(in *tape, _ *subject, give func(*photo) error) error {
 		case "shapes":
 			shapes = true
 			return eachElement(j, 0, func(raw json.RawMessage, all span) error {
-				m, err := labelMeMark(raw, all)
-				if err != nil {
-					return fmt.Errorf("shape %d: %w", len(p.marks)+1, err)
-				}
-				p.marks = append(p.marks, m)
+				p.marks = append(p.marks, labelMeMark(raw, all))
 				return nil
 			})
 		}
@@ -66,20 +62,19 @@ func parseLabelMe(in *tape, _ *subject, give func(*photo) error) error {
 	return give(&p)
 }
 
-func labelMeMark(raw json.RawMessage, all span) (m labelMark, err error) {
+func labelMeMark(raw json.RawMessage, all span) labelMark {
 	var s labelMeShape
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return m, err
-	}
-	m = labelMark{label: s.Label, all: all, name: valueOf(raw, "label", all.to-int64(len(raw)))}
-	if m.name == (span{}) || s.Label == "" || len(s.Points) < 1 || len(s.Points) < 2 && s.Type != "point" {
-		return m, fmt.Errorf("found the label %q and %d points, expected a label and two points or more", s.Label,
+	m := labelMark{all: all, odd: json.Unmarshal(raw, &s)}
+	m.label, m.name = s.Label, valueOf(raw, "label", all.to-int64(len(raw)))
+	switch {
+	case m.odd != nil:
+	case m.name == (span{}) || s.Label == "" || len(s.Points) < 1 || len(s.Points) < 2 && s.Type != "point":
+		m.odd = fmt.Errorf("found the label %q and %d points, expected a label and two points or more", s.Label,
 			len(s.Points))
-	}
-	if s.Type == "point" {
+	case s.Type == "point":
 		m.left = "that are points"
-		return m, nil
+	default:
+		m.at = s.box()
 	}
-	m.at = s.box()
-	return m, nil
+	return m
 }

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -16,7 +17,7 @@ const taskID = "task_id"
 // readLabelStudio reads an export of Label Studio. Each task becomes a row; its label is the choice of more than
 // half of its annotators. Tasks without such a choice have no label; tasks that the annotators drop are left out.
 func readLabelStudio(r io.Reader, name string, opts reading) (*Dataset, error) {
-	s := &studied{reading: opts, controls: labelstudio.Controls{}, boxed: map[string]bool{}, at: map[string]int{}}
+	s := newStudied(opts)
 	err := labelstudio.Each(r, s.take)
 	if err == nil {
 		err = s.label(name)
@@ -24,7 +25,16 @@ func readLabelStudio(r io.Reader, name string, opts reading) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	return build(s.rows, s.columns), nil
+	d := build(s.rows, s.columns)
+	d.Reading = &Reading{Form: forms[LabelStudio], Left: counted(s.left), Empty: []string{}, Unread: s.unread,
+		Alike: lookAlikes(d.Classes)}
+	opts.say(name, d.Reading.Lines())
+	return d, nil
+}
+
+func newStudied(opts reading) *studied {
+	return &studied{reading: opts, controls: labelstudio.Controls{}, boxed: map[string]bool{}, at: map[string]int{},
+		left: map[Left]int{}}
 }
 
 // studied is what has been read of an export.
@@ -38,16 +48,32 @@ type studied struct {
 	controls labelstudio.Controls
 	min      bool
 	boxed    map[string]bool // controls that label regions
+	left     map[Left]int
+	unread   []Unread
 	size     int
 	uploaded int
 }
 
-// take reads a task.
-func (s *studied) take(t *labelstudio.Task) error {
-	if len(s.rows) == 0 {
+// see finds the keys and the controls of a task.
+func (s *studied) see(t *labelstudio.Task) error {
+	if s.columns == nil {
 		if err := s.head(t); err != nil {
 			return err
 		}
+	}
+	s.controls.Add(t)
+	for i := range t.Answers {
+		for _, b := range t.Answers[i].Boxes {
+			s.boxed[b.Control] = true
+		}
+	}
+	return nil
+}
+
+// take reads a task.
+func (s *studied) take(t *labelstudio.Task) error {
+	if err := s.see(t); err != nil {
+		return err
 	}
 	value, ok := t.Data[s.keys[pathColumn]]
 	if !ok {
@@ -64,12 +90,6 @@ func (s *studied) take(t *labelstudio.Task) error {
 		label: t.Data[s.keys[labelColumn]]}
 	if err := s.further(&r, t); err != nil {
 		return err
-	}
-	s.controls.Add(t)
-	for i := range t.Answers {
-		for _, b := range t.Answers[i].Boxes {
-			s.boxed[b.Control] = true
-		}
 	}
 	s.answers = append(s.answers, t.Answers)
 	opts := s.reading
@@ -166,23 +186,31 @@ func imageOfTask(value, strip string) (path string, from labelstudio.Origin, err
 	return path, from, err
 }
 
+// source returns the control that holds the labels or, if fromData, the key of the data.
+func (s *studied) source() (control string, fromData bool, err error) {
+	key := s.keys[labelColumn]
+	if s.min {
+		return key, false, nil
+	}
+	control, fromData = s.Names.Label, key != "" && !s.controls[key]
+	if control == "" {
+		if control, err = s.controls.Pick(); err != nil {
+			err = fmt.Errorf("%w: name it, or a key of the data, with winnow data import --label-column", err)
+		}
+	} else if !fromData && !s.controls[control] {
+		err = fmt.Errorf("found no choice of a control %q, and no data of that name", control)
+	}
+	return control, fromData, err
+}
+
 // label sets the chosen labels, leaves out dropped rows, and notes what it took.
 func (s *studied) label(name string) error {
 	if len(s.rows) == 0 {
 		return nil
 	}
-	key, fromData := s.keys[labelColumn], false
-	control := key
-	if !s.min {
-		control, fromData = s.Names.Label, key != "" && !s.controls[key]
-		var err error
-		if control == "" {
-			if control, err = s.controls.Pick(); err != nil {
-				return fmt.Errorf("%w: name it, or a key of the data, with winnow data import --label-column", err)
-			}
-		} else if !fromData && !s.controls[control] {
-			return fmt.Errorf("found no choice of a control %q, and no data of that name", control)
-		}
+	control, fromData, err := s.source()
+	if err != nil {
+		return err
 	}
 	if s.boxed[control] && !fromData {
 		return s.boxes(name, control)
@@ -214,13 +242,13 @@ func (s *studied) label(name string) error {
 // boxes makes each labelled region a row, whose image is the crop of the box around it.
 func (s *studied) boxes(name, control string) error {
 	var rows []row
-	left, several := map[Left]int{}, 0
+	several := 0
 	for i, task := range s.rows {
 		if missing := len(s.columns) - len(task.extra); missing > 0 {
 			task.extra = append(task.extra, make([]string, missing)...)
 		}
 		if _, v := labelstudio.Outcome(s.answers[i], control); v == labelstudio.Dropped {
-			left[Left{Reason: "that annotators dropped", Of: "pictures"}]++
+			s.left[Left{Reason: "that annotators dropped", Of: "pictures"}]++
 			continue
 		}
 		boxes, more := labelstudio.Boxes(s.answers[i], control)
@@ -228,21 +256,25 @@ func (s *studied) boxes(name, control string) error {
 			several++
 		}
 		if len(boxes) == 0 {
-			left[Left{Reason: withoutBox, Of: "pictures"}]++
+			s.left[Left{Reason: withoutBox, Of: "pictures"}]++
 		}
 		for n, b := range boxes {
+			var c Crop
+			why, err := "", error(nil)
 			if b.PictureW <= 0 || b.PictureH <= 0 {
-				return fmt.Errorf("task %.40s: found no original_width and original_height, which its boxes "+
-					"need", task.extra[0])
+				err = errors.New("found no original_width and original_height, which its box needs")
+			} else {
+				c, why, err = s.crop(shares([2]float64{b.Left / 100, b.Top / 100},
+					[2]float64{(b.Left + b.Width) / 100, (b.Top + b.Height) / 100}, b.PictureW, b.PictureH), b.PictureW,
+					b.PictureH)
 			}
-			c, why, err := s.crop(shares([2]float64{b.Left / 100, b.Top / 100},
-				[2]float64{(b.Left + b.Width) / 100, (b.Top + b.Height) / 100}, b.PictureW, b.PictureH), b.PictureW,
-				b.PictureH)
 			if err != nil {
-				return fmt.Errorf("task %.40s: %w", task.extra[0], err)
+				s.left[Left{Reason: notReadable, Of: "boxes"}]++
+				s.unread = append(s.unread, unreadFor("", fmt.Sprintf("task %.40s, box %d", task.extra[0], n+1), err))
+				continue
 			}
 			if why != "" {
-				left[Left{Reason: why, Of: "boxes"}]++
+				s.left[Left{Reason: why, Of: "boxes"}]++
 				continue
 			}
 			r := task
@@ -252,9 +284,6 @@ func (s *studied) boxes(name, control string) error {
 	}
 	s.rows = rows
 	said := ""
-	for _, l := range counted(left) {
-		said += fmt.Sprintf("; left out %d %s %s", l.Files, l.Of, l.Reason)
-	}
 	if several > 0 {
 		said += fmt.Sprintf("; of %d tasks with boxes of several annotators those of the last", several)
 	}

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -181,8 +182,8 @@ func TestLabelStudioRefuses(t *testing.T) {
 		task("data:image/png;base64,AAAA"):            "its image is embedded in the task",
 		task("/srv/a.jpg"):                            "is absolute",
 		task("/data/local-files/?d=../../etc/passwd"): "leaves the root",
-		`[{"a": 1}]`: "task 1 of the list: found the keys a, expected data " +
-			"and annotations, or annotation_id",
+		`[{"a": 1}]`: "task 1 of the list: found the keys a, expected those of Label " +
+			"Studio: data and annotations, or annotation_id and annotator as in JSON_MIN; a list of other objects",
 		`[{"data": {"text": "x"}}]`: "found the data text, expected the image: name its key",
 		`[{"data": {"image": "a"}}, {"data": {"img": ""}}]`: `task without an id, 2 of the list: its data lack the ` +
 			`key "image", found img`,
@@ -206,25 +207,98 @@ func TestLabelStudioRefuses(t *testing.T) {
 	}
 }
 
-// The mended copy of an export is a manifest with its columns.
+// The mended copy of an export is the export, byte for byte but for the labels: choices, data, taxonomies and regions,
+// in all its forms. The first sample gets the label of the second, the third is dropped.
 func TestMendLabelStudio(t *testing.T) {
+	task := func(id, user int, results ...string) string {
+		return fmt.Sprintf(`{"id": %d, "data": {"image": "%[1]d.png", "kind" : "a"}, "annotations" : [{"id": 1, `+
+			`"completed_by": %d, "result": [%s]}], "meta": {"choices": ["a"]}}`, id, user, strings.Join(results, " , "))
+	}
+	choice := func(value string) string {
+		return `{"id": "q", "from_name": "kind", "type": "choices", "value": {` + value + `}}`
+	}
+	box := func(id int, label string) string {
+		return fmt.Sprintf(`{"id": "r%d", "from_name": "kind", "type": "rectanglelabels", "original_width": 200, `+
+			`"original_height": 100, "value": {"x": %[1]d, "y": 2.50, "width": 20, "height": 40, "rotation": 0, `+
+			`"rectanglelabels": ["%s"]}}`, id, label)
+	}
+	a, b, c := choice(`"choices": ["a"]`), choice(`"choices": ["b"]`), choice(`"choices": ["c"]`)
+	part := `{"id": "r3", "from_name": "text", "type": "choices", "value": {"choices": ["x"]}}`
+	paths := func(p string) string {
+		return `{"from_name": "kind", "type": "taxonomy", "value": {"taxonomy": ` + p + `}}`
+	}
+	two := strings.Replace(task(1, 1, a), `}], "meta"`, `}, {"id": 2, "completed_by": 2, "result": [`+a+
+		`]}, {"id": 3, "completed_by": 3, "was_cancelled": true, "result": []}], "meta"`, 1)
+	for name, k := range map[string][2]string{
+		"choices": {"[\n" + task(1, 1, a) + ",\n" + task(2, 1, b) + " , " + task(3, 1, c) + "\n]\n",
+			"[\n" + task(1, 1, b) + ",\n" + task(2, 1, b) + "\n]\n"},
+		"lines": {task(1, 1, choice(`"choices" : "a"`)) + "\n" + task(2, 1, b) + "\n" + task(3, 1, c) + "\n",
+			task(1, 1, choice(`"choices" : "b"`)) + "\n" + task(2, 1, b) + "\n"},
+		"two annotators": {"[" + two + "," + task(2, 1, b) + "," + task(3, 1, c) + "]",
+			"[" + strings.ReplaceAll(two, a, b) + "," + task(2, 1, b) + "]"},
+		"several choices": {"[" + task(1, 1, choice(`"choices": ["a", "c"]`)) + "," + task(2, 1, b) + "," +
+			task(3, 1, c) + "]", "[" + task(1, 1, b) + "," + task(2, 1, b) + "]"},
+		"taxonomy": {"[" + task(1, 1, paths(`[["a", "x"]]`)) + "," + task(2, 1, paths(`[["b","y"]]`)) + "," +
+			task(3, 1, paths(`[["c"]]`)) + "]",
+			"[" + task(1, 1, paths(`[["b","y"]]`)) + "," + task(2, 1, paths(`[["b","y"]]`)) + "]"},
+		"regions": {"[" + task(1, 1, box(1, "a"), box(2, "b"), box(3, "c"), part, box(4, "c")) + "," + task(2, 1) + "]",
+			"[" + task(1, 1, box(1, "b"), box(2, "b"), box(4, "c")) + "," + task(2, 1) + "]"},
+		"JSON_MIN": {`[{"image": "1.png", "id": 1, "kind": "a", "annotator": 1, "annotation_id": 5}, {"image": "2.png",
+			"id": 2, "kind": "b", "annotator": 1, "annotation_id": 6}, {"image": "3.png", "id": 3, "kind": "c",
+			"annotator": 1, "annotation_id": 7}, {"image": "3.png", "id": 3, "kind": "c", "annotator": 2,
+			"annotation_id": 8}]`,
+			`[{"image": "1.png", "id": 1, "kind": "b", "annotator": 1, "annotation_id": 5}, {"image": "2.png",
+			"id": 2, "kind": "b", "annotator": 1, "annotation_id": 6}]`},
+		"regions of JSON_MIN": {`[{"image": "1.png", "id": 3, "kind": [` + strings.Join([]string{minBox("a"), minBox("b"),
+			minBox("c")}, ", ") + `], "annotator": 1, "annotation_id": 5}]`, `[{"image": "1.png", "id": 3, "kind": [` +
+			minBox("b") + ", " + minBox("b") + `], "annotator": 1, "annotation_id": 5}]`},
+	} {
+		source := filepath.Join(t.TempDir(), "m.json")
+		if err := os.WriteFile(source, []byte(k[0]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := ReadFile(source, ReadOptions{Names: Names{Label: "kind"}})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var out bytes.Buffer
+		did, err := Mend(&out, location.At(source), d, map[int]Decision{0: {Label: d.LabelName(d.Samples[1])},
+			2: {Drop: true}})
+		if diff := cmp.Diff(k[1], out.String()); err != nil || diff != "" || did.Relabelled != 1 || did.Dropped != 1 {
+			t.Errorf("%s: %+v, %v (-want +got):\n%s", name, did, err, diff)
+		}
+		if form, err := FormOf(location.At(source)); form != LabelStudio || err != nil {
+			t.Errorf("%s: %q, %v", name, form, err)
+		}
+		if out.Reset(); name == "choices" { // of the data
+			d, err = ReadFile(source, ReadOptions{})
+			if err == nil {
+				d.Names.Label = "note"
+				_, err = Mend(&out, location.At(source), d, nil)
+			}
+			if err == nil || !strings.Contains(err.Error(), `found no choice of a control "note"`) {
+				t.Errorf("another control: %v", err)
+			}
+		}
+	}
 	source := filepath.Join(t.TempDir(), "m.json")
-	if err := os.WriteFile(source, []byte(minimal), 0o600); err != nil {
+	if err := os.WriteFile(source, []byte("["+task(1, 1)+","+task(2, 1, b)+"]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d, err := ReadFile(source, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	did, err := Mend(&out, location.At(source), d, map[int]Decision{0: {Label: "stork"}, 2: {Drop: true}})
-	if want := "path,label,split,task_id\nphotos/1.jpg,stork,test,3\nphotos/2.jpg,,test,4\n"; err != nil ||
-		out.String() != want || did.Relabelled != 1 || did.Dropped != 1 {
-		t.Errorf("%q, %+v, %v", out.String(), did, err)
+	if _, err := Mend(&bytes.Buffer{}, location.At(source), d, map[int]Decision{0: {Label: "b"}}); err == nil ||
+		!strings.Contains(err.Error(), `task 1: no annotation has a choice of "kind" that could become "b": annotate`) {
+		t.Errorf("a task that nobody annotated: %v", err)
 	}
-	if form, err := FormOf(location.At(source)); form != LabelStudio || err != nil {
-		t.Errorf("%q, %v", form, err)
-	}
+}
+
+// minBox is a region of JSON_MIN.
+func minBox(label string) string {
+	return `{"x": 5, "y": 20, "width": 20, "height": 40, "rectanglelabels": ["` + label +
+		`"], "original_width": 200, "original_height": 100}`
 }
 
 func FuzzLabelStudio(f *testing.F) {
@@ -245,6 +319,15 @@ func FuzzLabelStudio(f *testing.F) {
 			if s := &d.Samples[i]; len(s.Extra) != len(d.Columns) || s.Path == "" || s.Split == "" {
 				t.Fatalf("%+v of columns %q", s, d.Columns)
 			}
+		}
+		m := &mender{d: d, until: len(d.Samples), did: Mended{Changed: map[string]int{}}}
+		if m.lookUpStudio(bytes.NewReader(data)) != nil ||
+			guess(bufio.NewReader(bytes.NewReader(data))) != LabelStudio {
+			return
+		}
+		var same bytes.Buffer
+		if _, err := m.run(&same, bytes.NewReader(data)); err != nil || same.String() != string(data) {
+			t.Fatalf("copied as %q, %v", &same, err)
 		}
 	})
 }
@@ -336,7 +419,7 @@ func TestLabelStudioShapes(t *testing.T) {
 			"height": 20,
 			"rectanglelabels": ["horn"]`), region("brushlabels", `"rle": [1]`)) + "," + task(2) + "]",
 			[]string{"1.png 10,20,40,40 tench train", "1.png 90,40,20,20 horn train", "1.png 100,50,20,21 horn train",
-				"1.png 80,0,20,40  train"}},
+				"1.png 80,0,20,40  train", "left 1 boxes outside their picture", "left 1 pictures without a box"}},
 		"regions of JSON_MIN": {`[{"image": "1.png", "id": 3, "label": [{"x": 5, "y": 20, "width": 20, "height": 40,
 			"rectanglelabels": ["tench"], "original_width": 200, "original_height": 100}], "annotator": 1,
 			"annotation_id": 5}]`,
@@ -356,9 +439,9 @@ func TestLabelStudioShapes(t *testing.T) {
 		}
 	}
 	for want, text := range map[string]string{
-		"task 1: found no original_width":         "[" + task(1, strings.Replace(box, `"original_width": 200, `, "", 1)) + "]",
-		"expected tasks alone":                    task(1, taxonomy) + "]",
-		`found choices of the controls box, kind`: "[" + task(1, taxonomy, strings.Replace(box, "kind", "box", 1)) + "]",
+		"not readable: task 1, box 1: found no original_width": "[" + task(1, strings.Replace(box, `"original_width": 200, `, "", 1)) + "]",
+		"expected tasks alone":                                 task(1, taxonomy) + "]",
+		`found choices of the controls box, kind`:              "[" + task(1, taxonomy, strings.Replace(box, "kind", "box", 1)) + "]",
 	} {
 		if _, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{}); err == nil ||
 			!strings.Contains(err.Error(), want) {

@@ -17,7 +17,8 @@ func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 1<<16), 1<<20)
 	var rows []row
-	for line := 1; in.Scan(); line++ {
+	line := 1
+	for ; in.Scan(); line++ {
 		text := strings.TrimRight(in.Text(), "\r")
 		if text == "" {
 			continue
@@ -38,38 +39,69 @@ func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 		}
 	}
-	if err := in.Err(); err != nil {
+	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("datasets: %s:%d: the line has more than %d MB: is its end missing?", name, line,
+			(1<<20)>>20)
+	} else if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	return build(rows, nil), nil
 }
 
-// CheckList returns an error if d was read from a list without a header and a path of it is not in root: only its
-// pictures show that its lines are paths and labels.
+// NotThere says that paths of a list name no file below its root.
+type NotThere struct {
+	Of, Missing int
+	Shown       []string // up to three of those rows
+	Headerless  bool     // whether only its pictures show that the lines of the list are paths and labels
+}
+
+// Error implements error.
+func (n *NotThere) Error() string {
+	list, header := "", ""
+	if n.Headerless {
+		list, header = "read as a list without a header: ", ", or give the list a header path,label, and rows without "+
+			"a file are left out"
+	}
+	return fmt.Sprintf("%s%d of %d rows name no file below the root (%s): name the folder that the paths begin in%s",
+		list, n.Missing, n.Of, strings.Join(n.Shown, "; "), header)
+}
+
+// CheckList returns [NotThere] if d was read from a list without a header and a path of it is not in root.
 func (d *Dataset) CheckList(ctx context.Context, root fs.FS) error {
 	if d.Reading == nil || d.Reading.Form != forms[PRISM] {
 		return nil
 	}
-	missing, shown := 0, []string{}
+	n, err := d.NotIn(ctx, root)
+	if err != nil || n == nil {
+		return err
+	}
+	n.Headerless = true
+	return n
+}
+
+// NotIn counts the paths that name no file in root; nil: all do.
+func (d *Dataset) NotIn(ctx context.Context, root fs.FS) (*NotThere, error) {
+	n, last, missing := &NotThere{Of: len(d.Samples)}, "", false
 	for i := range d.Samples {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
-		_, err := fs.Stat(root, d.Samples[i].Path)
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrInvalid) {
+		if file, _, _ := CutCrop(d.Samples[i].Path); file != last {
+			_, err := fs.Stat(root, file)
+			last, missing = file, errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid)
+		}
+		if !missing {
 			continue
 		}
-		if missing++; len(shown) < 3 {
-			shown = append(shown, fmt.Sprintf("row %d: %.200q with the label %.80q", i+1, d.Samples[i].Path,
+		if n.Missing++; len(n.Shown) < 3 {
+			n.Shown = append(n.Shown, fmt.Sprintf("row %d: %.200q with the label %.80q", i+1, d.Samples[i].Path,
 				d.LabelName(d.Samples[i])))
 		}
 	}
-	if missing == 0 {
-		return nil
+	if n.Missing == 0 {
+		return nil, nil
 	}
-	return fmt.Errorf("read as a list without a header: %d of %d rows name no file below the root (%s): name the "+
-		"folder that the paths begin in, or give the list a header path,label, and rows without a file are left out",
-		missing, len(d.Samples), strings.Join(shown, "; "))
+	return n, nil
 }
 
 // listLine splits a line of a list without a header. The label is what follows the last comma, semicolon, tab or space:

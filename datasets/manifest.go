@@ -19,6 +19,9 @@ import (
 	"winnow/datasets/location"
 )
 
+// byFormat names the way to choose a format.
+const byFormat = "winnow data import --format "
+
 // Format is a way to store a dataset.
 type Format string
 
@@ -32,6 +35,7 @@ const (
 	// its metadata
 	Folders Format = "folders"
 	Classes Format = "classes" // a folder per class, also where its name is that of a split
+	Boxes   Format = "boxes"   // a folder of pictures with files of boxes, also where its folders may be classes
 	// PRISM is a list without a header: path,label as PRISM released them, or path label as those of ImageNet
 	PRISM Format = "prism"
 	COCO  Format = "coco" // JSON with images, annotations and categories
@@ -130,7 +134,7 @@ func readInto(list *[]string, form *Format, source location.Source, opts ReadOpt
 		return readShards(source, form, opts)
 	}
 	if layout == Folder || layout == Zip {
-		if opts.Format != Auto && opts.Format != Folders && opts.Format != Classes {
+		if opts.Format != Auto && opts.Format != Folders && opts.Format != Classes && opts.Format != Boxes {
 			return nil, fmt.Errorf("datasets: %s: is a folder, expected a %s file", source, opts.Format)
 		}
 		if layout == Zip {
@@ -241,9 +245,13 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		}
 		d, err = readPRISM(in, name, opts)
 	default:
-		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s, %s, %s, %s, "+
-			"%s or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO, LabelStudio, CVAT, Datumaro,
-			FiftyOne)
+		names := []string{}
+		for _, f := range []Format{Auto, Folders, Classes, Boxes, CSV, TSV, JSONL, PRISM, COCO, LabelStudio, CVAT,
+			Datumaro, FiftyOne, WebDataset, Parquet} {
+			names = append(names, string(f))
+		}
+		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected one of %s", name, opts.Format,
+			strings.Join(names, ", "))
 	}
 	if errors.Is(err, text.ErrInvalidUTF8) { // JSON's reader would put signs of replacement
 		err = fmt.Errorf("datasets: %s: %w", name, &notUTF8{string(format)})
@@ -252,7 +260,11 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		return nil, err
 	}
 	if len(d.Samples) == 0 && (opts.list == nil || len(*opts.list) == 0) {
-		return nil, fmt.Errorf("datasets: %s: no sample found, expected at least one path and label", name)
+		why := ""
+		if d.Reading != nil && len(d.Reading.Unread) > 0 {
+			why = "; " + unreadLine(d.Reading.Unread[:1], len(d.Reading.Unread))
+		}
+		return nil, fmt.Errorf("datasets: %s: no sample found, expected at least one path and label%s", name, why)
 	}
 	paths := func(yield func(*string) bool) {
 		for i := range d.Samples {
@@ -351,7 +363,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		}
 	}
 	rival := opts.rivals(header, at)
-	fields := len(header) // the header itself has been checked
+	fields, empty := len(header), 0 // the header itself has been checked
 	b := builder{list: opts.list}
 	var next row
 	for {
@@ -366,6 +378,15 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 				d.Reading = &Reading{Form: oneHotForm, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
 				opts.say(name, []string{"read as " + oneHotForm + ": " + strings.Join(d.Classes, ", ")})
 			}
+			if empty > 0 && opts.list == nil {
+				if d.Reading == nil {
+					d.Reading = &Reading{Form: forms[CSV], Left: []Left{}, Empty: []string{},
+						Alike: lookAlikes(d.Classes)}
+				}
+				l := Left{"of empty cells", "rows", empty}
+				d.Reading.Left = append(d.Reading.Left, l)
+				opts.say(name, (&Reading{Left: []Left{l}}).Lines())
+			}
 			return d, nil
 		}
 		if err != nil {
@@ -375,6 +396,10 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		if len(record) != fields {
 			return nil, fmt.Errorf("datasets: %s:%d: %d fields, expected %d as in the header", name, line,
 				len(record), fields)
+		}
+		if !slices.ContainsFunc(record, func(cell string) bool { return cell != "" }) && len(record) > 1 {
+			empty++ // as Excel writes below a table
+			continue
 		}
 		next = at.row(record, extra, b.rows())
 		if hot != nil {
@@ -387,7 +412,8 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		if boxes != nil {
 			why, err := boxes.take(&next, record)
 			if err != nil {
-				return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
+				why = notReadable
+				boxes.unread = append(boxes.unread, unreadFor(boxes.opts.file, fmt.Sprintf("line %d", line), err))
 			}
 			if why != "" {
 				boxes.left[Left{Reason: why, Of: "rows"}]++

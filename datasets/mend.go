@@ -48,7 +48,7 @@ func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Dec
 	if err != nil {
 		return Mended{}, err
 	}
-	if isTree(source) || form == LabelStudio {
+	if isTree(source) {
 		mended, did := m.apply()
 		return did, WriteCSV(w, mended)
 	}
@@ -79,10 +79,14 @@ func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Dec
 		}()
 		whole, w = bytes.NewReader(text), encoded
 	}
-	if form == COCO {
-		if err := m.lookUp(whole); err != nil {
-			return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
-		}
+	switch form {
+	case COCO:
+		err = m.lookUp(whole)
+	case LabelStudio:
+		err = m.lookUpStudio(whole)
+	}
+	if err != nil {
+		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 	}
 	if did, err = m.run(w, whole); err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s%w", source, err)
@@ -133,9 +137,10 @@ type mender struct {
 	keys      [len(ownNames)]string // of JSON lines, once the first is read
 	labels    map[ident]string      // of COCO's categories
 	ids       map[string]ident
-	column    int       // of the numbers of boxes among Columns
-	seen      boxReader // counts the boxes of each picture
-	table     reading   // where a table is
+	studio    *studioLabels // of an export of Label Studio
+	column    int           // of the numbers of boxes among Columns
+	seen      boxReader     // counts the boxes of each picture
+	table     reading       // where a table is
 	boxes     *boxColumns
 	hot       *oneHot  // of a table with a column for each class
 	header    []string // of such a table

@@ -84,7 +84,9 @@ func (m *mender) coco(raw io.Reader) error {
 // annotation mends an annotation; nil: it is dropped. One that was not read as a sample stays.
 func (m *mender) annotation(text []byte, column int) ([]byte, error) {
 	var a cocoAnnotation
-	if err := json.Unmarshal(text, &a); err != nil {
+	if err := json.Unmarshal(text, &a); isOdd(err) {
+		return text, nil
+	} else if err != nil {
 		return nil, err
 	}
 	if m.next >= m.until || m.d.Samples[m.next].Extra[column] != string(a.ID) {

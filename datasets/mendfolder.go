@@ -78,7 +78,8 @@ func boxForm(form string) bool {
 }
 
 // MendFolder writes mended copies of the files of boxes in a folder, zipped or not, into another folder, under the
-// same paths. Only the labels of relabelled boxes change, and dropped boxes are left out; all other bytes stay. The
+// same paths. Only the labels of relabelled boxes change, and dropped boxes are left out; all other bytes stay, and so
+// does each file that could not be read. The
 // folder to write must be new, or hold nothing but such a copy. source, d and decisions are as for [Mend].
 func MendFolder(ctx context.Context, dir string, source location.Source, d *Dataset,
 	decisions map[int]Decision) (Mended, error) {
@@ -107,9 +108,16 @@ func MendFolder(ctx context.Context, dir string, source location.Source, d *Data
 	if err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 	}
+	unread := map[string]bool{}
+	for _, u := range d.Reading.Unread {
+		unread[u.File] = unread[u.File] || u.Part == ""
+	}
 	err = atomicfile.WriteMany(dir, files, func(i int, w io.Writer) error {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if unread[files[i]] {
+			return plainCopy(t.fsys, files[i], w)
 		}
 		return copyFile(i, w)
 	})
@@ -121,6 +129,16 @@ func MendFolder(ctx context.Context, dir string, source location.Source, d *Data
 			source, m.next, len(d.Samples))
 	}
 	return m.did, nil
+}
+
+func plainCopy(fsys fs.FS, file string, w io.Writer) error {
+	f, err := fsys.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
 }
 
 // openTree opens a folder, zipped or not.

@@ -79,10 +79,21 @@ func TestMendIntoFolder(t *testing.T) {
 		{"id":9,"image_id":1,"category_id":2,"bbox":[5,2,3,4],"iscrowd":1}]}`
 	const val = lists + `"annotations":[{"id":9,"image_id":1,"category_id":2,"bbox":[1,2,3,4]}` + "\n" +
 		`,{"id":7,"image_id":1,"category_id":5,"bbox":[1,2,3,4]}]}`
+	const odd = lists + `"annotations":[{"id":1,"image_id":1,"category_id":5,"bbox":[1,"x",3,4]},{"id":{},"image_id":1},` +
+		`{"id":2,"image_id":1,"category_id":5,"bbox":[1,2,3,4]},{"id":3,"image_id":1,"category_id":2,"bbox":[1,2,3,4]},` +
+		`{"id":3,"image_id":1,"category_id":5,"bbox":[1,2,3,4]},{"id":4,"image_id":1,"category_id":9},` +
+		`{"id":5,"image_id":1,"category_id":2,"bbox":[5,2,3,4]}]}`
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  map[string]string
 	}{
+		"YOLO with odd files": {map[string]string{"1.png": "", "1.txt": "0 .5 .5 .4 .4\n7 .5 .5 .1 .1\n1 .5 .5 .1 .1\n",
+			"2.png": "", "2.txt": "0 .5 .5 .4 .4\nno box\n", "3.png": "", "3.txt": "1 .5 .5 .1 .1\n1 .2 .2 .1 .1",
+			"classes.txt": "a\nc"}, map[string]string{"1.txt": "1 .5 .5 .4 .4\n7 .5 .5 .1 .1\n1 .5 .5 .1 .1\n",
+			"2.txt": "0 .5 .5 .4 .4\nno box\n", "3.txt": "1 .2 .2 .1 .1"}},
+		"COCO with odd annotations": {map[string]string{"1.png": "", "a.json": odd}, map[string]string{
+			"a.json": strings.Replace(strings.Replace(odd, `"id":2,"image_id":1,"category_id":5`, `"id":2,"image_id":1,"category_id":2`, 1),
+				`,{"id":5,"image_id":1,"category_id":2,"bbox":[5,2,3,4]}`, "", 1)}},
 		"YOLO": {map[string]string{
 			"images/train/1.png": "", "labels/train/1.txt": " 0  .5 .50000 .4 .4\r\n\r\n1 .5 .5\t.1 .1 \r\n1 .2 .2 .1 .1\n" +
 				"1 9 9 .1 .1\n0 .5 .5 .4 .40",

@@ -50,6 +50,8 @@ func (m *mender) copy(in *bufio.Reader) (err error) {
 	switch guess(in) {
 	case COCO:
 		err = m.coco(in)
+	case LabelStudio:
+		err = m.tasks(in)
 	case CVAT:
 		err = m.gathered(in, &cvat)
 	case Datumaro:
@@ -242,7 +244,9 @@ func (m *mender) csv(raw io.Reader) error {
 			m.line += bytes.Count(text, []byte("\n"))
 			continue
 		}
-		if err := m.record(in, record, path, label, text); err != nil {
+		if !slices.ContainsFunc(record, func(cell string) bool { return cell != "" }) && len(record) > 1 {
+			_, _ = m.out.Write(text)
+		} else if err := m.record(in, record, path, label, text); err != nil {
 			return err
 		}
 		m.line += bytes.Count(text, []byte("\n"))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
 
 	"winnow/datasets/location"
 )
@@ -17,6 +18,22 @@ import (
 // oddNames are names that programs change or take for each other.
 var oddNames = []string{"tench", "tench ", " tench", "Tench", "caf\u00e9", "cafe\u0301", "1", "1.0", "01", "nan",
 	"None", "null", "a,b", `q"t`, "x;y", "tab\tx", "fish", "\ufb01sh", "#1", "-", "0x1", "true"}
+
+// writeNames writes a table of Parquet as Hugging Face's imagefolder has it.
+func writeNames(t *testing.T, to string, d *Dataset) {
+	type row struct {
+		File  string `parquet:"file_name"`
+		Label string `parquet:"label"`
+		Split string `parquet:"split"`
+	}
+	var rows []row
+	for _, s := range d.Samples {
+		rows = append(rows, row{s.Path, d.LabelName(s), s.Split})
+	}
+	if err := parquet.WriteFile(to, rows); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // Names of classes stay as they are from the folder to the list, from the list to its copy, and in every form.
 func TestNamesAreKept(t *testing.T) {
@@ -40,9 +57,11 @@ func TestNamesAreKept(t *testing.T) {
 			t.Errorf("told %q, expected %s", *told, twins)
 		}
 	}
-	for _, name := range []string{"m.csv", "metadata.csv", "metadata.jsonl", "x.tar"} {
+	for _, name := range []string{"m.csv", "metadata.csv", "metadata.jsonl", "x.tar", "metadata.parquet"} {
 		out := filepath.Join(t.TempDir(), name)
-		if name == "x.tar" {
+		if name == "metadata.parquet" {
+			writeNames(t, out, d)
+		} else if name == "x.tar" {
 			w := ShardWriter{Name: out, Size: 1 << 20, Note: t.Logf, Root: func(int) fs.FS { return os.DirFS(dir) }}
 			_, err = w.Write(t.Context(), d)
 		} else {
@@ -64,11 +83,14 @@ func TestNamesAreKept(t *testing.T) {
 		if diff := cmp.Diff(d.Classes, again.Classes); diff != "" || len(again.Reading.Alike) != 4 {
 			t.Errorf("%s (-want +got): %+v\n%s", name, again.Reading, diff)
 		}
-		if name == "x.tar" {
+		if name == "x.tar" { // its samples have columns of their own
 			continue
 		}
 		if diff := cmp.Diff(d.Samples, again.Samples); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if name == "metadata.parquet" {
+			continue
 		}
 		for i := range again.Samples { // every label becomes each of its twins
 			var mended bytes.Buffer

@@ -27,6 +27,7 @@ func (t *listing) persons(name, at, split string) (*Dataset, error) {
 		return nil, nil
 	}
 	var rows []row
+	var odd []string
 	left := map[Left]int{}
 	for _, p := range t.images {
 		rest, ok := inside(p, at)
@@ -40,8 +41,13 @@ func (t *listing) persons(name, at, split string) (*Dataset, error) {
 			left[Left{Reason: "in no split", Of: "pictures in " + top}]++
 			continue
 		} else if split = personFolders[top]; found == nil || strings.Contains(below, "/") {
-			return nil, fmt.Errorf("datasets: %s: found %s, expected the names of Market-1501, such as "+
-				"0002_c1s1_000451_03.jpg, in a folder %s: give a list with the columns path and label", name, p, top)
+			if odd = append(odd, p); 2*len(odd) > len(t.images) {
+				return nil, fmt.Errorf("datasets: %s: found %s, expected the names of Market-1501, such as "+
+					"0002_c1s1_000451_03.jpg, in a folder %s: give a list with the columns path and label", name,
+					odd[0], strings.Split(odd[0], "/")[strings.Count(path.Join(at, "x"), "/")])
+			}
+			left[Left{Reason: "named in another way", Of: "pictures"}]++
+			continue
 		}
 		if found[1] == "-1" || strings.Trim(found[1], "0") == "" {
 			left[Left{Reason: "nobody: the number " + found[1], Of: "pictures"}]++
@@ -82,6 +88,10 @@ func (t *listing) lists() string {
 	var found []string
 	for _, p := range t.others {
 		if slices.Contains([]string{".csv", ".tsv", ".jsonl", ".json", ".txt", ".xlsx"}, strings.ToLower(path.Ext(p))) {
+			head, err := headOf(t.fsys, p, headSize)
+			if what := otherDocument(head); err == nil && what != "" {
+				return ". " + p + " is " + what
+			}
 			found = append(found, p)
 		}
 	}

@@ -41,12 +41,12 @@ func TestPublishedFolders(t *testing.T) {
 		{"Market-1501", []string{"m/bounding_box_train/0007_c1s1_000451_03.jpg", "m/query/0010_c2s1_000001_00.jpg",
 			"m/bounding_box_test/0010_c3s1_000001_01.jpg", "m/bounding_box_test/-1_c1s1_000401_03.jpg",
 			"m/bounding_box_test/0000_c2s2_000401_03.jpg", "m/gt_bbox/0010_c3s1_000001_00.jpg", "m/readme.txt=x",
-			"m/bounding_box_test/Thumbs.db=x"},
+			"m/bounding_box_test/Thumbs.db=x", "m/bounding_box_test/odd.jpg"},
 			"m/bounding_box_test/0010_c3s1_000001_01.jpg 0010 gallery, m/bounding_box_train/0007_c1s1_000451_03.jpg " +
 				"0007 train, m/query/0010_c2s1_000001_00.jpg 0010 query",
 			"read as persons by the names of Market-1501 below m\nleft out: 1 picture in gt_bbox (in no split), " +
-				"1 picture (nobody: the number -1), 1 picture (nobody: the number 0000), 1 .db (no picture), " +
-				"1 .txt (no picture)"},
+				"1 picture (named in another way), 1 picture (nobody: the number -1), 1 picture (nobody: the number 0000), " +
+				"1 .db (no picture), 1 .txt (no picture)"},
 		{"one folder of DukeMTMC", []string{"0001_c2_f0046182.jpg", "0005_c8_f0046310.jpg"},
 			"0001_c2_f0046182.jpg 0001 train, 0005_c8_f0046310.jpg 0005 train", "read as persons"},
 		{"CUB", []string{"images/001.Albatross/a.jpg", "images/002.Auk/b.jpg", "parts/parts.txt=x",

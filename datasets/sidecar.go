@@ -9,14 +9,15 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// pictureFolders are the names of folders that hold pictures beside their annotations.
-var pictureFolders = []string{"images", "image", "imgs", "img", "jpegimages", "pictures", "photos", "obj_train_data"}
+// pictureFolder matches the names of folders that hold pictures beside their annotations.
+var pictureFolder = regexp.MustCompile(`^(images?|imgs?|jpegimages|obj_train_data)(_[0-9])?$|^(pictures|photos)$`)
 
-func isPictureFolder(name string) bool { return slices.Contains(pictureFolders, strings.ToLower(name)) }
+func isPictureFolder(name string) bool { return pictureFolder.MatchString(strings.ToLower(name)) }
 
 // sidecar is a form in which each picture has a file of boxes, next to it or in a folder beside its folder.
 type sidecar struct {
@@ -31,11 +32,11 @@ var sidecars = []sidecar{
 	{&labelMe, ".json", []string{"annotations", "labels", "json"}},
 }
 
-// file returns the file of a picture's boxes, "" if there is none.
-func (s sidecar) file(picture string, is map[string]bool) string {
-	stem := strings.TrimSuffix(picture, path.Ext(picture)) + s.ending
-	if is[stem] {
-		return stem
+// file returns the file of a picture's boxes, "" if there is none. is holds the files by their names in lower case.
+func (s sidecar) file(picture string, is map[string]string) string {
+	stem := strings.ToLower(strings.TrimSuffix(picture, path.Ext(picture)) + s.ending)
+	if is[stem] != "" {
+		return is[stem]
 	}
 	parts := strings.Split(stem, "/")
 	for i := len(parts) - 2; i >= 0; i-- {
@@ -44,8 +45,8 @@ func (s sidecar) file(picture string, is map[string]bool) string {
 		}
 		for _, folder := range s.folders {
 			other := slices.Clone(parts)
-			other[i] = folder
-			if file := path.Join(other...); is[file] {
+			other[i] = strings.ToLower(folder)
+			if file := is[path.Join(other...)]; file != "" {
 				return file
 			}
 		}
@@ -85,6 +86,8 @@ type boxFiles struct {
 	names []string // of the classes by number
 	// namedIn is the file of the names; "" if there is none
 	namedIn string
+	numbers bool      // labels are numbers, because two names are equal
+	rivals  []boxFile // pictures with such files, if their folders may be classes; nil: they are not
 	left    map[Left]int
 	find    func(f boxFile, named string) (string, bool) // the picture that a file names
 }
@@ -96,12 +99,13 @@ const tried = 16
 // Pascal VOC, if there are any; then other pictures are left out.
 func (t *listing) sidecarsOf(at string) (*boxFiles, error) {
 	standard := isVOC(t.names(at))
-	if len(t.images) == 0 || !standard && !t.classless() {
+	if len(t.images) == 0 {
 		return nil, nil
 	}
-	is := make(map[string]bool, len(t.others))
+	mayBeClasses := !standard && !t.classless()
+	is := make(map[string]string, len(t.others))
 	for _, p := range t.others {
-		is[p] = true
+		is[strings.ToLower(p)] = p
 	}
 	for _, s := range sidecars {
 		b := &boxFiles{annotations: s.annotations, left: map[Left]int{}}
@@ -112,20 +116,31 @@ func (t *listing) sidecarsOf(at string) (*boxFiles, error) {
 				b.left[Left{Reason: "beside " + vocImages, Of: "pictures"}]++
 				continue
 			}
-			if f.file = s.file(p, is); f.file != "" && len(shown) < tried {
+			f.file = s.file(p, is)
+			if mayBeClasses && path.Dir(f.file) == path.Dir(p) {
+				f.file = "" // the folder is the class; beside the folders there may be others of boxes
+			}
+			if f.file != "" {
 				shown = append(shown, f)
 			}
 			b.files = append(b.files, f)
 		}
 		var err error
-		if len(shown) == 0 {
+		if len(shown) == 0 || mayBeClasses && 2*len(shown) < len(b.files) {
 			continue
 		}
-		if b.names, b.namedIn, err = t.classNames(); err != nil {
-			return nil, err
+		if mayBeClasses {
+			b.rivals = shown
+		}
+		if s.annotations == &yolo {
+			if b.names, b.namedIn, err = t.classNames(); err != nil {
+				return nil, err
+			}
+			b.names, b.numbers = numberedIfTwins(b.names)
 		}
 		is := false
-		for _, f := range shown {
+		for i := range min(len(shown), tried) { // of the whole list: the first may be of pictures without boxes
+			f := shown[i*len(shown)/min(len(shown), tried)]
 			err := t.parse(b, f, nil, func(*subject, *tape, *photo) error { return nil })
 			is = is || !errors.Is(err, errOther)
 		}
@@ -172,6 +187,7 @@ func (t *listing) parse(b *boxFiles, f boxFile, out io.Writer, give func(*subjec
 	}
 	about := &subject{names: b.names, size: func() (float64, float64, error) { return t.size(f.picture) }}
 	err = b.annotations.parse(in, about, func(p *photo) error { return give(about, in, p) })
+	b.numbers = b.numbers || about.numbers
 	if err == nil {
 		err = in.end()
 	}
@@ -202,15 +218,12 @@ func (t *listing) readBoxes(ctx context.Context, b *boxFiles, name string, opts 
 		if f.picture != "" {
 			r.seen = nil
 		}
-		err := t.parse(b, f, nil, func(_ *subject, in *tape, p *photo) error {
-			if err := r.take(b.annotations, p); err != nil {
-				return err
-			}
-			return in.pass(p.end)
+		r.whole(f.file, func() error {
+			return t.parse(b, f, nil, func(_ *subject, in *tape, p *photo) error {
+				r.take(b.annotations, p)
+				return in.pass(p.end)
+			})
 		})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path.Join(name, f.file), err)
-		}
 	}
 	if len(r.rows) == 0 {
 		return nil, r.none(b.form, name)
@@ -222,7 +235,10 @@ func (t *listing) readBoxes(ctx context.Context, b *boxFiles, name string, opts 
 	d := build(r.rows, columns)
 	d.Reading = t.reading(b.form, ".", d.Classes)
 	d.Reading.drop(read)
-	d.Reading.Left = append(d.Reading.Left, r.lefts()...)
+	r.describe(d.Reading)
+	if b.numbers {
+		opts.say(name, []string{labelsAreNumbers})
+	}
 	return d, nil
 }
 

@@ -104,7 +104,7 @@ func TestSidecars(t *testing.T) {
 const oneBox = `{"images":[{"id":1,"file_name":"1.png"}],"annotations":[{"id":1,"image_id":1,"category_id":1,` +
 	`"bbox":[1,2,3,4]}],"categories":[{"id":1,"name":"a"}]}`
 
-// What cannot be a box is an error that names the file.
+// What cannot be a box is left out and named; if nothing else is there, that is the error.
 func TestSidecarErrors(t *testing.T) {
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 200, 100))); err != nil {
@@ -116,16 +116,19 @@ func TestSidecarErrors(t *testing.T) {
 		t.Errorf("two files of COCO's form: %v", err)
 	}
 	for want, text := range map[string][2]string{
-		"m/b.txt: is of another form":                 {"0 .5 .5 .1 .2", "a cat"},
-		"m/a.txt: found the class 3, expected 0 to 1": {"3 .5 .5 .1 .2", ""},
-		"m/b.txt: object 1: bbox":                     {"0 .5 .5 .1 .2", "0 NaN .5 .1 .2"},
-		"read as boxes of YOLO: found no box":         {"\n", ""},
+		"1 samples; b.txt: is of another form": {"0 .5 .5 .1 .2", "0 .5 .5 .1 .2\na cat"},
+		"m: read as boxes of YOLO: found no box, expected at least one; not readable: a.txt: object 1: found the class 3, " +
+			"expected 0 to 1, as there are names": {"3 .5 .5 .1 .2", ""},
+		"2 samples; b.txt: object 1: found the class 3": {"0 .5 .5 .1 .2", "3 .5 .5 .1 .2\n1 .5 .5 .1 .2"},
+		"1 samples; b.txt: object 1: bbox":              {"0 .5 .5 .1 .2", "0 NaN .5 .1 .2"},
+		"read as boxes of YOLO: found no box":           {"\n", ""},
 	} {
 		files := fstest.MapFS{"a.png": {Data: picture.Bytes()}, "b.png": {Data: picture.Bytes()},
 			"classes.txt": {Data: []byte("x\ny\n")},
 			"a.txt":       {Data: []byte(text[0])}, "b.txt": {Data: []byte(text[1])}}
-		if _, err := ReadFolders(files, "m", ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected %q", err, want)
+		d, err := ReadFolders(files, "m", ReadOptions{})
+		if got := notRead(d, err); !strings.Contains(got, want) {
+			t.Errorf("%q, expected %q", got, want)
 		}
 	}
 }
@@ -152,4 +155,59 @@ func FuzzSidecar(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Pictures in folders that may be classes, with files of boxes in the same folders beside: both readings are shown, and
+// --format chooses. Names of classes are taken once they are told apart and in one list.
+func TestRivalReadings(t *testing.T) {
+	picture := []byte(gray(t))
+	files := fstest.MapFS{"d/data.yaml": {Data: []byte("names: [tench, horn]")}, "d/other.yml": {Data: []byte("a: [")}}
+	for _, p := range []string{"east/1", "east/2", "west/3"} {
+		files["d/images/"+p+".png"] = &fstest.MapFile{Data: picture}
+		files["d/labels/"+p+".txt"] = &fstest.MapFile{Data: []byte("1 .5 .5 .1 .1\n")}
+	}
+	read := func(format Format) string {
+		d, err := ReadFolders(files, "m", ReadOptions{Format: format})
+		if err != nil {
+			return err.Error()
+		}
+		var list []string
+		for _, s := range d.Samples {
+			list = append(list, d.LabelName(s))
+		}
+		return d.Reading.Form + ": " + strings.Join(list, " ")
+	}
+	for format, want := range map[Format]string{
+		"": `datasets: m: two readings are possible: folders of classes, or boxes of YOLO (d/images/east/1.png is of ` +
+			`class "east", or has the boxes in d/labels/east/1.txt; `,
+		Folders: "class folders: east east west", Boxes: "boxes of YOLO: horn horn horn",
+	} {
+		if got := read(format); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %s, expected %s", format, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"tench\nhorn\ncarp\n\n\n": "boxes of YOLO: horn horn horn", // more of the same
+		"horn\ntench\n": "datasets: m: found the classes horn, tench in d/classes.txt and tench, horn in d/data.yaml: " +
+			"two readings are possible",
+		"tench\n": "boxes of YOLO: horn horn horn",
+	} {
+		files["d/classes.txt"] = &fstest.MapFile{Data: []byte(text)}
+		if got := read(Boxes); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %s, expected %s", text, got, want)
+		}
+	}
+	delete(files, "d/classes.txt")
+	files["d/data.yaml"] = &fstest.MapFile{Data: []byte("names: [fish, fish]")}
+	if got := read(Boxes); got != "boxes of YOLO: 1 1 1" {
+		t.Errorf("two classes of one name: %s", got)
+	}
+	delete(files, "d/data.yaml")
+	if got := read(Boxes); !strings.HasPrefix(got, "datasets: m: d/other.yml:1:") {
+		t.Errorf("names that cannot be read: %s", got)
+	}
+	if _, err := ReadFolders(fstest.MapFS{"a/1.png": {Data: picture}}, "m", ReadOptions{Format: Boxes}); err == nil ||
+		!strings.Contains(err.Error(), "m: found no files of boxes") {
+		t.Errorf("no boxes: %v", err)
+	}
 }

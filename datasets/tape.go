@@ -6,7 +6,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"path"
 	"strconv"
+	"strings"
 )
 
 // span is a range of bytes of a file.
@@ -88,6 +91,7 @@ type labelMark struct {
 	at    []float64 // left, upper edge, width, height in pixels; nil: the whole picture
 	extra string    // value of the form's own column
 	left  string    // why it is left out; "" if it is not
+	odd   error     // why it cannot be read; nil if it can
 	name  span      // its label
 	all   span      // everything about it: of a list in JSON, from the end of the element before
 }
@@ -101,6 +105,7 @@ type photo struct {
 	shares        bool  // whether the boxes are shares of the picture's sides
 	more          bool  // whether its marks stand in one JSON list with those of the pictures before
 	end           int64 // of what the file says of it, if more pictures follow
+	odd           error // why this cannot be read; nil if it can
 }
 
 // annotations is a form of labelled boxes: in a file for each picture, or in one for many.
@@ -116,9 +121,10 @@ type annotations struct {
 
 // subject is what a parser is told about a file, and remembers of it.
 type subject struct {
-	size  func() (width, height float64, err error) // of the picture that the file belongs to
-	names []string                                  // of the classes, in the order of their numbers; nil: unknown
-	field string                                    // that holds the labels, if the form has several; "": not known
+	size    func() (width, height float64, err error) // of the picture that the file belongs to
+	names   []string                                  // of the classes, in the order of their numbers; nil: unknown
+	numbers bool                                      // labels are those, because two names are equal
+	field   string                                    // that holds the labels, if the form has several; "": not known
 }
 
 // number returns the number of a class, for forms that write numbers.
@@ -135,7 +141,7 @@ func (s *subject) number(label string, _ []byte) ([]byte, error) {
 		len(s.names))
 }
 
-// boxReader turns what annotations say of pictures into rows.
+// boxReader turns what annotations say of pictures into rows. What cannot be read is left out, counted and listed.
 type boxReader struct {
 	opts    reading
 	rows    []row
@@ -144,6 +150,8 @@ type boxReader struct {
 	resolve func(file string) (path string, found bool) // of the picture that a file names; nil: it is the path
 	split   func(path string) string                    // of a picture whose file says nothing of it
 	size    func(path string) (width, height float64, err error)
+	file    string // that is read
+	unread  []Unread
 }
 
 // missing is why pictures are left out that are named and not there.
@@ -151,20 +159,41 @@ const (
 	missingPicture = "named and not there"
 	severalLabels  = "with several labels of the whole"
 	withoutBox     = "without a box"
+	notReadable    = "not readable"
 )
 
-// take adds the rows of a picture. Errors begin with its number in the file.
-func (b *boxReader) take(a *annotations, p *photo) error {
+// odd leaves out a part of the file, or the file if part is "".
+func (b *boxReader) odd(part, of string, why error) {
+	b.left[Left{Reason: notReadable, Of: of}]++
+	b.unread = append(b.unread, unreadFor(b.file, part, why))
+}
+
+// whole reads a file. If it cannot be read to its end, nothing of it stays.
+func (b *boxReader) whole(file string, read func() error) {
+	b.file = file
+	rows, unread, left, seen := len(b.rows), len(b.unread), maps.Clone(b.left), maps.Clone(b.seen)
+	if err := read(); err != nil {
+		b.rows, b.unread, b.left, b.seen = b.rows[:rows], b.unread[:unread], left, seen
+		b.odd("", cmp.Or(strings.ToLower(path.Ext(file)), path.Base(file)), err)
+	}
+}
+
+// take adds the rows of a picture.
+func (b *boxReader) take(a *annotations, p *photo) {
 	file, whole := p.file, 0
+	if p.odd != nil {
+		b.odd(cmp.Or(file, "a picture"), "pictures", p.odd)
+		return
+	}
 	if b.resolve != nil {
 		found := false
 		if file, found = b.resolve(p.file); !found {
 			b.left[Left{Reason: missingPicture, Of: "pictures"}]++
-			return nil
+			return
 		}
 	}
 	for _, m := range p.marks {
-		if m.at == nil && m.left == "" {
+		if m.at == nil && m.left == "" && m.odd == nil {
 			whole++
 		}
 	}
@@ -188,37 +217,43 @@ func (b *boxReader) take(a *annotations, p *photo) error {
 			b.left[Left{Reason: m.left, Of: "shapes"}]++
 			continue
 		}
+		if m.at == nil && m.odd == nil && whole > 1 {
+			continue
+		}
 		r := row{path: file, label: m.label, split: split, extra: []string{strconv.Itoa(n)}}
 		if a.column != "" {
 			r.extra = append(r.extra, m.extra)
 		}
-		var why string
-		var err error
-		if m.at != nil {
-			var c Crop
-			box := m.at
-			if p.shares && (width <= 0 || height <= 0) {
-				return fmt.Errorf("object %d: its box is given as shares of the sides of %.200q, which cannot "+
-					"be read", n, file)
-			} else if p.shares {
-				box = shares([2]float64{box[0], box[1]}, [2]float64{box[0] + box[2], box[1] + box[3]}, width, height)
-			}
-			c, why, err = b.opts.crop(box, width, height)
-			r.path = c.of(file, strconv.Itoa(n))
-		} else if whole > 1 {
-			continue
+		why, err := "", m.odd
+		if err == nil && m.at != nil {
+			r.path, why, err = b.crop(p, &m, file, n, width, height)
 		}
 		if err == nil && why == "" {
 			b.rows, err = appendRow(b.rows, r, b.opts)
 		}
-		if err != nil {
-			return fmt.Errorf("object %d: %w", n, err)
-		}
-		if why != "" {
+		switch {
+		case err != nil && p.file == "":
+			b.odd(fmt.Sprintf("object %d", n), "objects", err)
+		case err != nil:
+			b.odd(fmt.Sprintf("%s, object %d", p.file, n), "objects", err)
+		case why != "":
 			b.left[Left{Reason: why, Of: "boxes"}]++
 		}
 	}
-	return nil
+}
+
+// crop returns the path of the n-th mark of a picture, or why it is left out.
+func (b *boxReader) crop(p *photo, m *labelMark, file string, n int, width, height float64) (crop, why string,
+	err error) {
+	box := m.at
+	if p.shares {
+		if width <= 0 || height <= 0 {
+			return "", "", fmt.Errorf("its box is given as shares of the sides of %.200q, which cannot be read", file)
+		}
+		box = shares([2]float64{box[0], box[1]}, [2]float64{box[0] + box[2], box[1] + box[3]}, width, height)
+	}
+	c, why, err := b.opts.crop(box, width, height)
+	return c.of(file, strconv.Itoa(n)), why, err
 }
 
 // count returns the number of the next mark of a picture, from 1.
@@ -238,8 +273,8 @@ func (m *mender) edit(a *annotations, in *tape, about *subject, p *photo, path s
 	}
 	for i, k := range p.marks {
 		what := Decision{Label: k.label}
-		if n := m.seen.count(path); m.isNext(path, n, k.at != nil) {
-			was := m.d.Samples[m.next].Path
+		if p.odd == nil && m.isNext(path, m.seen.count(path), k.at != nil) {
+			was, n := m.d.Samples[m.next].Path, m.seen.seen[path]
 			var err error
 			if what, err = m.decide(was, k.label); err != nil {
 				return fmt.Errorf("object %d with the label %q is not what was read before: the file has changed",
@@ -283,14 +318,20 @@ func (m *mender) isNext(path string, n int, cropped bool) bool {
 	return isCrop == cropped && samePicture(path, file) && s.Extra[m.column] == strconv.Itoa(n)
 }
 
-// lefts lists what was left out.
-func (b *boxReader) lefts() []Left { return counted(b.left) }
+// describe completes a reading with what was left out.
+func (b *boxReader) describe(r *Reading) {
+	r.Left = append(r.Left, counted(b.left)...)
+	r.Unread = append(r.Unread, b.unread...)
+}
 
 // none is the error for annotations without a box.
 func (b *boxReader) none(form, name string) error {
 	why := ""
-	for _, l := range b.lefts() {
+	for _, l := range counted(b.left) {
 		why = cmp.Or(why, fmt.Sprintf("; %d %s %s", l.Files, l.Of, l.Reason))
+	}
+	if len(b.unread) > 0 {
+		why = "; " + unreadLine(b.unread[:1], len(b.unread))
 	}
 	return fmt.Errorf("%s: read as %s: found no box, expected at least one%s", name, form, why)
 }

@@ -72,9 +72,6 @@ func (r *CheckReport) Write(w io.Writer, d *Dataset, listed int) {
 			vary++
 		}
 	}
-	for _, names := range r.Alike {
-		fmt.Fprintf(w, "labels that look alike, kept apart: %s\n", quotedList(names))
-	}
 	fmt.Fprintf(w, "the same bytes under several paths: %d groups, %d with different labels, %d in two splits\n",
 		len(r.Duplicates), vary, r.Leaks())
 	for _, dup := range text.First(r.Duplicates, listed) {

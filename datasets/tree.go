@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"winnow/internal/jsontext"
 )
 
 // serviceFolders are made by systems and network drives between people's pictures: thumbnails, recycle bins. Names
@@ -165,8 +167,50 @@ type Reading struct {
 	Empty []string   `json:"without_images"` // folders beside the classes without an image below them
 	Alike [][]string `json:"alike"`          // labels that differ only in case, spaces, accents' encoding or zeros
 
-	Files  []FileRows  `json:"files,omitempty"`  // of COCO's form in a folder that were read
-	Splits []ReadSplit `json:"splits,omitempty"` // set by Read
+	Within int         `json:"in_subfolders,omitempty"`   // images in folders within class folders
+	First  string      `json:"first_subfolder,omitempty"` // the first of those
+	Unread []Unread    `json:"not_readable,omitempty"`    // files, and parts of them, that were left out for that
+	Files  []FileRows  `json:"files,omitempty"`           // of COCO's form in a folder that were read
+	Splits []ReadSplit `json:"splits,omitempty"`          // set by Read
+}
+
+// Unread is a file of boxes or labels, or a part of one, that was left out because it cannot be read.
+type Unread struct {
+	File   string `json:"file"`           // "": the source itself
+	Part   string `json:"part,omitempty"` // such as "object 2"; "": the whole file
+	Reason string `json:"reason"`
+}
+
+// unreadFor returns what an error says of a file or a part of it.
+func unreadFor(file, part string, err error) Unread {
+	if at, ok := err.(*fs.PathError); ok { // not a wrapped one, which may be of another file
+		err = at.Err
+	}
+	return Unread{file, part, jsontext.Fault(err).Error()}
+}
+
+// String returns "FILE: PART: REASON".
+func (u Unread) String() string {
+	said := u.Reason
+	for _, of := range []string{u.Part, u.File} {
+		if of != "" {
+			said = of + ": " + said
+		}
+	}
+	return said
+}
+
+// unreadLine describes what cannot be read: those shown, of so many.
+func unreadLine(shown []Unread, all int) string {
+	said := make([]string, len(shown))
+	for i, u := range shown {
+		said[i] = u.String()
+	}
+	line := notReadable + ": " + strings.Join(said, "; ")
+	if n := all - len(shown); n > 0 {
+		line += fmt.Sprintf("; and %d more", n)
+	}
+	return line
 }
 
 // FileRows counts the rows of a file of annotations, which follow those of the file before.
@@ -211,11 +255,15 @@ func (r *Reading) Lines() (list []string) {
 	if r.At != "" {
 		list = append(list, fmt.Sprintf("read as %s below %s", r.Form, r.At))
 	}
+	if r.Within > 0 {
+		list = append(list, fmt.Sprintf("%d images are in folders within those of their classes, such as %s", r.Within,
+			r.First))
+	}
 	var left []string
 	for _, l := range r.Left {
 		of := l.Of
 		if l.Files == 1 {
-			of = strings.NewReplacer("pictures", "picture", "boxes", "box").Replace(of)
+			of = strings.NewReplacer("pictures", "picture", "boxes", "box", "objects", "object").Replace(of)
 		}
 		left = append(left, fmt.Sprintf("%d %s (%s)", l.Files, of, l.Reason))
 	}
@@ -232,6 +280,9 @@ func (r *Reading) Lines() (list []string) {
 	}
 	if len(left) > 0 {
 		list = append(list, "left out: "+strings.Join(left, ", "))
+	}
+	if n := len(r.Unread); n > 0 {
+		list = append(list, unreadLine(r.Unread[:min(n, 3)], n))
 	}
 	for _, names := range r.Alike {
 		list = append(list, "labels that look alike, kept apart: "+quotedList(names))
@@ -258,7 +309,7 @@ func (t *listing) reading(form, at string, classes []string) *Reading {
 	}
 	endings := map[string]int{}
 	for _, p := range t.others {
-		endings[cmp.Or(strings.ToLower(path.Ext(p)), path.Base(p))]++
+		endings[cmp.Or(strings.ToLower(path.Ext(p)), "files without an ending")]++
 	}
 	for _, end := range slices.Sorted(maps.Keys(endings)) {
 		r.Left = append(r.Left, Left{"no picture", end, endings[end]})

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -65,18 +66,19 @@ func parseVOC(in *tape, _ *subject, give func(*photo) error) error {
 			case object && x.within("annotation", "object", "difficult"):
 				m.extra = strings.TrimSpace(text)
 			case object && len(x.path) == 5 && x.path[2] == "bndbox":
-				sides[x.path[3]], err = pixelsOf(x.path[3], text)
+				side, err := pixelsOf(x.path[3], text)
+				sides[x.path[3]], m.odd = side, cmp.Or(m.odd, err)
 			case x.within("annotation", "object"):
 				m.all.to = x.in.InputOffset()
 				if m.label == "" || len(sides) < 4 {
-					return fmt.Errorf("object %d: found no name or no bndbox, expected both", len(p.marks)+1)
+					m.odd = cmp.Or(m.odd, errors.New("found no name or no bndbox, expected both"))
 				}
 				m.at = []float64{sides["xmin"] - 1, sides["ymin"] - 1, sides["xmax"] - sides["xmin"] + 1,
 					sides["ymax"] - sides["ymin"] + 1}
 				p.marks = append(p.marks, m)
 			}
 			if text = ""; err != nil {
-				return fmt.Errorf("object %d: %w", len(p.marks)+1, err)
+				return err
 			}
 		}
 	}

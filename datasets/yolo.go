@@ -2,14 +2,17 @@ package datasets
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"image"
 	_ "image/gif" // sizes of pictures
 	_ "image/jpeg"
 	_ "image/png"
 	"io"
+	"io/fs"
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,13 +57,12 @@ func parseYOLO(in *tape, about *subject, give func(*photo) error) error {
 				return err
 			}
 		}
-		label := strconv.Itoa(class)
-		if len(about.names) > 0 {
-			if class >= len(about.names) {
-				return fmt.Errorf("found the class %d, expected 0 to %d, as there are names", class,
-					len(about.names)-1)
-			}
-			label = about.names[class]
+		m := labelMark{label: strconv.Itoa(class)}
+		switch n := len(about.names); {
+		case n > 0 && class >= n:
+			m.odd = fmt.Errorf("found the class %d, expected 0 to %d, as there are names", class, n-1)
+		case n > 0:
+			m.label = about.names[class]
 		}
 		low := [2]float64{v[0] - v[2]/2, v[1] - v[3]/2}
 		high := [2]float64{v[0] + v[2]/2, v[1] + v[3]/2}
@@ -68,8 +70,9 @@ func parseYOLO(in *tape, about *subject, give func(*photo) error) error {
 			low, high = around(v)
 		}
 		lead := int64(bytes.Index(line, []byte(fields[0])))
-		p.marks = append(p.marks, labelMark{label: label, at: shares(low, high, p.width, p.height),
-			name: span{from + lead, from + lead + int64(len(fields[0]))}, all: span{from, end}})
+		m.at, m.all = shares(low, high, p.width, p.height), span{from, end}
+		m.name = span{from + lead, from + lead + int64(len(fields[0]))}
+		p.marks = append(p.marks, m)
 	}
 	return give(&p)
 }
@@ -90,18 +93,18 @@ func shares(low, high [2]float64, width, height float64) []float64 {
 		pixels(high[1]-low[1], height)}
 }
 
-// size returns the sides of a picture as it is shown, by its header.
 func (t *listing) size(picture string) (width, height float64, err error) {
-	f, err := t.fsys.Open(picture)
-	if err != nil {
-		return 0, 0, err
+	return Sides(t.fsys, picture)
+}
+
+// Sides returns the width and height in pixels of a picture as it is shown, by its header.
+func Sides(fsys fs.FS, picture string) (width, height float64, err error) {
+	head, err := headOf(fsys, picture, 1<<20)
+	var c image.Config
+	var format string
+	if err == nil {
+		c, format, err = image.DecodeConfig(bytes.NewReader(head))
 	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, 1<<20))
-	if err != nil {
-		return 0, 0, err
-	}
-	c, format, err := image.DecodeConfig(bytes.NewReader(head))
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: its size, which the boxes need: %w", picture, err)
 	}
@@ -112,39 +115,72 @@ func (t *listing) size(picture string) (width, height float64, err error) {
 }
 
 // classNames returns the names of YOLO's class numbers: names in a YAML file at the top, or the lines of obj.names or
-// classes.txt; nil if there are none. file holds them.
+// classes.txt; nil if there are none, or two are equal. Several files must name the same classes. file holds them.
 func (t *listing) classNames() (names []string, file string, err error) {
+	var unread error // of a YAML file; another may hold the names
 	for _, p := range t.others {
 		base := strings.ToLower(path.Base(p))
-		if strings.Count(p, "/") > 2 {
+		isYAML := strings.HasSuffix(base, ".yaml") || strings.HasSuffix(base, ".yml")
+		if strings.Count(p, "/") > 2 || !isYAML && !strings.HasSuffix(base, ".names") && base != "classes.txt" {
 			continue
 		}
-		switch {
-		case strings.HasSuffix(base, ".yaml") || strings.HasSuffix(base, ".yml"):
-			text, err := readSmall(t.fsys, p)
-			if err != nil {
-				return nil, "", err
-			}
+		text, err := readSmall(t.fsys, p)
+		if err != nil {
+			return nil, "", fmt.Errorf("%s: %w", p, err)
+		}
+		var list []string
+		if isYAML {
 			root, err := document.Parse(text)
 			if err != nil {
-				return nil, "", fmt.Errorf("%s: %w", p, err)
+				unread = cmp.Or(unread, fmt.Errorf("%s%w", p, err))
+				continue
 			}
-			if names := yamlNames(root); names != nil {
-				return names, p, nil
+			list = yamlNames(root)
+		} else {
+			for line := range strings.Lines(strings.TrimRight(string(text), "\r\n\t ")) {
+				list = append(list, strings.TrimSpace(line))
 			}
-		case strings.HasSuffix(base, ".names") || base == "classes.txt":
-			text, err := readSmall(t.fsys, p)
-			if err != nil {
-				return nil, "", err
-			}
-			var names []string
-			for line := range strings.Lines(string(text)) {
-				names = append(names, strings.TrimSpace(line))
-			}
-			return names, p, nil
+		}
+		n := min(len(list), len(names))
+		if !slices.Equal(list[:n], names[:n]) {
+			return nil, "", fmt.Errorf("found the classes %s in %s and %s in %s: two readings are possible: move the "+
+				"file of other pictures away", shortList(names), file, shortList(list), p)
+		}
+		if len(list) > len(names) {
+			names, file = list, p
 		}
 	}
-	return nil, "", nil
+	if names == nil {
+		return nil, "", unread
+	}
+	return names, file, nil
+}
+
+// shortList shows the first labels of a list.
+func shortList(names []string) string {
+	if len(names) > 3 {
+		return strings.Join(names[:3], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// numberedIfTwins returns the names of classes by their numbers or, if two are equal or one is empty, the numbers.
+func numberedIfTwins(names []string) (list []string, numbers bool) {
+	seen := map[string]bool{"": true}
+	for _, name := range names {
+		if numbers = numbers || seen[name]; numbers {
+			break
+		}
+		seen[name] = true
+	}
+	if !numbers {
+		return names, false
+	}
+	list = make([]string, len(names))
+	for i := range list {
+		list[i] = strconv.Itoa(i)
+	}
+	return list, true
 }
 
 // yamlNames returns the list names of a data.yaml, or its map from numbers.

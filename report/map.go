@@ -205,21 +205,20 @@ func (m *Map) Write(path string) error {
 	write := readable(m.drawn).WriteSVG
 	switch filepath.Ext(path) {
 	case ".csv":
-		write = func(w io.Writer) error { return m.drawn.WriteTable(w, ',', m.cell()) }
+		write = func(w io.Writer) error { return m.writeTable(w, ',') }
 	case ".tsv":
-		write = func(w io.Writer) error { return m.drawn.WriteTable(w, '\t', m.cell()) }
+		write = func(w io.Writer) error { return m.writeTable(w, '\t') }
 	case ".html":
 		write = func(w io.Writer) error { return readable(m.drawn).WritePage(w, m.pictures) }
 	}
 	return m.put(path, write)
 }
 
-// cell returns the function that converts the texts of a table.
-func (m *Map) cell() func(string) string {
+func (m *Map) writeTable(w io.Writer, separator rune) error {
 	if m.sheet {
-		return suspects.Cell
+		return m.drawn.WriteTable(w, separator, suspects.Cell, [2]string{suspects.SheetColumn, suspects.SheetMark})
 	}
-	return func(s string) string { return s }
+	return m.drawn.WriteTable(w, separator, func(s string) string { return s })
 }
 
 // WriteProjector writes the vectors into a folder in the form of TensorBoard's projector.

@@ -106,7 +106,7 @@ func TestPresetWrong(t *testing.T) {
 			"0 to below 1"},
 		{"--preset mnist --root " + dir + " --split train=1", 2, "--split does not go with --preset"},
 		{"--preset mnist x --root " + dir, 2, `found the argument "x"`},
-		{"--root " + dir + " x", 2, "data import: --root goes with --preset"},
+		{"--root " + dir + " " + dir, 1, "no image found"},
 	} {
 		var out, errs bytes.Buffer
 		code := execute(context.Background(), append(strings.Fields("winnow data import --out "+

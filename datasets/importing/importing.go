@@ -30,7 +30,7 @@ type Job struct {
 	Mended location.Source
 
 	Preset     string          // name of a known dataset, or ""
-	Root       location.Source // of its files; for sources whose images are written, none means each source's own
+	Root       location.Source // of its files, or of the paths of lists; none means each source's own
 	Protocol   string
 	Human      string
 	Labels     string // file of human labels
@@ -119,6 +119,9 @@ func (j Job) readSources(ctx context.Context) (*gathered, error) {
 	for n, s := range j.Sources {
 		s.Read.Once, s.Read.Note = ctx, j.Note
 		d, err := datasets.Read(s.Path, s.Read)
+		if err == nil {
+			err = j.check(ctx, s, d)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -148,6 +151,36 @@ func (j Job) readSources(ctx context.Context) (*gathered, error) {
 	}
 	g.tell = func(out, _ io.Writer) { g.WriteCounts(out) }
 	return g, nil
+}
+
+// check looks whether the pictures of a list are there: of one without a header, unless its form was named, and of any
+// if a root was.
+func (j Job) check(ctx context.Context, s Source, d *datasets.Dataset) error {
+	layout, err := datasets.LayoutOf(ctx, s.Path)
+	if !j.Root.IsZero() && !datasets.IsShardName(j.Out) && (layout == datasets.Folder || layout == datasets.Zip) {
+		return fmt.Errorf("data import: %s: found a root, expected none: the paths begin in the folder itself", s.Path)
+	}
+	guessed := s.Read.Format == "" || s.Read.Format == datasets.Auto
+	if err != nil || layout != datasets.File || j.Root.IsZero() && (!guessed || s.Path.IsRemote()) {
+		return nil // reading it has told an error
+	}
+	root, err := imageroot.Open(ctx, imageroot.Resolve(j.Root, s.Path))
+	if err == nil && guessed {
+		err = d.CheckList(ctx, root)
+	}
+	var not *datasets.NotThere
+	if err == nil && !j.Root.IsZero() {
+		if not, err = d.NotIn(ctx, root); not != nil && not.Missing == not.Of {
+			err = not
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("data import: %s: %w", s.Path, err)
+	}
+	if not != nil && j.Note != nil {
+		j.Note("%s: %v", s.Path, not)
+	}
+	return nil
 }
 
 // oneFolder rejects shards of different folders, because their paths would have different roots.

@@ -40,6 +40,7 @@ type Answer struct {
 	Truth     bool // marked as the ground truth
 	ours      bool // written by Writer and returned unchanged
 	at        string
+	index     int // among the annotations and completions of a task; of JSON_MIN, among its elements
 }
 
 // chosen holds the choices made in a control.
@@ -178,6 +179,7 @@ func Each(r io.Reader, take func(*Task) error) error {
 			read = minimal
 		}
 		if last != nil && t.Min && last.Min && t.ID != "" && t.ID == last.ID {
+			t.Answers[0].number(len(last.Answers))
 			last.Answers = append(last.Answers, t.Answers...)
 			continue
 		}
@@ -214,8 +216,9 @@ func first(in *json.Decoder) (*Task, error) {
 	if object["annotation_id"] != nil || object["annotator"] != nil {
 		read = minimal
 	} else if object["data"] == nil {
-		return nil, fmt.Errorf("found the keys %.200s, expected data and annotations, or annotation_id and "+
-			"annotator as in JSON_MIN", strings.Join(slices.Sorted(maps.Keys(object)), ", "))
+		return nil, fmt.Errorf("found the keys %.200s, expected those of Label Studio: data and annotations, or "+
+			"annotation_id and annotator as in JSON_MIN; a list of other objects is read as JSON lines, one object a "+
+			"line", strings.Join(slices.Sorted(maps.Keys(object)), ", "))
 	}
 	return read(json.NewDecoder(bytes.NewReader(raw)))
 }
@@ -245,6 +248,10 @@ func whole(in *json.Decoder) (*Task, error) {
 		if err != nil {
 			return nil, fmt.Errorf("annotations[%d]: %w", i, err)
 		}
+		a.index = i
+		for k := range a.Boxes {
+			a.Boxes[k].answer = i
+		}
 		t.Answers = append(t.Answers, a)
 	}
 	return t, nil
@@ -262,8 +269,8 @@ func (a *annotation) answer(path string) (Answer, error) {
 	if err != nil {
 		return out, err
 	}
-	for _, r := range a.Result {
-		values, boxed, err := r.read(&out)
+	for i, r := range a.Result {
+		values, boxed, err := r.read(&out, i)
 		if err != nil {
 			return out, err
 		}
@@ -289,7 +296,7 @@ func (a *annotation) answer(path string) (Answer, error) {
 
 // read returns what was chosen, or adds the box of a region to an answer;
 // boxed says that nothing was chosen.
-func (r *found) read(out *Answer) (values []string, boxed bool, err error) {
+func (r *found) read(out *Answer, at int) (values []string, boxed bool, err error) {
 	if len(r.Value) == 0 {
 		return nil, r.Type != "choices", nil
 	}
@@ -306,12 +313,14 @@ func (r *found) read(out *Answer) (values []string, boxed bool, err error) {
 		}
 		err = json.Unmarshal(r.Value, &v)
 		return v.Taxonomy.joined(), false, err
-	case "rectanglelabels", "ellipselabels", "polygonlabels":
+	case "rectanglelabels", "ellipselabels", "polygonlabels", "labels":
 		var v region
 		if err = json.Unmarshal(r.Value, &v); err != nil {
 			return nil, true, err
 		}
 		if b, ok := v.box(r.Control, r.Width, r.Height); ok {
+			b.result = at
+			b.ID, _ = jsontext.Plain(r.ID) // another program may write any value
 			out.Boxes = append(out.Boxes, b)
 		}
 	}

@@ -12,6 +12,8 @@ type Box struct {
 	Left, Top          float64
 	Width, Height      float64
 	PictureW, PictureH float64 // sides of the picture in pixels, 0 if unknown
+	ID                 string  // of the region; "" in JSON_MIN
+	answer, result     int     // where it stands
 }
 
 // region is the value of a result that is a region: a rectangle, an ellipse or a polygon.
@@ -27,14 +29,21 @@ type region struct {
 	Rectangle     texts        `json:"rectanglelabels"`
 	Ellipse       texts        `json:"ellipselabels"`
 	Polygon       texts        `json:"polygonlabels"`
+	Labels        texts        `json:"labels"`         // of a rectangle, by a control of its own
 	OriginalWidth float64      `json:"original_width"` // of JSON_MIN, where it stands here
 	OriginalHigh  float64      `json:"original_height"`
 }
+
+// regionKeys are the keys of a region's labels.
+var regionKeys = []string{"rectanglelabels", "ellipselabels", "polygonlabels", "labels"}
 
 // box returns the box around a region; ok is false if it has no label of a region.
 func (v *region) box(control string, width, height float64) (b Box, ok bool) {
 	b = Box{Control: control, PictureW: width, PictureH: height}
 	labels := v.Rectangle
+	if v.Rectangle == nil && v.Labels != nil && v.Width > 0 && v.Height > 0 {
+		labels = v.Labels
+	}
 	low, high := [2]float64{v.X, v.Y}, [2]float64{v.X + v.Width, v.Y + v.Height}
 	switch {
 	case v.Ellipse != nil:
@@ -50,7 +59,7 @@ func (v *region) box(control string, width, height float64) (b Box, ok bool) {
 				low[k], high[k] = min(low[k], p[k]), max(high[k], p[k])
 			}
 		}
-	case v.Rectangle != nil && v.Rotation != 0 && width > 0 && height > 0: // around its upper left corner, in pixels
+	case v.Rotation != 0 && width > 0 && height > 0: // around its upper left corner, in pixels
 		sin, cos := math.Sincos(v.Rotation * math.Pi / 180)
 		w, h := v.Width/100*width, v.Height/100*height
 		low, high = [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
@@ -93,6 +102,7 @@ func regions(raw json.RawMessage, control string) (boxes []Box) {
 	}
 	for i := range list {
 		if b, ok := list[i].box(control, list[i].OriginalWidth, list[i].OriginalHigh); ok {
+			b.result = i
 			boxes = append(boxes, b)
 		}
 	}

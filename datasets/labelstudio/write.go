@@ -26,6 +26,16 @@ type Sent struct {
 	Data    []Field     // shown next to the image
 	Suggest *Suggestion // nil if there is none
 	Decided *Decision   // nil if the task is open
+	Boxes   []SentBox   // labelled boxes of the image, to be judged instead of it
+	Version string      // of the model that suggests their labels
+}
+
+// SentBox is a box in pixels, of a picture of PictureW by PictureH. Its label is suggested.
+type SentBox struct {
+	ID, Label          string
+	X, Y, W, H         int
+	PictureW, PictureH int
+	Score              *float64 // nil if unknown
 }
 
 // Field is a value of a task's data: a text or a number.
@@ -67,6 +77,40 @@ type result struct {
 		Choices []string `json:"choices"`
 	} `json:"value"`
 }
+
+// rectangle is a labelled box, in percent of the picture's sides.
+type rectangle struct {
+	ID     string   `json:"id"`
+	From   string   `json:"from_name"`
+	To     string   `json:"to_name"`
+	Type   string   `json:"type"`
+	Width  int      `json:"original_width"`
+	Height int      `json:"original_height"`
+	Score  *float64 `json:"score,omitempty"`
+	Value  struct {
+		X        float64  `json:"x"`
+		Y        float64  `json:"y"`
+		Width    float64  `json:"width"`
+		Height   float64  `json:"height"`
+		Rotation float64  `json:"rotation"`
+		Labels   []string `json:"rectanglelabels"`
+	} `json:"value"`
+}
+
+func (b *SentBox) result() rectangle {
+	r := rectangle{ID: b.ID, From: control, To: object, Type: "rectanglelabels", Width: b.PictureW, Height: b.PictureH,
+		Score: b.Score}
+	r.Value.X, r.Value.Width = 100*float64(b.X)/float64(b.PictureW), 100*float64(b.W)/float64(b.PictureW)
+	r.Value.Y, r.Value.Height = 100*float64(b.Y)/float64(b.PictureH), 100*float64(b.H)/float64(b.PictureH)
+	r.Value.Labels = []string{b.Label}
+	return r
+}
+
+// BoxID is the id of a box that is written; path is that of its crop in the manifest.
+func BoxID(path string) string { return sentID(path, control, "box") }
+
+// BoxesKey is the key of a task's data that lists the ids of the boxes that were written, joined by spaces.
+const BoxesKey = "boxes"
 
 func choice(id, control, value string) []result {
 	r := result{ID: id, From: control, To: object, Type: "choices"}
@@ -123,6 +167,19 @@ func (w *Writer) Write(path string, s Sent) error {
 		put(": ", f.Value)
 	}
 	text.WriteByte('}')
+	if len(s.Boxes) > 0 {
+		var ids []string
+		var list []rectangle
+		for i := range s.Boxes {
+			ids, list = append(ids, s.Boxes[i].ID), append(list, s.Boxes[i].result())
+		}
+		text.Truncate(text.Len() - 1) // the brace
+		put(`, "`+BoxesKey+`": `, strings.Join(ids, " "))
+		put(`}, "predictions": `, []struct {
+			Version string      `json:"model_version"`
+			Result  []rectangle `json:"result"`
+		}{{s.Version, list}})
+	}
 	if p := s.Suggest; p != nil {
 		put(`, "predictions": `, []prediction{{p.Version, p.Score, choice("suggested", control, p.Label)}})
 	}
@@ -157,18 +214,25 @@ func (w *Writer) Close() error {
 	return w.out.Flush()
 }
 
-// Config returns the labelling configuration for tasks with these classes: one choice among them, and one that
-// leaves an image out.
-func Config(classes []string) string {
+// Config returns the labelling configuration for tasks with these classes: one choice among them or, for boxes, one for
+// each rectangle; and a choice that leaves an image out.
+func Config(classes []string, boxes bool) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "<View>\n  <Image name=\"%s\" value=\"$%[1]s\"/>\n  <Header value=\"$given_label\"/>\n  "+
-		"<Choices name=\"%[2]s\" toName=\"%[1]s\" choice=\"single\" showInline=\"true\">\n", object, control)
+	fmt.Fprintf(&out, "<View>\n  <Image name=\"%s\" value=\"$%[1]s\"/>\n  ", object)
+	element, value := "Choices", "Choice"
+	if boxes {
+		element, value = "RectangleLabels", "Label"
+		fmt.Fprintf(&out, "<RectangleLabels name=\"%s\" toName=\"%s\">\n", control, object)
+	} else {
+		fmt.Fprintf(&out, "<Header value=\"$given_label\"/>\n  <Choices name=\"%s\" toName=\"%s\" choice=\"single\" "+
+			"showInline=\"true\">\n", control, object)
+	}
 	for _, name := range classes {
-		out.WriteString("    <Choice value=\"")
+		fmt.Fprintf(&out, "    <%s value=\"", value)
 		_ = xml.EscapeText(&out, []byte(name)) // cannot fail: a builder
 		out.WriteString("\"/>\n")
 	}
-	fmt.Fprintf(&out, "  </Choices>\n  <Choices name=\"%s\" toName=\"%s\" choice=\"single\">\n    <Choice "+
+	fmt.Fprintf(&out, "  </"+element+">\n  <Choices name=\"%s\" toName=\"%s\" choice=\"single\">\n    <Choice "+
 		"value=\"%s\"/>\n  </Choices>\n</View>\n", DropControl, object, dropChoice)
 	return out.String()
 }

@@ -4,6 +4,7 @@ package plain
 
 import (
 	"archive/zip"
+	"bufio"
 	"compress/flate"
 	"compress/gzip"
 	"encoding/csv"
@@ -111,6 +112,7 @@ var causes = map[error]string{
 	fs.ErrNotExist:      "no such file or directory",
 	fs.ErrExist:         "it exists already",
 	fs.ErrClosed:        "it was closed meanwhile",
+	bufio.ErrTooLong:    "a line is too long: is its end missing?",
 	csv.ErrFieldCount:   "found another number of values than in the first line",
 	csv.ErrQuote:        "found a quote that does not end its value",
 	csv.ErrBareQuote:    "found a quote inside a value without quotes around it",

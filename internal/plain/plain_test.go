@@ -2,6 +2,7 @@ package plain_test
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
@@ -20,7 +21,7 @@ import (
 // what the standard library says in its own words
 var library = []string{"openat", "statat", "stat ", "open ", "read ", "zip:", "json:", "strconv", "EOF",
 	"invalid character", "unmarshal", "escapes from", "is a directory", "not a directory",
-	"unexpected end", "Go value", "record on", "parse error"}
+	"unexpected end", "token too long", "Go value", "record on", "parse error"}
 
 // Errors as the standard library makes them, as they are and behind the words of a room.
 func TestText(t *testing.T) {
@@ -74,6 +75,7 @@ func TestText(t *testing.T) {
 		{parsed(`{"list":[{"name":[]}]}`), "name: found a list, expected a text"},
 		{parsed(`{"m":1}`), `found the key "m", which is unknown here`},
 		{json.Unmarshal([]byte(`[1`), new([]int)), "ends early, at byte 2"},
+		{bufio.ErrTooLong, "a line is too long: is its end missing?"},
 	} {
 		if c.err == nil {
 			t.Fatalf("no error, expected %q", c.want)

@@ -316,7 +316,7 @@ func TestTable(t *testing.T) {
 	m.Points[2].Path, m.Points[2].Score = "a,\"b\"\tc\n.jpg", 0.25
 	for _, separator := range []rune{',', '\t'} {
 		var b bytes.Buffer
-		if err := m.WriteTable(&b, separator, strings.ToUpper); err != nil {
+		if err := m.WriteTable(&b, separator, strings.ToUpper, [2]string{"mark", "yes"}); err != nil {
 			t.Fatal(err)
 		}
 		r := csv.NewReader(&b)
@@ -327,8 +327,9 @@ func TestTable(t *testing.T) {
 		}
 		x, _ := strconv.ParseFloat(lines[3][1], 64)
 		if lines[3][0] != strings.ToUpper(m.Points[2].Path) || lines[3][3] != strings.ToUpper(m.Points[2].Label) ||
-			x != m.Points[2].X || lines[3][6] != "0.25" || lines[4][6] != "" {
-			t.Errorf("%q", lines[3])
+			x != m.Points[2].X || lines[3][6] != "0.25" || lines[4][6] != "" ||
+			lines[0][7] != "mark" || lines[1][7] != "yes" {
+			t.Errorf("%q: %q", lines[0], lines[3])
 		}
 	}
 	var b bytes.Buffer

@@ -13,8 +13,8 @@ import (
 )
 
 // WriteTable writes a line for every point, with the original x and y, separated by commas or tabs. cell
-// converts the texts.
-func (m Map) WriteTable(w io.Writer, separator rune, cell func(string) string) error {
+// converts the texts; constants are further columns, each a name and the value of every row.
+func (m Map) WriteTable(w io.Writer, separator rune, cell func(string) string, constants ...[2]string) error {
 	c := csv.NewWriter(w)
 	c.Comma = separator
 	lines := [][]string{{"path", "x", "y", "label", "true_label", "split", "score"}}
@@ -22,6 +22,11 @@ func (m Map) WriteTable(w io.Writer, separator rune, cell func(string) string) e
 		lines = append(lines, []string{
 			cell(p.Path), number(p.X), number(p.Y), cell(p.Label), cell(p.True), cell(p.Split), number(p.Score),
 		})
+	}
+	for i := range lines {
+		for _, c := range constants {
+			lines[i] = append(lines[i], c[min(i, 1)])
+		}
 	}
 	return c.WriteAll(lines)
 }

@@ -40,7 +40,7 @@ var names = []struct {
 // Endings are the file extensions of a mended manifest, for each format of the original.
 var Endings = map[datasets.Format][]string{
 	datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"},
-	datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"}, datasets.LabelStudio: {".csv"},
+	datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"}, datasets.LabelStudio: {".json", ".jsonl"},
 	datasets.CVAT: {".xml"}, datasets.Datumaro: {".json"}, datasets.FiftyOne: {".json"},
 }
 

@@ -149,7 +149,7 @@ func TestFormsRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Root = location.At(dir)
-	if _, err := Export(f); err == nil || !strings.Contains(err.Error(), "is a crop of a picture") {
+	if _, err := Export(f); err == nil || !strings.Contains(err.Error(), "Photo 0000.png: its size, which the boxes need") {
 		t.Error(err)
 	}
 }

@@ -133,7 +133,8 @@ func (r *Reviewer) inPlace() ([2]string, error) {
 	}
 	kind := map[datasets.Format]string{
 		datasets.COCO: "application/json", datasets.Datumaro: "application/json",
-		datasets.FiftyOne: "application/json", datasets.CVAT: "application/xml",
+		datasets.FiftyOne: "application/json", datasets.LabelStudio: "application/json",
+		datasets.CVAT:  "application/xml",
 		datasets.JSONL: "application/jsonl",
 		datasets.TSV:   "text/tab-separated-values; charset=utf-8",
 	}[form]

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"winnow/audit/suspects"
-	"winnow/datasets"
 	"winnow/datasets/labelstudio"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
@@ -68,7 +67,7 @@ func (r *Reviewer) prepare(tasks string) (*studio, error) {
 func (r *Reviewer) config() string {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	return labelstudio.Config(r.table.classes)
+	return labelstudio.Config(r.table.classes, len(r.Manifest.Samples) > 0 && isCrop(r.Manifest.Samples[0].Path))
 }
 
 // work returns the images to decide about elsewhere, in order: the suspects, most suspect first, and all other
@@ -96,12 +95,15 @@ func (r *Reviewer) writeTasks(w io.Writer) (Exported, error) {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	out, list := labelstudio.NewWriter(w), r.work()
+	if slices.ContainsFunc(list, func(image int32) bool { return isCrop(r.table.path(image)) }) {
+		var err error
+		if e.Rows, err = r.writeBoxes(out, list); err != nil {
+			return e, fmt.Errorf("review: %w", err)
+		}
+		return e, out.Close()
+	}
 	for i, image := range list {
 		file := r.table.path(image)
-		if _, _, cropped := datasets.CutCrop(file); cropped {
-			return e, fmt.Errorf("review: %s: is a crop of a picture, expected whole files: "+
-				"Label Studio shows no crops", file)
-		}
 		if _, err := os.Stat(r.Root.Join(file).Path()); i == 0 && err != nil {
 			return e, hint.With(fmt.Errorf("review: Label Studio shows files of a folder: %w", err),
 				"name the folder of the images as the root; unpack a .zip file first")

@@ -64,6 +64,8 @@ type taker struct {
 	taken    Taken
 	list     []answered
 	controls labelstudio.Controls
+	boxes    []boxed
+	boxIDs   map[string]int32 // crops by the ids of their boxes
 	seen     map[int32]string // the task about an image
 	key      string           // the data field with the image; known after the first match
 	prefix   string           // what precedes the manifest's paths in that field
@@ -126,6 +128,9 @@ func (r *Reviewer) take(in io.Reader, file string) (Taken, error) {
 // add finds the image of a task and keeps its answers.
 func (t *taker) add(task *labelstudio.Task) error {
 	t.taken.Tasks++
+	if ok, err := t.addBoxes(task); ok || err != nil {
+		return err
+	}
 	image, ok := t.find(task)
 	if !ok {
 		t.taken.Strangers = append(t.taken.Strangers, task.ID)
@@ -177,7 +182,7 @@ func (t *taker) find(task *labelstudio.Task) (int32, bool) {
 
 // decide stores the answers as decisions.
 func (t *taker) decide() error {
-	if len(t.list) == 0 {
+	if len(t.list)+len(t.boxes) == 0 {
 		return fmt.Errorf("none of its %d tasks is about an image of %s", t.taken.Tasks, t.ManifestFile)
 	}
 	control, err := t.controls.Pick()
@@ -186,6 +191,31 @@ func (t *taker) decide() error {
 	}
 	t.taken.Control = control
 	changes, unknown := map[string][]decisions.Change{}, map[string]bool{}
+	keep := func(task, reviewer string, c decisions.Change) error {
+		if err := decisions.CheckReviewer(reviewer); err != nil {
+			return fmt.Errorf("task %s: %w", task, err)
+		}
+		class, known := t.table.classOf[c.Label]
+		if c.Action == decisions.Relabel && (!known || int(class) >= len(t.Manifest.Classes)) {
+			unknown[c.Label] = true
+		}
+		changes[reviewer] = append(changes[reviewer], c)
+		return nil
+	}
+	for i := range t.boxes {
+		b, some := &t.boxes[i], false
+		for k := range b.answers {
+			for _, c := range t.boxChanges(b, &b.answers[k], control) {
+				some = true
+				if err := keep(b.task, reviewerOf(&b.answers[k]), c); err != nil {
+					return err
+				}
+			}
+		}
+		if !some {
+			t.taken.Open++
+		}
+	}
 	for _, a := range t.list {
 		some := false
 		for i := range a.answers {
@@ -195,14 +225,9 @@ func (t *taker) decide() error {
 				continue
 			}
 			some = true
-			if err := decisions.CheckReviewer(reviewer); err != nil {
-				return fmt.Errorf("task %s: %w", a.task, err)
+			if err := keep(a.task, reviewer, c); err != nil {
+				return err
 			}
-			class, known := t.table.classOf[c.Label]
-			if c.Action == decisions.Relabel && (!known || int(class) >= len(t.Manifest.Classes)) {
-				unknown[c.Label] = true
-			}
-			changes[reviewer] = append(changes[reviewer], c)
 		}
 		if !some {
 			t.taken.Open++
@@ -261,11 +286,15 @@ func (t *taker) change(a answered, answer *labelstudio.Answer, control string) (
 	default:
 		t.taken.Unsure++
 	}
-	reviewer = answer.Annotator
-	if strings.Trim(reviewer, "0123456789") == "" {
-		reviewer = strings.TrimSpace("Label Studio " + reviewer)
+	return c, reviewerOf(answer), true
+}
+
+// reviewerOf returns the annotator's name as a reviewer.
+func reviewerOf(answer *labelstudio.Answer) string {
+	if strings.Trim(answer.Annotator, "0123456789") == "" {
+		return strings.TrimSpace("Label Studio " + answer.Annotator)
 	}
-	return c, reviewer, true
+	return answer.Annotator
 }
 
 // store makes those of a reviewer's decisions that are new, all or none.

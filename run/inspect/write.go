@@ -111,21 +111,22 @@ func (a *Report) WriteJSON(w io.Writer) error {
 // writeClasses writes a table of the classes as CSV; sheet makes it safe for spreadsheets.
 func (a *Report) writeClasses(w io.Writer, sheet bool) error {
 	name := func(s string) string { return s }
-	if sheet {
-		name = suspects.Cell
-	}
 	out := csv.NewWriter(w)
 	header := []string{"class", "images", "kappa", "purity", "purity_low", "purity_high", "most_like", "likeness",
 		"looks_like_the_same", "sides_alike", "looks_like_two"}
+	var mark []string
+	if sheet {
+		name, header, mark = suspects.Cell, append(header, suspects.SheetColumn), []string{suspects.SheetMark}
+	}
 	if err := out.Write(header); err != nil {
 		return err
 	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 	for _, k := range a.Classes {
-		err := out.Write([]string{
+		err := out.Write(append([]string{
 			name(k.Class), strconv.Itoa(k.Images), number(k.Kappa), number(k.Purity), number(k.Low), number(k.High),
 			name(k.Like), number(k.Alike), strconv.FormatBool(k.Same), number(k.Groups), strconv.FormatBool(k.Two),
-		})
+		}, mark...))
 		if err != nil {
 			return err
 		}

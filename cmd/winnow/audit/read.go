@@ -282,9 +282,9 @@ func (o Options) checkFiles(manifest location.Source) error {
 			return err
 		}
 		ending := strings.ToLower(filepath.Ext(o.Clean))
-		if lines := ending == ".jsonl" || ending == ".ndjson"; lines != (form == datasets.JSONL) &&
-			(lines || ending == ".csv") || slices.Contains(document, form) &&
-			!slices.Contains(review.Endings[form], ending) {
+		lines := ending == ".jsonl" || ending == ".ndjson"
+		if !slices.Contains(review.Endings[form], ending) && (slices.Contains(document, form) ||
+			lines != (form == datasets.JSONL) && (lines || ending == ".csv")) {
 			return term.Misused("--clean: %s is %s, whose cleaned copy ends in %s, found the ending %s", manifest, form,
 				strings.Join(review.Endings[form], " or "), ending)
 		}

@@ -63,7 +63,7 @@ func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	termtest.Check(t, importCommand, nil, []string{
 		"--out m.csv", "a b --labels m.csv --out n", "a --labels m.csv --split train=1 --out n",
-		"a --labels m.csv --out m.tar", "a --by colour --out m.csv", "a --root r --out m.csv", "a --shard-size 1MB --out m.csv",
+		"a --labels m.csv --out m.tar", "a --by colour --out m.csv", "a --shard-size 1MB --out m.csv",
 		"a --shard-size x --out m.tar", "--preset glyphs --out m.tar", "a --split train --out m.csv",
 		"--preset mnist --root r --label-column l --out m.csv",
 		"--preset nix --root r --out m.csv", "--preset mnist --out m.csv", "--preset glyphs --human aggre --out m.csv",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"errors"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"winnow/datasets/location"
 	"winnow/datasets/published"
 	"winnow/internal/catalog"
+	"winnow/internal/hint"
 )
 
 //go:embed import.txt
@@ -36,7 +38,7 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 				"back into a copy of SOURCE's own files, in the folder or file --out"},
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
 			&cli.StringFlag{Name: "format", Value: "auto",
-				Usage: "format `NAME` of SOURCE: auto, folders, classes, csv, tsv, jsonl, prism, coco, " +
+				Usage: "format `NAME` of SOURCE: auto, folders, classes, boxes, csv, tsv, jsonl, prism, coco, " +
 					"labelstudio, cvat, datumaro, fiftyone, webdataset, parquet"},
 			&cli.StringFlag{Name: "encoding", DefaultText: "UTF-8, or what the table shows, which is printed",
 				Usage: "`NAME` of the encoding of a table: latin1, windows-1252, utf-16, shift_jis, gbk, …"},
@@ -51,8 +53,8 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 				Usage: "boxes: leave out boxes with a side below `N` pixels"},
 			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
 			&cli.StringFlag{Name: "root",
-				Usage: "`DIR` with the files of --preset; glyphs: the new folder to draw into; shards: that of the " +
-					"images"},
+				Usage: "`DIR` with the files of --preset; glyphs: the new folder to draw into; lists and shards: " +
+					"that the paths begin in. Paths that name no file there are counted"},
 			&cli.StringFlag{Name: "protocol",
 				Usage: "`SPLIT` of --preset, of those that the dataset has: official, half, prism, usual or coarse"},
 			&cli.StringFlag{Name: "human",
@@ -115,12 +117,7 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 		return o, readPreset(c, o)
 	}
 	for _, name := range presetFlags {
-		if c.IsSet(name) && !(name == "root" && datasets.IsShardName(o.Out)) {
-			if name == "root" {
-				return o, term.Misused("data import: --root goes with --preset, and with shards (.tar) as --out: a " +
-					"list's paths are written as they are. Give --root to the commands that read the list, such as " +
-					"winnow audit LIST --root DIR")
-			}
+		if c.IsSet(name) && name != "root" {
 			return o, term.Misused("data import: --%s goes with --preset", name)
 		}
 	}
@@ -235,5 +232,13 @@ func runImport(ctx context.Context, p *term.Program, o importing.Job) error {
 	if o.JSON {
 		out = p.Data
 	}
-	return o.Run(ctx, out, p.Err)
+	err := o.Run(ctx, out, p.Err)
+	if not := (*datasets.NotThere)(nil); errors.As(err, &not) {
+		to := "--root DIR names the folder; --strip-prefix TEXT removes what stands before the paths in it"
+		if not.Headerless {
+			to += "; --format prism reads the list wherever the pictures are"
+		}
+		err = hint.With(err, "%s", to)
+	}
+	return err
 }
