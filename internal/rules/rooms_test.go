@@ -122,8 +122,8 @@ var rooms = []Room{
 	{"run/trial", "runs a backbone on a few images before it is used",
 		"backbone backbone/graph backbone/ort features internal/hint models"},
 	{"run/extraction", "turns a list of images into a feature store",
-		"backbone backbone/ort cluster datasets/glyphs/names datasets/location features internal/hint models " +
-			"run/trial"},
+		"backbone backbone/ort cluster datasets datasets/glyphs/names datasets/location features filters/leaveout " +
+			"filters/noiserate internal/hint models run/trial"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"datasets features filters internal/spread"},
