@@ -222,8 +222,8 @@ func tryNetwork(t *testing.T, n exported.Network) (cells [4]string) {
 	return cells
 }
 
-// published returns the real networks at hand.
-func published(t *testing.T) (list []exported.Network) {
+// realNetworks returns the real networks at hand.
+func realNetworks(t *testing.T) (list []exported.Network) {
 	t.Helper()
 	mean, std := [3]float64{.485, .456, .406}, [3]float64{.229, .224, .225}
 	for _, n := range []struct{ exporter, form, file string }{
@@ -265,7 +265,7 @@ func TestNetworks(t *testing.T) {
 	table.WriteString("| exporter | network | add | extract | fine-tune | export |\n|---|---|---|---|---|---|\n")
 	list := exported.List()
 	if *allNetworks {
-		list = append(list, published(t)...)
+		list = append(list, realNetworks(t)...)
 	}
 	for i, n := range list {
 		row := fmt.Sprintf("| %s | %s |", n.Exporter, n.Form)
