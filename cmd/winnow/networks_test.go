@@ -145,11 +145,13 @@ func tryNetwork(t *testing.T, n exported.Network) (cells [4]string) {
 		}
 	}
 	pictures := classesOf(t, "pictures", n)
+	told := ""
 	run := func(line string) (string, bool) {
 		code, stdout, stderr := call(t.Context(), strings.Fields(line)...)
 		if code != 0 {
 			t.Logf("%s, %s: %s: %s%s", n.Exporter, n.Form, line, stdout, stderr)
 		}
+		told = stderr
 		return reason(stderr), code == 0
 	}
 	for i := range cells {
@@ -202,7 +204,12 @@ func tryNetwork(t *testing.T, n exported.Network) (cells [4]string) {
 	tuned := true
 	if why, tuned = run("train pictures --model tiny --finetune all --steps 2 --screen none --batch 3x3 --dim 4 --out run " +
 		"--set validation.hold_out=0 --backbone-lr 1e-2"); tuned {
-		cells[2] = "yes"
+		switch cells[2] = "yes"; {
+		case strings.Contains(told, "takes one image at a time"):
+			cells[2] = "yes, an image at a time"
+		case strings.Contains(told, "smaller batches are filled up"):
+			cells[2] = fmt.Sprintf("yes, %d at a time", n.Batch)
+		}
 	} else if cells[2] = why; true {
 		if why, ok := run("train pictures --model tiny --steps 2 --screen none --batch 3x3 --dim 4 --out run " +
 			"--set validation.hold_out=0"); !ok {

@@ -52,6 +52,7 @@ type form struct {
 	flat, embedding bool // features of the flattened map; behind a dense layer and a norm
 	both            bool // features are an output too
 	fused           bool
+	unrolled        bool
 	half            string
 	quantised       string
 	scale, mean     float64 // of the preparation outside; 0: 1/255
@@ -288,6 +289,14 @@ func (w *writer) write() string {
 			w.weight("features.bias", 0, .1, width), w.weight("features.running_mean", 0, .1, width),
 			w.spread("features.running_var", width)}, graph.Float("epsilon", 2e-5))
 		dim = width
+	}
+	if f.unrolled { // a loop over the images of the batch, written out
+		var rows []string
+		for i := range f.batch {
+			row := w.Node("Gather", []string{features, w.constant(graph.NewTensor(w.Fresh("image"), []int64{i}))})
+			rows = append(rows, w.Node("Unsqueeze", []string{row, w.ints("axes", 0)}))
+		}
+		features = w.Node("Concat", rows, graph.Int("axis", 0))
 	}
 	behind := features
 	if f.idle {

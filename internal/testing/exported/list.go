@@ -22,6 +22,8 @@ func List() []Network {
 	add(torch, "batch fixed at 1, Reshape [1,8]", unit, form{opset: 13, input: "input", batch: 1, pool: "reshape"})
 	add(torch, "batch fixed at 1, flattened map", unit, form{opset: 13, input: "x", batch: 1, flat: true})
 	add(torch, "batch fixed at 8", unit, form{opset: 17, input: "images", batch: 8, pool: "reshape"})
+	add(torch, "batch fixed at 1 by a loop over images", unit, form{opset: 17, input: "x", batch: 1, unrolled: true})
+	add(torch, "batch fixed at 8 by a loop over images", unit, form{opset: 17, input: "x", batch: 8, unrolled: true})
 	add(torch, "features alone (num_classes=0)", unit, form{opset: 17, input: "x", classifier: "none"})
 	add(torch, "features beside the classes", unit, form{opset: 17, input: "x", both: true})
 	add(torch, "MobileNetV3: HardSwish", unit, form{opset: 14, input: "input", activation: "hardswish"})
