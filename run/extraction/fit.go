@@ -185,7 +185,7 @@ func (e *Extraction) measure(ctx context.Context, h Host, squashed backbone.Prep
 			if _, none := errors.AsType[*backbone.NoneReadable](err); none {
 				return false, nil // the extraction says so
 			}
-			return false, err
+			return false, stopped(err)
 		}
 		ways[i] = features.Set{X: w.X, Labels: s.labels}
 	}

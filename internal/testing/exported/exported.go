@@ -3,6 +3,7 @@
 package exported
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -53,6 +54,7 @@ type form struct {
 	both            bool // features are an output too
 	fused           bool
 	unrolled        bool
+	freeInput       bool // the batch is free in the input alone
 	half            string
 	quantised       string
 	scale, mean     float64 // of the preparation outside; 0: 1/255
@@ -235,7 +237,7 @@ func (w *writer) pooled(x string) string {
 // write writes the network and returns the name of its features.
 func (w *writer) write() string {
 	f := w.f
-	if w.batch = graph.Free(f.name); f.batch > 0 {
+	if w.batch = graph.Free(cmp.Or(f.name, "N")); f.batch > 0 && !f.freeInput {
 		w.batch = graph.Fixed(f.batch)
 	}
 	planes := int64(3)

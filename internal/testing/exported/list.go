@@ -20,6 +20,8 @@ func List() []Network {
 	add(torch, "classifier, norms as nodes, operator set 11", unit, form{opset: 11, input: "input.1", norm: true})
 	add(torch, "weights listed as inputs, operator set 9", unit, form{opset: 9, input: "input", inputs: true, norm: true})
 	add(torch, "batch fixed at 1, Reshape [1,8]", unit, form{opset: 13, input: "input", batch: 1, pool: "reshape"})
+	add(torch, "dynamic batch of the input, but Reshape [1,8]", unit, form{opset: 13, input: "input", batch: 1,
+		freeInput: true, pool: "reshape"})
 	add(torch, "batch fixed at 1, flattened map", unit, form{opset: 13, input: "x", batch: 1, flat: true})
 	add(torch, "batch fixed at 8", unit, form{opset: 17, input: "images", batch: 8, pool: "reshape"})
 	add(torch, "batch fixed at 1 by a loop over images", unit, form{opset: 17, input: "x", batch: 1, unrolled: true})
