@@ -26,7 +26,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-var allNetworks = flag.Bool("networks", false, "try all networks of the table in docs/models.md, and write it")
+var allNetworks = flag.Bool("networks", false, "try all networks of the table in docs, and write it")
 
 // classesOf draws pictures of three classes, of exactly the size that a network takes, and returns what they hold.
 func classesOf(t *testing.T, dir string, n exported.Network) (pictures map[string]image.Image) {
@@ -42,8 +42,8 @@ func classesOf(t *testing.T, dir string, n exported.Network) (pictures map[strin
 			m := image.NewNRGBA(image.Rect(0, 0, n.Wide, n.High))
 			for y := range n.High {
 				for x := range n.Wide {
-					c := color.NRGBA{uint8(rng.IntN(256)), uint8(rng.IntN(128) + 60*class), uint8((x*y*(class+1) + i) % 256),
-						255}
+					c := color.NRGBA{uint8(rng.IntN(256)), uint8(rng.IntN(128) + 60*class),
+						uint8((x*y*(class+1) + i) % 256), 255}
 					if n.Grey {
 						c.G, c.B = c.R, c.R
 					}
@@ -109,8 +109,8 @@ func evaluated(t *testing.T, n exported.Network, m image.Image) []float64 {
 	if n.Last {
 		v.Dims = []int{batch, n.High, n.Wide, planes}
 		for i := range v.X {
-			image, at := i/len(pixels), i%len(pixels)
-			v.X[i] = pixels[at%planes*n.High*n.Wide+at/planes] + 0*float64(image)
+			at := i % len(pixels)
+			v.X[i] = pixels[at%planes*n.High*n.Wide+at/planes]
 		}
 	}
 	out, err := plainnet.Run(net, v, n.Output)
@@ -202,17 +202,18 @@ func tryNetwork(t *testing.T, n exported.Network) (cells [4]string) {
 	}
 	t.Logf("%s, %s: off by %.2g", n.Exporter, n.Form, off/most)
 	tuned := true
-	if why, tuned = run("train pictures --model tiny --finetune all --steps 2 --screen none --batch 3x3 --dim 4 --out run " +
-		"--set validation.hold_out=0 --backbone-lr 1e-2"); tuned {
+	const training = "train pictures --model tiny --steps 2 --screen none --batch 3x3 --dim 4 --out run " +
+		"--set validation.hold_out=0"
+	if why, tuned = run(training + " --finetune all --backbone-lr 1e-2"); tuned {
 		switch cells[2] = "yes"; {
 		case strings.Contains(told, "takes one image at a time"):
 			cells[2] = "yes, an image at a time"
 		case strings.Contains(told, "smaller batches are filled up"):
 			cells[2] = fmt.Sprintf("yes, %d at a time", n.Batch)
 		}
-	} else if cells[2] = why; true {
-		if why, ok := run("train pictures --model tiny --steps 2 --screen none --batch 3x3 --dim 4 --out run " +
-			"--set validation.hold_out=0"); !ok {
+	} else {
+		cells[2] = why
+		if why, ok := run(training); !ok {
 			t.Errorf("%s, %s: a head: %s", n.Exporter, n.Form, why)
 			return cells
 		}
@@ -253,16 +254,17 @@ func realNetworks(t *testing.T) (list []exported.Network) {
 	return list
 }
 
-// TestNetworks tries networks as exporters write them, and holds the table of docs/models.md to what winnow does with
-// them. By default it tries a few; -networks tries all and writes the table.
+// TestNetworks tries networks as exporters write them, and holds the table of docs/models-reference.md to what winnow
+// does with them. By default it tries a few; -networks tries all and writes the table.
 func TestNetworks(t *testing.T) {
 	orttest.Runtime(t)
-	page := filepath.Join(reference.Root(t), "docs", "models.md")
+	page := filepath.Join(reference.Root(t), "docs", "models-reference.md")
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const begin, end = "<!-- printed by go test ./cmd/winnow -run TestNetworks -networks -->\n", "<!-- end of networks -->"
+	const begin, end = "<!-- printed by go test ./cmd/winnow -run TestNetworks -networks -->\n",
+		"<!-- end of networks -->"
 	before, rest, ok := strings.Cut(string(text), begin)
 	shown, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
@@ -278,7 +280,7 @@ func TestNetworks(t *testing.T) {
 		row := fmt.Sprintf("| %s | %s |", n.Exporter, n.Form)
 		if !*allNetworks && i%17 != 3 {
 			if !strings.Contains(shown, row) {
-				t.Errorf("docs/models.md has no row %s", row)
+				t.Errorf("docs/models-reference.md has no row %s", row)
 			}
 			continue
 		}
@@ -286,13 +288,13 @@ func TestNetworks(t *testing.T) {
 			row += " " + cell + " |"
 		}
 		if table.WriteString(row + "\n"); !*allNetworks && !strings.Contains(shown, row+"\n") {
-			t.Errorf("docs/models.md does not show what happens: %s\nto mend it: go test -vet=off ./cmd/winnow "+
-				"-run TestNetworks -networks", row)
+			t.Errorf("docs/models-reference.md does not show what happens: %s\nto mend it: go test -vet=off "+
+				"./cmd/winnow -run TestNetworks -networks", row)
 		}
 	}
 	if rows := strings.Count(shown, "\n") - 2; !*allNetworks {
 		if rows < 40 || rows < len(list) {
-			t.Errorf("docs/models.md shows %d networks, expected %d", rows, len(list))
+			t.Errorf("docs/models-reference.md shows %d networks, expected %d", rows, len(list))
 		}
 		return
 	}

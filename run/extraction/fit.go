@@ -3,6 +3,7 @@ package extraction
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -74,7 +75,7 @@ func (e *Extraction) Fit(ctx context.Context, h Host, given func() (*datasets.Da
 			long = "longer or wider than the network's shape"
 		}
 		h.Note("half of the pictures are at least %.2f times %s: they are squashed to %s, not "+
-			"cropped (winnow extract --resize short crops them)", aspect, long, p.SizeText())
+			"cropped (%s)", aspect, long, p.SizeText(), otherwise("short crops"))
 	}
 	return nil
 }
@@ -95,6 +96,9 @@ func (e *Extraction) fits() bool {
 	p := e.Config.Preprocessing
 	return p.Resize > 0 && !p.Exact && !p.Long && !e.Model.Shaped
 }
+
+// otherwise says how to choose the other way.
+func otherwise(does string) string { return fmt.Sprintf("winnow extract --resize %s them", does) }
 
 // prepare sets the preprocessing of the store, and of the network if it is trained afterwards.
 func (e *Extraction) prepare(p backbone.Preprocessing) {
@@ -210,9 +214,8 @@ func (e *Extraction) measure(ctx context.Context, h Host, squashed backbone.Prep
 		way, other, undo = "squashed", "cropped", "short crops"
 		e.prepare(squashed)
 	}
-	h.Note("pictures are %s to %s, not %s: label likelihood %.3f %s, %.3f %s (%d images tried in %v; "+
-		"winnow extract --resize %s them)", way, size, other, max(said[0], said[1]), way,
-		min(said[0], said[1]), other, len(rows), took, undo)
+	h.Note("pictures are %s to %s, not %s: label likelihood %.3f %s, %.3f %s (%d images tried in %v; %s)", way, size,
+		other, max(said[0], said[1]), way, min(said[0], said[1]), other, len(rows), took, otherwise(undo))
 	return true, nil
 }
 

@@ -92,8 +92,8 @@ func (t *Live) load(ctx context.Context, set features.Set) error {
 
 func (t *Live) encoder(net *ort.Live, inputs live.Inputs, h *head.Head, in Input) (Encoder, error) {
 	return live.New(live.Config{
-		Network: t.network(net), Inputs: inputs, Head: h, Labels: in.Train.Labels, IDs: in.Train.IDs, Batch: in.Batch, Raw: in.Raw,
-		Chunk: t.chunk(), Resting: in.Resting,
+		Network: t.network(net), Inputs: inputs, Head: h, Labels: in.Train.Labels, IDs: in.Train.IDs, Batch: in.Batch,
+		Raw: in.Raw, Chunk: t.chunk(), Resting: in.Resting,
 	})
 }
 

@@ -17,8 +17,9 @@ import (
 // it. frozen is nil if nothing comes before the live part.
 //
 // A boundary tensor is float32 with the images along its first axis and otherwise known sizes, so that it can
-// be stored image by image. If the model takes a single image, the first axis is 1. Everything else that the live part reads it computes itself: shapes and the
-// integers derived from them, masks, what depends on no image, and tensors whose first axis is not the images.
+// be stored image by image. If the model takes a single image, the first axis is 1. Everything else that the live
+// part reads it computes itself: shapes and the integers derived from them, masks, what depends on no image, and
+// tensors whose first axis is not the images.
 // The shape of a frozen tensor is replaced by the number of images and its known sizes. Both models keep the
 // names of m, neither changes m, and together they compute the same as m.
 func Split(m *graph.Model, output string, weights []string) (frozen, live *graph.Model, boundary []string, err error) {

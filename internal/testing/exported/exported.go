@@ -258,7 +258,8 @@ func (w *writer) write() string {
 	}
 	switch f.inside {
 	case "mean": // as MATLAB's image input
-		x = w.Node("Sub", []string{x, w.constant(graph.NewTensor(w.Fresh("Mean"), []float32{123, 117, 104}, 1, 3, 1, 1))})
+		mean := graph.NewTensor(w.Fresh("Mean"), []float32{123, 117, 104}, 1, 3, 1, 1)
+		x = w.Node("Sub", []string{x, w.constant(mean)})
 		x = w.Node("Mul", []string{x, w.scalar("scale", 1./64)})
 	case "scale": // as Windows ML's ImageScaler in parts
 		x = w.Node("Mul", []string{x, w.scalar("scale", 1./128)})
@@ -395,8 +396,8 @@ func ofArchitecture(name string) Network {
 	}
 	n := Network{Exporter: "winnow models new", Form: name, File: a.Model(1).Marshal(), High: a.Side, Wide: a.Side,
 		Grey: p.Channels == "L", Scale: float64(p.Scale), Output: architecture.Output, Flags: fmt.Sprintf(
-			"--channels %s --scale %v --mean %s --std %s --resize squash --size %dx%d", p.Channels, p.Scale, text(p.Mean),
-			text(p.Std), a.Side, a.Side)}
+			"--channels %s --scale %v --mean %s --std %s --resize squash --size %dx%d", p.Channels, p.Scale,
+			text(p.Mean), text(p.Std), a.Side, a.Side)}
 	for c := range 3 {
 		n.Mean[c], n.Std[c] = float64(p.Mean[c]), float64(p.Std[c])
 	}

@@ -4,7 +4,7 @@ import "winnow/internal/testing/vits"
 
 // List returns the networks of the table.
 func List() []Network {
-	const unit = "--preset unit --resize 12 --crop 12"
+	const unit, raw = "--preset unit --resize 12 --crop 12", " --scale 1 --mean 0,0,0 --std 1,1,1 --resize 12 --crop 12"
 	unknown := func(f form) form {
 		if f.name == "" && f.batch == 0 {
 			f.name = "N"
@@ -18,7 +18,8 @@ func List() []Network {
 	const torch = "PyTorch, traced (torch.onnx.export before 2.9)"
 	add(torch, "classifier, dynamic batch, norms folded", unit, form{opset: 17, input: "input", name: "batch_size"})
 	add(torch, "classifier, norms as nodes, operator set 11", unit, form{opset: 11, input: "input.1", norm: true})
-	add(torch, "weights listed as inputs, operator set 9", unit, form{opset: 9, input: "input", inputs: true, norm: true})
+	add(torch, "weights listed as inputs, operator set 9", unit, form{opset: 9, input: "input", inputs: true,
+		norm: true})
 	add(torch, "batch fixed at 1, Reshape [1,8]", unit, form{opset: 13, input: "input", batch: 1, pool: "reshape"})
 	add(torch, "dynamic batch of the input, but Reshape [1,8]", unit, form{opset: 13, input: "input", batch: 1,
 		freeInput: true, pool: "reshape"})
@@ -34,9 +35,10 @@ func List() []Network {
 	add(torch, "EfficientNet: SiLU in parts", unit, form{opset: 17, input: "x", activation: "silu", pool: "mean"})
 	add(torch, "ConvNeXt: Gelu in parts by Erf", unit, form{opset: 17, input: "x", activation: "gelu", pool: "mean"})
 	add(torch, "height and width open", unit, form{opset: 17, input: "x", openSize: true})
-	add(torch, "person re-identification, 24×12", "--preset unit --size 24x12 --resize squash", form{opset: 12, input: "input",
-		high: 24, wide: 12, classifier: "none", embedding: true})
-	add(torch, "strips of 6×40", "--preset unit --size 6x40 --resize squash", form{opset: 12, input: "x", high: 6, wide: 40})
+	add(torch, "person re-identification, 24×12", "--preset unit --size 24x12 --resize squash", form{opset: 12,
+		input: "input", high: 24, wide: 12, classifier: "none", embedding: true})
+	add(torch, "strips of 6×40", "--preset unit --size 6x40 --resize squash", form{opset: 12, input: "x",
+		high: 6, wide: 40})
 	add(torch, "one grey channel", "--preset unit --resize 12 --crop 12 --channels L", form{opset: 12, input: "x",
 		grey: true})
 	const dynamo = "PyTorch, torch.export (the default since 2.9)"
@@ -65,15 +67,16 @@ func List() []Network {
 		inputs: true, norm: true, pool: "average", output: "gpu_0/softmax_1", end: "Softmax"})
 	add("Paddle2ONNX", "size open, HardSwish in parts, softmax", unit, form{opset: 11, input: "x", name: "batch",
 		openSize: true, norm: true, activation: "hardswish in parts", output: "softmax_0.tmp_0", end: "Softmax"})
-	add("MATLAB (exportONNXNetwork)", "the mean subtracted inside", "--channels RGB --scale 1 --mean 0,0,0 --std 1,1,1 "+
-		"--resize 12 --crop 12", form{opset: 9, input: "data", inside: "mean", scale: 1, pool: "average", end: "Softmax",
+	add("MATLAB (exportONNXNetwork)", "the mean subtracted inside", "--channels RGB"+raw, form{opset: 9,
+		input: "data", inside: "mean", scale: 1, pool: "average", end: "Softmax",
 		inputs: true})
-	add("Windows ML, Custom Vision", "scaled inside, softmax", "--channels BGR --scale 1 --mean 0,0,0 --std 1,1,1 "+
-		"--resize 12 --crop 12", form{opset: 9, input: "data", inside: "scale", scale: 1, bgr: true, output: "loss", end: "Softmax"})
+	add("Windows ML, Custom Vision", "scaled inside, softmax", "--channels BGR"+raw, form{opset: 9, input: "data",
+		inside: "scale", scale: 1, bgr: true, output: "loss", end: "Softmax"})
 	add("Ultralytics (-cls)", "SiLU, softmax, batch fixed at 1", unit, form{opset: 19, input: "images", batch: 1,
 		activation: "silu", output: "output0", end: "Softmax"})
 	add("InsightFace", "PRelu, flattened, a dense layer and a norm", "--channels RGB --scale 0.0078125 --mean 1,1,1 "+
-		"--std 1,1,1 --resize 12 --crop 12", form{opset: 11, input: "input.1", scale: 1. / 128, mean: 1, activation: "prelu", norm: true, flat: true,
+		"--std 1,1,1 --resize 12 --crop 12", form{opset: 11, input: "input.1", scale: 1. / 128, mean: 1,
+		activation: "prelu", norm: true, flat: true,
 		embedding: true, classifier: "none", output: "683"})
 	add("Darknet converters", "LeakyRelu, convolution as classifier", unit, form{opset: 9, input: "000_net",
 		activation: "leaky", pool: "map", classifier: "conv", end: "Softmax"})

@@ -77,8 +77,8 @@ func (w window) add(to, from, kernel []float64, high, wide int) {
 					continue
 				}
 				line, sums := from[row*wide:(row+1)*wide], to[y*w.out[1]:(y+1)*w.out[1]]
-				for x, col := 0, j*w.dilation[1]-w.before[1]; x < len(sums) && col < wide; x, col = x+1, col+w.stride[1] {
-					if col >= 0 {
+				for x := range sums {
+					if col := x*w.stride[1] + j*w.dilation[1] - w.before[1]; col >= 0 && col < wide {
 						sums[x] += k * line[col]
 					}
 				}
