@@ -203,7 +203,7 @@ func TestSample(t *testing.T) {
 		seen[p] = true
 		count[s.labels[i]]++
 	}
-	if len(count) != rivals || len(s.paths) < fewest*3/4 || len(s.paths) > fewest {
+	if len(count) != rivals || len(s.paths) < compared*3/4 || len(s.paths) > compared {
 		t.Errorf("%d pictures of %d classes", len(s.paths), len(count))
 	}
 	for i := range d.Samples {
