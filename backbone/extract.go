@@ -238,6 +238,22 @@ func (e *extraction) decode(r *reader, size int) {
 	}
 }
 
+// NetworkError means that a network did not run on a batch of images.
+type NetworkError struct {
+	Images []string // their paths
+	Err    error
+}
+
+func (e *NetworkError) Error() string {
+	if len(e.Images) == 1 {
+		return fmt.Sprintf("backbone: the network stopped at %q: %v", e.Images[0], e.Err)
+	}
+	return fmt.Sprintf("backbone: the network stopped at the %d images from %q to %q: %v", len(e.Images), e.Images[0],
+		e.Images[len(e.Images)-1], e.Err)
+}
+
+func (e *NetworkError) Unwrap() error { return e.Err }
+
 // flight is a batch in a network.
 type flight struct {
 	b    *batch
@@ -251,7 +267,7 @@ func (e *extraction) infer(ctx context.Context) error {
 	usable := e.cfg.Known || e.store.Rows() > len(e.store.Bad())
 	settle := func(f flight) error {
 		if err := <-f.done; err != nil {
-			return fmt.Errorf("backbone: images %d to %d: %w", f.b.first, f.b.first+f.b.n-1, err)
+			return &NetworkError{Images: e.paths[f.b.first : f.b.first+f.b.n], Err: err}
 		}
 		return e.finish(f.b, f.x, &usable)
 	}

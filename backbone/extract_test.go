@@ -407,7 +407,7 @@ func TestExtractRefuses(t *testing.T) {
 		"wrong root": {good, newSums(), fstest.MapFS{}, paths, &counting{},
 			"none of the first 23 images can be read; class/000.jpg: file does not exist"},
 		"no images": {good, newSums(), files, nil, &counting{}, "the image list is empty"},
-		"network":   {good, failing, files, paths, &counting{}, "images 0 to 3: out of memory"},
+		"network":   {good, failing, files, paths, &counting{}, "stopped at the 4 images from \"class"},
 		"nan": {strict, nan, files, paths[4:], &counting{},
 			"class/006.jpg: value 1 of its features is NaN, expected a finite number"},
 		"all nan": {good, none, files, paths, &counting{},

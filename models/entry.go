@@ -24,6 +24,8 @@ type Entry struct {
 	Input         string                 `json:"input,omitempty"`  // tensor to feed; "": the model's only input
 	Output        string                 `json:"output,omitempty"` // tensor to cut at; "": found in the graph
 	Preprocessing backbone.Preprocessing `json:"preprocessing"`
+	// Shaped: the settings it was recorded with, or a file that winnow wrote, say how pictures get the network's shape.
+	Shaped bool `json:"shaped,omitempty"`
 	// Freed: it was tried that the network computes the same for any number of images as in the batch of its file.
 	Freed   bool   `json:"freed,omitempty"`
 	Source  string `json:"source,omitempty"`

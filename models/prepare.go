@@ -109,6 +109,13 @@ func (b *Backbone) prepare(m *graph.Model, output string) (*Prepared, error) {
 			m, cut, in.high, in.wide = sized, other, pre.High(), pre.Crop
 		}
 	}
+	if first := cut.Graph.Outputs[0].Shape; in.batch == 0 && len(first) > 1 && first[0].Known() && first[0].Size > 0 {
+		// only the input was exported with a free batch: its nodes state another
+		stated := graph.WithBatch(m, in.name, first[0].Size)
+		if other, ok := cutAlike(stated, p.Cut, dim); ok {
+			m, cut, in.batch = stated, other, int(first[0].Size)
+		}
+	}
 	if in.batch > 0 {
 		if free, ok := cutAlike(graph.FreeBatch(m, in.name), p.Cut, dim); ok {
 			p.Fixed, p.FixedBatch = cut.Marshal(), in.batch

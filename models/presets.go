@@ -19,7 +19,8 @@ var presets = map[string]backbone.Preprocessing{
 	// CLIP's image encoders.
 	"clip": {Resize: 224, Crop: 224, Interpolation: "bicubic", Channels: "RGB", Scale: 1. / 255,
 		Mean: [3]float32{0.48145466, 0.4578275, 0.40821073}, Std: [3]float32{0.26862954, 0.26130258, 0.27577711}},
-	// SigLIP's image encoders: all of the picture, values from -1 to 1.
+	// SigLIP's image encoders: all of the picture, values from -1 to 1. Bilinear as SigLIP 2's image processor; the
+	// first SigLIP's is bicubic.
 	"siglip": {Resize: 224, Exact: true, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
 		Mean: [3]float32{0.5, 0.5, 0.5}, Std: [3]float32{0.5, 0.5, 0.5}},
 	// Values from -1 to 1, as in TensorFlow's Inception models and many vision transformers.

@@ -144,6 +144,7 @@ func (b *Backbone) settle(s Settings) (err error) {
 		s.Preset = ""
 	}
 	b.Preprocessing, err = s.preprocessing(b.Preprocessing)
+	b.Shaped = b.Shaped || s.Shaped()
 	if s.Output != "" {
 		b.Output = s.Output
 	}
@@ -204,7 +205,7 @@ func (b *Backbone) guess(m *graph.Model, s Settings) error {
 	if err != nil {
 		return err
 	}
-	b.Preprocessing = p
+	b.Preprocessing, b.Shaped = p, told && s.Preset == "" || s.Shaped()
 	return in.takes(p)
 }
 

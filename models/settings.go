@@ -86,9 +86,9 @@ func (s Settings) preprocessing(p backbone.Preprocessing) (backbone.Preprocessin
 	return p, p.Validate()
 }
 
-// Shaped reports whether the settings say how an image becomes the network's square.
+// Shaped reports whether the settings say how an image gets the network's shape.
 func (s Settings) Shaped() bool {
-	return s.Fit != "" || s.Resize != nil || s.Exact != nil || s.Crop != nil || s.Size != nil
+	return s.Fit != "" || s.Resize != nil || s.Exact != nil || s.Crop != nil
 }
 
 // sized returns p with the wanted size of the network's input, and the resize in proportion.

@@ -164,7 +164,13 @@ func (r *Training) readNetwork(ctx context.Context, d *datasets.Dataset) (err er
 		return err
 	}
 	if r.Config.Data.Features == "" {
-		if err := r.makeFeatures(ctx, network.Extraction(r.features())); err != nil {
+		e := network.Extraction(r.features())
+		host := r.options.Host.Complete()
+		host.Note = r.options.Note
+		if err := e.Fit(ctx, host, func() (*datasets.Dataset, error) { return d, nil }); err != nil {
+			return err
+		}
+		if err := r.makeFeatures(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -202,6 +208,7 @@ func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h extraction.Host,
 	place func(same func(features.Key) bool) string) (*extraction.Extraction, error) {
 	h = h.Complete()
+	all := func() (*datasets.Dataset, error) { return d, nil }
 	if cfg.Finetune.On() {
 		if err := chooseBackbone(&cfg.Data, d, h.Note); err != nil {
 			return nil, err
@@ -211,8 +218,8 @@ func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h e
 			return nil, err
 		}
 		e := live.Extraction("")
-		e.Out = place(func(k features.Key) bool { return k.Differs(e.Key()) == "" })
-		return e, live.Close()
+		e.Out = place(e.Could)
+		return e, errors.Join(e.Fit(ctx, h, all), live.Close())
 	}
 	root, err := imageroot.Open(ctx, imageroot.Resolve(location.At(cfg.Data.Root), location.At(cfg.Data.Manifest)))
 	if err != nil {
@@ -228,7 +235,7 @@ func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h e
 	e, err := extraction.Look(cfg.Data.Model, root, d.Paths(), h)
 	if err == nil {
 		e.Out = place(func(k features.Key) bool { return k.Model == e.Model.SHA256 })
-		e.Fit(h)
+		err = e.Fit(ctx, h, all)
 	}
 	return e, err
 }

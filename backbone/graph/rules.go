@@ -41,7 +41,7 @@ var rules = map[string]rule{
 	microsoft + "QLinearLeakyRelu": same, microsoft + "QLinearSigmoid": same, microsoft + "QLinearSoftmax": same,
 	microsoft + "QLinearReduceMean": on(reduce, 0, 0), microsoft + "QLinearConcat": quantisedConcat,
 	"com.microsoft.Attention": attention, "com.microsoft.MultiHeadAttention": multiHead,
-	"com.microsoft.FusedMatMul": fusedMatMul,
+	"com.microsoft.FusedMatMul": fusedMatMul, "com.microsoft.FusedConv": conv, "com.microsoft.FusedGemm": gemm,
 
 	// Over axes.
 	"ReduceMean": reduce, "ReduceSum": reduce, "ReduceMax": reduce, "ReduceMin": reduce, "ReduceProd": reduce,

@@ -1,6 +1,9 @@
 package ort
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // gpuSigns map messages of ONNX Runtime and NVIDIA's libraries that say why a GPU did not compute to a hint. The
 // first match is taken. Those of ONNX Runtime 1.29 were seen when its provider ran on a stand-in for CUDA
@@ -74,6 +77,26 @@ func briefly(err error) error {
 	words, _, _ := strings.Cut(text[at:], " ; ")
 	words, _, _ = strings.Cut(words, "\n")
 	return brief{words, err}
+}
+
+// position is where in its sources the library found a fault.
+var position = regexp.MustCompile(`\S+\.(?:cc|cpp|h|cu):\d+ |\bonnxruntime::[\w:~<>]*(?:\([^)]*\))?(?: const)? `)
+
+// advice is what the library and its bindings write around the fault.
+var advice = strings.NewReplacer("Error running network: ", "", "Non-zero status code returned while running ", "",
+	"Please fix either the inputs/outputs or the model.", "", "Please fix either the inputs or the model.", "")
+
+// inOneLine reduces the text of a run that failed to one line, without the library's source positions.
+func inOneLine(err error) error {
+	text := strings.Join(strings.Fields(position.ReplaceAllString(advice.Replace(err.Error()), "")), " ")
+	const most = 300
+	if cut := []rune(text); len(cut) > most {
+		text = string(cut[:most]) + "…"
+	}
+	if text == err.Error() {
+		return err
+	}
+	return brief{text, err}
 }
 
 // brief is an error whose text is a part of the library's text.

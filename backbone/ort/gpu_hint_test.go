@@ -68,3 +68,24 @@ func TestBriefly(t *testing.T) {
 		t.Error("no error has become one")
 	}
 }
+
+// A run that fails says why in one line, in the library's words without its sources.
+func TestInOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"Error running network: Got invalid dimensions for output: f for the following indices\n index: 0 Got: 32 " +
+			"Expected: 2\n Please fix either the inputs/outputs or the model.": "Got invalid dimensions for output: f for " +
+			"the following indices index: 0 Got: 32 Expected: 2",
+		"Error running network: Non-zero status code returned while running Reshape node. Name:'/r' Status Message: " +
+			"/src/onnxruntime/core/providers/cpu/tensor/reshape_helper.h:45 onnxruntime::ReshapeHelper::ReshapeHelper(" +
+			"const onnxruntime::TensorShape&, onnxruntime::TensorShapeVector&, bool) size was false. Input " +
+			"shape:{2,512}, requested shape:{3,512}\n": "Reshape node. Name:'/r' Status Message: size was false. Input " +
+			"shape:{2,512}, requested shape:{3,512}",
+		strings.Repeat("x", 400): strings.Repeat("x", 300) + "…",
+		"said":                   "said",
+	} {
+		cause := errors.New(text)
+		if err := inOneLine(cause); err.Error() != want || !errors.Is(err, cause) {
+			t.Errorf("found %q, expected %q", err, want)
+		}
+	}
+}

@@ -136,7 +136,7 @@ func (s *Session) Run(in, out []Tensor) error {
 		}
 	}
 	if err := s.compute(); err != nil {
-		return fmt.Errorf("ort: run: %w", briefly(err))
+		return fmt.Errorf("ort: run: %w", inOneLine(briefly(err)))
 	}
 	return s.collect(out)
 }

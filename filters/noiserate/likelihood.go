@@ -25,21 +25,34 @@ func MostOf(classes int) float64 { return math.Min(Most, 1-1/float64(max(classes
 // Calibrate returns the calibration that maximises the likelihood of the given labels. For large sets it uses
 // every n-th image.
 func Calibrate(ctx context.Context, s *leaveout.Set) (Calibration, error) {
+	c, _, err := calibrate(ctx, s)
+	return c, err
+}
+
+// Explained returns how well similarities explain the given labels: the geometric mean of their probabilities under
+// the calibration that maximises it, 1/C by chance. It compares vectors of the same images without any truth.
+func Explained(ctx context.Context, s *leaveout.Set) (float64, error) {
+	_, each, err := calibrate(ctx, s)
+	return math.Exp(each), err
+}
+
+// calibrate returns the calibration of highest likelihood, and the logarithm of the likelihood for each label.
+func calibrate(ctx context.Context, s *leaveout.Set) (found Calibration, each float64, err error) {
 	n, c := s.Z.Len(), len(s.Classes)
 	step := max(1, n*c/sampleEntries)
 	var rows []float32
 	var labels []int
-	err := s.Among(ctx, 0, n, step, func(_, y int, row []float64) {
+	err = s.Among(ctx, 0, n, step, func(_, y int, row []float64) {
 		for _, t := range row {
 			rows = append(rows, float32(t-row[y]))
 		}
 		labels = append(labels, y)
 	})
 	if err != nil {
-		return Calibration{}, err
+		return Calibration{}, 0, err
 	}
 	p := make([]float64, len(labels))
-	found, _ := Fit(1, 1000, 0.02, c, func(beta float64) []float64 {
+	found, sum := Fit(1, 1000, 0.02, c, func(beta float64) []float64 {
 		for i := range p {
 			if ctx.Err() != nil {
 				break
@@ -54,7 +67,7 @@ func Calibrate(ctx context.Context, s *leaveout.Set) (Calibration, error) {
 		}
 		return p
 	})
-	return found, ctx.Err()
+	return found, sum / float64(len(p)), ctx.Err()
 }
 
 // Fit maximises the likelihood of labels over β, between least and most, and ρ:

@@ -122,8 +122,8 @@ var rooms = []Room{
 	{"run/trial", "runs a backbone on a few images before it is used",
 		"backbone backbone/graph backbone/ort features internal/hint models"},
 	{"run/extraction", "turns a list of images into a feature store",
-		"backbone backbone/ort cluster datasets/glyphs/names datasets/location features internal/hint models " +
-			"run/trial"},
+		"backbone backbone/ort cluster datasets datasets/glyphs/names datasets/location features filters/leaveout " +
+			"filters/noiserate internal/hint models run/trial"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"datasets features filters internal/spread"},
@@ -340,6 +340,9 @@ var rooms = []Room{
 	{"internal/testing/tarfile", "makes tar files for tests",
 		""},
 
+	{"internal/testing/exported", "makes small networks as exporters write them, of which a table of docs tells",
+		"backbone/graph internal/testing/onnxtest internal/testing/vits models/architecture"},
+	{"internal/testing/plainnet", "evaluates ONNX models in plain loops of float64", "backbone/graph"},
 	{"internal/testing/vits", "makes small vision transformers as exporters write them, and evaluates them plainly",
 		"backbone/graph"},
 	{"internal/testing/winnowtest", "runs the command line in tests, with files in memory",

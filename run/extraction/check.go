@@ -18,8 +18,8 @@ import (
 // CheckImages is how many images a check compares at most, evenly over the list.
 const CheckImages = 64
 
-// alike is the least cosine of a vector to that of float32 on the CPU, for a check to say that they agree.
-const alike = .9999
+// agreeing is the least cosine of a vector to that of float32 on the CPU, for a check to say that they agree.
+const agreeing = .9999
 
 // Check compares the vectors of some of the images with those in float32 on the CPU, as `winnow extract --check --json`
 // prints it.
@@ -145,7 +145,7 @@ func (v *held) nearest(i int) int {
 
 // compare compares vectors with those of float32.
 func compare(paths []string, want, found *held) Check {
-	c := Check{Lowest: 1, Least: alike, Bad: len(want.bad), Changed: []Neighbour{}}
+	c := Check{Lowest: 1, Least: agreeing, Bad: len(want.bad), Changed: []Neighbour{}}
 	var sum float64
 	for i, path := range paths {
 		if want.without[i] || found.without[i] {

@@ -288,7 +288,7 @@ func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net o
 			err = hint.With(errors.Join(err, w.Discard()), "is --root the folder that the manifest's paths are "+
 				"relative to?")
 		}
-		return Result{}, err
+		return Result{}, stopped(err)
 	}
 	s, err := w.Finish(ctx)
 	if err != nil {
@@ -298,6 +298,19 @@ func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net o
 	r.Resumed, r.Seconds = resumed, time.Since(start).Seconds()
 	r.PerSecond = float64(s.Rows-resumed) / r.Seconds
 	return r, nil
+}
+
+// stopped adds what to do if the network did not run on some images.
+func stopped(err error) error {
+	at, ok := errors.AsType[*backbone.NetworkError](err)
+	if !ok || ort.GPUHint(err, "") != "" {
+		return err
+	}
+	if len(at.Images) > 1 {
+		return hint.With(err, "what was computed is kept; the network may not take %d images at once: try a smaller "+
+			"batch, or export it with a free batch", len(at.Images))
+	}
+	return hint.With(err, "what was computed is kept; export the network again, or name another one")
 }
 
 func (e *Extraction) result(s *features.Store) Result {

@@ -1,62 +1,256 @@
 package extraction
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
+	"winnow/datasets"
 	"winnow/features"
+	"winnow/filters/leaveout"
+	"winnow/filters/noiserate"
 )
 
-// squarish is the largest median aspect of pictures that are cropped. A usual crop, 224 of 256, shows two thirds of the
-// length of a picture of 4:3, and 60 % of one of 3:2. Squashing distorts them less than the aspects of 3:4 to 4:3 that
-// networks are usually trained with.
-const squarish = 1.25
+const (
+	// squarish is the largest median aspect of pictures that are cropped if labels cannot decide. A usual crop, 224 of
+	// 256, shows two thirds of the length of a picture of 4:3, and 60 % of one of 3:2. Squashing distorts them less
+	// than the aspects of 3:4 to 4:3 that networks are usually trained with.
+	squarish = 1.25
 
-// sampled is how many pictures are measured, evenly over the list.
-const sampled = 64
+	// alike is the aspect up to which a picture looks about the same cropped and squashed. If nine tenths of the
+	// pictures are no longer, they are cropped without a measurement.
+	alike = 1.1
 
-// Fit squashes pictures, and notes that, if the network's preprocessing crops them and most are much longer than wide.
-// Callers call it if the user has not chosen a preprocessing. A store that exists, finished or begun, keeps its own.
-// Call it before [Extraction.TakeShard], so that all shards agree.
-func (e *Extraction) Fit(h Host) {
-	p := e.Config.Preprocessing
-	if p.Resize == 0 || p.Exact || p.Long {
-		return
+	sized = 64 // pictures whose size is read, evenly over the list
+
+	// Cropped and squashed features are compared on at most compared pictures of at most rivals classes. Samples of
+	// 256 took the way of the higher P@1 in 14 of 16 cases, smaller ones in fewer: docs/log, 2026-11-27.
+	compared = 256
+	rivals   = 16
+
+	leastLabels = 32 // fewer labelled pictures, in classes of two or more, decide nothing
+)
+
+// Fit decides whether pictures are cropped, as the network's preprocessing says, or squashed, and notes it. Callers
+// call it if the user has not chosen a preprocessing. A store that exists, finished or begun, keeps its own. If most
+// pictures are longer than wide or wider than long, features of a sample are made in both ways, and the way is taken
+// that explains the given labels better ([noiserate.Explained]); the same images and labels give the same choice.
+// Without enough labels the aspect decides.
+//
+// given returns the images with their labels; nil, or an error, means that there are none. Only given labels of images
+// to learn from are used; true ones never. Call Fit before [Extraction.TakeShard], so that all shards agree.
+func (e *Extraction) Fit(ctx context.Context, h Host, given func() (*datasets.Dataset, error)) error {
+	if !e.fits() {
+		return nil
 	}
+	p := e.Config.Preprocessing
 	squashed := p.Fitted("squash")
 	if key, ok := features.KeyIn(e.Out); ok && !e.Overwrite {
 		if key.Preprocessing == squashed.Key() {
-			e.Config.Preprocessing = squashed
+			e.prepare(squashed)
 		}
 		if key.Preprocessing == squashed.Key() || key.Preprocessing == p.Key() {
-			return
+			return nil
 		}
 	}
-	if aspect := e.aspect(); aspect > squarish {
-		e.Config.Preprocessing = squashed
+	aspects := e.aspects()
+	if len(aspects) == 0 || aspects[(len(aspects)-1)*9/10] <= alike {
+		return nil
+	}
+	h = h.Complete()
+	if done, err := e.measure(ctx, h, squashed, sample(given)); done || err != nil {
+		return err
+	}
+	if aspect := aspects[(len(aspects)-1)/2]; aspect > squarish {
+		e.prepare(squashed)
 		long := "as long as wide"
 		if p.Height > 0 {
 			long = "longer or wider than the network's shape"
 		}
-		h.Complete().Note("half of the pictures are at least %.2f times %s: they are squashed to %s, not "+
-			"cropped (winnow extract --resize short crops them)", aspect, long, p.SizeText())
+		h.Note("half of the pictures are at least %.2f times %s: they are squashed to %s, not "+
+			"cropped (%s)", aspect, long, p.SizeText(), otherwise("short crops"))
 	}
+	return nil
 }
 
-// aspect returns the median ratio of the longer to the shorter side of a sample of pictures, after stretching them as
-// would make the network's shape a square; 0 if none can be read.
-func (e *Extraction) aspect() float64 {
-	var list []float64
-	n, p := min(sampled, len(e.Paths)), e.Config.Preprocessing
+// Could reports whether a store has the key of this extraction, with pictures cropped or squashed as [Extraction.Fit]
+// may choose.
+func (e *Extraction) Could(k features.Key) bool {
+	now := e.Key()
+	if k.Differs(now) == "" {
+		return true
+	}
+	now.Preprocessing = e.Config.Preprocessing.Fitted("squash").Key()
+	return e.fits() && k.Differs(now) == ""
+}
+
+// fits reports whether Fit has a choice.
+func (e *Extraction) fits() bool {
+	p := e.Config.Preprocessing
+	return p.Resize > 0 && !p.Exact && !p.Long && !e.Model.Shaped
+}
+
+// otherwise says how to choose the other way.
+func otherwise(does string) string { return fmt.Sprintf("winnow extract --resize %s them", does) }
+
+// prepare sets the preprocessing of the store, and of the network if it is trained afterwards.
+func (e *Extraction) prepare(p backbone.Preprocessing) {
+	e.Config.Preprocessing, e.Model.Preprocessing = p, p
+}
+
+// aspects returns the ratios of the longer to the shorter side of a sample of pictures, after stretching them as would
+// make the network's shape a square, rising.
+func (e *Extraction) aspects() (list []float64) {
+	n, p := min(sized, len(e.Paths)), e.Config.Preprocessing
 	for i := range n {
 		if w, h, err := backbone.Size(e.Root, e.Paths[i*len(e.Paths)/n]); err == nil {
 			w, h := w*p.High(), h*p.Crop
 			list = append(list, float64(max(w, h))/float64(min(w, h)))
 		}
 	}
-	if len(list) == 0 {
-		return 0
-	}
 	slices.Sort(list)
-	return list[(len(list)-1)/2]
+	return list
+}
+
+// labelled are pictures and their given labels.
+type labelled struct {
+	paths  []string
+	labels []int
+}
+
+// sample returns the pictures to compare: about as many of each of some classes, spread over the classes and over the
+// pictures of each. Classes with more pictures are preferred. It is empty if too few pictures have a label.
+func sample(given func() (*datasets.Dataset, error)) (s labelled) {
+	if given == nil {
+		return s
+	}
+	d, err := given()
+	if err != nil || d == nil || len(d.Classes) < 2 { // nothing to compare
+		return s
+	}
+	learned := func(s datasets.Sample) bool { return s.Split == datasets.Train || s.Split == datasets.Validation }
+	all := !slices.ContainsFunc(d.Samples, func(s datasets.Sample) bool { return learned(s) && s.Label >= 0 })
+	classes, seen := make([][]string, len(d.Classes)), map[string]bool{}
+	for _, s := range d.Samples {
+		if s.Label >= 0 && (all || learned(s)) && !seen[s.Path] {
+			seen[s.Path] = true
+			classes[s.Label] = append(classes[s.Label], s.Path)
+		}
+	}
+	sizes := make([]int, len(classes))
+	for k, list := range classes {
+		sizes[k] = len(list)
+	}
+	slices.Sort(sizes)
+	least := min(sizes[max(len(sizes)-rivals, 0)], compared/rivals)
+	classes = slices.DeleteFunc(classes, func(list []string) bool { return len(list) < max(least, 2) })
+	n := min(len(classes), rivals)
+	for k := range n {
+		list := classes[k*len(classes)/n]
+		m := min(len(list), compared/n)
+		for i := range m {
+			s.paths, s.labels = append(s.paths, list[i*len(list)/m]), append(s.labels, k)
+		}
+	}
+	if n < 2 || len(s.paths) < leastLabels {
+		return labelled{}
+	}
+	return s
+}
+
+// measure takes the way that explains the labels of s better. done is false if nothing could be compared.
+func (e *Extraction) measure(ctx context.Context, h Host, squashed backbone.Preprocessing, s labelled) (done bool,
+	err error) {
+	if len(s.paths) == 0 {
+		return false, nil
+	}
+	begin, quiet, own := time.Now(), h, *e
+	quiet.Note = func(string, ...any) {}
+	own.Paths, own.Config.Views, own.Config.Strict, own.Config.Known = s.paths, nil, false, true
+	_, net, err := own.load(quiet)
+	if err != nil {
+		return false, err
+	}
+	defer net.Close()
+	var ways [2]features.Set
+	for i, p := range []backbone.Preprocessing{e.Config.Preprocessing, squashed} {
+		own.Config.Preprocessing = p
+		w := &kept{Set: features.Set{X: features.NewMatrix(len(s.paths), net.Dim())}}
+		if err := backbone.Extract(ctx, own.Config, net, e.Root, s.paths, w, nil); err != nil {
+			if _, none := errors.AsType[*backbone.NoneReadable](err); none {
+				return false, nil // the extraction says so
+			}
+			return false, stopped(err)
+		}
+		ways[i] = features.Set{X: w.X, Labels: s.labels}
+	}
+	var rows []int
+	zero := func(x []float32) bool { return !slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) }
+	for i := range s.paths {
+		if !zero(ways[0].Row(i)) && !zero(ways[1].Row(i)) { // both could be read
+			rows = append(rows, i)
+		}
+	}
+	var said [2]float64
+	for i, set := range ways {
+		if said[i], err = explained(ctx, set.Rows(rows)); errors.Is(err, errFew) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
+	size, took := squashed.SizeText(), time.Since(begin).Round(time.Second/10)
+	way, other, undo := "cropped", "squashed", "squash squashes"
+	if said[1] > said[0] {
+		way, other, undo = "squashed", "cropped", "short crops"
+		e.prepare(squashed)
+	}
+	h.Note("pictures are %s to %s, not %s: label likelihood %.3f %s, %.3f %s (%d images tried in %v; %s)", way, size,
+		other, max(said[0], said[1]), way, min(said[0], said[1]), other, len(rows), took, otherwise(undo))
+	return true, nil
+}
+
+var errFew = errors.New("too few classes to compare")
+
+// explained returns the probability of labels by features that are centred at their mean.
+func explained(ctx context.Context, z features.Set) (float64, error) {
+	mean := make([]float64, z.Dim())
+	for i := range z.Len() {
+		for j, v := range z.Row(i) {
+			mean[j] += float64(v) / float64(z.Len())
+		}
+	}
+	for i := range z.Len() {
+		for j, v := range z.Row(i) {
+			z.Row(i)[j] = v - float32(mean[j])
+		}
+	}
+	s, err := leaveout.New(z, rivals)
+	if err != nil {
+		return 0, errFew
+	}
+	return noiserate.Explained(ctx, s)
+}
+
+// kept holds vectors in memory. It implements backbone.RowWriter.
+type kept struct {
+	features.Set
+	rows int
+}
+
+func (k *kept) Rows() int           { return k.rows }
+func (k *kept) Bad() []features.Bad { return nil }
+func (k *kept) Flush() error        { return nil }
+
+func (k *kept) Append(x blas32.General, _ []features.Bad) error {
+	for i := range x.Rows {
+		copy(k.Row(k.rows), features.Row(x, i))
+		k.rows++
+	}
+	return nil
 }

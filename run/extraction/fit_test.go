@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"image/color"
 	"image/png"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"winnow/backbone"
+	"winnow/datasets"
 )
 
 // sized writes picture i anew, w×h.
@@ -29,7 +32,7 @@ func (a *album) sized(i, w, h int) {
 	}
 }
 
-// Long pictures are squashed in new stores only, square ones never, and one line says so.
+// Long pictures without labels are squashed in new stores only, square ones never, and one line says so.
 func TestFit(t *testing.T) {
 	const n = 6
 	a := newAlbum(t, n)
@@ -39,7 +42,9 @@ func TestFit(t *testing.T) {
 		e.Config.Preprocessing = e.Config.Preprocessing.Fitted("short")
 		asked := e.Config.Preprocessing
 		a.told = ""
-		e.Fit(a.host)
+		if err := e.Fit(t.Context(), a.host, nil); err != nil {
+			t.Fatal(err)
+		}
 		if got := e.Config.Preprocessing; got != asked.Fitted(want) {
 			t.Errorf("%s: found %s, expected %s", what, got.Describe(), want)
 		}
@@ -76,11 +81,141 @@ func TestFit(t *testing.T) {
 	}
 	fitted("long since then, the store cropped", "short")
 	e = a.extraction(filepath.Join(t.TempDir(), "exact"))
-	if e.Fit(a.host); !e.Config.Preprocessing.Exact || a.told != "" {
-		t.Errorf("what the network's entry squashes: %+v, told %q", e.Config.Preprocessing, a.told)
+	if err := e.Fit(t.Context(), a.host, nil); err != nil || !e.Config.Preprocessing.Exact || a.told != "" {
+		t.Errorf("what the network's entry squashes: %v, %+v, told %q", err, e.Config.Preprocessing, a.told)
 	}
 	e.Config.Preprocessing = backbone.Preprocessing{Crop: 32}
-	if e.Fit(a.host); e.Config.Preprocessing.Exact {
+	if err := e.Fit(t.Context(), a.host, nil); err != nil || e.Config.Preprocessing.Exact {
 		t.Error("what is not resized at all is squashed")
+	}
+}
+
+// wide draws picture i, 64×32: a stroke at an angle of its own class, and another that depends on i alone. Either is in
+// the middle, or cut in two at both ends.
+func (a *album) wide(i, class int, middle bool) {
+	a.Helper()
+	m := image.NewGray(image.Rect(0, 0, 64, 32))
+	stroke := func(angle float64, at func(x int) int) {
+		for r := range 28 {
+			s, c := math.Sincos(angle)
+			x, y := 16+int(float64(r-14)*c), 16+int(float64(r-14)*s)
+			m.SetGray(at(x), y, color.Gray{255})
+		}
+	}
+	inside, outside := func(x int) int { return x + 16 }, func(x int) int { return (x + 48) % 64 }
+	if !middle {
+		inside, outside = outside, inside
+	}
+	stroke(float64(class)*math.Pi/4, inside)
+	stroke(float64(i*i%17), outside)
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		a.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(a.dir, a.path(i)), b.Bytes(), 0o644); err != nil {
+		a.Fatal(err)
+	}
+}
+
+// The way that explains the labels better is taken, whatever the true labels are; a store keeps it.
+func TestFitMeasured(t *testing.T) {
+	const n = 48
+	for _, middle := range []bool{true, false} {
+		a := newAlbum(t, n)
+		d := &datasets.Dataset{Classes: []string{"a", "b", "c"}}
+		for i := range n {
+			class := i % len(d.Classes)
+			a.wide(i, class, middle)
+			d.Samples = append(d.Samples, datasets.Sample{Path: a.path(i), Label: class, True: datasets.Unlabelled,
+				Split: datasets.Train})
+		}
+		want, said := "squash", "pictures are squashed to 32×32, not cropped: label likelihood "
+		if middle {
+			want, said = "short", "pictures are cropped to 32×32, not squashed: label likelihood "
+		}
+		fit := func(out string) *Extraction {
+			t.Helper()
+			e := a.extraction(out)
+			e.Config.Preprocessing = e.Config.Preprocessing.Fitted("short")
+			asked := e.Config.Preprocessing
+			a.told = ""
+			if err := e.Fit(t.Context(), a.host, func() (*datasets.Dataset, error) { return d, nil }); err != nil {
+				t.Fatal(err)
+			}
+			if got := e.Config.Preprocessing; got != asked.Fitted(want) || e.Model.Preprocessing != got && !middle {
+				t.Errorf("middle %v: found %s, expected %s", middle, got.Describe(), want)
+			}
+			return e
+		}
+		e := fit(a.out)
+		if !strings.HasPrefix(a.told, said) || !strings.Contains(a.told, "(48 images tried in ") {
+			t.Errorf("told %q, expected %q", a.told, said)
+		}
+		numbers := a.told[:strings.Index(a.told, "tried in")]
+		for i := range d.Samples { // the truth says that the outer or inner strokes are right
+			d.Samples[i].True = i * i % 17 % 3
+		}
+		if fit(filepath.Join(t.TempDir(), "other")); !strings.HasPrefix(a.told, numbers) {
+			t.Errorf("told %q, expected %q", a.told, numbers)
+		}
+		if _, err := e.Run(t.Context(), a.host); err != nil {
+			t.Fatal(err)
+		}
+		for i := range d.Samples {
+			a.wide(i, d.Samples[i].Label, !middle)
+		}
+		if fit(a.out); a.told != "" {
+			t.Errorf("told %q of a store that is there", a.told)
+		}
+		e.Model.Shaped = true
+		e.Out, e.Config.Preprocessing, a.told = t.TempDir(), e.Model.Preprocessing.Fitted("short"), ""
+		if err := e.Fit(t.Context(), a.host, nil); err != nil || a.told != "" || e.Config.Preprocessing.Exact {
+			t.Errorf("%v, told %q of a network whose shape was recorded", err, a.told)
+		}
+	}
+}
+
+// The sample is spread over classes and their pictures, takes no picture twice, none of a test split and none without a
+// label.
+func TestSample(t *testing.T) {
+	d := &datasets.Dataset{}
+	for k := range 40 {
+		d.Classes = append(d.Classes, fmt.Sprint(k))
+		for i := range 1 + k {
+			split := datasets.Train
+			if i%5 == 4 {
+				split = datasets.Test
+			}
+			d.Samples = append(d.Samples, datasets.Sample{Path: fmt.Sprintf("%d/%d", k, i), Label: k, Split: split},
+				datasets.Sample{Path: fmt.Sprintf("%d/%d", k, 0), Label: (k + 1) % 40, Split: datasets.Train},
+				datasets.Sample{Path: fmt.Sprintf("%d/%d no", k, i), Label: datasets.Unlabelled, Split: datasets.Train})
+		}
+	}
+	s := sample(func() (*datasets.Dataset, error) { return d, nil })
+	seen := map[string]bool{}
+	count := map[int]int{}
+	for i, p := range s.paths {
+		var k, at int
+		if n, err := fmt.Sscanf(p, "%d/%d", &k, &at); n != 2 || err != nil || at%5 == 4 || seen[p] ||
+			strings.HasSuffix(p, "no") {
+			t.Errorf("%s: %v", p, err)
+		}
+		seen[p] = true
+		count[s.labels[i]]++
+	}
+	if len(count) != rivals || len(s.paths) < compared*3/4 || len(s.paths) > compared {
+		t.Errorf("%d pictures of %d classes", len(s.paths), len(count))
+	}
+	for i := range d.Samples {
+		d.Samples[i].Split = datasets.Test
+	}
+	if s := sample(func() (*datasets.Dataset, error) { return d, nil }); len(s.paths) == 0 {
+		t.Error("nothing of a set that is all for tests")
+	}
+	for i := range d.Samples {
+		d.Samples[i].Label = 0
+	}
+	if s := sample(func() (*datasets.Dataset, error) { return d, nil }); len(s.paths) != 0 {
+		t.Errorf("%d pictures of one class", len(s.paths))
 	}
 }

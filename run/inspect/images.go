@@ -177,7 +177,9 @@ func (in Input) extractions(ctx context.Context, d *datasets.Dataset,
 		if len(names) > 1 {
 			e.Out = in.storeOf(e, said)
 		}
-		e.Fit(host)
+		if err := e.Fit(ctx, host, func() (*datasets.Dataset, error) { return d, nil }); err != nil {
+			return nil, "", err
+		}
 		looks = append(looks, e)
 	}
 	return looks, why, nil

@@ -36,7 +36,7 @@ func (t *Live) Images(ctx context.Context, in Input) (*Images, error) {
 		return nil, err
 	}
 	if t.frozen != nil {
-		if t.prefix, err = ort.NewPrefix(t.rt, t.frozen, t.net.InputNames()); err != nil {
+		if err := t.newPrefix(); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +92,7 @@ func (m *Images) Encoder(h *head.Head, images blas32.General) (selective.Encoder
 	m.head = h
 	rows := features.AllRows(images.Rows)
 	return live.New(live.Config{
-		Network: m.on.net, Inputs: inputs, Head: h, Labels: rows, IDs: rows, Batch: images.Rows,
+		Network: m.on.network(m.on.net), Inputs: inputs, Head: h, Labels: rows, IDs: rows, Batch: images.Rows,
 		Chunk: m.on.chunk(), Resting: m.in.Resting,
 	})
 }
@@ -142,7 +142,7 @@ func (a *average) Params() []*features.Param { return a.params }
 
 // EmbedInto embeds images batch by batch.
 func (a *average) EmbedInto(dst, images blas32.General) error {
-	net := a.of.on.peer
+	net := a.of.on.network(a.of.on.peer)
 	inputs, err := a.of.inputs(images)
 	if err != nil {
 		return err

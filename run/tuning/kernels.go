@@ -146,7 +146,9 @@ func (t *Live) trial(o gradient.Options) (found agreement, err error) {
 		}
 	}
 	n := triedImages
-	if c := t.chunk(); c > 0 {
+	if t.Cut.Batch > 0 { // one image, or one group of them
+		n = 1
+	} else if c := t.chunk(); c > 0 {
 		n = min(n, c)
 	}
 	return agree(nets[0], nets[1], n)

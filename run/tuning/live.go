@@ -28,8 +28,8 @@ func (t *Live) choose() (err error) {
 	if t.weights, err = gradient.Choose(m, t.Cut.Tensor, t.Settings.Weights); err != nil {
 		return hint.With(err, "winnow models show %s says how large the stages are", t.Backbone.Name)
 	}
-	if t.Cut.Batch == 1 { // what is between the parts need not have the image along its first axis
-		t.live = m
+	if t.output = t.Cut.Tensor; t.Cut.Batch > 1 { // what is between the parts would be of a whole batch
+		t.live, t.output = graph.Grouped(m, t.Cut.Tensor)
 		return t.differentiate(t.options())
 	}
 	if t.frozen, t.live, _, err = gradient.Split(m, t.Cut.Tensor, t.weights); err != nil {
@@ -40,7 +40,7 @@ func (t *Live) choose() (err error) {
 
 // options returns those for differentiating the live part without winnow's own operators.
 func (t *Live) options() gradient.Options {
-	return gradient.Options{Output: t.Cut.Tensor, Weights: t.weights, BatchNorm: t.batchNorm()}
+	return gradient.Options{Output: t.output, Weights: t.weights, BatchNorm: t.batchNorm()}
 }
 
 // differentiate makes the derivative of the live part.
@@ -98,8 +98,8 @@ func (t *Live) load(ctx context.Context, set features.Set, batch int) error {
 
 func (t *Live) encoder(net *ort.Live, inputs live.Inputs, h *head.Head, in Input) (Encoder, error) {
 	return live.New(live.Config{
-		Network: net, Inputs: inputs, Head: h, Labels: in.Train.Labels, IDs: in.Train.IDs, Batch: in.Batch, Raw: in.Raw,
-		Chunk: t.chunk(), Resting: in.Resting,
+		Network: t.network(net), Inputs: inputs, Head: h, Labels: in.Train.Labels, IDs: in.Train.IDs, Batch: in.Batch,
+		Raw: in.Raw, Chunk: t.chunk(), Resting: in.Resting,
 	})
 }
 
@@ -144,7 +144,7 @@ func (t *Live) inputs(ctx context.Context, set features.Set, batch int, source f
 	if err != nil || t.frozen == nil {
 		return pixels, err
 	}
-	if t.prefix, err = ort.NewPrefix(t.rt, t.frozen, t.net.InputNames()); err != nil {
+	if err := t.newPrefix(); err != nil {
 		return nil, err
 	}
 	if !varies && limit > 0 {

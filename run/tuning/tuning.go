@@ -43,10 +43,11 @@ type Live struct {
 	frozen, live *graph.Model         // before and after the first trained weight; frozen may be nil
 	derivative   *gradient.Derivative // of live
 	rt           *ort.Runtime
+	output       string // of live
 	net          *ort.Live
 	peer         *ort.Live   // a second network; nil: there is none
 	second       live.Inputs // of the second network
-	prefix       *ort.Prefix
+	prefix       backbone.Prefix
 	views        *Views // nil before they are compared
 
 	tried  bool             // whether chosen was chosen
@@ -56,10 +57,6 @@ type Live struct {
 // New checks everything about a backbone's training that can be checked before a network runs.
 func New(cfg Config) (*Live, error) {
 	t := &Live{Config: cfg}
-	if t.Cut.Batch > 1 {
-		return nil, fmt.Errorf("finetune: %s takes batches of exactly %d images, expected a network of any batch size "+
-			"or of one image at a time", t.Backbone.Name, t.Cut.Batch)
-	}
 	if t.Cut.Folder != "" {
 		return nil, fmt.Errorf("finetune: %s: found %d bytes, expected a network of at most 2 GiB", t.Backbone.Name,
 			t.Backbone.Size)
@@ -89,12 +86,20 @@ func New(cfg Config) (*Live, error) {
 			t.Note("batch normalization learns its statistics: those of %s are as drawn", t.Backbone.Name)
 		}
 	}
-	if t.Cut.Batch == 1 {
-		if norm && t.Settings.BatchNorm == config.TrainNorm {
-			return nil, fmt.Errorf("finetune: %s takes one image at a time, and batch normalization cannot learn its "+
-				"statistics from one", t.Backbone.Name)
+	if n := t.Cut.Batch; n > 0 {
+		takes := fmt.Sprintf("%s takes batches of exactly %d images", t.Backbone.Name, n)
+		if n == 1 {
+			takes = t.Backbone.Name + " takes one image at a time"
 		}
-		t.Note("%s takes one image at a time: the gradients of a batch are added up", t.Backbone.Name)
+		if norm && t.Settings.BatchNorm == config.TrainNorm {
+			return nil, hint.With(fmt.Errorf("finetune: %s, and batch normalization cannot learn its statistics from "+
+				"such batches", takes), "export it with a free batch, or leave the statistics as they are: %s",
+				config.Key("finetune.batch_norm=frozen"))
+		}
+		if n > 1 {
+			takes += ": smaller batches are filled up"
+		}
+		t.Note("%s: the gradients of a batch are added up", takes)
 	}
 	return t, t.choose()
 }

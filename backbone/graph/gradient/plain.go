@@ -3,6 +3,7 @@ package gradient
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"winnow/backbone/graph"
 )
@@ -11,7 +12,7 @@ import (
 // optimiser fused, and with a constant of its own for each weight. Names of weights are kept.
 func Plain(m *graph.Model) *graph.Model { return untied(unfused(m)) }
 
-// unfused writes out the operators of com.microsoft that attention blocks of optimised exports consist of:
+// unfused writes out the operators of com.microsoft that optimised exports consist of:
 //
 //	SkipLayerNormalization   LayerNormalization of a sum
 //	BiasGelu                 Gelu of a sum
@@ -20,6 +21,7 @@ func Plain(m *graph.Model) *graph.Model { return untied(unfused(m)) }
 //	FusedMatMul              α·A·B, either transposed first
 //	Attention                softmax(s·Q·Kᵀ)·V of each head, with Q, K, V by one product
 //	MultiHeadAttention       the same of Q, K, V that are given
+//	FusedConv, FusedGemm     Conv, Gemm, a sum if FusedConv has a fourth input, and an activation
 //
 // A node with inputs that are not among these, such as a mask, is left as it is.
 func unfused(m *graph.Model) *graph.Model {
@@ -66,6 +68,8 @@ func (u *unfusing) write(n *graph.Node) bool {
 		return u.attention()
 	case "MultiHeadAttention":
 		return u.multiHead()
+	case "FusedConv", "FusedGemm":
+		return u.activated()
 	default:
 		return false
 	}
@@ -140,6 +144,54 @@ func (u *unfusing) skipNorm() bool {
 		inputs = append(inputs, u.in(3))
 	}
 	u.last("", "LayerNormalization", inputs, graph.Int("axis", -1), graph.Float("epsilon", n.Float("epsilon", 1e-12)))
+	return true
+}
+
+// activated writes out a convolution or product with an activation.
+func (u *unfusing) activated() bool {
+	n := u.n
+	of := []string{"activation_params"}
+	op, inputs := strings.TrimPrefix(n.Op, "Fused"), n.Inputs
+	if n.Op == "FusedGemm" {
+		of = []string{"activation_alpha", "activation_beta"}
+	} else if u.in(3) != "" {
+		inputs = inputs[:3]
+	}
+	var own []*graph.Attribute
+	var params []float32
+	for _, a := range n.Attributes {
+		switch {
+		case slices.Contains(of, a.Name) && a.Kind == graph.KindFloat:
+			params = append(params, a.Float)
+		case slices.Contains(of, a.Name):
+			params = append(params, a.Floats...)
+		case !strings.HasPrefix(a.Name, "activation"):
+			own = append(own, a)
+		}
+	}
+	var attributes []*graph.Attribute
+	activation := n.Text("activation", "")
+	names := map[string][]string{"": {}, "Relu": {}, "Tanh": {}, "Sigmoid": {}, "LeakyRelu": {"alpha"},
+		"HardSigmoid": {"alpha", "beta"}, "Clip": {"min", "max"}}
+	known, ok := names[activation]
+	if !ok || len(params) != len(known) && len(known) > 0 {
+		return false
+	}
+	for i, name := range known {
+		attributes = append(attributes, graph.Float(name, params[i]))
+	}
+	y := u.with(op, inputs, own...)
+	if n.Op == "FusedConv" && u.in(3) != "" {
+		y = u.add("Add", y, u.in(3))
+	}
+	switch activation {
+	case "":
+		u.last("", "Identity", []string{y})
+	case "Clip":
+		u.last("", "Clip", []string{y, u.number(float64(params[0])), u.number(float64(params[1]))})
+	default:
+		u.last("", activation, []string{y}, attributes...)
+	}
 	return true
 }
 

@@ -17,8 +17,9 @@ import (
 // it. frozen is nil if nothing comes before the live part.
 //
 // A boundary tensor is float32 with the images along its first axis and otherwise known sizes, so that it can
-// be stored image by image. Everything else that the live part reads it computes itself: shapes and the
-// integers derived from them, masks, what depends on no image, and tensors whose first axis is not the images.
+// be stored image by image. If the model takes a single image, the first axis is 1. Everything else that the live
+// part reads it computes itself: shapes and the integers derived from them, masks, what depends on no image, and
+// tensors whose first axis is not the images.
 // The shape of a frozen tensor is replaced by the number of images and its known sizes. Both models keep the
 // names of m, neither changes m, and together they compute the same as m.
 func Split(m *graph.Model, output string, weights []string) (frozen, live *graph.Model, boundary []string, err error) {
@@ -62,6 +63,7 @@ type parting struct {
 	facts   map[string]*graph.ValueInfo
 	images  map[string]bool      // data inputs
 	batch   map[string]bool      // names of the free sizes that are the number of images
+	single  bool                 // the model takes one image at a time
 	varies  map[string]bool      // tensors whose values depend on an image, not only on its shape
 	live    map[*graph.Node]bool // nodes that a trained weight changes
 	copied  map[*graph.Node]bool // frozen nodes that the live model also computes
@@ -87,6 +89,7 @@ func newParting(m *graph.Model, output string, weights []string) (*parting, erro
 		if len(in.Shape) > 0 && !in.Shape[0].Known() {
 			s.batch[in.Shape[0].Name] = true
 		}
+		s.single = s.single || len(in.Shape) > 0 && in.Shape[0] == graph.Fixed(1)
 	}
 	return s, s.mark(output, weights)
 }
@@ -172,7 +175,10 @@ func fixed(s graph.Shape) bool {
 
 // countsImages reports whether the first axis is the number of images.
 func (s *parting) countsImages(shape graph.Shape) bool {
-	return len(shape) > 0 && !shape[0].Known() && s.batch[shape[0].Name]
+	if len(shape) == 0 {
+		return false
+	}
+	return !shape[0].Known() && s.batch[shape[0].Name] || s.single && shape[0] == graph.Fixed(1)
 }
 
 // written reports whether a Shape node can be replaced by the number of images and known sizes.

@@ -101,3 +101,57 @@ func TestPlainSame(t *testing.T) {
 		}
 	}
 }
+
+// A convolution or product that is fused with an activation, or with a sum and an activation, is written out as both.
+func TestPlainActivations(t *testing.T) {
+	for activation, params := range map[string][]float32{"": nil, "Relu": nil, "Tanh": nil, "Sigmoid": nil,
+		"LeakyRelu": {.3}, "HardSigmoid": {.3, .4}, "Clip": {-.5, .75}} {
+		b := graph.NewBuilder("fused", 17)
+		b.Import("com.microsoft", 1)
+		x := b.Input("x", graph.Float32, graph.ShapeOf(2, 3, 4, 4))
+		fuse := func(out, op string, inputs []string, list ...*graph.Attribute) {
+			list = append(list, graph.String("activation", activation))
+			if op == "FusedGemm" {
+				for i, v := range params {
+					list = append(list, graph.Float([]string{"activation_alpha", "activation_beta"}[i], v))
+				}
+			} else if params != nil {
+				list = append(list, &graph.Attribute{Name: "activation_params", Kind: graph.KindFloats, Floats: params})
+			}
+			if activation == "" {
+				list = list[:len(list)-1]
+			}
+			b.Add(&graph.Node{Name: out, Domain: "com.microsoft", Op: op, Inputs: inputs, Outputs: []string{out},
+				Attributes: list})
+		}
+		weight := func(seed uint64, dims ...int64) string {
+			var values []float32
+			for _, v := range drawn(seed, -1, 1, dims...).data {
+				values = append(values, float32(v))
+			}
+			return b.Constant(graph.NewTensor(b.Fresh("w"), values, dims...))
+		}
+		pads := graph.Ints("pads", 1, 1, 1, 1)
+		fuse("first", "FusedConv", []string{x, weight(1, 3, 3, 3, 3), weight(2, 3)}, pads)
+		fuse("second", "FusedConv", []string{"first", weight(3, 3, 3, 3, 3), weight(4, 3), x}, pads)
+		b.Output(b.NodeTo("rows", "Flatten", []string{"second"}))
+		if activation != "Clip" && activation != "" { // FusedGemm has others
+			fuse("last", "FusedGemm", []string{"rows", weight(5, 48, 5), weight(6, 5)})
+			b.Output("last")
+		}
+		m := b.Model()
+		in := map[string]ort.Tensor{"x": drawn(7, -1, 1, 2, 3, 4, 4).tensor(graph.Float32)}
+		plain := gradient.Plain(m)
+		for _, n := range plain.Graph.Nodes {
+			if n.Domain != "" {
+				t.Errorf("%q: %s is left", activation, n.Op)
+			}
+		}
+		want, got := runModel(t, m, in), runModel(t, plain, in)
+		for name, v := range want {
+			if off := farthest(arrayOf(got[name]), arrayOf(v), 1e-3); off > 1e-5 {
+				t.Errorf("%q: %s: off by %g", activation, name, off)
+			}
+		}
+	}
+}

@@ -198,8 +198,13 @@ func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.E
 	if o.DType != features.Float32 {
 		e.DType = o.DType
 	}
-	if !o.Settings.Shaped() {
-		e.Fit(p.Host())
+	if err := e.Fit(ctx, p.Host(), func() (*datasets.Dataset, error) {
+		if o.Manifest.IsPipe() {
+			return nil, nil // it was read
+		}
+		return datasets.Read(o.Manifest, datasets.ReadOptions{})
+	}); err != nil {
+		return nil, err
 	}
 	if err := e.TakeShard(p.Dealt(o.Shard)); err != nil {
 		return nil, term.Misused("--shard: %w", err)
