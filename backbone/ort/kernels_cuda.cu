@@ -1,5 +1,6 @@
-// Kernels for NVIDIA's GPUs, compiled on the device's machine by NVRTC (kernels_cuda.h). Tests compile them for the
-// CPU. Tensors are float32 [N, C, height, width], contiguous.
+// Kernels for NVIDIA's GPUs, compiled on the device's machine by NVRTC (kernels_cuda.h). Tests compile them for the CPU.
+// Tensors are float32 [N, C, height, width], contiguous. A plane is a channel of an image. Sizes of planes fit in 32 bits:
+// divisions of 64 are slow here.
 
 #ifndef KH // height and width of a depthwise filter, or of a pool's windows
 #define KH 3
@@ -21,127 +22,6 @@ static __device__ float block_sum(float v) {
 	return v;
 }
 
-// cut: dX = dY where low < Y < high, else 0.
-extern "C" __global__ void cut(const float *dy, const float *y, float low, float high, float *dx, wide n) {
-	for (wide i = blockIdx.x * (wide)blockDim.x + threadIdx.x; i < n; i += (wide)gridDim.x * blockDim.x)
-		dx[i] = y[i] > low && y[i] < high ? dy[i] : 0;
-}
-
-static __device__ float cut_at(const float *dy, const float *y, float low, float high, float *dx, wide at) {
-	float v = dy[at];
-	if (y) v = y[at] > low && y[at] < high ? v : 0;
-	if (dx) dx[at] = v;
-	return v;
-}
-
-// cut_sum does the same, without Y and dX nothing, and sums dX over the places of a channel, blockIdx.y, and over the images
-// blockIdx.x, blockIdx.x + gridDim.x, …
-extern "C" __global__ void cut_sum(const float *dy, const float *y, float low, float high, float *dx, int images, int channels, int places, float *part) {
-	const int c = blockIdx.y, first = blockIdx.x, step = gridDim.x;
-	const int mine = first < images ? (images - first + step - 1) / step : 0;
-	float sum = 0;
-	if (places >= (int)blockDim.x) {
-		for (int i = 0; i < mine; i++) {
-			const wide from = ((wide)(first + i * step) * channels + c) * places;
-			for (int p = threadIdx.x; p < places; p += blockDim.x) sum += cut_at(dy, y, low, high, dx, from + p);
-		}
-	} else {
-		for (int t = threadIdx.x; t < mine * places; t += blockDim.x)
-			sum += cut_at(dy, y, low, high, dx, ((wide)(first + t / places * step) * channels + c) * places + t % places);
-	}
-	sum = block_sum(sum);
-	if (threadIdx.x == 0) part[(wide)c * step + first] = sum;
-}
-
-// add_up: to[i] = Σ_j part[i·each + j].
-extern "C" __global__ void add_up(const float *part, int each, float *to, int n) {
-	const int i = blockIdx.x * blockDim.x + threadIdx.x;
-	if (i >= n) return;
-	float sum = 0;
-	for (int j = 0; j < each; j++) sum += part[(wide)i * each + j];
-	to[i] = sum;
-}
-
-// Windows over the planes of a tensor.
-typedef struct {
-	int images, channels, in[2], out[2], stride[2], dilation[2], before[2];
-} windows;
-
-// depthwise_input: ∂X[n,c,q] = Σ_{p,t: window p,t is q} W[c,t]·∂Y[n,c,p].
-extern "C" __global__ void depthwise_input(windows g, const float *dy, const float *w, float *dx) {
-	const wide n = (wide)g.images * g.channels * g.in[0] * g.in[1];
-	for (wide i = blockIdx.x * (wide)blockDim.x + threadIdx.x; i < n; i += (wide)gridDim.x * blockDim.x) {
-		const int across = (int)(i % g.in[1]), down = (int)(i / g.in[1] % g.in[0]);
-		const wide plane = i / ((wide)g.in[1] * g.in[0]);
-		const float *filter = w + plane % g.channels * (KH * KW), *from = dy + plane * g.out[0] * g.out[1];
-		float sum = 0;
-		for (int a = 0; a < KH; a++) {
-			int row = down + g.before[0] - a * g.dilation[0];
-			if (row < 0 || row % g.stride[0]) continue;
-			row /= g.stride[0];
-			if (row >= g.out[0]) continue;
-			for (int b = 0; b < KW; b++) {
-				int column = across + g.before[1] - b * g.dilation[1];
-				if (column < 0 || column % g.stride[1]) continue;
-				column /= g.stride[1];
-				if (column < g.out[1]) sum += filter[a * KW + b] * from[(wide)row * g.out[1] + column];
-			}
-		}
-		dx[i] = sum;
-	}
-}
-
-// depthwise_filters: ∂W[c,t] = Σ_{n,p} ∂Y[n,c,p]·X[n,c,window p,t], of channel blockIdx.y and the images of cut_sum.
-extern "C" __global__ void depthwise_filters(windows g, const float *dy, const float *x, float *part) {
-	const int c = blockIdx.y, first = blockIdx.x, step = gridDim.x, places = g.out[0] * g.out[1];
-	const int mine = first < g.images ? (g.images - first + step - 1) / step : 0;
-	float sums[KH * KW];
-	for (int t = 0; t < KH * KW; t++) sums[t] = 0;
-	for (int t = threadIdx.x; t < mine * places; t += blockDim.x) {
-		const wide plane = (wide)(first + t / places * step) * g.channels + c;
-		const int p = t % places, down = p / g.out[1] * g.stride[0] - g.before[0], across = p % g.out[1] * g.stride[1] - g.before[1];
-		const float d = dy[plane * places + p], *from = x + plane * g.in[0] * g.in[1];
-#pragma unroll
-		for (int a = 0; a < KH; a++) {
-			const int row = down + a * g.dilation[0];
-			if (row < 0 || row >= g.in[0]) continue;
-#pragma unroll
-			for (int b = 0; b < KW; b++) {
-				const int column = across + b * g.dilation[1];
-				if (column >= 0 && column < g.in[1]) sums[a * KW + b] += d * from[(wide)row * g.in[1] + column];
-			}
-		}
-	}
-	for (int t = 0; t < KH * KW; t++) {
-		const float sum = block_sum(sums[t]);
-		if (threadIdx.x == 0) part[((wide)c * KH * KW + t) * step + first] = sum;
-	}
-}
-
-// max_pool: ∂X[n,c,q] = Σ_p ∂Y[n,c,p] over the windows p whose maximum is at q, by its place in all of X.
-extern "C" __global__ void max_pool(windows g, const float *dy, const wide *at, float *dx) {
-	const wide n = (wide)g.images * g.channels * g.in[0] * g.in[1];
-	for (wide i = blockIdx.x * (wide)blockDim.x + threadIdx.x; i < n; i += (wide)gridDim.x * blockDim.x) {
-		const int across = (int)(i % g.in[1]), down = (int)(i / g.in[1] % g.in[0]);
-		const wide plane = i / ((wide)g.in[1] * g.in[0]) * g.out[0] * g.out[1];
-		float sum = 0;
-		for (int a = 0; a < KH; a++) {
-			int row = down + g.before[0] - a * g.dilation[0];
-			if (row < 0 || row % g.stride[0]) continue;
-			row /= g.stride[0];
-			if (row >= g.out[0]) continue;
-			for (int b = 0; b < KW; b++) {
-				int column = across + g.before[1] - b * g.dilation[1];
-				if (column < 0 || column % g.stride[1]) continue;
-				column /= g.stride[1];
-				const wide p = plane + (wide)row * g.out[1] + column;
-				if (column < g.out[1] && at[p] == i) sum += dy[p];
-			}
-		}
-		dx[i] = sum;
-	}
-}
-
 // everywhere is block_sum in every thread.
 static __device__ float everywhere(float v) {
 	__shared__ float total;
@@ -151,6 +31,125 @@ static __device__ float everywhere(float v) {
 	v = total;
 	__syncthreads();
 	return v;
+}
+
+// cut: dX = dY where low < Y < high, else 0.
+extern "C" __global__ void cut(const float *dy, const float *y, float low, float high, float *dx, wide n) {
+	for (wide i = blockIdx.x * (wide)blockDim.x + threadIdx.x; i < n; i += (wide)gridDim.x * blockDim.x)
+		dx[i] = y[i] > low && y[i] < high ? dy[i] : 0;
+}
+
+// cut_sum does the same, without Y and dX nothing, and sums dX over the places of a channel, blockIdx.y, and over the images
+// blockIdx.x, blockIdx.x + gridDim.x, … A warp takes an image, or, where planes are large, all warps take one together.
+extern "C" __global__ void cut_sum(const float *dy, const float *y, float low, float high, float *dx, int images, int channels, int places, float *part) {
+	const int together = places >= 1024 || blockDim.x < 32, warps = together ? 1 : blockDim.x / 32;
+	const int lanes = together ? blockDim.x : 32, lane = together ? threadIdx.x : threadIdx.x % 32;
+	float sum = 0;
+	for (int i = blockIdx.x + (together ? 0 : threadIdx.x / 32) * gridDim.x; i < images; i += warps * gridDim.x) {
+		const wide from = ((wide)i * channels + blockIdx.y) * places;
+		for (int p = lane; p < places; p += lanes) {
+			float v = dy[from + p];
+			if (y) v = y[from + p] > low && y[from + p] < high ? v : 0;
+			if (dx) dx[from + p] = v;
+			sum += v;
+		}
+	}
+	sum = block_sum(sum);
+	if (threadIdx.x == 0) part[(wide)blockIdx.y * gridDim.x + blockIdx.x] = sum;
+}
+
+// part_sum: to[i] = Σ_j part[i·each + j], i the block.
+extern "C" __global__ void part_sum(const float *part, int each, float *to) {
+	float sum = 0;
+	for (int j = threadIdx.x; j < each; j += blockDim.x) sum += part[(wide)blockIdx.x * each + j];
+	sum = block_sum(sum);
+	if (threadIdx.x == 0) to[blockIdx.x] = sum;
+}
+
+// Windows over the planes of a tensor.
+typedef struct {
+	int images, channels, in[2], out[2], stride[2], dilation[2], before[2];
+} windows;
+
+// window_of returns the window that reads a place with a tap, along an axis, or -1.
+static __device__ int window_of(const windows *g, int axis, int place, int tap) {
+	const int at = place + g->before[axis] - tap * g->dilation[axis];
+	if (at < 0 || at % g->stride[axis]) return -1;
+	return at / g->stride[axis] < g->out[axis] ? at / g->stride[axis] : -1;
+}
+
+// depthwise_input: ∂X[n,c,q] = Σ_{p,t: window p,t is q} W[c,t]·∂Y[n,c,p], of plane blockIdx.x.
+extern "C" __global__ void depthwise_input(windows g, const float *dy, const float *w, float *dx) {
+	const int places = g.in[0] * g.in[1];
+	const float *filter = w + blockIdx.x % g.channels * (KH * KW), *from = dy + (wide)blockIdx.x * g.out[0] * g.out[1];
+	float *to = dx + (wide)blockIdx.x * places;
+	for (int q = threadIdx.x; q < places; q += blockDim.x) {
+		const int down = q / g.in[1], across = q - down * g.in[1];
+		float sum = 0;
+#pragma unroll
+		for (int a = 0; a < KH; a++) {
+			const int row = window_of(&g, 0, down, a);
+			if (row < 0) continue;
+#pragma unroll
+			for (int b = 0; b < KW; b++) {
+				const int column = window_of(&g, 1, across, b);
+				if (column >= 0) sum += filter[a * KW + b] * from[row * g.out[1] + column];
+			}
+		}
+		to[q] = sum;
+	}
+}
+
+// depthwise_filters: ∂W[c,t] = Σ_{n,p} ∂Y[n,c,p]·X[n,c,window p,t], of channel blockIdx.y and the images of cut_sum.
+extern "C" __global__ void depthwise_filters(windows g, const float *dy, const float *x, float *part) {
+	const int places = g.out[0] * g.out[1], together = places >= 1024 || blockDim.x < 32, warps = together ? 1 : blockDim.x / 32;
+	const int lanes = together ? blockDim.x : 32, lane = together ? threadIdx.x : threadIdx.x % 32;
+	float sums[KH * KW];
+	for (int t = 0; t < KH * KW; t++) sums[t] = 0;
+	for (int i = blockIdx.x + (together ? 0 : threadIdx.x / 32) * gridDim.x; i < g.images; i += warps * gridDim.x) {
+		const wide plane = (wide)i * g.channels + blockIdx.y;
+		const float *slope = dy + plane * places, *from = x + plane * g.in[0] * g.in[1];
+		for (int p = lane; p < places; p += lanes) {
+			const int down = p / g.out[1], across = p - down * g.out[1];
+			const float d = slope[p];
+#pragma unroll
+			for (int a = 0; a < KH; a++) {
+				const int row = down * g.stride[0] - g.before[0] + a * g.dilation[0];
+				if (row < 0 || row >= g.in[0]) continue;
+#pragma unroll
+				for (int b = 0; b < KW; b++) {
+					const int column = across * g.stride[1] - g.before[1] + b * g.dilation[1];
+					if (column >= 0 && column < g.in[1]) sums[a * KW + b] += d * from[row * g.in[1] + column];
+				}
+			}
+		}
+	}
+	for (int t = 0; t < KH * KW; t++) {
+		const float sum = block_sum(sums[t]);
+		if (threadIdx.x == 0) part[((wide)blockIdx.y * KH * KW + t) * gridDim.x + blockIdx.x] = sum;
+	}
+}
+
+// max_pool: ∂X[n,c,q] = Σ_p ∂Y[n,c,p] over the windows p whose maximum is at q, by its place in all of X, of plane
+// blockIdx.x.
+extern "C" __global__ void max_pool(windows g, const float *dy, const wide *at, float *dx) {
+	const int places = g.in[0] * g.in[1];
+	const wide own = (wide)blockIdx.x * places, other = (wide)blockIdx.x * g.out[0] * g.out[1];
+	for (int q = threadIdx.x; q < places; q += blockDim.x) {
+		const int down = q / g.in[1], across = q - down * g.in[1];
+		float sum = 0;
+		for (int a = 0; a < KH; a++) {
+			const int row = window_of(&g, 0, down, a);
+			if (row < 0) continue;
+			for (int b = 0; b < KW; b++) {
+				const int column = window_of(&g, 1, across, b);
+				if (column < 0) continue;
+				const wide p = other + row * g.out[1] + column;
+				if (at[p] == own + q) sum += dy[p];
+			}
+		}
+		dx[own + q] = sum;
+	}
 }
 
 // softmax_sum: ∂X = Y·(∂Y - Σ ∂Y·Y) of row blockIdx.x.

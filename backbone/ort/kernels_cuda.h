@@ -183,14 +183,21 @@ static void close_gpu(gpu *g) {
 	g->room = g->allocator = NULL;
 }
 
-enum { THREADS = 256, BLOCKS = 2048 };
+enum { THREADS = 256, BLOCKS = 2048, ROW_BLOCKS = 256 };
 
-static status launch(gpu *g, const char *name, unsigned across, unsigned down, void **arguments) {
+static status launch_by(gpu *g, const char *name, unsigned across, unsigned down, unsigned threads, void **arguments) {
 	void *f = NULL;
 	int e = nv.function(&f, g->module, name);
-	if (!e) e = nv.launch(f, across, down, 1, THREADS, 1, 1, 0, g->stream, arguments, NULL);
+	if (!e) e = nv.launch(f, across, down, 1, threads, 1, 1, 0, g->stream, arguments, NULL);
 	return e ? failed_with(g->api, name, e, NULL) : NULL;
 }
+
+static status launch(gpu *g, const char *name, unsigned across, unsigned down, void **arguments) {
+	return launch_by(g, name, across, down, THREADS, arguments);
+}
+
+// threads_for returns whole warps for n places or columns, at most THREADS.
+static unsigned threads_for(int64_t n) { return (unsigned)(n >= THREADS ? THREADS : (n + 31) / 32 * 32); }
 
 static unsigned blocks_for(int64_t n) {
 	int64_t blocks = (n + THREADS - 1) / THREADS;
@@ -203,8 +210,9 @@ static int shares(int64_t images, int64_t channels) {
 	return (int)(n > images ? images : n < 1 ? 1 : n);
 }
 
+// add_up sums each of n rows of part.
 static status add_up(gpu *g, const float *part, int each, float *to, int n) {
-	return launch(g, "add_up", blocks_for(n), 1, (void *[]){&part, &each, &to, &n});
+	return launch_by(g, "part_sum", (unsigned)n, 1, 32, (void *[]){&part, &each, &to});
 }
 
 // sum_cut sums dY, cut by Y unless that is NULL, over all but the channels, and keeps it in dX unless that is NULL.
@@ -270,7 +278,7 @@ static status compute_depthwise_grad_gpu(void *of, void *context) {
 	s = open_gpu(k, context, (int)w.dims[2], (int)w.dims[3], &g);
 	if (s) return s;
 	places d = places_of(&at);
-	if (dx) s = launch(&g, "depthwise_input", blocks_for(elements(&x)), 1, (void *[]){&d, &dy.data, &w.data, &dx});
+	if (dx) s = launch_by(&g, "depthwise_input", (unsigned)(at.batch * at.channels), 1, threads_for(at.in[0] * at.in[1]), (void *[]){&d, &dy.data, &w.data, &dx});
 	if (!s && dw) {
 		int taps = (int)(w.dims[2] * w.dims[3]), each = shares(d.images, d.channels);
 		s = take_room(&g, (size_t)d.channels * taps * each * sizeof(float));
@@ -457,7 +465,7 @@ static status compute_softmax_grad(void *of, void *context) {
 	if (!s) s = open_gpu(k, context, 3, 3, &g);
 	if (s) return s;
 	rows_of(&dy, &rows, &columns);
-	return rows ? launch(&g, "softmax_sum", rows, 1, (void *[]){&dy.data, &y.data, &dx, &columns}) : NULL;
+	return rows ? launch_by(&g, "softmax_sum", rows, 1, threads_for((columns + 1) / 2), (void *[]){&dy.data, &y.data, &dx, &columns}) : NULL;
 }
 
 // LayerNormGrad: dY, X, mean, r, scale → dX, dscale, dbias.
@@ -480,9 +488,9 @@ static status compute_norm_grad(void *of, void *context) {
 	rows_of(&x, &rows, &columns);
 	if (elements(&scale) != columns || elements(&mean) != rows || elements(&r) != rows)
 		return failed(k->api, INVALID, "winnow: expected a layer normalisation over the last axis");
-	if (rows && dx) s = launch(&g, "norm_sum", rows, 1, (void *[]){&dy.data, &x.data, &mean.data, &r.data, &scale.data, &dx, &columns});
+	if (rows && dx) s = launch_by(&g, "norm_sum", rows, 1, threads_for((columns + 2) / 3), (void *[]){&dy.data, &x.data, &mean.data, &r.data, &scale.data, &dx, &columns});
 	if (!s && (dscale || dbias)) {
-		int down = (columns + THREADS - 1) / THREADS, each = shares(rows, down);
+		int down = (columns + THREADS - 1) / THREADS, each = rows < ROW_BLOCKS ? rows : ROW_BLOCKS;
 		s = take_room(&g, 2 * sizeof(float) * (size_t)columns * each);
 		float *scales = g.room, *biases = scales + (size_t)columns * each;
 		if (!s) s = launch(&g, "norm_columns", each, down, (void *[]){&dy.data, &x.data, &mean.data, &r.data, &scales, &biases, &rows, &columns});
@@ -525,8 +533,8 @@ static status compute_max_pool_grad_gpu(void *of, void *context) {
 	if (!s) s = open_gpu(k, context, (int)k->kernel[0], (int)k->kernel[1], &g);
 	if (s) return s;
 	places p = places_of(&w);
-	int64_t n = w.batch * w.channels * w.in[0] * w.in[1];
-	return n ? launch(&g, "max_pool", blocks_for(n), 1, (void *[]){&p, &dy.data, &at.data, &dx}) : NULL;
+	unsigned planes = (unsigned)(w.batch * w.channels);
+	return planes ? launch_by(&g, "max_pool", planes, 1, threads_for(w.in[0] * w.in[1]), (void *[]){&p, &dy.data, &at.data, &dx}) : NULL;
 }
 
 static const char *on_cuda(const op *o) { return "CUDAExecutionProvider"; }

@@ -35,7 +35,7 @@ typedef struct { int n[12]; } twelve;
 static int call(function *f, void **a) {
 	if (!strcmp(f->name, "cut")) ((void (*)(void *, void *, float, float, void *, long long))f->code)(P(0), P(1), F(2), F(3), P(4), L(5));
 	else if (!strcmp(f->name, "cut_sum")) ((void (*)(void *, void *, float, float, void *, int, int, int, void *))f->code)(P(0), P(1), F(2), F(3), P(4), I(5), I(6), I(7), P(8));
-	else if (!strcmp(f->name, "add_up")) ((void (*)(void *, int, void *, int))f->code)(P(0), I(1), P(2), I(3));
+	else if (!strcmp(f->name, "part_sum")) ((void (*)(void *, int, void *))f->code)(P(0), I(1), P(2));
 	else if (!strncmp(f->name, "depthwise", 9) || !strcmp(f->name, "max_pool")) ((void (*)(twelve, void *, void *, void *))f->code)(*(twelve *)a[0], P(1), P(2), P(3));
 	else if (!strcmp(f->name, "softmax_sum")) ((void (*)(void *, void *, void *, int))f->code)(P(0), P(1), P(2), I(3));
 	else if (!strcmp(f->name, "norm_sum")) ((void (*)(void *, void *, void *, void *, void *, void *, int))f->code)(P(0), P(1), P(2), P(3), P(4), P(5), I(6));
@@ -48,7 +48,7 @@ int cuLaunchKernel(function *f, unsigned x, unsigned y, unsigned z, unsigned bx,
 	dim *block = dlsym(f->of->library, "blockIdx"), *grid = dlsym(f->of->library, "gridDim");
 	dim *thread = dlsym(f->of->library, "threadIdx"), *size = dlsym(f->of->library, "blockDim");
 	unsigned threads = strstr(f->name, "_sum") || strstr(f->name, "_filters") ? 1 : bx; // those that sum up do it alone
-	if (!block || !grid || !thread || !size || bx != 256 || by != 1 || bz != 1 || z != 1 || shared || extra || x > 2147483647u || y > 65535) return 1;
+	if (!block || !grid || !thread || !size || bx % 32 || bx < 32 || bx > 256 || by != 1 || bz != 1 || z != 1 || shared || extra || x > 2147483647u || y > 65535) return 1;
 	*grid = (dim){x, y, 1};
 	for (unsigned j = 0; j < y; j++) for (unsigned i = 0; i < x; i++) {
 		*block = (dim){i, j, 0}, *size = (dim){threads, 1, 1};
