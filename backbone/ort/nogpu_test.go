@@ -285,7 +285,8 @@ func TestKernelsOnNoGPU(t *testing.T) {
 func TestChooseOnNoGPU(t *testing.T) {
 	cuda, _ := standIn(t, ort.GPU{})
 	w := windowed{in: 5, out: 3, kernel: 1, stride: 1, dilation: 1, groups: 1, relu: true}
-	o, report, err := cuda.ChooseKernels(w.model(), gradient.Options{Output: "features", Weights: []string{"a", "b"}}, 3)
+	of := gradient.Options{Output: "features", Weights: []string{"a", "b"}}
+	o, report, err := cuda.ChooseKernels(w.model(), of, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,8 +306,8 @@ func TestChooseOnNoGPU(t *testing.T) {
 	}
 }
 
-// A step of a network whose weights are held moves its pictures, vectors, their gradient and a few numbers across the bus,
-// nothing else; without, weights and gradients move too, each in one piece.
+// A step of a network whose weights are held moves its pictures, vectors, their gradient and a few numbers across the
+// bus, nothing else; without, weights and gradients move too, each in one piece.
 func TestCopiesOnNoGPU(t *testing.T) {
 	cuda, _ := standIn(t, ort.GPU{})
 	b := graph.NewBuilder("live", 17)

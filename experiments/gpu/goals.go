@@ -182,7 +182,7 @@ func (r *Results) runGoal() Goal {
 func (r *Results) halfGoal() Goal {
 	g := Goal{Name: fmt.Sprintf("ResNet-50 in float16 from the computer's memory: ≥ %d images/s", leastHalf),
 		State: "not run"}
-	if best := r.best("ResNet-50", "float16", fromHost); best != nil {
+	if best := r.best("ResNet-50", "float16", byExtract); best != nil {
 		g.Found = fmt.Sprintf("%.0f (%s)", best.Values["images_per_second"], best.Of[3])
 		if !r.cpu() {
 			g.State = state(best.Values["images_per_second"] >= leastHalf)

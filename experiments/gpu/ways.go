@@ -35,7 +35,8 @@ type trained struct {
 }
 
 // newTrained opens a network, of which all weights are trained, and its solver on a runtime that was opened with the
-// way's ort.GPU, for batches of about that size. A profile is the beginning of a file's name. All that differs between ways is here and in settle.
+// way's ort.GPU, for batches of about that size. A profile is the beginning of a file's name. All that differs between
+// ways is here and in settle.
 func newTrained(rt *ort.Runtime, n *network, batch int, profile string) (*trained, error) {
 	weights, err := gradient.Choose(n.model, n.output, gradient.AllWeights)
 	if err != nil {

@@ -114,14 +114,14 @@ func (t *Live) kernels(batch int) gradient.Options {
 			t.Note("gradients are computed by ONNX's operators alone: cuDNN's cannot be used (%v)", err)
 		case !(found.off <= limit):
 			t.chosen = o
-			t.Note("gradients are computed by ONNX's operators alone: with cuDNN that of %s differs by %.2g of its length",
-				found.weight, found.off)
+			t.Note("gradients are computed by ONNX's operators alone: with cuDNN that of %s differs by %.2g of its "+
+				"length", found.weight, found.off)
 		case by < 1:
 			t.chosen = o
 			t.Note("gradients are computed by ONNX's operators alone, here %.2f times as fast as cuDNN's", 1/by)
 		default:
-			t.Note("gradients are computed by cuDNN and winnow's kernels: %.2f times as fast as ONNX's operators on this "+
-				"device, with differences of %.1g", by, found.off)
+			t.Note("gradients are computed by cuDNN and winnow's kernels: %.2f times as fast as by ONNX's operators "+
+				"alone on this device, with differences of %.1g", by, found.off)
 		}
 	}
 	return t.chosen

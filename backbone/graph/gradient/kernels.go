@@ -7,10 +7,9 @@ import (
 	"winnow/backbone/graph"
 )
 
-// domain is the domain of winnow's own operators, which package backbone/ort implements: those up to MaxPoolGrad for the
-// CPU; Cut, DepthwiseGrad, and those from ConvGrad on, for CUDA. All
-// tensors are float32 [N, C, height, width]; windows are those of Conv (strides, dilations, pads); the name of
-// an unwanted output is "".
+// domain is the domain of winnow's own operators, which package backbone/ort implements: those up to MaxPoolGrad for
+// the CPU; Cut, DepthwiseGrad, and those from ConvGrad on, for CUDA. All tensors are float32 [N, C, height, width] if
+// nothing else is said; windows are those of Conv (strides, dilations, pads); the name of an unwanted output is "".
 //
 //	Cut(dY, Y; low, high) → dX, dB
 //	    dX = dY where low < Y < high, else 0; dB[c] = Σ_{n,p} dX[n,c,p]
