@@ -7,12 +7,9 @@ import (
 	"strings"
 )
 
-// What onnxruntime_go v1.35.0 offers for a GPU: the provider's options, which are used here, and IoBinding. But
-// the values to bind are in the computer's pageable memory: the only memory description that it makes
-// (GetMemoryInfo) is the CPU's, and its functions for allocators (CreateAndRegisterAllocatorV2) take a
-// description as a C type that no other package can make. So the wrapper has no pinned memory, no tensors on
-// the device and no way to ask how much of the device's memory is free; GetEpDevices only names devices.
-// Therefore pictures go to the device from pageable memory, and --batch auto needs --gpu-memory.
+// onnxruntime_go v1.35.0 offers the provider's options and IoBinding, but no memory other than the computer's pageable
+// memory, and no way to ask how much of the device's memory is free, so that --batch auto needs --gpu-memory. Memory of
+// the device comes from the library's own table (live_memory.go), copies and locked pages from CUDA's runtime (cuda.c).
 //
 // From pageable memory ResNet-50 reached .77 of its speed on an H200 (experiments/gpu). [Networks] therefore has two
 // lanes on a GPU, and pins the memory of an extraction.

@@ -6,43 +6,25 @@ import (
 	"slices"
 
 	ortgo "github.com/yalue/onnxruntime_go"
-
-	"winnow/backbone/graph"
 )
 
 // Resident is a session whose inputs and outputs stay in its device's memory between runs, by IoBinding. A
 // tensor put there once can be used in many runs, and only fetched tensors come back. On the CPU the memory is
 // the computer's, and the same calls compute the same. One goroutine at a time may use it; two Residents side
 // by side compute on two streams of a GPU.
-//
-// Tensors move between Go's memory and the device's through a session that copies (Identity): the library's own
-// way across the bus, for which the wrapper has no call. All this has run on the CPU and on a stand-in for CUDA
-// (internal/testing/nogpu), but not yet on a GPU.
 type Resident struct {
-	rt      *Runtime
 	session *Session
-	options SessionOptions
 	memory  *memory
 	binding *ortgo.IoBinding
 	blocks  map[string]*block
 	bound   map[string]bool
-	copies  map[copied]*Session
 }
 
 var errClosed = errors.New("ort: resident: the session is closed")
 
-// copied identifies a copying session by what it copies.
-type copied struct {
-	typ  ElementType
-	rank int
-}
-
 // NewResident loads a model onto the device. Inputs and outputs must be float32, float64 or int64 and not scalars.
 func (r *Runtime) NewResident(model []byte, o SessionOptions) (_ *Resident, err error) {
-	d := &Resident{
-		rt: r, options: o,
-		blocks: map[string]*block{}, bound: map[string]bool{}, copies: map[copied]*Session{},
-	}
+	d := &Resident{blocks: map[string]*block{}, bound: map[string]bool{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.Close())
@@ -68,16 +50,15 @@ func (d *Resident) Put(input string, t Tensor) error {
 	if d.session == nil {
 		return errClosed
 	}
-	var from slot
-	if err := from.hold(t); err != nil {
+	from, bytes, err := t.memory()
+	if err != nil {
 		return fmt.Errorf("ort: resident: input %q: %w", input, err)
 	}
-	defer from.drop()
 	b, err := d.room(d.session.ins, input, t.Type(), t.Shape)
 	if err != nil {
 		return err
 	}
-	if err := d.copy(t, from.value, b); err != nil {
+	if err := d.memory.copy(b.p, from, bytes); err != nil {
 		return err
 	}
 	return d.bind(input, d.binding.BindInput(input, b)) // the library may copy it, if it needs it elsewhere
@@ -159,39 +140,11 @@ func (d *Resident) Fetch(name string, into Tensor) error {
 		return fmt.Errorf("ort: resident: %q: found %v %v to fetch into, expected %v %v",
 			name, t, into.Shape, b.typ, b.shape)
 	}
-	var to slot
-	if err := to.hold(into); err != nil {
+	to, bytes, err := into.memory()
+	if err != nil {
 		return fmt.Errorf("ort: resident: %q: %w", name, err)
 	}
-	defer to.drop()
-	return d.copy(into, b, to.value)
-}
-
-// copy copies a tensor of t's type and rank between the two memories.
-func (d *Resident) copy(t Tensor, from, to ortgo.Value) error {
-	kind := copied{t.Type(), len(t.Shape)}
-	s := d.copies[kind]
-	if s == nil {
-		b := graph.NewBuilder("copy", 17)
-		shape := make(graph.Shape, kind.rank)
-		for i := range shape {
-			shape[i] = graph.Free(fmt.Sprint("size", i))
-		}
-		b.Output(b.Node("Identity", []string{b.Input("x", graph.DataType(kind.typ), shape)}))
-		var err error
-		o := SessionOptions{Threads: d.options.Threads, CPU: d.options.CPU}
-		if s, err = d.rt.NewSession(b.Model().Marshal(), o); err != nil {
-			return err
-		}
-		d.copies[kind] = s
-	}
-	s.inValues[0], s.outValues[0] = from, to
-	err := s.compute()
-	clear(s.values)
-	if err != nil {
-		return fmt.Errorf("ort: resident: copy: %w", briefly(err))
-	}
-	return nil
+	return d.memory.copy(to, b.p, bytes)
 }
 
 // Close frees the model and its memory on the device. Closing twice is not an error.
@@ -203,15 +156,12 @@ func (d *Resident) Close() error {
 	for _, b := range d.blocks {
 		b.free()
 	}
-	for _, s := range d.copies {
-		err = errors.Join(err, s.Close())
-	}
 	if d.memory != nil {
 		err = errors.Join(err, d.memory.close())
 	}
 	if d.session != nil {
 		err = errors.Join(err, d.session.Close())
 	}
-	d.binding, d.blocks, d.copies, d.memory, d.session = nil, nil, nil, nil, nil
+	d.binding, d.blocks, d.memory, d.session = nil, nil, nil, nil
 	return err
 }
