@@ -24,7 +24,7 @@ import (
 func indexFiles(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for _, name := range []string{"vectors.bin", "vectors.crc", "paths.txt", "seen.txt", "index.json"} {
+	for _, name := range []string{"vectors.bin", "vectors.sums", "paths.txt", "seen.txt", "index.json"} {
 		files[name] = readFile(t, dir, name)
 	}
 	return files
@@ -255,7 +255,7 @@ func TestFlippedBits(t *testing.T) {
 		calls         [][]string
 	}{
 		{index, "vectors.bin paths.txt seen.txt index.json", [][]string{searched}},
-		{s.store, "features.npy features.crc paths.txt store.json seen.json", [][]string{searched}},
+		{s.store, "features.npy features.sums paths.txt store.json seen.json", [][]string{searched}},
 		{s.store, "features.npy paths.txt store.json", [][]string{{"map", s.run, "--features", x, "--out", out + ".csv",
 			"--iterations", "250"}, {"eval", s.run, "--features", x},
 			{"retrieve", s.run, "--features", x, "--out", out + ".html"}}},

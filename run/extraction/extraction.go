@@ -204,15 +204,9 @@ func (e *Extraction) load(h Host) (*ort.Runtime, ort.Networks, error) {
 
 // standing returns the result of a finished store in the folder, if there is one.
 func (e *Extraction) standing(ctx context.Context) (Result, bool, error) {
-	s, err := features.Open(e.Out)
-	if err != nil {
-		return Result{}, false, nil // none, or begun, or damaged: features.Create says which
-	}
-	if why := s.Key.Differs(e.Key()); why != "" {
-		return Result{}, false, e.storeHint(&features.KeyError{Dir: e.Out, Why: why})
-	}
-	if err := s.Verify(ctx); err != nil {
-		return Result{}, false, e.storeHint(&features.DamageError{Err: err})
+	s, err := features.Standing(ctx, e.Out, e.Key())
+	if s == nil {
+		return Result{}, false, e.storeHint(err)
 	}
 	if err := e.strictly(s.Bad); err != nil {
 		return Result{}, false, err

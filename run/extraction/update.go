@@ -58,7 +58,7 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 	looked, seconds := 0, 0.0
 	for {
 		var r Result
-		old, files := e.standingSeen(h)
+		old, files := e.standingSeen(ctx, h)
 		rows, fresh, news := e.compare(old, files, now)
 		switch {
 		case old == nil || len(fresh) == len(e.Paths):
@@ -114,11 +114,14 @@ func fileOf(info fs.FileInfo) string {
 }
 
 // standingSeen opens a finished store whose vectors can be kept, with the record of its files, nil without one.
-func (e *Extraction) standingSeen(h Host) (*features.Store, []string) {
+func (e *Extraction) standingSeen(ctx context.Context, h Host) (*features.Store, []string) {
 	if e.Overwrite {
 		return nil, nil
 	}
 	old, err := features.Open(e.Out)
+	if errors.Is(err, features.ErrSums) {
+		old, err = features.Mend(ctx, e.Out)
+	}
 	if err != nil {
 		if _, err := os.Stat(filepath.Join(e.Out, "store.json")); err == nil {
 			e.Overwrite = true // damaged
