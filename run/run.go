@@ -315,7 +315,7 @@ func (r *Training) finish(result train.Result, o Observer) (Outcome, error) {
 				return Outcome{}, err
 			}
 		}
-		if !r.backbone.Matches(dir, folder.BestHeadFile) { // an earlier part was cut off between the two files
+		if !r.backbone.Matches(dir, folder.BestHeadFile) { // changed, or an earlier part was cut off between the two
 			if err := r.save(true); err != nil {
 				return Outcome{}, err
 			}
