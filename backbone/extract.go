@@ -14,6 +14,7 @@ import (
 
 	"winnow/features"
 	"winnow/internal/interrupt"
+	"winnow/internal/plain"
 	"winnow/internal/regular"
 )
 
@@ -214,7 +215,7 @@ func (e *extraction) decode(r *reader, size int) {
 			if gone, ok := errors.AsType[*regular.Outage](err); ok {
 				e.gone.CompareAndSwap(nil, gone)
 			}
-			b.reasons[p.at] = err.Error()
+			b.reasons[p.at] = plain.Text(err)
 			for _, pixels := range dst {
 				clear(pixels)
 			}

@@ -76,6 +76,8 @@ func Mend(ctx context.Context, dir string) (*Store, error) {
 func Standing(ctx context.Context, dir string, key Key) (*Store, error) {
 	if _, err := os.Stat(filepath.Join(dir, storeFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("features: %w", err) // of the folder
 	}
 	s, err := Open(dir)
 	if errors.Is(err, ErrSums) {

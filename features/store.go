@@ -100,14 +100,32 @@ func (s *Store) readFile(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(s.Dir, name))
 }
 
+var (
+	errNone       = errors.New("no feature store: no " + storeFile + " in it")
+	errUnfinished = errors.New("unfinished store")
+)
+
+// Advice says what to do about a store that cannot be opened; "" if the error does.
+func Advice(err error) string {
+	switch {
+	case errors.Is(err, ErrSums):
+		return ""
+	case errors.Is(err, errNone):
+		return "make the features first: winnow extract"
+	case errors.Is(err, errUnfinished):
+		return "repeat the extraction, which goes on"
+	}
+	return "name the folder of a whole store, restore it, or make the features again: winnow extract"
+}
+
 func open(s *Store) (*Store, error) {
 	dir := s.Dir
 	data, err := s.readFile(storeFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		if p, perr := readProgress(filepath.Join(dir, progressFile)); perr == nil {
-			return nil, fmt.Errorf("features: %s: unfinished store: %d of %d rows", dir, p.Rows, p.Total)
+			return nil, fmt.Errorf("features: %s: %w: %d of %d rows", dir, errUnfinished, p.Rows, p.Total)
 		}
-		return nil, fmt.Errorf("features: %s: no feature store: no %s in it", dir, storeFile)
+		return nil, fmt.Errorf("features: %s: %w", dir, errNone)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("features: %w", err)

@@ -9,7 +9,7 @@ type Room struct {
 
 // openToAll may be imported by every room.
 const openToAll = "datasets/location internal/atomicfile internal/blocksum internal/catalog internal/interrupt " +
-	"internal/lock internal/regular internal/seal internal/seen internal/text"
+	"internal/lock internal/plain internal/regular internal/seal internal/seen internal/text"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.

@@ -31,7 +31,7 @@ type Rows struct {
 func Open(d *datasets.Dataset, dir, view string, note func(format string, args ...any)) (*Rows, error) {
 	store, err := features.Open(dir)
 	if err != nil {
-		return nil, hint.With(err, "make the features first: winnow extract")
+		return nil, hint.With(err, "%s", features.Advice(err))
 	}
 	if store, err = folder.LookAt(store, view, note); err != nil {
 		return nil, err
