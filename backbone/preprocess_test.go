@@ -73,7 +73,8 @@ func TestResizeAsPIL(t *testing.T) {
 			t.Errorf("%s exact: differs by %d", way, most)
 		}
 		want, _, _ = seenByPIL(t, "testdata/pil/resize-"+way+"-tall.png")
-		if _, most := difference(pixelsOf(run(t, imaging.Transpose(img), unchanged(31, 24, way)), 24, 3), want); most != 0 {
+		across := run(t, imaging.Transpose(img), unchanged(31, 24, way))
+		if _, most := difference(pixelsOf(across, 24, 3), want); most != 0 {
 			t.Errorf("%s tall: differs by %d", way, most)
 		}
 	}

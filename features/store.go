@@ -281,7 +281,8 @@ func (s *Store) Verify(ctx context.Context) error {
 		}
 	}
 	if sum := hex.EncodeToString(h.Sum(nil)); sum != s.Sum {
-		return fmt.Errorf("features: %s: sha256 %s, expected %s: the file has changed since it was written", name, short(sum), short(s.Sum))
+		return fmt.Errorf("features: %s: sha256 %s, expected %s: the file has changed since it was written", name,
+			short(sum), short(s.Sum))
 	}
 	if !fit {
 		return fmt.Errorf("features: %s: does not fit %s, which is as it was written; %w",

@@ -324,6 +324,8 @@ var rooms = []Room{
 		""},
 	{"internal/testing/memory", "bounds in tests what a call allocates",
 		""},
+	{"internal/testing/waiting", "makes file systems that do not answer, for tests",
+		""},
 	{"internal/testing/million", "makes a million rows",
 		"features search"},
 	{"internal/testing/orttest", "gives tests a loaded ONNX Runtime",

@@ -130,7 +130,7 @@ func Read(dir string, last bool) (*Run, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, unfinished(r.Dir, r.HeadFile)
 		}
-		return nil, hint.With(err, "restore it, or mend it: "+goOn, filepath.Join(dir, ConfigFile), dir)
+		return nil, hint.With(err, "restore it, or %s", hint.Of(unfinished(r.Dir, r.HeadFile)))
 	}
 	return r, r.owns(r.HeadFile, r.Meta)
 }
@@ -138,11 +138,8 @@ func Read(dir string, last bool) (*Run, error) {
 // unfinished is the error of a run that misses a file which it writes at its end.
 func unfinished(dir, file string) error {
 	return hint.With(fmt.Errorf("%s: holds no %s: the training is not finished", dir, file),
-		"continue it: "+goOn, filepath.Join(dir, ConfigFile), dir)
+		"continue it: winnow train --config %s --out %s --resume", filepath.Join(dir, ConfigFile), dir)
 }
-
-// goOn is the command that continues a training, which writes its heads again from the checkpoint.
-const goOn = "winnow train --config %s --out %s --resume"
 
 // sumLine begins the first line of config.yaml, a comment. The sum that follows ties the file to the heads of the run:
 // it covers the settings and data that decide the result, and no path, so paths in the file may be changed.

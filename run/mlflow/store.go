@@ -72,7 +72,7 @@ func findExperiment(store, name string, now time.Time) (*experiment, error) {
 			continue
 		}
 		other, err := readExperiment(filepath.Join(store, sub.Name()))
-		if err != nil || other.is(name) {
+		if err != nil || other != nil && other.is(name) {
 			return other, err
 		}
 	}
@@ -81,7 +81,7 @@ func findExperiment(store, name string, now time.Time) (*experiment, error) {
 	dir := filepath.Join(store, id)
 	other, err := readExperiment(dir)
 	switch {
-	case err != nil || other.is(name): // a run that began meanwhile made it
+	case err != nil || other != nil && other.is(name): // a run that began meanwhile made it
 		return other, err
 	case other != nil:
 		return nil, fmt.Errorf("%s: the experiment %q was renamed or deleted in MLflow, but its folder is there: "+
@@ -114,7 +114,7 @@ func readExperiment(dir string) (*experiment, error) {
 
 // is reports whether e is the active experiment of a name.
 func (e *experiment) is(name string) bool {
-	return e != nil && string(e.Name) == name && e.Stage == active && string(e.ID) == e.folder
+	return string(e.Name) == name && e.Stage == active && string(e.ID) == e.folder
 }
 
 // fileURI returns the address of a folder as Python's Path.as_uri does.
