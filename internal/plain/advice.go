@@ -39,6 +39,5 @@ var kinds = []struct {
 	{[]error{syscall.EMFILE, syscall.ENFILE}, "allow more open files (ulimit -n), or end other programs"},
 	{[]error{fs.ErrPermission}, "run as who owns it, or allow it with chmod"},
 	{[]error{syscall.ENOTDIR, syscall.EISDIR}, "give another name, or move what is there out of the way"},
-	{[]error{fs.ErrNotExist}, "check the name: it is looked for from the folder in which winnow was started"},
 	{[]error{syscall.EIO}, "look at the disk: the system could not read or write it"},
 }
