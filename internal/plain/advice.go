@@ -10,7 +10,8 @@ import (
 	"winnow/internal/seal"
 )
 
-// Advice returns what to do about an error for which the rooms have no hint, by its kind, or "".
+// Advice returns what to do about an error for which the rooms have no hint, by its kind, or "". An error of a room that
+// may import no hints says it by a method Advice.
 func Advice(err error) string {
 	for _, kind := range kinds {
 		for _, is := range kind.is {
@@ -18,6 +19,13 @@ func Advice(err error) string {
 				return kind.advice
 			}
 		}
+	}
+	var advised interface {
+		error
+		Advice() string
+	}
+	if errors.As(err, &advised) {
+		return advised.Advice()
 	}
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return restore

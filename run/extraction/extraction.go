@@ -116,7 +116,7 @@ func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 	return e.store(ctx, h)
 }
 
-// changed reports whether the folder Out holds the finished store of these images, some of which have changed since. It
+// changed reports whether the folder Out holds the finished store of these images, some of which changed or are gone since. It
 // does not ask object stores, which would answer for each image, and cannot compare files with those in .zip files.
 func (e *Extraction) changed(ctx context.Context, h Host) (bool, error) {
 	if e.Overwrite || len(e.Key().Views) > 1 || regular.OnlyFiles(e.Root) {
@@ -136,8 +136,8 @@ func (e *Extraction) changed(ctx context.Context, h Host) (bool, error) {
 		slices.ContainsFunc(noted, func(file string) bool { return !dated(file) }) {
 		return false, nil
 	}
-	_, _, news := e.compare(old, noted, now)
-	return news != "", nil
+	_, _, news, gone := e.compare(old, noted, now)
+	return news != "" || gone != "", nil
 }
 
 // store makes the store in the folder Out.

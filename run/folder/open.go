@@ -63,6 +63,10 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := ReadResult(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, hint.With(err, "restore it from a copy, or finish the training again: winnow train --out %s --resume",
+			dir)
+	}
 	o.Host = o.Host.Complete()
 	r.Options = o
 	if r.ManifestFile = o.Manifest; o.Manifest.IsZero() {

@@ -27,6 +27,9 @@ func openStores(ctx context.Context, in Input, o auditing) (stores []*features.S
 		if err := store.Verify(ctx); err != nil {
 			return nil, hint.With(err, "extract the features again")
 		}
+		if err := folder.NoteStale(ctx, store, o.Note); err != nil {
+			return nil, err
+		}
 		if store, err = folder.LookAt(store, in.View, o.Note); err != nil {
 			return nil, err
 		}
