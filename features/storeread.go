@@ -2,6 +2,7 @@ package features
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -140,6 +141,9 @@ func (s *Store) fill(ctx context.Context, dst []float32, rows []int, from, count
 		place := s.offset + (int64(rows[at])*int64(record)+int64(from))*int64(width)
 		b, err := s.readAt(f, place, run*width*count, &scratch)
 		if err != nil {
+			if _, damaged := errors.AsType[*DamageError](err); damaged {
+				return err // names the file and the bytes
+			}
 			return fmt.Errorf("features: %s: row %d: %w", f.Name(), rows[at], err)
 		}
 		view.decode(at*count, descr, b)

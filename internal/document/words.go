@@ -23,7 +23,7 @@ var reasons = []struct{ part, plain string }{
 	{"escape character", `a \ in double quotes begins none of YAML's escapes: write \\, or single quotes`},
 	{"'\t'", "a tab where a word begins: indent with spaces"},
 	{"tab character", "a tab where a word begins: indent with spaces"},
-	{"mapping value is not allowed", "a second colon in the line: the value goes on a line of its own below, or in quotes"},
+	{"mapping value is not allowed", "a second colon in the line: put the value into quotes, or on lines below"},
 	{"unexpected key name", "a line without a colon: expected KEY: VALUE"},
 	{"non-map value", "a line without a colon: expected KEY: VALUE"},
 	{"invalid key", "this cannot be a key: expected KEY: VALUE"},

@@ -10,8 +10,8 @@ import (
 	"winnow/internal/seal"
 )
 
-// Advice returns what to do about an error for which the rooms have no hint, by its kind, or "". An error of a room that
-// may import no hints says it by a method Advice.
+// Advice returns what to do about an error for which the rooms have no hint, by its kind, or "". An error of a room
+// that may import no hints says it by a method Advice.
 func Advice(err error) string {
 	for _, kind := range kinds {
 		for _, is := range kind.is {

@@ -29,7 +29,8 @@ type Rows struct {
 }
 
 // Open finds the training images of d in a view of a store. It does not read the features.
-func Open(ctx context.Context, d *datasets.Dataset, dir, view string, note func(format string, args ...any)) (*Rows, error) {
+func Open(ctx context.Context, d *datasets.Dataset, dir, view string, note func(format string, args ...any)) (
+	*Rows, error) {
 	store, err := features.Open(dir)
 	if err != nil {
 		return nil, hint.With(err, "%s", features.Advice(err))

@@ -116,8 +116,9 @@ func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 	return e.store(ctx, h)
 }
 
-// changed reports whether the folder Out holds the finished store of these images, some of which changed or are gone since. It
-// does not ask object stores, which would answer for each image, and cannot compare files with those in .zip files.
+// changed reports whether the folder Out holds the finished store of these images, some of which changed or are gone
+// since. It does not ask object stores, which would answer for each image, and cannot compare files with those in .zip
+// files.
 func (e *Extraction) changed(ctx context.Context, h Host) (bool, error) {
 	if e.Overwrite || len(e.Key().Views) > 1 || regular.OnlyFiles(e.Root) {
 		return false, nil

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -64,8 +65,7 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 		return nil, err
 	}
 	if _, err := ReadResult(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, hint.With(err, "restore it from a copy, or finish the training again: winnow train --out %s --resume",
-			dir)
+		return nil, hint.With(err, "restore it, or %s", hint.Of(unfinished(dir, ResultFile)))
 	}
 	o.Host = o.Host.Complete()
 	r.Options = o
@@ -91,7 +91,8 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 			store = r.originalStore()
 		}
 		if r.Store, err = features.Open(store); err != nil {
-			return nil, hint.With(err, "if it moved, name it with %s", config.Key("data.features"))
+			return nil, hint.With(err, "if it moved, name it with %s; else %s", config.Key("data.features"),
+				cmp.Or(features.Advice(err), "mend it"))
 		}
 	}
 	if err := r.matches(); err != nil {
