@@ -110,8 +110,8 @@ func writeBlockSums(ctx context.Context, dir string, vectors io.Reader) error {
 // compare compares whole blocks of features.npy, which begin at byte from, with their sums.
 func (s *Store) compare(data []byte, from int64) error {
 	if first, last, ok := s.sums.Compare(data, from); !ok {
-		return &DamageError{fmt.Errorf("features: %s: bytes %d to %d do not fit %s: one of the files has changed since "+
-			"it was written: restore both, or repeat the extraction, which finds out which",
+		return &DamageError{fmt.Errorf("features: %s: bytes %d to %d do not fit %s: one of the files has changed "+
+			"since it was written: restore both, or repeat the extraction, which finds out which",
 			filepath.Join(s.Dir, VectorsFile), first, last, sumsFile)}
 	}
 	return nil
