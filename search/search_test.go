@@ -577,7 +577,9 @@ func BenchmarkNearest(b *testing.B) {
 }
 
 // BenchmarkSums opens an index of 200,000 rows, 410 MB, whose files are in memory, and searches it as a command does:
-// each block is compared when it is first read. "without" leaves that out.
+// each block is compared when it is first read. "without" leaves that out. Processor time of one query, the least of 9
+// on a busy machine of 2 cores: 142 ms compared and 95 ms without, because the sums read the memory a second time. With
+// blocks of 8 MB and without reading ahead it was 129 and 91 ms, of 1 MB 129 and 110 ms. The aim of 3 % is not reached.
 func BenchmarkSums(b *testing.B) {
 	dir, x := filepath.Join(b.TempDir(), "index"), drawn(20_000, 512, 3)
 	ext, err := Create(dir, somebody, 512, features.Float32, names(200_000))
