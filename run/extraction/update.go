@@ -61,7 +61,7 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 		old, files := e.standingSeen(ctx, h)
 		rows, fresh, news, gone := e.compare(old, files, now)
 		if gone != "" && !told {
-			h.Note("%s: %s since the features were made: their features are kept", e.Out, gone)
+			h.Note("%s: %s: what was made of them is kept", e.Out, gone)
 			told = true
 		}
 		switch {
@@ -184,7 +184,7 @@ func (e *Extraction) compare(old *features.Store, record, now []string) (rows []
 		parts = []string{"the order of the images changed"}
 	}
 	if gone = lost.Words(); gone != "" {
-		gone += ", the first is " + text.Line(lost.First)
+		gone += " since the features were made, the first is " + text.Line(lost.First)
 	}
 	return rows, fresh, strings.Join(parts, "; "), gone
 }
