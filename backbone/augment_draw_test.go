@@ -43,7 +43,7 @@ func checkUniform(t *testing.T, what string, counts []int) {
 // TestRandomCropsUniform: every corner is equally likely, including the first and the last; a square of 40 in
 // 48.
 func TestRandomCropsUniform(t *testing.T) {
-	p := plain(0, 40, "bilinear")
+	p := unchanged(0, 40, "bilinear")
 	for _, a := range []Augmentation{{Crop: cropRandom, Resize: 48, Exact: true}, {Crop: cropRandom, Pad: 4}} {
 		across, down, both := make([]int, 9), make([]int, 9), make([]int, 81)
 		for _, v := range plans(a, p, 40, 40, 8100) {
@@ -70,7 +70,7 @@ func TestResizedCropsInBounds(t *testing.T) {
 	const w, h, n = 400, 300, 20000
 	a := Augmentation{Crop: cropResized, Scale: [2]float64{0.2, 0.6}, Ratio: [2]float64{0.5, 2}}
 	areas, aspects, places := make([]int, 10), make([]int, 10), make([]int, 10)
-	for _, v := range plans(a, plain(0, 64, "bilinear"), w, h, n) {
+	for _, v := range plans(a, unchanged(0, 64, "bilinear"), w, h, n) {
 		x, y, bw, bh := v.across.from, v.down.from, v.across.n, v.down.n
 		if x < 0 || y < 0 || bw < 1 || bh < 1 || x+bw > w || y+bh > h {
 			t.Fatalf("%d×%d at %d, %d leaves the picture", bw, bh, x, y)
@@ -116,7 +116,7 @@ func TestResizedCropOfExtremeAspect(t *testing.T) {
 		{1000, 10, 493, 0, 13, 10}, {10, 1000, 0, 493, 10, 13}, {1, 900, 0, 449, 1, 1}, {900, 1, 449, 0, 1, 1},
 		{7, 3, 1, 0, 4, 3},
 	} {
-		for _, v := range plans(a, plain(0, 8, "bilinear"), c.w, c.h, 20) {
+		for _, v := range plans(a, unchanged(0, 8, "bilinear"), c.w, c.h, 20) {
 			if got := [4]int{v.across.from, v.down.from, v.across.n, v.down.n}; got != [4]int{c.x, c.y, c.bw, c.bh} {
 				t.Fatalf("%d×%d: %v, expected %v", c.w, c.h, got, c)
 			}
@@ -133,7 +133,7 @@ func TestFrequencies(t *testing.T) {
 	flips, jitters, greys := 0, 0, 0
 	orders := map[[4]uint8]int{}
 	low, high := [7]float64{9, 9, 9, 9, 9, 9, 9}, [7]float64{-9, -9, -9, -9, -9, -9, -9}
-	for _, v := range plans(a, plain(0, 8, "bilinear"), 20, 20, n) {
+	for _, v := range plans(a, unchanged(0, 8, "bilinear"), 20, 20, n) {
 		if v.flip {
 			flips++
 		}
@@ -179,7 +179,7 @@ func TestFrequencies(t *testing.T) {
 // same number of draws with any augmentation, and switching colours on does not move the crop.
 func TestDrawsAreFixed(t *testing.T) {
 	img := resizePicture(t)
-	p := plain(36, 28, "bilinear")
+	p := unchanged(36, 28, "bilinear")
 	after := map[uint64]bool{}
 	for _, r := range Recipes()[1:] {
 		used, err := NewViewer(p, r.Augmentation)

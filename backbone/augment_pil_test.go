@@ -48,7 +48,7 @@ func casesOfPIL(t testing.TB) (cases []viewCase, every [][3]any, want [][]byte) 
 func viewOf(t testing.TB, c viewCase) (Preprocessing, view) {
 	t.Helper()
 	const side, w, h = 32, 61, 47
-	p := plain(side, side, "bilinear")
+	p := unchanged(side, side, "bilinear")
 	p.Exact = true
 	if c.Grey {
 		p.Channels = "L"

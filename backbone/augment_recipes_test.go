@@ -62,11 +62,11 @@ func TestValidateAugmentation(t *testing.T) {
 		"pad is 28, expected less":               {Crop: cropRandom, Pad: 28},
 		"resize is 20 with pad 0":                {Crop: cropRandom, Resize: 20},
 	} {
-		if _, err := NewViewer(plain(32, 28, "bilinear"), a); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewViewer(unchanged(32, 28, "bilinear"), a); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", a, err, want)
 		}
 	}
-	v, err := NewViewer(plain(32, 28, "bilinear"), Augmentation{Flip: 1})
+	v, err := NewViewer(unchanged(32, 28, "bilinear"), Augmentation{Flip: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,13 +52,13 @@ func evaluationOf(t testing.TB, img image.Image, p Preprocessing, spoil func(*vi
 func TestNoAugmentationAsEvaluation(t *testing.T) {
 	exact := imageNet
 	exact.Resize, exact.Exact, exact.Crop = 40, true, 32
-	grey := plain(0, 28, "bilinear")
+	grey := unchanged(0, 28, "bilinear")
 	grey.Channels = "L"
 	bgr := imageNet
 	bgr.Channels, bgr.Resize, bgr.Crop = "BGR", 36, 31
 	seen := 0
 	for name, img := range testPictures(t) {
-		for _, p := range []Preprocessing{imageNet, exact, grey, bgr, plain(20, 24, "lanczos")} {
+		for _, p := range []Preprocessing{imageNet, exact, grey, bgr, unchanged(20, 24, "lanczos")} {
 			want := run(t, img, p)
 			v, err := NewViewer(p, Augmentation{})
 			if err != nil {

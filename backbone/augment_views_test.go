@@ -14,7 +14,7 @@ import (
 func TestAnyView(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		img := photograph(rapid.IntRange(1, 50).Draw(r, "w"), rapid.IntRange(1, 50).Draw(r, "h"), 1)
-		p := plain(rapid.IntRange(0, 40).Draw(r, "resize"), rapid.IntRange(1, 40).Draw(r, "crop"), "bilinear")
+		p := unchanged(rapid.IntRange(0, 40).Draw(r, "resize"), rapid.IntRange(1, 40).Draw(r, "crop"), "bilinear")
 		p.Exact = p.Resize > 0 && rapid.Bool().Draw(r, "exact")
 		if rapid.Bool().Draw(r, "grey") {
 			p.Channels = "L"
@@ -56,7 +56,7 @@ func TestOnePixel(t *testing.T) {
 	copy(img.Pix, []byte{10, 200, 30, 255})
 	for _, r := range Recipes() {
 		r.Augmentation.Jitter, r.Augmentation.JitterP, r.Augmentation.Grey = [4]float64{}, 0, 0
-		p := plain(8, 8, "bicubic")
+		p := unchanged(8, 8, "bicubic")
 		for seed := range uint64(5) {
 			pix := pixelsOf(viewAt(t, p, r.Augmentation, img, seed), 8, 3)
 			black := 0
@@ -78,7 +78,7 @@ func TestOnePixel(t *testing.T) {
 // TestGreyHasNoColour: on one grey channel saturation, hue and grey change nothing, brightness and contrast do.
 func TestGreyHasNoColour(t *testing.T) {
 	img := resizePicture(t)
-	p := plain(36, 28, "bilinear")
+	p := unchanged(36, 28, "bilinear")
 	p.Channels = "L"
 	want := run(t, img, p)
 	still := Augmentation{Jitter: [4]float64{0, 0, 0.9, 0.5}, JitterP: 1, Grey: 1}
@@ -98,7 +98,7 @@ func TestGreyHasNoColour(t *testing.T) {
 // their colours.
 func TestBGRViews(t *testing.T) {
 	img := resizePicture(t)
-	rgb, bgr := plain(36, 28, "bilinear"), plain(36, 28, "bilinear")
+	rgb, bgr := unchanged(36, 28, "bilinear"), unchanged(36, 28, "bilinear")
 	bgr.Channels = "BGR"
 	const n = 28 * 28
 	for _, r := range Recipes() {

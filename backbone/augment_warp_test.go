@@ -10,7 +10,7 @@ import (
 // sees what the crop left out.
 func TestShiftIsMovedCrop(t *testing.T) {
 	img := resizePicture(t)
-	p := plain(40, 16, "bilinear")
+	p := unchanged(40, 16, "bilinear")
 	a := Augmentation{Crop: cropRandom, Resize: 20, Pad: 6}
 	v, err := NewViewer(p, a)
 	if err != nil {
@@ -38,7 +38,7 @@ func TestShiftIsMovedCrop(t *testing.T) {
 
 // TestBorderRepeats: beyond the picture its border is repeated.
 func TestBorderRepeats(t *testing.T) {
-	p := plain(0, 20, "bilinear")
+	p := unchanged(0, 20, "bilinear")
 	img := photograph(20, 20, 3)
 	v, err := NewViewer(p, Augmentation{})
 	if err != nil {
@@ -60,7 +60,7 @@ func TestBorderRepeats(t *testing.T) {
 // TestWarpDirections: positive shifts go right and down, a zoom above 1 enlarges, a positive angle turns
 // clockwise.
 func TestWarpDirections(t *testing.T) {
-	p := plain(0, 21, "bilinear")
+	p := unchanged(0, 21, "bilinear")
 	p.Channels = "L"
 	at := func(w warp, x, y int) float32 { // of a picture with one white pixel, four right of the centre
 		img := photograph(21, 21, 1)

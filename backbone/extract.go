@@ -13,6 +13,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/internal/interrupt"
+	"winnow/internal/plain"
 	"winnow/internal/regular"
 )
 
@@ -92,18 +94,22 @@ func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, pa
 		return fmt.Errorf("backbone: extract: %d of %d rows are there, expected whole batches of %d",
 			start, len(paths), cfg.Batch)
 	}
-	readers, err := newReaders(cfg, fsys)
+	inner, stop := context.WithCancel(ctx)
+	defer stop()
+	readers, err := newReaders(cfg, interrupt.FS(inner, fsys))
 	if err != nil {
 		return err
 	}
-	e := &extraction{cfg: cfg, nets: lanes(net), paths: paths, store: store, observe: observe}
+	e := &extraction{cfg: cfg, nets: lanes(net), paths: paths, store: store, observe: observe, stop: stop}
 	e.pinner, _ = net.(Pinner)
 	if start == 0 && !cfg.Known {
 		if e.ahead, e.pixels, err = readers[0].probe(paths); err != nil {
-			return err
+			return cmp.Or(ctx.Err(), err)
 		}
 	}
-	err = e.run(ctx, readers, start)
+	if err = e.run(inner, readers, start); err == nil && store.Rows() < len(paths) {
+		err = ctx.Err()
+	}
 	if e.wrote != nil {
 		return e.wrote // Flush would only repeat it
 	}
@@ -152,10 +158,8 @@ type vectors struct {
 	bad []features.Bad
 }
 
-// run starts the other goroutines and runs the network on this one.
+// run starts the other goroutines and runs the network on this one. The readers end with ctx.
 func (e *extraction) run(ctx context.Context, readers []*reader, start int) error {
-	inner, stop := context.WithCancel(ctx)
-	e.stop = stop
 	count := e.cfg.slots() + len(e.nets) - 1
 	e.free, e.order = make(chan *batch, count), make(chan *batch, count)
 	e.work = make(chan picture, e.cfg.Batch)
@@ -174,21 +178,15 @@ func (e *extraction) run(ctx context.Context, readers []*reader, start int) erro
 		e.spare <- pin(make([]float32, e.cfg.Batch*views*e.nets[0].Dim()))
 	}
 	var sides sync.WaitGroup
-	sides.Go(func() { e.feed(inner, start) })
+	sides.Go(func() { e.feed(ctx, start) })
 	for _, r := range readers {
 		sides.Go(func() { e.decode(r, size) })
 	}
 	sides.Go(func() { e.write(start) })
-	err := func() error {
-		defer sides.Wait() // also when the network panics
-		defer close(e.rows)
-		defer stop()
-		return e.infer(inner)
-	}()
-	if err == nil && e.store.Rows() < len(e.paths) {
-		return ctx.Err()
-	}
-	return err
+	defer sides.Wait() // also when the network panics
+	defer close(e.rows)
+	defer e.stop()
+	return e.infer(ctx)
 }
 
 // feed hands out the images batch by batch, waiting for empty batches.
@@ -229,7 +227,7 @@ func (e *extraction) decode(r *reader, size int) {
 			if gone, ok := errors.AsType[*regular.Outage](err); ok {
 				e.gone.CompareAndSwap(nil, gone)
 			}
-			b.reasons[p.at] = err.Error()
+			b.reasons[p.at] = plain.Text(err)
 			for _, pixels := range dst {
 				clear(pixels)
 			}

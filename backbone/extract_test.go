@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/internal/testing/waiting"
 )
 
 // sums is a network whose vectors are moments of the pixels. It misbehaves at chosen runs.
@@ -182,7 +184,7 @@ func TestExtract(t *testing.T) {
 		{Row: 3, Path: paths[3],
 			Reason: `not an image: starts with "path,label\n", expected JPEG, PNG, GIF, BMP or WebP`},
 		{Row: 9, Path: paths[9], Reason: "jpeg: the file is cut short"},
-		{Row: 12, Path: paths[12], Reason: "file does not exist"},
+		{Row: 12, Path: paths[12], Reason: "no such file or directory"},
 	}
 	if !strings.HasPrefix(s.Bad[1].Reason, "png: ") && !strings.HasPrefix(s.Bad[1].Reason, "jpeg: ") {
 		t.Errorf("reason %q", s.Bad[1].Reason)
@@ -339,6 +341,41 @@ func TestCancelKeepsWhatIsDone(t *testing.T) {
 	defer w.Close()
 	if w.Rows() != 20 {
 		t.Errorf("%d rows kept, expected 20", w.Rows())
+	}
+}
+
+// TestWaitingPicture ends an extraction while a picture does not answer, in the first batch that probes and in a later
+// one; the batches before are stored.
+func TestWaitingPicture(t *testing.T) {
+	files, paths := album(t, 30)
+	for at, rows := range map[int]int{0: 0, 13: 12} {
+		slow, dir := waiting.At(t, files, paths[at]), t.TempDir()
+		ctx, cancel := context.WithCancel(t.Context())
+		observe := func(p Progress) {
+			if p.Done == rows {
+				<-slow.Reached
+				cancel()
+			}
+		}
+		if rows == 0 {
+			go func() {
+				<-slow.Reached
+				cancel()
+			}()
+		}
+		err := extractTo(t, ctx, dir, newSums(), slow, paths, ExtractConfig{Preprocessing: tiny, Batch: 4}, observe)
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("image %d: %v", at, err)
+		}
+		w, err := features.Create(dir, plan(paths, 4), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := func(b features.Bad) bool { return strings.Contains(b.Reason, "cancel") }
+		if w.Rows() != rows || slices.ContainsFunc(w.Bad(), left) {
+			t.Errorf("image %d: %d rows kept, expected %d; unreadable: %v", at, w.Rows(), rows, w.Bad())
+		}
+		w.Close()
 	}
 }
 

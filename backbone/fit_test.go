@@ -42,7 +42,7 @@ func TestFitted(t *testing.T) {
 		{"long", 160, 80, 255, 100, 0}, {"long", 80, 160, 255, 100, 0},
 		{"squash", 80, 80, 255, 100, 255}, {"long", 80, 80, 255, 100, 255},
 	} {
-		p := plain(36, 32, "bilinear").Fitted(c.fit)
+		p := unchanged(36, 32, "bilinear").Fitted(c.fit)
 		p.Channels = "L"
 		if err := p.Validate(); err != nil {
 			t.Fatal(err)
@@ -79,7 +79,7 @@ func TestFitted(t *testing.T) {
 			}
 		}
 	}
-	old := plain(36, 32, "bilinear")
+	old := unchanged(36, 32, "bilinear")
 	if old.Fitted("short") != old || old.Fitted("squash").Fitted("short").Resize != 32 {
 		t.Error("short changes what is cropped already")
 	}

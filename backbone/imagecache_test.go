@@ -95,7 +95,7 @@ func TestImageCacheErrors(t *testing.T) {
 // TestImageCacheShared: many goroutines, few pictures, with and without room (for the race detector).
 func TestImageCacheShared(t *testing.T) {
 	files, paths := photographs(t, 5)
-	p := plain(20, 16, "bilinear")
+	p := unchanged(20, 16, "bilinear")
 	a := Augmentation{Crop: cropRandom, Resize: 20, Flip: 0.5, Rotate: 5, Jitter: [4]float64{.1, .1, .1, .1},
 		JitterP: 1}
 	want := make([][]float32, len(paths))
@@ -152,11 +152,11 @@ func viewAt(t testing.TB, p Preprocessing, a Augmentation, img image.Image, seed
 
 // TestReducedViews: for all test pictures, a resized picture gives the same views as the whole one.
 func TestReducedViews(t *testing.T) {
-	grey := plain(0, 18, "bicubic")
+	grey := unchanged(0, 18, "bicubic")
 	grey.Channels = "L"
 	smaller := 0
 	for name, img := range testPictures(t) {
-		for _, p := range []Preprocessing{plain(20, 16, "bilinear"), plain(21, 12, "lanczos"), grey} {
+		for _, p := range []Preprocessing{unchanged(20, 16, "bilinear"), unchanged(21, 12, "lanczos"), grey} {
 			for _, r := range Recipes() {
 				v, err := NewViewer(p, r.Augmentation)
 				if err != nil {
@@ -187,11 +187,11 @@ func TestReducedViews(t *testing.T) {
 // TestImageCacheOfOtherViewer: a picture that was resized for one viewer is not shown to another.
 func TestImageCacheOfOtherViewer(t *testing.T) {
 	files, paths := photographs(t, 1)
-	prism, err := NewViewer(plain(0, 14, "bilinear"), Augmentation{Crop: cropRandom, Resize: 16, Exact: true})
+	prism, err := NewViewer(unchanged(0, 14, "bilinear"), Augmentation{Crop: cropRandom, Resize: 16, Exact: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := NewViewer(plain(0, 14, "bilinear"), Augmentation{Crop: cropRandom, Resize: 17, Exact: true})
+	other, err := NewViewer(unchanged(0, 14, "bilinear"), Augmentation{Crop: cropRandom, Resize: 17, Exact: true})
 	if err != nil {
 		t.Fatal(err)
 	}

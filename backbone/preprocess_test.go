@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// plain leaves bytes as they are, so that results can be compared as pixels.
-func plain(resize, crop int, way string) Preprocessing {
+// unchanged leaves bytes as they are, so that results can be compared as pixels.
+func unchanged(resize, crop int, way string) Preprocessing {
 	return Preprocessing{Resize: resize, Crop: crop, Interpolation: way, Channels: "RGB", Scale: 1,
 		Std: [3]float32{1, 1, 1}}
 }
@@ -62,22 +62,23 @@ func TestResizeAsPIL(t *testing.T) {
 		for _, s := range [][2]int{{32, 28}, {33, 20}, {90, 57}, {47, 40}, {24, 36}} {
 			name := fmt.Sprintf("resize-%s-%d-%d", way, s[0], s[1])
 			want, _, _ := seenByPIL(t, "testdata/pil/"+name+".png")
-			if mean, most := difference(pixelsOf(run(t, img, plain(s[0], s[1], way)), s[1], 3), want); most != 0 {
+			if mean, most := difference(pixelsOf(run(t, img, unchanged(s[0], s[1], way)), s[1], 3), want); most != 0 {
 				t.Errorf("%s: differs by %.3f on average, %d at most", name, mean, most)
 			}
 		}
-		exact := plain(40, 40, way)
+		exact := unchanged(40, 40, way)
 		exact.Exact = true
 		want, _, _ := seenByPIL(t, "testdata/pil/resize-"+way+"-exact-40.png")
 		if _, most := difference(pixelsOf(run(t, img, exact), 40, 3), want); most != 0 {
 			t.Errorf("%s exact: differs by %d", way, most)
 		}
 		want, _, _ = seenByPIL(t, "testdata/pil/resize-"+way+"-tall.png")
-		if _, most := difference(pixelsOf(run(t, imaging.Transpose(img), plain(31, 24, way)), 24, 3), want); most != 0 {
+		across := run(t, imaging.Transpose(img), unchanged(31, 24, way))
+		if _, most := difference(pixelsOf(across, 24, 3), want); most != 0 {
 			t.Errorf("%s tall: differs by %d", way, most)
 		}
 	}
-	grey := plain(40, 40, "bicubic")
+	grey := unchanged(40, 40, "bicubic")
 	grey.Exact, grey.Channels = true, "L"
 	want, _, _ := seenByPIL(t, "testdata/pil/resize-grey-exact-40.png")
 	got := pixelsOf(run(t, img, grey), 40, 1)
@@ -118,7 +119,7 @@ func TestPhotographAsGeneral(t *testing.T) {
 		t.Fatal(err)
 	}
 	for way, filter := range filters {
-		p := plain(256, 224, way)
+		p := unchanged(256, 224, way)
 		mean, most := difference(pixelsOf(run(t, img, p), 224, 3), general(img, p, filter))
 		t.Logf("%s: mean %.5f, most %d", way, mean, most)
 		if mean > 0.01 || most > 1 {
@@ -190,7 +191,7 @@ func TestFusedAsSlow(t *testing.T) {
 			}
 		}
 		way := rapid.SampledFrom([]string{"bilinear", "bicubic", "lanczos"}).Draw(r, "way")
-		p := plain(rapid.IntRange(0, 60).Draw(r, "resize"), rapid.IntRange(1, 60).Draw(r, "crop"), way)
+		p := unchanged(rapid.IntRange(0, 60).Draw(r, "resize"), rapid.IntRange(1, 60).Draw(r, "crop"), way)
 		p.Exact = p.Resize > 0 && rapid.Bool().Draw(r, "exact")
 		dst := make([]float32, p.Size())
 		if err := Preprocess(dst, img, p); err != nil {
@@ -208,7 +209,7 @@ func TestFusedAsSlow(t *testing.T) {
 
 // TestReusedPreprocessor: what was seen before changes nothing.
 func TestReusedPreprocessor(t *testing.T) {
-	p := plain(30, 24, "bicubic")
+	p := unchanged(30, 24, "bicubic")
 	q, err := NewPreprocessor(p)
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +262,7 @@ func TestGeometryAsTorchvision(t *testing.T) {
 		{500, 375, 341, 256}, {375, 500, 256, 341}, {256, 256, 256, 256}, {1, 1000, 256, 256000},
 		{640, 480, 341, 256}, {100, 33, 775, 256},
 	} {
-		if rw, rh := plain(256, 224, "bilinear").target(c.w, c.h); rw != c.rw || rh != c.rh {
+		if rw, rh := unchanged(256, 224, "bilinear").target(c.w, c.h); rw != c.rw || rh != c.rh {
 			t.Errorf("%d×%d becomes %d×%d, expected %d×%d", c.w, c.h, rw, rh, c.rw, c.rh)
 		}
 	}
@@ -278,7 +279,7 @@ func TestGeometryAsTorchvision(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	good := plain(256, 224, "bilinear")
+	good := unchanged(256, 224, "bilinear")
 	if err := good.Validate(); err != nil {
 		t.Error(err)
 	}

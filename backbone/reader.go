@@ -152,6 +152,14 @@ func (e *NoneReadable) Error() string {
 	return fmt.Sprintf("backbone: none of the first %d images can be read; %s: %v", e.Tried, e.Path, e.Reason)
 }
 
+// Advice says what to do about it if the first image is there.
+func (e *NoneReadable) Advice() string {
+	if errors.Is(e.Reason, fs.ErrNotExist) {
+		return ""
+	}
+	return "look at " + e.Path + " in another program: if it is damaged, copy it again, else save it as JPEG or PNG"
+}
+
 // probe reads images from the beginning until one can be read, and returns its index and pixels. If none of the
 // first can be read, the folder is probably the wrong one and nothing should be started.
 func (r *reader) probe(paths []string) (at int, pixels [][]float32, err error) {

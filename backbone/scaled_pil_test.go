@@ -87,7 +87,7 @@ func TestDraftViewsAsPIL(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := fast(plain(size, size, "bilinear"))
+			p := fast(unchanged(size, size, "bilinear"))
 			img, err := Decode(data, p.DecodeOptions())
 			if err != nil {
 				t.Fatal(err)
@@ -115,7 +115,7 @@ func TestDraftViewsAsPIL(t *testing.T) {
 // Training views of a reduced picture, and of one resized by a cache, show the same place.
 func TestDraftAugmented(t *testing.T) {
 	data := readFile(t, "testdata/scaled/420.jpg")
-	p := fast(plain(24, 20, "bilinear"))
+	p := fast(unchanged(24, 20, "bilinear"))
 	for _, a := range []Augmentation{{Flip: 1}, {Crop: cropRandom, Resize: 24, Flip: 0.5}} {
 		img, err := Decode(data, p.DecodeOptions(a))
 		if err != nil || extentOf(img) != (extent{83, 61, 2}) {

@@ -204,7 +204,7 @@ func quoted(words ...string) string {
 	list := make([]string, len(words))
 	for i, w := range words {
 		list[i] = w
-		if w == "" || strings.ContainsFunc(w, func(r rune) bool { return !plain(r) }) {
+		if w == "" || strings.ContainsFunc(w, func(r rune) bool { return !unquoted(r) }) {
 			list[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 	}
@@ -214,7 +214,7 @@ func quoted(words ...string) string {
 // control reports whether a rune is a control character.
 func control(r rune) bool { return r < ' ' || r == 0x7f }
 
-// plain reports whether a rune needs no quotes in any shell, anywhere in a word.
-func plain(r rune) bool {
+// unquoted reports whether a rune needs no quotes in any shell, anywhere in a word.
+func unquoted(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:,@%+", r)
 }

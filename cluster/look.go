@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"winnow/datasets/location"
+	"winnow/internal/plain"
 )
 
 // State says how complete a part is.
@@ -151,7 +152,7 @@ func (p *Part) inspect(dir bool) {
 		p.Header = h
 	}
 	if p.State = state; err != nil {
-		p.State, p.Why = Torn, err.Error()
+		p.State, p.Why = Torn, plain.Text(err)
 	}
 }
 

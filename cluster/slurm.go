@@ -197,7 +197,7 @@ func (c Command) deviceIn() string {
 
 // slurmQuoted returns a value as sbatch reads it in a script.
 func slurmQuoted(value string) string {
-	if !strings.ContainsFunc(value, func(r rune) bool { return !plain(r) }) {
+	if !strings.ContainsFunc(value, func(r rune) bool { return !unquoted(r) }) {
 		return value
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`

@@ -19,6 +19,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
+	"winnow/internal/plain"
 )
 
 // A part's file is the header, a line of JSON; then what the job wrote; then the seal: the sha256 of all before it, its
@@ -269,7 +270,7 @@ func standing(ctx context.Context, out location.Source, h Header) (Part, error) 
 		if err := own.verify(ctx, ""); ctx.Err() != nil {
 			return own, ctx.Err()
 		} else if err != nil {
-			own.State, own.Why = Torn, err.Error()
+			own.State, own.Why = Torn, plain.Text(err)
 		}
 	}
 	return own, nil

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"winnow/internal/plain"
 	"winnow/internal/regular"
 )
 
@@ -121,7 +122,7 @@ func (d *Dataset) Look(ctx context.Context, first, end int, look func(path strin
 					if gone, ok := errors.AsType[*regular.Outage](err); ok {
 						return gone
 					}
-					reasons[i] = err.Error()
+					reasons[i] = plain.Text(err)
 				}
 				done <- struct{}{}
 			}

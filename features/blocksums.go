@@ -9,37 +9,93 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
-
-	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/internal/atomicfile"
 	"winnow/internal/blocksum"
 	"winnow/internal/interrupt"
 )
 
-// sumsFile holds a CRC-32C for each block of features.npy, so that a changed bit is found wherever vectors are read,
-// without reading the others. Stores of older programs have none; their vectors are not checked while reading.
-const sumsFile = "features.crc"
+// sumsFile holds a sum for each block of features.npy, so that a changed bit is found wherever vectors are read,
+// without reading the others.
+const sumsFile = "features.sums"
 
-const sumsMagic = "winnow crc32c 16384\n"
+const sumsMagic = "winnow xxh3 16384\n"
 
-// readBlockSums returns the sums of a store, or nil if it has none.
+// ErrSums means that a store's vectors cannot be checked while they are read: their sums are missing or damaged. [Mend]
+// writes them.
+var ErrSums = errors.New("without it changed vectors would go unnoticed: restore it, or repeat the extraction, " +
+	"which verifies the vectors by their sha256 and writes the sums")
+
+// readBlockSums reads the sums of features.npy, which has this size.
 func (s *Store) readBlockSums(size int64) error {
+	name := filepath.Join(s.Dir, sumsFile)
 	data, err := s.readFile(sumsFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return fmt.Errorf("features: %s: is missing; %w", name, ErrSums)
 	}
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
 	data, ok := bytes.CutPrefix(data, []byte(sumsMagic))
-	if n := blocksum.Blocks(size); !ok || len(data) != 4*n {
-		return fmt.Errorf("features: %s: found %d bytes of sums, expected those of %d blocks: remove it to read the "+
-			"store without them", filepath.Join(s.Dir, sumsFile), len(data), n)
+	if n := blocksum.Blocks(size); !ok || len(data) != blocksum.Width*n {
+		return fmt.Errorf("features: %s: found %d bytes of sums, expected %d for %d blocks; %w", name, len(data),
+			blocksum.Width*n, n, ErrSums)
 	}
 	s.sums = blocksum.New(blocksum.Decode(data), size)
 	return nil
+}
+
+// Mend writes the sums of a finished store anew, provided that its vectors have the sha256 of store.json, and opens it.
+func Mend(ctx context.Context, dir string) (*Store, error) {
+	s := &Store{Dir: dir}
+	data, err := s.readFile(storeFile)
+	if err != nil {
+		return nil, fmt.Errorf("features: %w", err)
+	}
+	if err := s.Info.unmarshal(data); err != nil {
+		return nil, fmt.Errorf("features: %s: %w", filepath.Join(dir, storeFile), err)
+	}
+	if err := s.Verify(ctx); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(filepath.Join(dir, VectorsFile))
+	if err != nil {
+		return nil, fmt.Errorf("features: %w", err)
+	}
+	defer f.Close()
+	if err := writeBlockSums(ctx, dir, f); err != nil {
+		return nil, fmt.Errorf("features: %w", err)
+	}
+	return Open(dir)
+}
+
+// Standing opens the finished store in a folder and verifies its vectors, mending their sums. It returns nil if there
+// is none, a *[KeyError] for a store with another key, and a *[DamageError] for one that cannot be read.
+func Standing(ctx context.Context, dir string, key Key) (*Store, error) {
+	if _, err := os.Stat(filepath.Join(dir, storeFile)); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("features: %w", err) // of the folder
+	}
+	s, err := Open(dir)
+	if errors.Is(err, ErrSums) {
+		s, err = Mend(ctx, dir)
+	}
+	if err != nil {
+		return nil, &DamageError{Err: err}
+	}
+	if why := s.Key.Differs(key); why != "" {
+		return nil, &KeyError{dir, why}
+	}
+	if err = s.Verify(ctx); errors.Is(err, ErrSums) {
+		s, err = Mend(ctx, dir)
+	}
+	if err != nil {
+		return nil, &DamageError{Err: err}
+	}
+	return s, nil
 }
 
 // writeBlockSums writes the sums of features.npy.
@@ -54,65 +110,47 @@ func writeBlockSums(ctx context.Context, dir string, vectors io.Reader) error {
 // compare compares whole blocks of features.npy, which begin at byte from, with their sums.
 func (s *Store) compare(data []byte, from int64) error {
 	if first, last, ok := s.sums.Compare(data, from); !ok {
-		return fmt.Errorf("features: %s: bytes %d to %d have changed since they were written: make the features "+
-			"again (winnow extract --overwrite)", filepath.Join(s.Dir, VectorsFile), first, last)
+		return &DamageError{fmt.Errorf("features: %s: bytes %d to %d do not fit %s: one of the files has changed "+
+			"since it was written: restore both, or repeat the extraction, which finds out which",
+			filepath.Join(s.Dir, VectorsFile), first, last, sumsFile)}
 	}
 	return nil
 }
 
-// readAt reads a range of features.npy into b, and compares its blocks unless that was done.
-func (s *Store) readAt(f io.ReaderAt, b []byte, at int64, scratch *[]byte) error {
-	to := at + int64(len(b))
-	if s.sums == nil || s.sums.Compared(at, to) {
-		_, err := f.ReadAt(b, at)
-		return err
+// readAt returns n bytes of features.npy, in the memory of scratch. It compares their blocks unless that was done.
+func (s *Store) readAt(f io.ReaderAt, at int64, n int, scratch *[]byte) ([]byte, error) {
+	from, to := at, at+int64(n)
+	compared := s.sums.Compared(from, to)
+	if !compared {
+		from, to = s.sums.Around(from, to)
 	}
-	from, end := s.sums.Around(at, to)
-	if int64(cap(*scratch)) < end-from {
-		*scratch = make([]byte, end-from)
+	if int64(cap(*scratch)) < to-from {
+		*scratch = make([]byte, to-from)
 	}
-	whole := (*scratch)[:end-from]
-	if n, err := f.ReadAt(whole, from); n < len(whole) {
-		return err
+	b := (*scratch)[:to-from]
+	if got, err := f.ReadAt(b, from); got < len(b) {
+		return nil, err
 	}
-	if err := s.compare(whole, from); err != nil {
-		return err
+	if !compared {
+		if err := s.compare(b, from); err != nil {
+			return nil, err
+		}
 	}
-	copy(b, whole[at-from:])
-	return nil
+	return b[at-from:][:n], nil
 }
 
-// compareMapped compares the blocks of mapped rows, the first of which is row first of the store. Blocks that reach
-// beyond the rows are read from the file.
-func (s *Store) compareMapped(ctx context.Context, x blas32.General, first int) error {
-	if s.sums == nil {
-		return nil
-	}
-	at := s.offset + 4*int64(first)*int64(s.Dim)
-	to := at + 4*int64(len(x.Data))
-	if s.sums.Compared(at, to) {
-		return nil
-	}
-	f, err := s.file(VectorsFile)
-	if err != nil {
-		return fmt.Errorf("features: %w", err)
-	}
-	defer f.Close()
-	from, end := s.sums.Around(at, to)
-	in := io.NewSectionReader(f.(io.ReaderAt), from, end-from) // a file of this machine: it is mapped
-	part := make([]byte, 64*blocksum.Size)
-	for from < end {
+// compareMapped compares the blocks of mapped rows of the store.
+func (s *Store) compareMapped(ctx context.Context, file []float32, first, rows int) error {
+	at, to := s.sums.Around(s.offset+4*int64(first)*int64(s.Dim), s.offset+4*int64(first+rows)*int64(s.Dim))
+	for data := FloatBytes(file); at < to; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, err := io.ReadFull(in, part[:min(int64(len(part)), end-from)])
-		if err != nil {
-			return fmt.Errorf("features: %s: %w", filepath.Join(s.Dir, VectorsFile), err)
-		}
-		if err := s.compare(part[:n], from); err != nil {
+		n := min(to-at, 1<<10*blocksum.Size)
+		if err := s.compare(data[at:at+n], at); err != nil {
 			return err
 		}
-		from += int64(n)
+		at += n
 	}
 	return nil
 }

@@ -140,18 +140,8 @@ func (j *joiner) checkStanding() error {
 	if p, err := readProgress(j.path(progressFile)); err == nil && p.Rows > 0 {
 		return &KeyError{j.dir, fmt.Sprintf("an extraction was begun here: %d of %d rows", p.Rows, p.Total)}
 	}
-	if _, err := os.Stat(j.path(storeFile)); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	old, err := Open(j.dir)
-	if err != nil {
-		return &DamageError{Err: err}
-	}
-	if why := old.Key.Differs(j.info.Key); why != "" {
-		return &KeyError{j.dir, why}
-	}
-	if err := old.Verify(context.Background()); err != nil {
-		return &DamageError{Err: err}
+	if old, err := Standing(context.Background(), j.dir, j.info.Key); old == nil {
+		return err
 	}
 	return ErrComplete
 }

@@ -77,10 +77,14 @@ func (s Stored) Some(ctx context.Context, rows []int) (Set, error) { return s.Ro
 // rows contiguously as float32, they are mapped in place; otherwise they are read, as in [Spill].
 func (s Stored) View(ctx context.Context) (set Set, free func() error, err error) {
 	set = s.Bare()
-	if set.X, free = s.mapped(); free != nil {
-		if err = s.store.compareMapped(ctx, set.X, s.rows[0]); err != nil {
+	file, free := s.mapped()
+	if free != nil {
+		if err = s.store.compareMapped(ctx, file, s.rows[0], s.Len()); err != nil {
 			return set, nil, errors.Join(err, free())
 		}
+		d := s.Dim()
+		set.X = blas32.General{Rows: s.Len(), Cols: d, Stride: d,
+			Data: file[s.store.offset/4:][s.rows[0]*d:][:s.Len()*d]}
 	} else {
 		set.X, free, err = Spill(s.Len(), s.Dim(), func(from int, x blas32.General) error {
 			return s.store.read(ctx, x, s.rows[from:from+x.Rows])
@@ -89,28 +93,22 @@ func (s Stored) View(ctx context.Context) (set Set, free func() error, err error
 	return set, free, err
 }
 
-// mapped returns the vectors in the store's file; free is nil if they cannot be used there.
-func (s Stored) mapped() (x blas32.General, free func() error) {
+// mapped returns the store's file; free is nil if the vectors cannot be used there.
+func (s Stored) mapped() (file []float32, free func() error) {
 	if s.store.Views() > 1 || s.store.Key.Element() != Float32 || s.store.offset%4 != 0 || s.Len() == 0 {
-		return x, nil
+		return nil, nil
 	}
 	for i, row := range s.rows {
 		if row != s.rows[0]+i {
-			return x, nil
+			return nil, nil
 		}
 	}
 	f, err := os.Open(filepath.Join(s.store.Dir, VectorsFile))
 	if err != nil {
-		return x, nil
+		return nil, nil
 	}
 	defer f.Close()
-	d := s.Dim()
-	data, free := MapFloats(f, s.store.offset+4*int64(s.store.Rows)*int64(d))
-	if data == nil {
-		return x, nil
-	}
-	return blas32.General{Rows: s.Len(), Cols: d, Stride: d, Data: data[s.store.offset/4:][s.rows[0]*d:][:s.Len()*d]},
-		free
+	return MapFloats(f, s.store.offset+4*int64(s.store.Rows)*int64(s.Dim()))
 }
 
 // Rows returns the set of the listed rows, in that order.

@@ -75,7 +75,7 @@ type Store struct {
 	rows   *places        // of Paths
 	offset int64          // of the first value in features.npy
 	mean   bool           // Read averages the views
-	sums   *blocksum.Sums // of features.npy; nil: none are known
+	sums   *blocksum.Sums // of features.npy
 }
 
 // Open opens a finished store and checks that its parts match; the vectors stay on disk.
@@ -100,14 +100,32 @@ func (s *Store) readFile(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(s.Dir, name))
 }
 
+var (
+	errNone       = errors.New("no feature store: no " + storeFile + " in it")
+	errUnfinished = errors.New("unfinished store")
+)
+
+// Advice says what to do about a store that cannot be opened; "" if the error does.
+func Advice(err error) string {
+	switch {
+	case errors.Is(err, ErrSums):
+		return ""
+	case errors.Is(err, errNone):
+		return "make the features first: winnow extract"
+	case errors.Is(err, errUnfinished):
+		return "repeat the extraction, which goes on"
+	}
+	return "name the folder of a whole store, restore it, or make the features again: winnow extract"
+}
+
 func open(s *Store) (*Store, error) {
 	dir := s.Dir
 	data, err := s.readFile(storeFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		if p, perr := readProgress(filepath.Join(dir, progressFile)); perr == nil {
-			return nil, fmt.Errorf("features: %s: unfinished store: %d of %d rows", dir, p.Rows, p.Total)
+			return nil, fmt.Errorf("features: %s: %w: %d of %d rows", dir, errUnfinished, p.Rows, p.Total)
 		}
-		return nil, fmt.Errorf("features: %s: no feature store: no %s in it", dir, storeFile)
+		return nil, fmt.Errorf("features: %s: %w", dir, errNone)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("features: %w", err)
@@ -127,11 +145,8 @@ func open(s *Store) (*Store, error) {
 
 // Files returns the names of the store's files.
 func (s *Store) Files() []string {
-	list := []string{filepath.Join(s.Dir, VectorsFile), filepath.Join(s.Dir, pathsFile)}
-	if s.sums != nil {
-		list = append(list, filepath.Join(s.Dir, sumsFile))
-	}
-	return append(list, filepath.Join(s.Dir, storeFile))
+	return []string{filepath.Join(s.Dir, VectorsFile), filepath.Join(s.Dir, pathsFile),
+		filepath.Join(s.Dir, sumsFile), filepath.Join(s.Dir, storeFile)}
 }
 
 func (info *Info) unmarshal(data []byte) error {
@@ -243,18 +258,35 @@ func (s *Store) BadRows() map[int]string {
 	return bad
 }
 
-// Verify reads features.npy and compares its sha256 with the one in store.json.
+// Verify reads features.npy and compares its sha256 with the one in store.json. The error is [ErrSums] if only the
+// blocks' sums do not fit.
 func (s *Store) Verify(ctx context.Context) error {
-	sum, err := hashFile(ctx, filepath.Join(s.Dir, VectorsFile))
+	name := filepath.Join(s.Dir, VectorsFile)
+	f, err := os.Open(name)
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
-	if sum != s.Sum {
-		return fmt.Errorf("features: %s: sha256 %s, expected %s: the file has changed since it was written",
-			filepath.Join(s.Dir, VectorsFile), short(sum), short(s.Sum))
+	defer f.Close()
+	h, in, part, fit := sha256.New(), interrupt.NewReader(ctx, f), make([]byte, 64*blocksum.Size), true
+	for at := int64(0); ; {
+		n, err := io.ReadFull(in, part)
+		h.Write(part[:n])
+		if s.sums != nil && fit {
+			_, _, fit = s.sums.Compare(part[:n], at)
+		}
+		if at += int64(n); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			break
+		} else if err != nil {
+			return fmt.Errorf("features: %w", err)
+		}
 	}
-	if s.sums != nil {
-		s.sums.Trust()
+	if sum := hex.EncodeToString(h.Sum(nil)); sum != s.Sum {
+		return fmt.Errorf("features: %s: sha256 %s, expected %s: the file has changed since it was written", name,
+			short(sum), short(s.Sum))
+	}
+	if !fit {
+		return fmt.Errorf("features: %s: does not fit %s, which is as it was written; %w",
+			filepath.Join(s.Dir, sumsFile), VectorsFile, ErrSums)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package features
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,8 +10,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// readBlock is the largest number of bytes read at once, always whole vectors.
-const readBlock = 1 << 16
+// readBlock is the largest number of bytes read at once, always whole vectors: small enough to be compared and decoded
+// in a core's cache, large next to the blocks at its ends, which are read twice.
+const readBlock = 1 << 18
 
 // Views returns the number of vectors of each image. The first is the centre view.
 func (s *Store) Views() int { return s.Key.views() }
@@ -126,19 +128,22 @@ func (s *Store) fill(ctx context.Context, dst []float32, rows []int, from, count
 	view, descr := Array{Floats: dst}, s.Key.descr()
 	width := elementSize[descr]
 	record := s.Views() * s.Dim
-	buf := make([]byte, 0, max(readBlock, width*count))
-	var whole []byte // blocks to compare
+	most := max(readBlock/(width*count), 1) // rows read together
+	var scratch []byte
 	for at := 0; at < len(rows); {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		run := 1
-		for count == record && at+run < len(rows) && rows[at+run] == rows[at]+run && (run+1)*width*count <= cap(buf) {
+		for count == record && at+run < len(rows) && rows[at+run] == rows[at]+run && run < most {
 			run++
 		}
-		b := buf[:run*width*count]
 		place := s.offset + (int64(rows[at])*int64(record)+int64(from))*int64(width)
-		if err := s.readAt(f, b, place, &whole); err != nil {
+		b, err := s.readAt(f, place, run*width*count, &scratch)
+		if err != nil {
+			if _, damaged := errors.AsType[*DamageError](err); damaged {
+				return err // names the file and the bytes
+			}
 			return fmt.Errorf("features: %s: row %d: %w", f.Name(), rows[at], err)
 		}
 		view.decode(at*count, descr, b)

@@ -102,18 +102,8 @@ func Create(dir string, plan Plan, overwrite bool) (_ *Writer, err error) {
 
 // checkFinished checks the finished store in the folder, if there is one.
 func (w *Writer) checkFinished() error {
-	if _, err := os.Stat(filepath.Join(w.dir, storeFile)); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	old, err := Open(w.dir)
-	if err != nil {
-		return &DamageError{Err: err}
-	}
-	if why := old.Key.Differs(w.plan.Key); why != "" {
-		return &KeyError{w.dir, why}
-	}
-	if err := old.Verify(context.Background()); err != nil {
-		return &DamageError{Err: err}
+	if old, err := Standing(context.Background(), w.dir, w.plan.Key); old == nil {
+		return err
 	}
 	if p, err := readProgress(w.path(progressFile)); err == nil && p.Rows == p.Total && w.differs(p) == "" {
 		os.Remove(w.path(progressFile)) // left if the last step of Finish was interrupted

@@ -170,7 +170,7 @@ func loadViewed(ctx context.Context, d *datasets.Dataset, dir string) (Data, fun
 func verified(ctx context.Context, dir string) (*features.Store, error) {
 	store, err := features.Open(dir)
 	if err != nil {
-		return nil, hint.With(err, "make the features first: winnow extract")
+		return nil, hint.With(err, "%s", features.Advice(err))
 	}
 	if err := store.Verify(ctx); err != nil {
 		return nil, hint.With(err, "make the features again: winnow extract --overwrite")

@@ -87,7 +87,7 @@ func (r *Training) writeCorrections() error {
 	path := filepath.Join(r.options.Dir, folder.CorrectionsFile)
 	err := atomicfile.Write(path, func(w io.Writer) error {
 		out := csv.NewWriter(w)
-		out.Write([]string{"path", "given", "corrected", "step", "confidence"}) // Error returns its error
+		out.Write(folder.CorrectionsHeader) // Error returns its error
 		for _, k := range c.Corrections() {
 			out.Write([]string{data.Paths[data.Train.IDs[k.Row]], data.Classes[c.Given(k.Row)], data.Classes[k.To],
 				strconv.Itoa(k.Step), strconv.FormatFloat(k.Confidence, 'g', 6, 64)})

@@ -262,10 +262,11 @@ func (r *Training) features() string {
 	return cmp.Or(r.Config.Data.Features, filepath.Join(r.options.Dir, folder.OwnFeatures))
 }
 
-// hold makes the folder and locks it, once.
+// hold makes the folder and locks it, once. An unfinished run there goes on if it turns out to be the same.
 func (r *Training) hold() (err error) {
 	if r.folder == nil && r.kept {
-		r.folder, err = folder.Prepare(r.options.Dir, r.options.Resume, r.options.Overwrite)
+		r.folder, r.left, err = folder.Prepare(r.options.Dir, r.options.Resume, r.options.Overwrite)
+		r.options.Resume = r.options.Resume || r.left == folder.Stops
 	}
 	return err
 }

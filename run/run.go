@@ -45,6 +45,7 @@ type Training struct {
 	kept     bool         // in a run's folder, with all its files
 	free     func() error // releases the vectors of Data; nil: they are in the program's own memory
 	folder   io.Closer    // the lock of the folder; nil: not yet
+	left     folder.State // what an earlier training left there
 	start    time.Time
 
 	asked    sizes             // before the data bounded them: what config.yaml says
@@ -198,9 +199,21 @@ func (r *Training) buildTrainer(ctx context.Context) (err error) {
 // tell resumes a stopped run, completes the plan and notes it.
 func (r *Training) tell(ctx context.Context) (err error) {
 	if r.options.Resume {
-		if _, err := r.trainer.Resume(); err != nil {
+		_, err := r.trainer.Resume()
+		if _, other := errors.AsType[*train.OtherRunError](err); other && r.left == folder.Stops {
+			return folder.Taken(r.options.Dir) // nobody asked to resume it
+		}
+		if err != nil {
 			return err
 		}
+	}
+	if r.left == folder.Failed {
+		if folder.Sum(r.options.Dir) != r.sum() {
+			return folder.Taken(r.options.Dir)
+		}
+		r.options.Overwrite = true
+		r.options.Note("%s: a training with the same settings ended there before its first checkpoint: it is started "+
+			"again", r.options.Dir)
 	}
 	r.Steps, r.Resumed, r.Validates, r.Sum = r.loop.Steps, r.trainer.Done(), r.loop.Validate != nil, r.sum()
 	r.Images, r.Classes, r.Labelled = r.Data.Train.Len(), len(r.Data.Classes), r.Data.Train.Len()-r.Data.Unlabelled
@@ -315,7 +328,7 @@ func (r *Training) finish(result train.Result, o Observer) (Outcome, error) {
 				return Outcome{}, err
 			}
 		}
-		if !r.backbone.Matches(dir, folder.BestHeadFile) { // an earlier part was cut off between the two files
+		if !r.backbone.Matches(dir, folder.BestHeadFile) { // changed, or an earlier part was cut off between the two
 			if err := r.save(true); err != nil {
 				return Outcome{}, err
 			}

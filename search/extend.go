@@ -45,6 +45,7 @@ type Extension struct {
 	lock    io.Closer
 	vectors *os.File
 	sums    *os.File
+	tail    []byte // of the vectors, after their last whole block
 	paths   *os.File
 	seen    *os.File
 	bases   map[location.Source]int
@@ -114,16 +115,20 @@ func begin(dir string, paths []string, state func() (Info, map[string]int, error
 		file **os.File
 		name string
 		end  int64
-	}{{&x.vectors, vectorsFile, size}, {&x.sums, sumsFile, size / blocksum.Size * 4}, {&x.paths, pathsFile,
+	}{{&x.vectors, vectorsFile, size}, {&x.sums, sumsFile, size / blocksum.Size * blocksum.Width}, {&x.paths, pathsFile,
 		x.info.Names}, {&x.seen, seenFile, x.info.Seen}} {
 		if *part.file, err = openAt(filepath.Join(dir, part.name), part.end); err != nil {
 			return nil, err
 		}
 	}
 	if x.info.Rows == 0 {
-		err = x.Flush()
+		return x, x.Flush()
 	}
-	return x, err
+	x.tail = make([]byte, size%blocksum.Size)
+	if _, err := x.vectors.ReadAt(x.tail, size-int64(len(x.tail))); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return x, nil
 }
 
 // missing returns the paths that have no row, each once.

@@ -8,6 +8,7 @@ package search
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -24,15 +25,15 @@ import (
 // Files of an index. index.json is written last; rows that it does not count do not exist, and the next extension
 // truncates them.
 const (
-	vectorsFile = "vectors.bin" // rows×dim numbers, little-endian, row-major, no header
-	sumsFile    = "vectors.crc" // a CRC-32C, little-endian, for each whole block of vectors.bin
-	pathsFile   = "paths.txt"   // line i is the image of row i
-	seenFile    = "seen.txt"    // line i is the size and the time of the image's file
+	vectorsFile = "vectors.bin"  // rows×dim numbers, little-endian, row-major, no header
+	sumsFile    = "vectors.sums" // the XXH3 sum, 8 bytes, little-endian, of each whole block of vectors.bin
+	pathsFile   = "paths.txt"    // line i is the image of row i
+	seenFile    = "seen.txt"     // line i is the size and the time of the image's file
 	indexFile   = "index.json"
 )
 
 // indexVersion is the version of the format.
-const indexVersion = 2
+const indexVersion = 3
 
 // Embedder identifies what makes the vectors of an index. Embedders that differ only in Source and Place make the
 // same vectors.
@@ -69,7 +70,7 @@ func brief(sum string) string {
 	return sum[:min(12, len(sum))] + "…"
 }
 
-// Info is the content of index.json. The sums are CRC-32C, which can be continued from their last values.
+// Info is the content of index.json. The CRC-32C can be continued from their last values.
 type Info struct {
 	Version  int      `json:"version"`
 	Rows     int      `json:"rows"`
@@ -77,7 +78,7 @@ type Info struct {
 	DType    string   `json:"dtype"` // features.Float32 or features.Float16
 	Embedder Embedder `json:"embedder"`
 	Vectors  uint32   `json:"vectors_crc32c"`
-	Tail     uint32   `json:"tail_crc32c"` // of what follows the last whole block of the vectors
+	Tail     uint64   `json:"tail_xxh3,string"` // of what follows the last whole block of the vectors
 	Names    int64    `json:"paths_bytes"`
 	Paths    uint32   `json:"paths_crc32c"`
 	Seen     int64    `json:"seen_bytes"`
@@ -151,6 +152,11 @@ func (ix *Index) lookup(path string) (int, bool) {
 	return row, ok
 }
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// update continues a CRC-32C with more bytes; it begins with 0.
+func update(sum uint32, data []byte) uint32 { return crc32.Update(sum, castagnoli, data) }
+
 func readInfo(dir string) (info Info, err error) {
 	name := filepath.Join(dir, indexFile)
 	data, err := os.ReadFile(name)
@@ -209,7 +215,7 @@ func (ix *Index) readPart(file string, size int64, sum uint32) ([]byte, error) {
 	if _, err := io.ReadFull(f, data); err != nil {
 		return nil, fmt.Errorf("search: %s: %w", name, err)
 	}
-	if found := blocksum.Update(0, data); found != sum {
+	if found := update(0, data); found != sum {
 		return nil, fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was written: "+
 			"restore it, or make the index again", name, found, sum)
 	}
@@ -258,7 +264,7 @@ func (ix *Index) openVectors() error {
 // readSums reads the sums of the whole blocks, and adds that of the last one.
 func (ix *Index) readSums() error {
 	size := ix.bytes()
-	name, data := filepath.Join(ix.Dir, sumsFile), make([]byte, 4*(size/blocksum.Size))
+	name, data := filepath.Join(ix.Dir, sumsFile), make([]byte, blocksum.Width*(size/blocksum.Size))
 	f, err := os.Open(name)
 	if err != nil {
 		return fmt.Errorf("search: %w", err)
@@ -327,7 +333,7 @@ func (ix *Index) Check(from, n int) error {
 	return ix.compare(features.FloatBytes(ix.view)[first:end], first)
 }
 
-// Verify reads all files and compares their checksums with index.json and vectors.crc.
+// Verify reads all files and compares their checksums with index.json and vectors.sums.
 func (ix *Index) Verify() error {
 	if _, err := ix.Files(); err != nil {
 		return err
@@ -342,7 +348,7 @@ func (ix *Index) Verify() error {
 		if err := ix.compare(part[:n], at); err != nil {
 			return err
 		}
-		sum = blocksum.Update(sum, part[:n])
+		sum = update(sum, part[:n])
 		at += int64(n)
 	}
 	if sum != ix.Info.Vectors {

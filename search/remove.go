@@ -96,15 +96,9 @@ func (ix *Index) copyWithout(dir string, gone map[string]bool) error {
 
 // add appends encoded rows, and the lines of their images, to the files.
 func (x *Extension) add(data, names, seen []byte, rows int) error {
-	had := x.info.bytes() % blocksum.Size
-	tail, sums := x.info.Tail, []byte(nil)
-	for rest := data; len(rest) > 0; had = 0 {
-		part := rest[:min(int64(len(rest)), blocksum.Size-had)]
-		tail = blocksum.Update(tail, part)
-		if had+int64(len(part)) == blocksum.Size {
-			sums, tail = binary.LittleEndian.AppendUint32(sums, tail), 0
-		}
-		rest = rest[len(part):]
+	tail, sums := append(x.tail, data...), []byte(nil)
+	for ; len(tail) >= blocksum.Size; tail = tail[blocksum.Size:] {
+		sums = binary.LittleEndian.AppendUint64(sums, blocksum.Sum(tail[:blocksum.Size]))
 	}
 	for _, part := range []struct {
 		file *os.File
@@ -114,9 +108,10 @@ func (x *Extension) add(data, names, seen []byte, rows int) error {
 			return err
 		}
 	}
-	x.info.Vectors, x.info.Tail = blocksum.Update(x.info.Vectors, data), tail
-	x.info.Paths, x.info.Names = blocksum.Update(x.info.Paths, names), x.info.Names+int64(len(names))
-	x.info.SeenSum, x.info.Seen = blocksum.Update(x.info.SeenSum, seen), x.info.Seen+int64(len(seen))
+	x.tail = append([]byte(nil), tail...)
+	x.info.Vectors, x.info.Tail = update(x.info.Vectors, data), blocksum.Sum(tail)
+	x.info.Paths, x.info.Names = update(x.info.Paths, names), x.info.Names+int64(len(names))
+	x.info.SeenSum, x.info.Seen = update(x.info.SeenSum, seen), x.info.Seen+int64(len(seen))
 	x.info.Rows += rows
 	return nil
 }

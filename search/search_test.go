@@ -489,9 +489,9 @@ func TestDamage(t *testing.T) {
 		"path changed":   {pathsFile, flip(files[pathsFile], 9), "paths.txt: checksum"},
 		"paths cut":      {pathsFile, files[pathsFile][:50], "50 bytes, expected at least 170"},
 		"vectors cut":    {vectorsFile, files[vectorsFile][:50], "50 bytes, expected at least 160"},
-		"vector changed": {vectorsFile, flip(files[vectorsFile], 77), "vectors.bin: bytes 0 to 159 do not fit vectors.crc"},
-		"other version": {indexFile, strings.Replace(files[indexFile], `"version": 2`, `"version": 1`, 1),
-			"version 1, expected 2: make the index again"},
+		"vector changed": {vectorsFile, flip(files[vectorsFile], 77), "vectors.bin: bytes 0 to 159 do not fit vectors.sums"},
+		"other version": {indexFile, strings.Replace(files[indexFile], `"version": 3`, `"version": 1`, 1),
+			"version 1, expected 3: make the index again"},
 		"seen changed": {seenFile, flip(files[seenFile], 3), "seen.txt: checksum"},
 		"number changed": {indexFile, strings.Replace(sealed, `"rows": 10`, `"rows": 11`, 1),
 			"its checksum does not fit"},
@@ -576,8 +576,10 @@ func BenchmarkNearest(b *testing.B) {
 	}
 }
 
-// BenchmarkSums searches an index on disk of 200,000 rows, 410 MB, that is in memory: its blocks not compared before,
-// as a command finds them, and without comparing.
+// BenchmarkSums opens an index of 200,000 rows, 410 MB, whose files are in memory, and searches it as a command does:
+// each block is compared when it is first read. "without" leaves that out. Processor time of one query, the least of 9
+// on a busy machine of 2 cores: 142 ms compared and 95 ms without, because the sums read the memory a second time. With
+// blocks of 8 MB and without reading ahead it was 129 and 91 ms, of 1 MB 129 and 110 ms. The aim of 3 % is not reached.
 func BenchmarkSums(b *testing.B) {
 	dir, x := filepath.Join(b.TempDir(), "index"), drawn(20_000, 512, 3)
 	ext, err := Create(dir, somebody, 512, features.Float32, names(200_000))
@@ -593,26 +595,36 @@ func BenchmarkSums(b *testing.B) {
 		b.Fatal(err)
 	}
 	closed(b, ext)
-	ix, err := Open(dir)
+	first, err := Open(dir)
+	if err == nil {
+		err = errors.Join(first.Verify(), first.Close())
+	}
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer ix.Close()
 	for _, n := range []int{1, 8, 64} {
 		queries := drawn(n, 512, 7)
 		UnitRows(queries)
-		for name, trust := range map[string]bool{"first": false, "none": true} {
-			b.Run(fmt.Sprintf("%dqueries/%s", n, name), func(b *testing.B) {
+		for _, how := range []string{"compared", "without"} {
+			b.Run(fmt.Sprintf("%dqueries/%s", n, how), func(b *testing.B) {
 				for b.Loop() {
-					if err := ix.readSums(); err != nil {
+					b.StopTimer()
+					ix, err := Open(dir)
+					if err != nil {
 						b.Fatal(err)
 					}
-					if trust {
-						ix.sums.Trust()
+					if how == "without" {
+						ix.sums = first.sums
 					}
+					b.StartTimer()
 					if _, err := Nearest(b.Context(), ix, features.Set{X: queries}, 10, nil); err != nil {
 						b.Fatal(err)
 					}
+					b.StopTimer()
+					if err := ix.Close(); err != nil {
+						b.Fatal(err)
+					}
+					b.StartTimer()
 				}
 			})
 		}

@@ -34,6 +34,7 @@ type state struct {
 	SelfPaced  *selfpaced.State    `json:"selfpaced,omitempty"`
 	Corrects   bool                `json:"corrects,omitempty"` // labels are corrected; the arrays hold the corrections
 	Samples    *witnessState       `json:"samples,omitempty"`  // the arrays hold the records of the samples
+	Lines      map[string]lineSum  `json:"lines,omitempty"`    // of the files of lines in the run's folder
 }
 
 // groupState is a group with the memory of its solver.
@@ -74,13 +75,14 @@ func shapes(params []*features.Param) []paramShape {
 }
 
 // writeCheckpoint replaces the checkpoint. The old one stays until the new one is complete.
-func (t *Trainer) writeCheckpoint() error {
+func (t *Trainer) writeCheckpoint(lines map[string]lineSum) error {
 	s, arrays := t.capture()
 	for i := range t.groups {
 		if p := t.groups[i].placed; p != nil && p.err != nil {
 			return fmt.Errorf("train: %s: step %d: %w", CheckpointFile, t.progress.Step, p.err)
 		}
 	}
+	s.Lines = lines
 	path := filepath.Join(t.Dir, CheckpointFile)
 	err := atomicfile.Write(path, func(w io.Writer) error { return archive.Write(w, s, arrays) })
 	if err != nil {

@@ -46,7 +46,7 @@ func TestFullDiskKeepsTheOldCheckpoint(t *testing.T) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 4096, Max: old.Max}); err != nil {
 		t.Fatal(err)
 	}
-	err := tr.writeCheckpoint()
+	err := tr.writeCheckpoint(nil)
 	if e := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); e != nil {
 		t.Fatal(e)
 	}

@@ -9,6 +9,7 @@ type journal interface {
 	weighed(Weighing) error
 	diagnosed(Diagnosis) error
 	sync() error // called before a checkpoint, which must not be newer than the facts on disk
+	sums() map[string]lineSum
 	close() error
 }
 
@@ -50,6 +51,14 @@ func (k *kept) sync() error {
 	return k.diagnostics.sync()
 }
 
+func (k *kept) sums() map[string]lineSum {
+	sums := map[string]lineSum{MetricsFile: k.lines.sum}
+	if k.diagnostics != nil {
+		sums[DiagnosticsFile] = k.diagnostics.sum
+	}
+	return sums
+}
+
 func (k *kept) close() error {
 	if k.diagnostics == nil {
 		return k.metrics.close()
@@ -65,4 +74,5 @@ func (unkept) validated(Validation) error { return nil }
 func (unkept) weighed(Weighing) error     { return nil }
 func (unkept) diagnosed(Diagnosis) error  { return nil }
 func (unkept) sync() error                { return nil }
+func (unkept) sums() map[string]lineSum   { return nil }
 func (unkept) close() error               { return nil }

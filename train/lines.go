@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -19,32 +20,67 @@ type lineFile struct {
 	name string
 	file *os.File
 	w    *bufio.Writer
+	sum  lineSum
 }
 
-func newLineFile(name string, f *os.File) *lineFile { return &lineFile{name, f, bufio.NewWriter(f)} }
+// lineSum is the length of a file of lines and the CRC-32C of its bytes.
+type lineSum struct {
+	Bytes int64  `json:"bytes"`
+	CRC   uint32 `json:"crc32c"`
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// add returns the sum of a file to which text is appended.
+func (s lineSum) add(text []byte) lineSum {
+	return lineSum{s.Bytes + int64(len(text)), crc32.Update(s.CRC, castagnoli, text)}
+}
+
+// check compares the beginning of a file with its sum.
+func (s lineSum) check(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if int64(len(data)) < s.Bytes {
+		return fmt.Errorf("%d bytes, expected at least %d as %s says", len(data), s.Bytes, CheckpointFile)
+	}
+	if found := (lineSum{}).add(data[:s.Bytes]); found != s {
+		return fmt.Errorf("has changed since it was written: its checksum is %08x, %s says %08x", found.CRC,
+			CheckpointFile, s.CRC)
+	}
+	return nil
+}
+
+func newLineFile(name string, f *os.File) *lineFile {
+	return &lineFile{name: name, file: f, w: bufio.NewWriter(f)}
+}
 
 // openLines opens a file in dir for appending. It removes the lines that keep rejects, which were written after
 // the state that the run continues from. A line that keep cannot read is an error and changes nothing.
 func openLines(dir, name string, keep func(line []byte) (bool, error)) (*lineFile, error) {
 	path := filepath.Join(dir, name)
-	if err := cutLines(path, name, keep); err != nil {
+	sum, err := cutLines(path, name, keep)
+	if err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("train: %s: %w", name, err)
 	}
-	return newLineFile(name, f), nil
+	l := newLineFile(name, f)
+	l.sum = sum
+	return l, nil
 }
 
-// cutLines also removes an incomplete last line.
-func cutLines(path, name string, keep func(line []byte) (bool, error)) error {
+// cutLines also removes an incomplete last line. It returns the sum of what stays.
+func cutLines(path, name string, keep func(line []byte) (bool, error)) (sum lineSum, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return sum, nil
 	}
 	if err != nil {
-		return fmt.Errorf("train: %s: %w", name, err)
+		return sum, fmt.Errorf("train: %s: %w", name, err)
 	}
 	var kept bytes.Buffer
 	for number := 1; len(data) > 0; number++ {
@@ -54,18 +90,19 @@ func cutLines(path, name string, keep func(line []byte) (bool, error)) error {
 		}
 		stays, err := keep(data[:end])
 		if err != nil {
-			return fmt.Errorf("train: %s:%d: %w", path, number, err)
+			return sum, fmt.Errorf("train: %s:%d: %w", path, number, err)
 		}
 		if stays {
 			kept.Write(data[:end+1])
 		}
 		data = data[end+1:]
 	}
+	sum = sum.add(kept.Bytes())
 	err = atomicfile.Write(path, func(w io.Writer) error { _, err := kept.WriteTo(w); return err })
 	if err != nil {
-		return fmt.Errorf("train: %s: %w", name, err)
+		return sum, fmt.Errorf("train: %s: %w", name, err)
 	}
-	return nil
+	return sum, nil
 }
 
 // put writes one line.
@@ -74,10 +111,12 @@ func (l *lineFile) put(step int, v any) error {
 	if err != nil {
 		return fmt.Errorf("train: %s: step %d: %w", l.name, step, err)
 	}
-	l.w.Write(append(text, '\n')) // the writer stores the error and Flush returns it
+	text = append(text, '\n')
+	l.w.Write(text) // the writer stores the error and Flush returns it
 	if err := l.w.Flush(); err != nil {
 		return fmt.Errorf("train: %s: step %d: %w", l.name, step, err)
 	}
+	l.sum = l.sum.add(text)
 	return nil
 }
 

@@ -24,6 +24,12 @@ func (t *Trainer) Resume() (found bool, err error) {
 	if err := t.restore(s, arrays); err != nil {
 		return false, &CheckpointError{Path: filepath.Join(t.Dir, CheckpointFile), Err: err}
 	}
+	for _, name := range slices.Sorted(maps.Keys(s.Lines)) {
+		path := filepath.Join(t.Dir, name)
+		if err := s.Lines[name].check(path); err != nil {
+			return false, &CheckpointError{Path: path, Err: err}
+		}
+	}
 	return true, nil
 }
 
@@ -67,8 +73,8 @@ func readCheckpoint(path string) (state, map[string]archive.Array, error) {
 	return s, arrays, nil
 }
 
-// CheckpointError is an error: a checkpoint is damaged, of another version, or inconsistent, so that no run can
-// continue it.
+// CheckpointError is an error: a checkpoint, or a file that it continues, is damaged, of another version, or
+// inconsistent, so that no run can continue it.
 type CheckpointError struct {
 	Path string
 	Err  error

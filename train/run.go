@@ -235,7 +235,7 @@ func (t *Trainer) save(j journal) error {
 	if err := j.sync(); err != nil {
 		return err
 	}
-	return t.writeCheckpoint()
+	return t.writeCheckpoint(j.sums())
 }
 
 // interrupted saves the run and returns the reason. It reports a cancellation only if the run was saved.

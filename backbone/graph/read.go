@@ -26,10 +26,25 @@ func ReadNamed(name string, data []byte) (*Model, error) {
 	m, err := ReadBeside(name, data)
 	if err == nil {
 		if err = m.here(); err != nil {
-			return nil, fmt.Errorf("graph: %s: %w", name, err)
+			return nil, &unreadable{name, err}
 		}
 	}
 	return m, err
+}
+
+// unreadable is the error of a file of the user's.
+type unreadable struct {
+	name string
+	err  error
+}
+
+func (e *unreadable) Error() string { return fmt.Sprintf("graph: %s: %v", e.name, e.err) }
+
+func (e *unreadable) Unwrap() error { return e.err }
+
+// Advice says what to do about it.
+func (*unreadable) Advice() string {
+	return "copy, download or export the network again, as an ONNX file with its weights inside"
 }
 
 // ReadBeside is ReadNamed for a model whose values may be in other files ([Model.References]): it can be cut and run,
@@ -43,7 +58,7 @@ func ReadBeside(name string, data []byte) (*Model, error) {
 		err = m.checkClaims()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("graph: %s: %w", name, err)
+		return nil, &unreadable{name, err}
 	}
 	return m, nil
 }

@@ -24,7 +24,7 @@ import (
 func indexFiles(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for _, name := range []string{"vectors.bin", "vectors.crc", "paths.txt", "seen.txt", "index.json"} {
+	for _, name := range []string{"vectors.bin", "vectors.sums", "paths.txt", "seen.txt", "index.json"} {
 		files[name] = readFile(t, dir, name)
 	}
 	return files
@@ -255,7 +255,7 @@ func TestFlippedBits(t *testing.T) {
 		calls         [][]string
 	}{
 		{index, "vectors.bin paths.txt seen.txt index.json", [][]string{searched}},
-		{s.store, "features.npy features.crc paths.txt store.json seen.json", [][]string{searched}},
+		{s.store, "features.npy features.sums paths.txt store.json seen.json", [][]string{searched}},
 		{s.store, "features.npy paths.txt store.json", [][]string{{"map", s.run, "--features", x, "--out", out + ".csv",
 			"--iterations", "250"}, {"eval", s.run, "--features", x},
 			{"retrieve", s.run, "--features", x, "--out", out + ".html"}}},
@@ -300,13 +300,22 @@ func TestSearchTellsOfGoneImages(t *testing.T) {
 	write(t, filepath.Join(s.images, "04.png"), "another picture")
 	for _, dir := range []string{index, store} {
 		text, stderr := mustCall(t, "search", "--index", dir, "07.png", "-k", "99")
-		if !strings.Contains(stderr, "2 images changed or are gone since") || !strings.Contains(text, "(gone)") ||
+		if !strings.Contains(stderr, "1 image changed and 1 is gone since the") || !strings.Contains(text, "(gone)") ||
 			!strings.Contains(text, "(changed)") {
 			t.Errorf("%s: %s%s", dir, text, stderr)
 		}
 		if _, stderr := mustCall(t, "search", "--index", dir, "03.png", "-k", "1"); !strings.Contains(stderr,
 			"03.png") {
 			t.Errorf("%s: a query that is gone: %s", dir, stderr)
+		}
+	}
+	for _, again := range [][]string{
+		{"audit", "--features", store, "--labels", s.manifest, "--scorer", "fitted"},
+		{"extract", "--manifest", s.manifest, "--root", s.images, "--model", "glyphnet", "--out", store},
+	} {
+		if _, stderr := mustCall(t, again...); !strings.Contains(stderr, "1 image changed") ||
+			!strings.Contains(stderr, "is gone since the features were made") {
+			t.Errorf("%s: %s", again[0], stderr)
 		}
 	}
 }

@@ -1,5 +1,6 @@
 // Package plain puts errors of the standard library into a user's words: "statat a/b: path escapes from parent" becomes
-// "a/b: leads out of its folder, by .. or a link". The door uses it on what it prints; rooms return errors as they are.
+// "a/b: leads out of its folder, by .. or a link". The door uses it on what it prints. Rooms return errors as they are,
+// and use it only for reasons that they record as text: why an image is left out, why a part is torn.
 package plain
 
 import (
@@ -108,6 +109,8 @@ func of(err error) string {
 // causes are errors without details.
 var causes = map[error]string{
 	syscall.EISDIR:      "is a folder, expected a file",
+	syscall.EEXIST:      "something else has this name already",
+	syscall.EACCES:      "permission denied",
 	syscall.ENOTDIR:     "a part of the path is a file, expected a folder",
 	fs.ErrNotExist:      "no such file or directory",
 	fs.ErrExist:         "it exists already",

@@ -9,7 +9,7 @@ type Room struct {
 
 // openToAll may be imported by every room.
 const openToAll = "datasets/location internal/atomicfile internal/blocksum internal/catalog internal/interrupt " +
-	"internal/lock internal/regular internal/seal internal/seen internal/text"
+	"internal/lock internal/plain internal/regular internal/seal internal/seen internal/text"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
@@ -323,6 +323,8 @@ var rooms = []Room{
 	{"internal/testing/onnxtest", "writes ONNX files in forms that winnow reads and does not write",
 		""},
 	{"internal/testing/memory", "bounds in tests what a call allocates",
+		""},
+	{"internal/testing/waiting", "makes file systems that do not answer, for tests",
 		""},
 	{"internal/testing/million", "makes a million rows",
 		"features search"},

@@ -39,8 +39,11 @@ func Marshal(v any) ([]byte, error) {
 	return fmt.Appendf(body, "%s%0*x%s", before, digits, crc32.Checksum(body, castagnoli), after), nil
 }
 
-// errChanged is the error for a file that is not what was written.
-var errChanged = errors.New("has changed since it was written: its checksum does not fit")
+// ErrChanged is the error for a file that is not what was written, ErrShort for one that is cut off.
+var (
+	ErrChanged = errors.New("has changed since it was written: its checksum does not fit")
+	ErrShort   = errors.New("is empty or cut short")
+)
 
 // Unmarshal reads an object that [Marshal] wrote. An object without a seal, which an earlier winnow wrote, may have no
 // unknown field: a damaged seal would be one.
@@ -49,7 +52,7 @@ func Unmarshal(data []byte, v any) error {
 		bytes.HasSuffix(data, []byte(after)) {
 		if fmt.Sprintf("%0*x", digits, crc32.Checksum(data[:at], castagnoli)) !=
 			string(data[at+len(before):len(data)-len(after)]) {
-			return errChanged
+			return ErrChanged
 		}
 		return json.Unmarshal(data, v)
 	}
@@ -62,7 +65,7 @@ func Unmarshal(data []byte, v any) error {
 		}
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("is empty or cut short")
+		return ErrShort
 	}
 	return err
 }

@@ -72,3 +72,51 @@ func Compare(base, path, line string) State {
 	}
 	return Changed
 }
+
+// Tally counts images whose files are gone or changed since their vectors were made.
+type Tally struct {
+	First         string // of them
+	gone, changed map[string]bool
+}
+
+// Add counts an image, once.
+func (t *Tally) Add(path string, state State) {
+	if state == Same {
+		return
+	}
+	if t.First == "" {
+		t.First, t.gone, t.changed = path, map[string]bool{}, map[string]bool{}
+	}
+	if state == Gone {
+		t.gone[path] = true
+	} else {
+		t.changed[path] = true
+	}
+}
+
+// Words says how many images changed and are gone, "" if none.
+func (t *Tally) Words() string {
+	var parts []string
+	switch n := len(t.changed); {
+	case n == 1:
+		parts = append(parts, "1 image changed")
+	case n > 1:
+		parts = append(parts, fmt.Sprintf("%d images changed", n))
+	}
+	switch n := len(t.gone); {
+	case n > 0 && parts != nil:
+		parts = append(parts, fmt.Sprintf("%d %s gone", n, be(n)))
+	case n == 1:
+		parts = append(parts, "1 image is gone")
+	case n > 1:
+		parts = append(parts, fmt.Sprintf("%d images are gone", n))
+	}
+	return strings.Join(parts, " and ")
+}
+
+func be(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}

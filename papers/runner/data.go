@@ -175,7 +175,7 @@ func openSource(ctx context.Context, s Source) (*data, error) {
 	}
 	store, err := features.Open(s.Features)
 	if err != nil {
-		return nil, hint.With(err, "make the features first: winnow extract")
+		return nil, hint.With(err, "%s", features.Advice(err))
 	}
 	if err := store.Verify(ctx); err != nil {
 		return nil, hint.With(err, "make the features again: winnow extract")

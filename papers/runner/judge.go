@@ -3,12 +3,8 @@ package runner
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"fmt"
-	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"winnow/audit"
@@ -174,20 +170,14 @@ func isCorrection(name string) bool {
 
 // corrections compares a run's corrections with the truth; the last one of an image counts.
 func corrections(o *studies.Outcome, dir string, t training) error {
-	f, err := os.Open(filepath.Join(dir, folder.CorrectionsFile))
+	list, err := folder.ReadCorrections(dir)
 	if err != nil {
 		return fmt.Errorf("reproduce: %w", err)
 	}
-	defer f.Close()
-	from := csv.NewReader(f)
 	final := map[string][]string{} // path: given, corrected
-	for line, err := from.Read(); err != io.EOF; line, err = from.Read() {
-		if err != nil {
-			return fmt.Errorf("reproduce: %w", err)
-		}
+	for _, line := range list {
 		final[line[0]] = line[1:]
 	}
-	delete(final, "path") // the header
 	d := t.labels.data
 	var images, wrong, right, spoiled float64
 	for _, i := range d.Select(datasets.Train) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"winnow/internal/jsontext"
+	"winnow/internal/plain"
 	"winnow/report/review/decisions"
 )
 
@@ -103,7 +104,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 }
 
 func answerError(w http.ResponseWriter, err error) {
-	status, body := http.StatusInternalServerError, map[string]string{"error": err.Error()}
+	status, body := http.StatusInternalServerError, map[string]string{"error": plain.Text(err)}
 	if p := (*problem)(nil); errors.As(err, &p) {
 		status = p.status
 	}

@@ -192,14 +192,14 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 			"config: run.yaml:1:9: length: found \"2.5 steps\", expected for example \"20 epochs\" or \"500 steps\", " +
 				"or 0 for none"},
 		{"length: [1]", "config: run.yaml:1:9: length: found a list, expected one value"},
-		{"seed: 1\nseed: 2\n", `config: run.yaml:2:1: mapping key "seed" already defined at [1:1]`},
+		{"seed: 1\nseed: 2\n", `config: run.yaml:2:1: the key "seed" is given twice, first at 1:1`},
 		{"seed: &a 1\nclip: *a\n",
 			"config: run.yaml:1:7: seed: anchors, aliases, tags and literal blocks are not supported: write the value"},
 		{"[1, 2]", "config: run.yaml:1:1: the document: found a list, expected keys and values"},
 		{"seed: 1\n---\nseed: 2\n", "config: run.yaml:3:5: a second document, expected one"},
 		{"losses:\n  - settings: {a: [1]}\n",
 			"config: run.yaml:2:19: losses.0.settings.a: found a list, expected one value"},
-		{"head: {out", "config: run.yaml:1:8: could not find flow map content"},
+		{"head: {out", `config: run.yaml:1:8: "head: {out" is not YAML: a { has no } after it`},
 	} {
 		if _, err := config.Parse("run.yaml", []byte(c.text), nil); err == nil || err.Error() != c.want {
 			t.Errorf("%q:\n got %v\nwant %s", c.text, err, c.want)

@@ -8,6 +8,7 @@
 package dealt
 
 import (
+	"context"
 	"fmt"
 
 	"winnow/datasets"
@@ -28,10 +29,14 @@ type Rows struct {
 }
 
 // Open finds the training images of d in a view of a store. It does not read the features.
-func Open(d *datasets.Dataset, dir, view string, note func(format string, args ...any)) (*Rows, error) {
+func Open(ctx context.Context, d *datasets.Dataset, dir, view string, note func(format string, args ...any)) (
+	*Rows, error) {
 	store, err := features.Open(dir)
 	if err != nil {
-		return nil, hint.With(err, "make the features first: winnow extract")
+		return nil, hint.With(err, "%s", features.Advice(err))
+	}
+	if err := folder.NoteStale(ctx, store, note); err != nil {
+		return nil, err
 	}
 	if store, err = folder.LookAt(store, view, note); err != nil {
 		return nil, err

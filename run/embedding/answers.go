@@ -23,6 +23,8 @@ type Answers struct {
 	Queries []Answer         `json:"queries"`
 	LeftOut []lookup.LeftOut `json:"left_out"`         // queries that could not be read
 	Recall  *Recall          `json:"recall,omitempty"` // of a database, if an index is given to compare it with
+
+	FromStore bool `json:"-"` // the index is a feature store
 }
 
 // Answer is what was found for one query.
@@ -56,11 +58,13 @@ func NewAnswers(index string, g *search.Gallery, queries []search.Query, found [
 		}
 		r.Queries[i] = q
 	}
-	return r, r.look(g, queries)
+	err := r.look(g, queries)
+	return r, err
 }
 
 // look compares the files of a gallery's images with those that its vectors were made from.
-func (r Answers) look(g *search.Gallery, queries []search.Query) error {
+func (r *Answers) look(g *search.Gallery, queries []search.Query) error {
+	r.FromStore = g.Index == nil
 	state, err := statesOf(g)
 	if err != nil {
 		return err
@@ -90,34 +94,23 @@ func statesOf(g *search.Gallery) (func(row int) seen.State, error) {
 	return files.State, nil
 }
 
-// Stale says which images found, or asked for by their names, are gone or changed since they were indexed, or "".
+// Stale says which images found, or asked for by their names, are gone or changed since their vectors were made, or "".
 func (r Answers) Stale() string {
-	found := map[string]seen.State{}
-	var first string
-	see := func(path string, state seen.State) {
-		if state == seen.Same {
-			return
-		}
-		if found[path] = state; first == "" {
-			first = path
-		}
-	}
+	var t seen.Tally
 	for _, q := range r.Queries {
-		see(q.Query, q.File)
+		t.Add(q.Query, q.File)
 		for _, h := range q.Nearest {
-			see(h.Path, h.File)
+			t.Add(h.Path, h.File)
 		}
 	}
-	switch n := len(found); {
-	case n == 0:
+	words := t.Words()
+	switch {
+	case words == "":
 		return ""
-	case n == 1 && found[first] == seen.Gone:
-		return fmt.Sprintf("1 image is gone since it was indexed: %s", text.Line(first))
-	case n == 1:
-		return fmt.Sprintf("1 image changed since it was indexed: %s", text.Line(first))
+	case r.FromStore:
+		return fmt.Sprintf("%s since the features were made, the first is %s", words, text.Line(t.First))
 	default:
-		return fmt.Sprintf("%d images changed or are gone since they were indexed, the first is %s", n,
-			text.Line(first))
+		return fmt.Sprintf("%s since the index was made, the first is %s", words, text.Line(t.First))
 	}
 }
 

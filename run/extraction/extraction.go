@@ -126,8 +126,9 @@ func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 	return e.store(ctx, h)
 }
 
-// changed reports whether the folder Out holds the finished store of these images, some of which have changed since. It
-// does not ask object stores, which would answer for each image, and cannot compare files with those in .zip files.
+// changed reports whether the folder Out holds the finished store of these images, some of which changed or are gone
+// since. It does not ask object stores, which would answer for each image, and cannot compare files with those in .zip
+// files.
 func (e *Extraction) changed(ctx context.Context, h Host) (bool, error) {
 	if e.Overwrite || len(e.Key().Views) > 1 || regular.OnlyFiles(e.Root) {
 		return false, nil
@@ -146,8 +147,8 @@ func (e *Extraction) changed(ctx context.Context, h Host) (bool, error) {
 		slices.ContainsFunc(noted, func(file string) bool { return !dated(file) }) {
 		return false, nil
 	}
-	_, _, news := e.compare(old, noted, now)
-	return news != "", nil
+	_, _, news, gone := e.compare(old, noted, now)
+	return news != "" || gone != "", nil
 }
 
 // store makes the store in the folder Out.
@@ -234,15 +235,9 @@ func refused(b *models.Backbone, precision string, err error) error {
 
 // standing returns the result of a finished store in the folder, if there is one.
 func (e *Extraction) standing(ctx context.Context) (Result, bool, error) {
-	s, err := features.Open(e.Out)
-	if err != nil {
-		return Result{}, false, nil // none, or begun, or damaged: features.Create says which
-	}
-	if why := s.Key.Differs(e.Key()); why != "" {
-		return Result{}, false, e.storeHint(&features.KeyError{Dir: e.Out, Why: why})
-	}
-	if err := s.Verify(ctx); err != nil {
-		return Result{}, false, e.storeHint(&features.DamageError{Err: err})
+	s, err := features.Standing(ctx, e.Out, e.Key())
+	if s == nil {
+		return Result{}, false, e.storeHint(err)
 	}
 	if err := e.strictly(s.Bad); err != nil {
 		return Result{}, false, err

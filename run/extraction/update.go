@@ -55,11 +55,15 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	looked, seconds := 0, 0.0
+	looked, seconds, told := 0, 0.0, false
 	for {
 		var r Result
-		old, files := e.standingSeen(h)
-		rows, fresh, news := e.compare(old, files, now)
+		old, files := e.standingSeen(ctx, h)
+		rows, fresh, news, gone := e.compare(old, files, now)
+		if gone != "" && !told {
+			h.Note("%s: %s: what was made of them is kept", e.Out, gone)
+			told = true
+		}
 		switch {
 		case old == nil || len(fresh) == len(e.Paths):
 			e.Overwrite = e.Overwrite || old != nil
@@ -114,11 +118,14 @@ func fileOf(info fs.FileInfo) string {
 }
 
 // standingSeen opens a finished store whose vectors can be kept, with the record of its files, nil without one.
-func (e *Extraction) standingSeen(h Host) (*features.Store, []string) {
+func (e *Extraction) standingSeen(ctx context.Context, h Host) (*features.Store, []string) {
 	if e.Overwrite {
 		return nil, nil
 	}
 	old, err := features.Open(e.Out)
+	if errors.Is(err, features.ErrSums) {
+		old, err = features.Mend(ctx, e.Out)
+	}
 	if err != nil {
 		if _, err := os.Stat(filepath.Join(e.Out, "store.json")); err == nil {
 			e.Overwrite = true // damaged
@@ -137,18 +144,23 @@ func (e *Extraction) standingSeen(h Host) (*features.Store, []string) {
 
 // compare finds the store's row of each unchanged image; it is -1 for the others, which fresh lists. news says in words
 // how the images differ from the store's, "" if they do not.
-func (e *Extraction) compare(old *features.Store, files, now []string) (rows []int, fresh []string, news string) {
+// gone says which of the kept vectors are of images that are no longer there, "" if none are.
+func (e *Extraction) compare(old *features.Store, record, now []string) (rows []int, fresh []string, news,
+	gone string) {
 	if old == nil {
-		return nil, e.Paths, ""
+		return nil, e.Paths, "", ""
 	}
-	same := func(image, row int) bool { return now[image] == "" || files[row] == now[image] } // "": gone
-	if files == nil {
+	same := func(image, row int) bool { return now[image] == "" || record[row] == now[image] } // "": gone
+	if record == nil {
 		made, err := os.Stat(old.Files()[0])
 		same = func(image, _ int) bool { return err == nil && e.older(e.Paths[image], made.ModTime()) }
 	}
 	rows, missing := old.Lookup(e.Paths)
-	changed := []string{}
+	changed, bad, lost := []string{}, old.BadRows(), files.Tally{}
 	for i, row := range rows {
+		if _, never := bad[row]; row >= 0 && now[i] == "" && !never && e.missing(e.Paths[i]) {
+			lost.Add(e.Paths[i], files.Gone)
+		}
 		if row >= 0 && !same(i, row) {
 			rows[i], changed = -1, append(changed, e.Paths[i])
 		}
@@ -171,7 +183,16 @@ func (e *Extraction) compare(old *features.Store, files, now []string) (rows []i
 	if parts == nil && old.Key.Images != features.HashPaths(e.Paths) {
 		parts = []string{"the order of the images changed"}
 	}
-	return rows, fresh, strings.Join(parts, "; ")
+	if gone = lost.Words(); gone != "" {
+		gone += " since the features were made, the first is " + text.Line(lost.First)
+	}
+	return rows, fresh, strings.Join(parts, "; "), gone
+}
+
+// missing reports whether an image's file does not exist.
+func (e *Extraction) missing(path string) bool {
+	_, err := fs.Stat(e.Root, path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func images(n int) string {
@@ -337,6 +358,26 @@ func Changes(store *features.Store) (func(row int) files.State, error) {
 	}
 	root := s.Root.Find(store.Dir, nil).Path()
 	return func(row int) files.State { return files.Compare(root, store.Paths[row], s.Files[row]) }, nil
+}
+
+// Stale says which of a store's images are gone or changed since their vectors were made, "" if none are known to be.
+func Stale(ctx context.Context, store *features.Store) (string, error) {
+	state, err := Changes(store)
+	if err != nil {
+		return "", err
+	}
+	var t files.Tally
+	for row, path := range store.Paths {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		t.Add(path, state(row))
+	}
+	if words := t.Words(); words != "" {
+		return fmt.Sprintf("%s: %s since the features were made, the first is %s", store.Dir, words,
+			text.Line(t.First)), nil
+	}
+	return "", nil
 }
 
 // note records the files of a store with this sum of its vectors; "": of a store that is begun.

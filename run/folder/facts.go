@@ -173,6 +173,9 @@ func ReadFacts(dir string) (Facts, error) {
 func ReadResult(dir string) (Result, error) {
 	var r Result
 	err := readJSON(dir, ResultFile, &r)
+	if err == nil && r.Verdict == "" {
+		err = fmt.Errorf("%s: holds no verdict, expected the result of a training", filepath.Join(dir, ResultFile))
+	}
 	r.Run = dir // it may have moved
 	for _, path := range []*string{&r.Head, &r.Backbone} {
 		if *path != "" {

@@ -62,30 +62,63 @@ func filesIn(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Prepare makes the folder and locks it for one training until the lock is closed. Unless the earlier run in it is to
-// be resumed or overwritten, that run is an error; one without a checkpoint, which cannot be resumed, is removed.
-func Prepare(dir string, resume, overwrite bool) (io.Closer, error) {
+// State is what an earlier training left in a folder.
+type State int
+
+// The states of a folder.
+const (
+	Fresh  State = iota // nothing, or nothing that took long: that is removed
+	Stops               // a checkpoint, and no result: the training goes on from there
+	Failed              // heads, but neither a checkpoint nor a result: the same training makes them again
+)
+
+// Prepare makes the folder and locks it for one training until the lock is closed. A finished run in it is an error,
+// unless it is to be resumed or overwritten. One that is not finished is told by its state: only the same training,
+// which the caller knows when all is chosen, may go on there.
+func Prepare(dir string, resume, overwrite bool) (io.Closer, State, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("train: %w", err)
+		return nil, Fresh, fmt.Errorf("train: %w", err)
 	}
 	held, err := lock.Folder(dir)
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("train: %w", err), "wait for it, stop it, or choose another --out")
+		return nil, Fresh, hint.With(fmt.Errorf("train: %w", err), "wait for it, stop it, or choose another --out")
 	}
 	names, err := filesIn(dir)
-	if err == nil && (len(names) == 0 || resume || overwrite) {
-		return held, nil
+	state := Fresh
+	switch {
+	case err != nil || len(names) == 0 || resume || overwrite:
+	case !worth(names):
+		err = Clear(dir)
+	case slices.Contains(names, ResultFile):
+		err = Taken(dir)
+	case slices.Contains(names, train.CheckpointFile):
+		state = Stops
+	default:
+		state = Failed
 	}
-	if err == nil && !worth(names) {
-		if err = Clear(dir); err == nil {
-			return held, nil
-		}
+	if err != nil {
+		return nil, Fresh, errors.Join(err, held.Close())
 	}
-	if err = errors.Join(err, held.Close()); err != nil {
-		return nil, err
+	return held, state, nil
+}
+
+// Taken is the error of a folder with a run of other settings, or a finished one.
+func Taken(dir string) error {
+	file := ResultFile
+	if names, err := filesIn(dir); err == nil && len(names) > 0 {
+		file = names[0]
 	}
-	return nil, hint.With(fmt.Errorf("train: %s: there is a run in this folder already (%s)", dir, names[0]),
+	return hint.With(fmt.Errorf("train: %s: there is a run in this folder already (%s)", dir, file),
 		"continue it: --resume; delete it: --overwrite; or choose another --out")
+}
+
+// Sum returns the sum of settings and data in a run's config.yaml, "" if it cannot be read.
+func Sum(dir string) string {
+	r := &Run{Dir: dir}
+	if err := r.readConfig(); err != nil {
+		return ""
+	}
+	return r.sum
 }
 
 // worth reports whether a run's files hold anything that a training took long for: a training that failed before its

@@ -22,9 +22,9 @@ import (
 func TestPrepareAndClear(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "run")
 	prepare := func(resume, overwrite bool) error {
-		held, err := folder.Prepare(dir, resume, overwrite)
+		held, _, err := folder.Prepare(dir, resume, overwrite)
 		if err == nil {
-			_, second := folder.Prepare(dir, resume, overwrite)
+			_, _, second := folder.Prepare(dir, resume, overwrite)
 			if another := new(lock.Held); !errors.As(second, &another) || !strings.Contains(hint.Of(second), "--out") {
 				t.Errorf("beside a training: %v (%s)", second, hint.Of(second))
 			}
@@ -48,8 +48,21 @@ func TestPrepareAndClear(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if held, err := folder.Prepare(early, false, false); err != nil || held.Close() != nil || folder.Begun(early) {
-		t.Errorf("a run without a checkpoint: %v", err)
+	if held, state, err := folder.Prepare(early, false, false); err != nil || held.Close() != nil ||
+		state != folder.Fresh || folder.Begun(early) {
+		t.Errorf("a run without a checkpoint: %v, state %d", err, state)
+	}
+	for _, left := range []struct {
+		file string
+		want folder.State
+	}{{folder.BestHeadFile, folder.Failed}, {"checkpoint.winnow", folder.Stops}} {
+		if err := os.WriteFile(filepath.Join(early, left.file), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if held, state, err := folder.Prepare(early, false, false); err != nil || held.Close() != nil ||
+			state != left.want {
+			t.Errorf("a run with %s: %v, state %d", left.file, err, state)
+		}
 	}
 	if _, err := os.Stat(filepath.Join(early, "notes.txt")); err != nil {
 		t.Error(err)

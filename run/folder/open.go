@@ -2,6 +2,7 @@ package folder
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -63,6 +64,9 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := ReadResult(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, hint.With(err, "restore it, or %s", hint.Of(unfinished(dir, ResultFile)))
+	}
 	o.Host = o.Host.Complete()
 	r.Options = o
 	if r.ManifestFile = o.Manifest; o.Manifest.IsZero() {
@@ -87,7 +91,8 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 			store = r.originalStore()
 		}
 		if r.Store, err = features.Open(store); err != nil {
-			return nil, hint.With(err, "if it moved, name it with %s", config.Key("data.features"))
+			return nil, hint.With(err, "if it moved, name it with %s; else %s", config.Key("data.features"),
+				cmp.Or(features.Advice(err), "mend it"))
 		}
 	}
 	if err := r.matches(); err != nil {
@@ -130,7 +135,7 @@ func Read(dir string, last bool) (*Run, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, unfinished(r.Dir, r.HeadFile)
 		}
-		return nil, err
+		return nil, hint.With(err, "restore it, or %s", hint.Of(unfinished(r.Dir, r.HeadFile)))
 	}
 	return r, r.owns(r.HeadFile, r.Meta)
 }
@@ -174,6 +179,9 @@ func (r *Run) readConfig() error {
 	text, err := regular.ReadFile(name, maxConfig)
 	if err != nil {
 		return err
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return hint.With(fmt.Errorf("%s: is empty, expected the settings of the run", name), "restore it")
 	}
 	line, rest, _ := strings.Cut(string(text), "\n")
 	sum, ok := strings.CutPrefix(line, sumLine)

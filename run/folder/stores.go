@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,6 +32,15 @@ func removeTunedStores(dir string) error {
 		}
 	}
 	return nil
+}
+
+// NoteStale tells which images of a store are gone or changed since their vectors were made.
+func NoteStale(ctx context.Context, s *features.Store, note func(format string, args ...any)) error {
+	stale, err := extraction.Stale(ctx, s)
+	if err == nil && stale != "" {
+		note("%s: repeat the winnow extract with the images that are there", stale)
+	}
+	return err
 }
 
 // removeStore removes a store's files and its folder, which should hold nothing else.

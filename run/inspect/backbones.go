@@ -22,10 +22,13 @@ func openStores(ctx context.Context, in Input, o auditing) (stores []*features.S
 	for dir := range strings.SplitSeq(in.Features, ",") {
 		store, err := features.Open(dir)
 		if err != nil {
-			return nil, hint.With(err, "make the features first: winnow extract")
+			return nil, hint.With(err, "%s", features.Advice(err))
 		}
 		if err := store.Verify(ctx); err != nil {
 			return nil, hint.With(err, "extract the features again")
+		}
+		if err := folder.NoteStale(ctx, store, o.Note); err != nil {
+			return nil, err
 		}
 		if store, err = folder.LookAt(store, in.View, o.Note); err != nil {
 			return nil, err

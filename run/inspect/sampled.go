@@ -51,9 +51,9 @@ type apart struct {
 }
 
 // openApart finds the stored features of d, the dataset to judge.
-func openApart(in Input, whole, d *datasets.Dataset, o auditing) (*apart, error) {
+func openApart(ctx context.Context, in Input, whole, d *datasets.Dataset, o auditing) (*apart, error) {
 	o.Scorer = audit.Named(o.Scorer).Name
-	rows, err := dealt.Open(d, in.Features, in.View, o.Note)
+	rows, err := dealt.Open(ctx, d, in.Features, in.View, o.Note)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (o Options) withinApart(images, wide, classes, kept int) error {
 
 // bySample judges d, the images of whole to judge, by sums over their stored features and fits to a sample.
 func bySample(ctx context.Context, in Input, whole, d *datasets.Dataset, o auditing) (*Report, error) {
-	a, err := openApart(in, whole, d, o)
+	a, err := openApart(ctx, in, whole, d, o)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (q asked) open(ctx context.Context, o auditing) (*apart, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openApart(Input{Manifest: q.Manifest, Features: q.Features, View: q.View}, whole, o.asJudged(whole), o)
+	return openApart(ctx, Input{Manifest: q.Manifest, Features: q.Features, View: q.View}, whole, o.asJudged(whole), o)
 }
 
 // Joined is an audit joined from parts.

@@ -43,7 +43,7 @@ func (o NoiseOptions) open(ctx context.Context, progress func(done, total int),
 	if err != nil {
 		return j, err
 	}
-	rows, err := dealt.Open(d, o.Features, "", note)
+	rows, err := dealt.Open(ctx, d, o.Features, "", note)
 	if err != nil {
 		return j, err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -194,6 +195,26 @@ func TestGoesOn(t *testing.T) {
 	}
 	if text, _ := os.ReadFile(filepath.Join(later.dir, "metrics", "loss")); strings.Count(string(text), "\n") != 3 {
 		t.Errorf("a later store:\n%s", text)
+	}
+}
+
+// Runs that begin at once share the experiment that one of them makes.
+func TestExperimentAtOnce(t *testing.T) {
+	for range 20 {
+		store := filepath.Join(t.TempDir(), "store")
+		var all errgroup.Group
+		for range 8 {
+			all.Go(func() error {
+				e, err := findExperiment(store, "birds", time.Unix(0, 0))
+				if err == nil && e.Name != "birds" {
+					err = fmt.Errorf("found %+v", e)
+				}
+				return err
+			})
+		}
+		if err := all.Wait(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -47,6 +47,8 @@ type experiment struct {
 	Updated          int64 `yaml:"last_update_time"`
 	Stage            text  `yaml:"lifecycle_stage"`
 	Name             text  `yaml:"name"`
+
+	folder string // that it was read from
 }
 
 // text is always quoted, because versions of YAML differ in which bare words are numbers, dates or booleans.
@@ -57,44 +59,62 @@ func (t text) MarshalYAML() ([]byte, error) { return json.Marshal(string(t)) }
 
 // findExperiment returns the experiment of a name, and makes it if needed. Its number follows from the name, so that
 // two runs that start at once make the same.
-func findExperiment(store, name string, now time.Time) (e experiment, err error) {
+func findExperiment(store, name string, now time.Time) (*experiment, error) {
 	if name == "" || name == "." {
 		name = "winnow"
 	}
 	found, err := os.ReadDir(store)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return e, err
+		return nil, err
 	}
 	for _, sub := range found {
-		path := filepath.Join(store, sub.Name(), metaFile)
-		content, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) || !sub.IsDir() {
+		if !sub.IsDir() {
 			continue
 		}
-		if err != nil {
-			return e, err
-		}
-		var other experiment
-		if err := yaml.Unmarshal(content, &other); err != nil {
-			return e, fmt.Errorf("%s: %w", path, err)
-		}
-		if string(other.Name) == name && other.Stage == active && string(other.ID) == sub.Name() {
-			return other, nil
+		other, err := readExperiment(filepath.Join(store, sub.Name()))
+		if err != nil || other != nil && other.is(name) {
+			return other, err
 		}
 	}
 	sum := sha256.Sum256([]byte(name))
 	id := strconv.FormatUint(1e17+binary.BigEndian.Uint64(sum[:])%9e17, 10) // 18 digits, as MLflow makes them
 	dir := filepath.Join(store, id)
-	if _, err := os.Stat(filepath.Join(dir, metaFile)); err == nil {
-		return e, fmt.Errorf("%s: the experiment %q was renamed or deleted in MLflow, but its folder is there: "+
+	other, err := readExperiment(dir)
+	switch {
+	case err != nil || other != nil && other.is(name): // a run that began meanwhile made it
+		return other, err
+	case other != nil:
+		return nil, fmt.Errorf("%s: the experiment %q was renamed or deleted in MLflow, but its folder is there: "+
 			"restore it, or name another store", dir, name)
 	}
-	e = experiment{ArtifactLocation: text(fileURI(dir)), Created: now.UnixMilli(), ID: text(id),
+	e := &experiment{ArtifactLocation: text(fileURI(dir)), Created: now.UnixMilli(), ID: text(id),
 		Updated: now.UnixMilli(), Stage: active, Name: text(name)}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return e, err
+		return nil, err
 	}
 	return e, writeYAML(filepath.Join(dir, metaFile), e)
+}
+
+// readExperiment reads the experiment in a folder; nil if it is none.
+func readExperiment(dir string) (*experiment, error) {
+	path := filepath.Join(dir, metaFile)
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	e := &experiment{folder: filepath.Base(dir)}
+	if err := yaml.Unmarshal(content, e); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return e, nil
+}
+
+// is reports whether e is the active experiment of a name.
+func (e *experiment) is(name string) bool {
+	return string(e.Name) == name && e.Stage == active && string(e.ID) == e.folder
 }
 
 // fileURI returns the address of a folder as Python's Path.as_uri does.

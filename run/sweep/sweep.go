@@ -203,7 +203,7 @@ func (s *Sweep) read() (err error) {
 	if dir := s.cells[0].cfg.Data.Features; dir != "" && len(s.Asked["features"]) > 0 {
 		store, err := features.Open(dir)
 		if err != nil {
-			return hint.With(err, "make the features first: winnow extract")
+			return hint.With(err, "%s", features.Advice(err))
 		}
 		s.features = store.Sum
 	}

@@ -26,7 +26,7 @@ type Backbone interface {
 	Save(dir, headFile string, h *head.Head, meta models.HeadMeta) error
 	// Saved returns a function that computes features by a saved network.
 	Saved(file string) (Features, error)
-	// Matches reports whether a saved head belongs to the network saved with it.
+	// Matches reports whether a saved head is whole and belongs to the network saved with it.
 	Matches(dir, headFile string) bool
 	// Views compares the views that training uses with those of evaluation; nil if images do not vary, and before there
 	// is an encoder.
@@ -85,5 +85,8 @@ func (Stored) Save(dir, headFile string, h *head.Head, meta models.HeadMeta) err
 // Saved returns features unchanged: there is no such file.
 func (s Stored) Saved(string) (Features, error) { return s.Now, nil }
 
-// Matches returns true: there is no network.
-func (Stored) Matches(string, string) bool { return true }
+// Matches reports whether a saved head is whole: there is no network.
+func (Stored) Matches(dir, headFile string) bool {
+	_, _, err := models.ReadHead(filepath.Join(dir, headFile))
+	return err == nil
+}

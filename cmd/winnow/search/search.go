@@ -85,7 +85,11 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 			p.Note("%s: %s", l.Path, l.Reason)
 		}
 		if stale := answers.Stale(); stale != "" {
-			p.Note("%s: winnow index --add brings an index up to date", stale)
+			mend := "winnow index --add brings the index up to date"
+			if answers.FromStore {
+				mend = "repeat the winnow extract with the images that are there"
+			}
+			p.Note("%s: %s", stale, mend)
 		}
 	}
 	return p.Result(r, o.JSON, nil)

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 	if ctx.Err() != nil { // the error may describe the interrupt in other words
 		return interrupt.Code(ctx)
 	}
-	if advice := ort.GPUHint(err, hint.Of(err)); advice != "" {
+	if advice := cmp.Or(ort.GPUHint(err, hint.Of(err)), plain.Advice(err)); advice != "" {
 		fmt.Fprintf(stderr, "winnow: %s\n", advice)
 	}
 	if _, ok := errors.AsType[UsageError](err); ok {
