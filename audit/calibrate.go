@@ -103,9 +103,9 @@ const (
 )
 
 // doubt widens the interval of an estimate unless mistakes were tested to go to all classes alike: flips is the rate
-// by the likelihood of random flips, and uneven what a channel of mistakes by class adds to the likelihood of held-out labels, nil if that is unknown. Mistakes that
-// people make alike look like classes that are alike, so the interval ends where all of that likeness would be
-// mistakes. If few labels look flipped, it begins at 0.
+// by the likelihood of random flips, and uneven what a channel of mistakes by class adds to the likelihood of held-out
+// labels, nil if that is unknown. Mistakes that people make alike look like classes that are alike, so the interval
+// ends where all of that likeness would be mistakes. If few labels look flipped, it begins at 0.
 func (r *Result) doubt(e *noiserate.Estimate, flips float64, uneven *float64) {
 	enough := flips >= seen*e.Doubt
 	if r.Alike = enough && uneven != nil && *uneven < even; r.Alike || r.Blind {

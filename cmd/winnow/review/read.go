@@ -54,7 +54,7 @@ func read(c *cli.Context) (Options, error) {
 		return o, term.Misused("--format goes with --out")
 	case !o.Export && o.Audit == "" && o.Import == "":
 		return o, term.Misused("the suspects are missing: name the file that winnow audit wrote")
-	case o.Draw > 0 && (o.Export || o.Audit == ""):
+	case o.Draw > 0 && o.Export:
 		return o, term.Misused("--check goes with the suspects, without --export: it shows some of their images")
 	case o.List != "" && !o.Export:
 		return o, term.Misused("--decided goes with --export")
