@@ -35,13 +35,13 @@ import (
 	"winnow/train"
 )
 
-// Options are the settings of [Run]. The zero value asks the default judge about the vectors as given, and calls as
-// many labels wrong as it estimates.
+// Options are the settings of [Run]. The zero value asks the default judge about the vectors as given, and calls labels
+// wrong that are likely wrong.
 type Options struct {
 	Scorer  string   // a name of [Scorers]; "": [judges.Default]
 	Classes int      // labels are 0 … Classes-1, or negative for none; 0: one more than the largest
 	Whiten  bool     // judge whitened vectors, for features as stored; crossfit always whitens, in combined too
-	Rate    *float64 // share of the labels to call wrong, 0 ≤ Rate < 1; nil: as estimated
+	Rate    *float64 // share of the labels to call wrong, 0 ≤ Rate < 1; nil: those that are likely wrong
 
 	Neighbours int     // knn: images that vote; simifeat-v, simifeat-r: the image itself is one of them; 0: 10
 	Folds      int     // of the judges by a probe, crossfit and combined: each is judged by the others; 0: 5
@@ -84,6 +84,9 @@ type Result struct {
 	Blind      bool               // held-out labels are predicted no better than by chance: none is called wrong
 	Suggests   string             // the scorer of the suggested labels, if it is another
 	Rate       float64            // share of the labels that is called wrong
+	Asked      bool               // Rate was asked for
+	Expected   float64            // number of wrong labels; NaN: unknown
+	Alike      bool               // mistakes were tested to go to all classes alike, which Noise's interval assumes
 	Suspects   []suspects.Suspect // all labelled rows, most suspect first; ties by row
 	Unjudged   int                // suspects alone with their label: nothing is known of them, and their score is 1
 	Noise      *noiserate.Estimate
@@ -125,6 +128,17 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	if judged && set.Dim() == 0 {
 		r.NoFindings = errNoVectors
 		r.conclude(rows, judgement{Opinion: g.of(rows, judges.Opinion{})}, o)
+		if g.Doubt > 0 {
+			wrong := 0
+			for _, s := range r.Suspects {
+				if g.Wrong[s.Row] {
+					wrong++
+				}
+			}
+			rate := float64(wrong) / float64(len(rows))
+			r.Noise = &noiserate.Estimate{Method: g.Name, Rate: rate, Judged: len(rows),
+				High: math.Min(math.Max(g.Doubt, rate), noiserate.Most)}
+		}
 		return r, nil
 	}
 	z, start, free, err := judgedVectors(ctx, set, o.Whiten, o.Shared)
@@ -142,7 +156,7 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 		}
 		r.Why, r.Blind = verdict.Why, verdict.Blind
 	}
-	said, left := judgement{Opinion: verdict.Opinion}, verdict.Classes
+	said, left := judgement{Opinion: verdict.Opinion, uneven: verdict.Uneven}, verdict.Classes
 	verdict = judges.Verdict{}
 	if g != nil {
 		said.Opinion = g.of(rows, said.Opinion)
@@ -153,7 +167,7 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	if !o.JustRank {
 		if o.Findings != nil { // the scorer's classes are of other vectors
 			found := o.Findings
-			z, left, o.Findings = features.Set{}, nil, nil
+			z, left, o.Findings, said.uneven = features.Set{}, nil, nil, nil
 			if err := free(); err != nil {
 				return Result{}, err
 			}
@@ -229,12 +243,17 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, s
 		return err
 	}
 	r.note(&e, classes)
+	flips := e.Rate
 	switch knows := r.Scorer == judges.Combined || r.Scorer == judges.Fitted; {
 	case r.Blind:
 		e.Rate, e.Low, e.High = 0, 0, noiserate.MostOf(len(left.Classes))
 	case knows && judged:
 		r.expect(&e, said.Opinion, z.Labels, left.Rows)
 	}
+	if o.Given != nil {
+		e.Doubt = math.Max(e.Doubt, o.Given.Doubt)
+	}
+	r.doubt(&e, flips, said.uneven)
 	if s := Named(r.Scorer); s.Probability && (s.Kind == ByFilter || s.Kind == ByProxies) {
 		wrong := unsaid(z.Len())
 		for i, v := range e.Wrong {
@@ -269,6 +288,7 @@ type judgement struct {
 	forGiven, forSuggested [][]eval.Neighbour // nearest images with either label, nearest first
 	copies                 [][]eval.Neighbour // near copies with another label, nearest first
 	fit                    []float64          // NaN: unknown
+	uneven                 *float64           // of [judges.Verdict], in the vectors of the estimate; nil: unknown
 }
 
 // conclude lists the suspects and calls labels wrong. rows are the positions of the judged rows in the set.
@@ -345,25 +365,51 @@ func (r *Result) Name(paths, classes []string) []suspects.Suspect {
 	return r.Suspects
 }
 
-// call decides which labels are called wrong. The suspects must be sorted.
+// call decides which labels are called wrong, and how many are expected to be. The suspects must be sorted.
+//
+// A label is called wrong if it is likely wrong: its probability of being right is below 1/2, and another class fits
+// better or none fits. If scores are no probabilities, as many such labels are called wrong as the estimate says, most
+// suspect first. If a rate is asked for, the most suspect are called wrong, whatever they look like.
 func (r *Result) call(o job) {
+	certain, judged := Named(r.Scorer).Probability, float64(len(r.Suspects)-r.Unjudged)
+	called, most := 0, len(r.Suspects)
+	r.Expected = math.NaN()
 	switch {
-	case o.Rate != nil:
-		r.Rate = *o.Rate
-	case o.Given != nil && o.Given.Wrong != nil:
-		wrong := 0
+	case certain:
+		r.Expected = 0
 		for i := range r.Suspects {
-			if s := &r.Suspects[i]; o.Given.Wrong[s.Row] {
-				s.Dropped = true
-				wrong++
+			if s := &r.Suspects[i]; !s.Unjudged && !r.Blind {
+				r.Expected += 1 - s.Score
 			}
 		}
-		r.Rate = float64(wrong) / float64(len(r.Suspects))
-		return
 	case r.Noise != nil:
-		r.Rate = r.Noise.Rate
+		r.Expected = r.Noise.Rate * judged
 	}
-	for i := range int(r.Rate * float64(len(r.Suspects))) {
-		r.Suspects[i].Dropped = true
+	r.Asked = o.Rate != nil
+	switch {
+	case r.Asked:
+		r.Rate = *o.Rate
+		for i := range int(r.Rate * float64(len(r.Suspects))) {
+			r.Suspects[i].Dropped = true
+		}
+		return
+	case o.Given == nil && !certain || o.Given != nil && o.Given.Wrong == nil:
+		if most = 0; r.Noise != nil {
+			most = int(r.Noise.Rate * float64(len(r.Suspects)))
+		}
 	}
+	for i := range r.Suspects {
+		s := &r.Suspects[i]
+		likely := s.SuggestedClass != s.GivenClass || s.Outlier
+		switch {
+		case o.Given != nil && o.Given.Wrong != nil:
+			likely = o.Given.Wrong[s.Row]
+		case certain:
+			likely = likely && s.Score < 0.5 && !r.Blind
+		}
+		if s.Dropped = likely && called < most; s.Dropped {
+			called++
+		}
+	}
+	r.Rate = float64(called) / float64(len(r.Suspects))
 }

@@ -232,12 +232,14 @@ func (b *Basis) Conclude(ctx context.Context, labels []int, blocks []Judged, o O
 		return r, err
 	}
 	r.note(&e, b.Classes)
+	flips := e.Rate
 	switch {
 	case r.Blind:
 		e.Rate, e.Low, e.High = 0, 0, noiserate.MostOf(len(b.Whole.Classes))
 	case b.Scorer == judges.Combined:
 		r.expect(&e, said.Opinion, given, judged)
 	}
+	r.doubt(&e, flips, nil)
 	r.conclude(rows, said, job{Options: o})
 	return r, nil
 }

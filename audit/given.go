@@ -4,9 +4,10 @@ import "winnow/audit/judges"
 
 // Given holds scores of a set's labels from elsewhere, by row.
 type Given struct {
-	Name           string // of the scorer
-	judges.Opinion        // Suggested nil: the scorer suggests
-	Wrong          []bool // labels called wrong if Options.Rate is nil; nil: as many as estimated
+	Name           string  // of the scorer
+	judges.Opinion         // Suggested nil: the scorer suggests
+	Wrong          []bool  // labels called wrong if Options.Rate is nil; nil: as many as estimated
+	Doubt          float64 // the largest share of wrong labels that the scores leave open; 0: unknown
 }
 
 // fits reports whether the lists have n entries.

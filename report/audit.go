@@ -155,12 +155,25 @@ func auditedFacts(h Host, a *inspect.Report) []page.Fact {
 	return append(facts, page.Fact{Name: "made by", Value: "winnow " + h.Winnow})
 }
 
+// calledWrong says which labels are called wrong.
+func calledWrong(a *inspect.Report) string {
+	switch {
+	case a.Asked:
+		return "the labels with the lowest scores, as many as asked for"
+	case audit.Named(a.Scorer).Probability:
+		return "the labels that are more likely wrong than right, where another class fits better or none does. " +
+			"Expected to be wrong are more: some of the others are wrong too, each with less than even odds"
+	}
+	return "the labels with the lowest scores for which another class fits better"
+}
+
 // auditedDefinitions explains the numbers on the page.
 func auditedDefinitions(a *inspect.Report) []page.Fact {
 	list := []page.Fact{
-		{Name: "called wrong", Value: "the labels with the lowest scores, as many as are estimated to be wrong"},
-		{Name: "estimated", Value: "from the distances between the images, never from a label alone; " +
-			"the interval holds 95 % of resamplings of the images"},
+		{Name: "called wrong", Value: calledWrong(a)},
+		{Name: "estimated", Value: "from the distances between the images, never from a label alone. The interval " +
+			"assumes that mistakes go to all classes alike only if that was tested; else it ends where every label " +
+			"that the other images leave in doubt would be wrong"},
 		{Name: "suggested", Value: "the class that fits the image best, by the same judge"},
 		{Name: "nearest", Value: "by the backbone's features: " +
 			"the images that support the given label, and those that support the suggested one"},

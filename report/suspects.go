@@ -23,7 +23,7 @@ func SuspectCards(images []suspects.Suspect, at []int,
 		e := images[i]
 		card := page.SuspectCard{
 			Given: names.Readable(e.Given), Suggested: names.Readable(e.Suggested), True: names.Readable(e.True),
-			Said: e.Said(),
+			Said: e.Said(), Unlike: e.Outlier,
 		}
 		if e.GivenProbability != nil {
 			card.Said += " right"

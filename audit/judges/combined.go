@@ -63,6 +63,7 @@ func (b *bench) combined() error {
 	b.v.Why = fmt.Sprintf("%s (cross-validated label likelihood: combined %.3f, centres %.3f, heads %.3f)",
 		mixtures[best], math.Exp(said[best]), math.Exp(said[0]), math.Exp(said[last]))
 	alone, w := b.channelled(f)
+	b.v.Uneven = uneven(w)
 	if best == 0 {
 		return b.conclude(f, alone)
 	}

@@ -28,7 +28,8 @@ func (b *bench) fitted() error {
 	if err != nil {
 		return err
 	}
-	v, _ := b.channelled(f)
+	v, w := b.channelled(f)
+	b.v.Uneven = uneven(w)
 	return b.conclude(f, v)
 }
 
@@ -78,6 +79,12 @@ func (b *bench) conclude(f *field, all pool) error {
 	b.concludeField(f, all.candidates, all.rest)
 	b.v.Blind = b.gain < LeastGain(f.classes)
 	return nil
+}
+
+// uneven returns the gain of a channel by its weight.
+func uneven(weight float64) *float64 {
+	gain := believed * weight / (1 - weight)
+	return &gain
 }
 
 // LeastGain returns the least log likelihood of held-out labels over chance, in nats for all labels together, for

@@ -186,6 +186,9 @@ type Verdict struct {
 	Why     string        // what the judge chose, and why; "": it had no choice
 	// Blind says, for fitted and combined, that held-out labels are predicted no better than by chance.
 	Blind bool
+	// Uneven, for fitted and combined, tests whether mistakes go to all classes alike: what a channel of mistakes by
+	// class adds to the likelihood of held-out labels in the space of the centres, in nats a label.
+	Uneven *float64
 }
 
 // Ask runs the judge of a name on z. Labels are 0 … classes-1, or negative for none. Rows need not have unit length.

@@ -26,8 +26,8 @@ func TestByProbabilities(t *testing.T) {
 		order, score, best float64
 		suggested          int
 	}{
-		{math.Log(.7 / math.Sqrt(.05)), .7 / (.7 + math.Sqrt(.05)), .7 / (.7 + math.Sqrt(.05)), 0},
-		{math.Log(.3 / math.Sqrt(.37)), .3 / (.3 + math.Sqrt(.37)), .6 / (.6 + math.Sqrt(.1)), 2},
+		{math.Log(.7 / .3), .7, .7, 0}, // no confusions: self-confidence
+		{math.Log(.3 / .7), .3, .6, 2},
 		{0, .5, .5, 0}, // as probable is not better
 		{math.Log(1e-7), 1e-7, 1, 1},
 		{math.Inf(1), 1, 1, -1}, // no label
@@ -89,6 +89,74 @@ func TestByProbabilitiesRanks(t *testing.T) {
 			!(ours > max(confidence, difference)) {
 			t.Errorf("%+v: average precision %.4f, of self-confidence %.4f, of the margin %.4f", kind, ours, confidence,
 				difference)
+		}
+	}
+}
+
+// Where errors fit no class, the rivals of doubtful labels are weak and self-confidence ranks best: the order is its.
+// Where people confuse classes the order counts the strongest rivals.
+func TestByProbabilitiesOfStrangers(t *testing.T) {
+	const n, classes = 3000, 8
+	for _, strangers := range []bool{true, false} {
+		rng := rand.New(rand.NewPCG(17, 2))
+		p := blas32.General{Rows: n, Cols: classes, Stride: classes, Data: make([]float32, n*classes)}
+		labels := make([]int, n)
+		for i := range n {
+			truth, row := i%classes, p.Data[i*classes:][:classes]
+			labels[i] = truth
+			sharp := 5.0
+			if rng.Float64() < 0.1 {
+				if labels[i] = rng.IntN(classes); strangers {
+					sharp = 0.5
+				} else {
+					labels[i] = truth ^ 1
+				}
+			}
+			sum := float32(0)
+			for k := range row {
+				l := rng.NormFloat64()
+				if k == truth {
+					l += sharp
+				}
+				row[k] = float32(math.Exp(l))
+				sum += row[k]
+			}
+			for k := range row {
+				row[k] /= sum
+			}
+		}
+		o, same := judges.ByProbabilities(p, labels), 0
+		for i, y := range labels {
+			if math.Abs(o.Score[i]-float64(p.Data[i*classes+y])) < 1e-5 {
+				same++
+			}
+		}
+		if strangers != (same == n) {
+			t.Errorf("strangers %t: %d of %d scores are the label's probability", strangers, same, n)
+		}
+	}
+}
+
+// A label that says nothing beyond its image is wrong as often as the image leaves in doubt, however sure of itself
+// the model is.
+func TestDoubt(t *testing.T) {
+	const n = 20000
+	for _, sharp := range []float64{0.5, 1, 2} {
+		rng := rand.New(rand.NewPCG(18, 2))
+		p := blas32.General{Rows: n, Cols: 2, Stride: 2, Data: make([]float32, 2*n)}
+		labels, want := make([]int, n), 0.0
+		for i := range n {
+			l := 2 * rng.NormFloat64()
+			right := 1 / (1 + math.Exp(l))
+			if rng.Float64() < right {
+				labels[i] = 1
+			}
+			want += 2 * right * (1 - right) / n
+			said := 1 / (1 + math.Exp(sharp*l))
+			p.Data[2*i], p.Data[2*i+1] = float32(1-said), float32(said)
+		}
+		if got := judges.Doubt(p, labels); math.Abs(got-want) > 0.01 {
+			t.Errorf("probabilities sharpened by %v: %.4f, expected %.4f", sharp, got, want)
 		}
 	}
 }

@@ -49,7 +49,8 @@ func TestAuditStore(t *testing.T) {
 			t.Fatalf("%s: %d: %v\n%s", scorer, code, err, stderr)
 		}
 		if a.Scorer != scorer || len(a.Images) != 320 || a.Detection == nil || a.Detection.AUROC < 0.6 ||
-			a.Noise == nil || a.Rate != a.Noise.Rate {
+			a.Noise == nil || a.Asked || a.CalledWrong != a.Detection.Removed || a.CalledWrong == 0 ||
+			a.ExpectedWrong == nil || !strings.Contains(a.Check, "--check") {
 			t.Errorf("%s: %d images, %+v, noise %+v", scorer, len(a.Images), a.Detection, a.Noise)
 		}
 		if scorer == judges.Default && a.Detection.AUROC < 0.85 {

@@ -16,7 +16,9 @@ import (
 //
 // It is the most accurate method for labels flipped at random. Its interval is the profile of the likelihood,
 // widened on both sides by the difference from [Ranks], which makes other assumptions: chance is not the only
-// possible error. If mistakes go to similar classes it finds too few of them.
+// possible error. If mistakes go to similar classes it finds too few of them: it takes them for classes that look
+// alike. The doubt, the mean of 1 - P(y|x) by similarities alone, counts all of them: it is the share of wrong labels
+// if a given label and the true one are independent given the image.
 func likelihood(ctx context.Context, s *leaveout.Set) (f found, err error) {
 	c, err := Calibrate(ctx, s)
 	if err != nil {
@@ -62,6 +64,7 @@ func (s Said) likelihood(classes int) found {
 	low, high := profile(rho, p, classes)
 	apart := math.Abs(above/float64(len(p)) - rho)
 	low, high = math.Max(low-apart, 0), math.Min(high+apart, Most)
+	doubt := 1 - mean(p)
 	for i, v := range p {
 		wrong := rho * (1 - v) / float64(classes-1)
 		p[i] = wrong / (wrong + (1-rho)*v)
@@ -69,7 +72,7 @@ func (s Said) likelihood(classes int) found {
 	if rho <= leastRho {
 		rho = 0
 	}
-	return found{amounts: p, rate: rho, low: low, high: high}
+	return found{amounts: p, rate: rho, low: low, high: high, doubt: doubt}
 }
 
 // ranks compares the ranks of the given classes with those expected by chance. Sort the C classes by falling

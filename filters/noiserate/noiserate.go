@@ -67,6 +67,7 @@ type Estimate struct {
 	ClassLow  []float64 // its 95 % interval, NaN likewise
 	ClassHigh []float64
 	Wrong     []float64 // by Likelihood: the probability that each judged image's label is wrong
+	Doubt     float64   // by Likelihood: how many would be wrong if labels said nothing beyond the similarities
 }
 
 // resamples is the number of resampled image sets behind an interval.
@@ -125,7 +126,7 @@ func FromSaid(
 func (e Estimate) of(f found, labels []int, classes int) Estimate {
 	e.Judged, e.Rate, e.Low, e.High = len(f.amounts), f.rate, f.low, f.high
 	if e.Method == Likelihood {
-		e.Wrong = f.amounts
+		e.Wrong, e.Doubt = f.amounts, f.doubt
 	}
 	e.Classes = byClass(f.amounts, labels, classes)
 	e.ClassLow, e.ClassHigh = classIntervals(e.Classes, f.amounts, labels)
@@ -136,6 +137,7 @@ func (e Estimate) of(f found, labels []int, classes int) Estimate {
 type found struct {
 	amounts         []float64
 	rate, low, high float64
+	doubt           float64 // of Likelihood
 }
 
 func find(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand) (f found, err error) {

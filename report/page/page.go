@@ -90,6 +90,7 @@ type SuspectCard struct {
 	Tags             []string  // other oddities of the image
 	Said             string    // how right the given label looks
 	SaidSuggested    string    // how right the suggested label looks
+	Unlike           bool      // the image fits no class
 	ForGiven         []Picture // nearest images with the given label
 	ForSuggested     []Picture // nearest images with the suggested label
 }

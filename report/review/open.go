@@ -23,6 +23,7 @@ import (
 // Files names the files of a review and its reviewer.
 type Files struct {
 	Audit     string          // suspects as written by winnow audit
+	Draw      int             // show as many images of the audit, drawn at random, in place of the suspects; 0: none
 	Manifest  location.Source // the audited manifest
 	Root      location.Source // folder or .zip file that its paths are relative to; none: its own folder
 	Decisions string          // file of decisions; "": next to the manifest
@@ -64,7 +65,12 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns}); err != nil {
 		return nil, nil, err
 	}
-	if conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest); err != nil {
+	if f.Draw > 0 {
+		conf.Audit, err = readDrawn(f.Audit, f.Manifest, conf.Manifest, f.Draw)
+	} else {
+		conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest)
+	}
+	if err != nil {
 		if hint.Of(err) == "" {
 			err = hint.With(err, "make it: winnow audit %s", f.Manifest)
 		}

@@ -66,9 +66,12 @@ func (d *decided) precision() precision {
 }
 
 // hint says why the reviewer can stop, or returns "". Stop when all suspects are decided, or when so few of the
-// last 50 by rank were wrong that, with 95 % confidence, fewer than one in five is: at most 4 of 50.
+// last 50 by rank were wrong that, with 95 % confidence, fewer than one in five is: at most 4 of 50. Of images drawn
+// at random it says how many labels are wrong.
 func (d *decided) hint(p precision) string {
 	switch {
+	case d.table.drawn:
+		return p.text()
 	case d.table.byKind["suspect"] > 0 && d.done == d.table.byKind["suspect"]:
 		return fmt.Sprintf("All %d suspects are decided.", d.done)
 	case p.Recent.Judged == recentMost && p.Recent.High < worthwhile:

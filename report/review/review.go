@@ -123,5 +123,10 @@ func (r *Reviewer) Summary() string {
 	if gone := len(r.decided.gone); gone > 0 {
 		text += fmt.Sprintf("; %d decisions are on images that are not in the manifest", gone)
 	}
+	if r.table.drawn {
+		if said := r.decided.precision().text(); said != "" {
+			text += "; " + said
+		}
+	}
 	return text
 }

@@ -84,6 +84,7 @@ type table struct {
 	images  []int32        // number of images of each class in the manifest
 	members []int32        // number of suspects of each class
 	byKind  map[string]int
+	drawn   bool // the images were drawn at random
 }
 
 // confusion is a given label and the label suggested instead.

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -75,10 +76,17 @@ type Report struct {
 	Scorer string `json:"scorer"`
 	// Blind says that features predict labels no better than chance, so that none is judged.
 	Blind    bool    `json:"blind,omitempty"`
-	Why      string  `json:"scorer_chose,omitempty"` // what the scorer chose for this set, and why
-	Suggests string  `json:"suggested_by,omitempty"` // the scorer of the suggested labels, if it is another
-	Rate     float64 `json:"rate"`
-	Backbone string  `json:"backbone,omitempty"` // file of the fine-tuned network that made the features
+	Why      string  `json:"scorer_chose,omitempty"`   // what the scorer chose for this set, and why
+	Suggests string  `json:"suggested_by,omitempty"`   // the scorer of the suggested labels, if it is another
+	Rate     float64 `json:"rate"`                     // share of the labels that is called wrong
+	Asked    bool    `json:"rate_asked_for,omitempty"` // not by how likely each is wrong
+	// CalledWrong and ExpectedWrong count labels: those that are each likely wrong, and the expected number of all that
+	// are, many of them unlikely ones; nil if unknown.
+	CalledWrong   int      `json:"called_wrong"`
+	ExpectedWrong *float64 `json:"expected_wrong"`
+	// Alike says that mistakes were tested to go to all classes alike; else the noise rate's interval assumes nothing.
+	Alike    bool   `json:"mistakes_alike"`
+	Backbone string `json:"backbone,omitempty"` // file of the fine-tuned network that made the features
 	// Model is the backbone that the audit itself looked at the images with.
 	Model string `json:"model,omitempty"`
 	Store string `json:"store,omitempty"` // the features that it made
@@ -95,6 +103,9 @@ type Report struct {
 	Classes  []Class           `json:"classes"`
 
 	Reading *datasets.Reading `json:"reading,omitempty"` // how the source was read, and what was left out
+
+	// Check is the command that shows images drawn at random, which tell how many labels are wrong; "": none.
+	Check string `json:"check_command,omitempty"`
 
 	result audit.Result
 	ids    []int // position in the manifest of each row of the result
@@ -384,7 +395,15 @@ func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, class
 	}
 	a.result, a.ids, a.Sampled = result, ids, result.Sampled
 	a.Scorer, a.Why, a.Blind, a.Suggests = result.Scorer, result.Why, result.Blind, result.Suggests
-	a.Rate, a.Unjudged = result.Rate, result.Unjudged
+	a.Rate, a.Asked, a.Alike, a.Unjudged = result.Rate, result.Asked, result.Alike, result.Unjudged
+	for _, s := range result.Suspects {
+		if s.Dropped {
+			a.CalledWrong++
+		}
+	}
+	if !math.IsNaN(result.Expected) {
+		a.ExpectedWrong = &result.Expected
+	}
 	a.LeftOut = append([]lookup.LeftOut{}, a.LeftOut...)
 	paths := make([]string, len(ids))
 	for row, id := range ids {

@@ -57,26 +57,50 @@ func (a *Report) Sentences() []string {
 // headline says how many labels look wrong.
 func (a *Report) headline(called int) string {
 	judged := len(a.Images) - a.Unjudged
-	interval := ""
-	if n := a.Noise; n != nil {
-		interval = fmt.Sprintf("%.1f %%, between %.1f and %.1f %%", 100*n.Rate, 100*n.Low, 100*n.High)
-	}
-	switch asked := a.Noise == nil || a.Rate != a.Noise.Rate; {
-	case asked && a.Noise == nil:
-		return fmt.Sprintf("%d of %d labels are called wrong; how many are wrong is not known.", called, judged)
-	case asked:
-		return fmt.Sprintf("%d of %d labels are called wrong, as many as asked for; the estimate is %s.", called,
-			judged, interval)
+	said := fmt.Sprintf("%d of %d labels look wrong", called, judged)
+	switch {
+	case a.Asked:
+		said = fmt.Sprintf("%d of %d labels are called wrong, as many as asked for", called, judged)
 	case a.Blind:
 		return blind
 	case called == 0:
-		return fmt.Sprintf("None of %d labels looks wrong (%s).", judged, interval)
+		said = fmt.Sprintf("None of %d labels looks wrong", judged)
+	case called == 1:
+		said = fmt.Sprintf("1 of %d labels looks wrong", judged)
 	}
-	looks := "look"
-	if called == 1 {
-		looks = "looks"
+	if a.Noise == nil {
+		return said + "; how many are wrong is not known."
 	}
-	return fmt.Sprintf("%d of %d labels %s wrong (%s).", called, judged, looks, interval)
+	return said + "; " + a.howMany(judged) + "."
+}
+
+// howMany says how many labels are wrong, what is counted and what cannot be seen.
+func (a *Report) howMany(judged int) string {
+	n, said := a.Noise, ""
+	if a.ExpectedWrong != nil {
+		said = fmt.Sprintf("about %.0f are expected to be, ", *a.ExpectedWrong)
+	}
+	said += fmt.Sprintf("between %s and %s %%", percent(n.Low), percent(n.High))
+	if a.Alike {
+		return fmt.Sprintf("%s (%.0f to %.0f), as mistakes were found to go to all classes alike", said,
+			n.Low*float64(judged), n.High*float64(judged))
+	}
+	said += " may be: mistakes that everybody makes alike cannot be told from classes that look alike"
+	if a.Check != "" {
+		said += fmt.Sprintf("; %d checks of random images tell: %s", Checked, a.Check)
+	}
+	return said
+}
+
+// Checked is the number of random images whose labels a person checks to learn how many are wrong.
+const Checked = 60
+
+// percent returns a share in percent, with a decimal if that matters.
+func percent(share float64) string {
+	if share > 0 && share < 0.0995 {
+		return fmt.Sprintf("%.1f", 100*share)
+	}
+	return fmt.Sprintf("%.0f", 100*share)
 }
 
 // howSure says how many of the labels called wrong are expected to be wrong.
@@ -194,12 +218,8 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 			rows[0][3] = "given is right"
 		}
 		for _, e := range list {
-			// –: none fits better
-			row := []string{e.Path, text.Shortened(e.Given, nameWidth), "–", scoreText(e.Score, certain)}
-			if e.Suggested != e.Given {
-				row[2] = text.Shortened(e.Suggested, nameWidth)
-			}
-			rows = append(rows, row)
+			rows = append(rows, []string{e.Path, text.Shortened(e.Given, nameWidth), instead(e),
+				scoreText(e.Score, certain)})
 		}
 		fmt.Fprintln(w)
 		text.Aligned(w, rows, 0, 1, 2)
@@ -221,3 +241,14 @@ func (a *Report) Source() location.Source { return a.from }
 
 // Root returns the folder or the .zip file of the images.
 func (a *Report) Root() location.Source { return imageroot.Resolve(a.root, a.from) }
+
+// instead returns the suggested label as text: – if none fits better, or that the image fits none.
+func instead(e suspects.Suspect) string {
+	switch {
+	case e.Suggested != e.Given:
+		return text.Shortened(e.Suggested, nameWidth)
+	case e.Outlier:
+		return "fits no class"
+	}
+	return "–"
+}

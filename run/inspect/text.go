@@ -24,17 +24,11 @@ const (
 // WriteText writes the audit for people: the top most suspect images, then a summary of all.
 func (a *Report) WriteText(w io.Writer, top int) {
 	printSuspects(w, a, text.First(a.Images, top))
-	called := 0
-	for _, e := range a.Images {
-		if e.Dropped {
-			called++
-		}
-	}
+	fmt.Fprintln(w, a.headline(len(a.Called())))
 	fmt.Fprintf(w, "%d images judged by %s", len(a.Images), a.Scorer)
 	if a.Suggests != "" {
 		fmt.Fprintf(w, ", labels suggested by %s", a.Suggests)
 	}
-	fmt.Fprintf(w, ": the %d most suspect are called wrong", called)
 	if n := len(a.LeftOut); n > 0 {
 		why := "unreadable"
 		if audit.Named(a.Scorer).Kind == audit.ByRecord {
@@ -52,10 +46,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 	if a.Why != "" {
 		fmt.Fprintf(w, "%s used %s\n", a.Scorer, a.Why)
 	}
-	switch {
-	case a.Blind:
-		fmt.Fprintln(w, blind)
-	case a.Noise != nil:
+	if a.Noise != nil && !a.Blind {
 		fmt.Fprintf(w, "wrong labels: about %s\n", a.Noise)
 	}
 	if d := a.Detection; d != nil && d.Wrong == 0 {
@@ -91,14 +82,13 @@ func printSuspects(w io.Writer, a *Report, list []suspects.Suspect) {
 		rows[0][4] = "right"
 	}
 	for _, e := range list {
-		// –: none scores better
-		row := []string{fmt.Sprint(e.Rank), text.Shortened(e.Given, nameWidth), scoreText(e.Score, certain), "–",
+		row := []string{fmt.Sprint(e.Rank), text.Shortened(e.Given, nameWidth), scoreText(e.Score, certain), instead(e),
 			"", e.Path}
 		if e.Unjudged {
 			row[2] = suspects.Unjudged
 		}
 		if e.Suggested != e.Given {
-			row[3], row[4] = text.Shortened(e.Suggested, nameWidth), scoreText(*e.SuggestedScore, suggestsCertain)
+			row[4] = scoreText(*e.SuggestedScore, suggestsCertain)
 		}
 		rows = append(rows, row)
 	}
@@ -188,7 +178,7 @@ func (o oddity) String() string { return counted(o.N, o.First) }
 
 // Oddities lists the findings besides suspects.
 func (a *Report) Oddities() []oddity {
-	if a.Noise == nil {
+	if a.Noise == nil || a.result.NoFindings != nil {
 		return nil
 	}
 	var outliers, copied, same, two []string

@@ -36,7 +36,9 @@ func TestPrintAudit(t *testing.T) {
    3  cat     50.0 %  –                    c.jpg
 right: the probability that the label before it is right, by the other images
 
-4 images judged by centres: the 2 most suspect are called wrong
+2 of 4 labels look wrong; between 10 and 40 % may be: mistakes that everybody makes alike ` +
+		`cannot be told from classes that look alike.
+4 images judged by centres
 wrong labels: about 25.0 % (95 %: 10.0 to 40.0 %, by ranks)
 
 classes with the most wrong labels, by the estimate
@@ -87,7 +89,8 @@ classes that look like two: 1: dög
    1  dög    0.0001  cat            1  lon\nb.jpg
 scores of knn rank labels, the lowest most suspect; they are no probabilities
 
-4 images judged by knn: the 2 most suspect are called wrong
+2 of 4 labels look wrong; how many are wrong is not known.
+4 images judged by knn
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("without probabilities (-want +got):\n%s", diff)

@@ -19,6 +19,7 @@ import (
 	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/internal/budget"
 	"winnow/report"
 	"winnow/report/review"
@@ -171,6 +172,7 @@ func give(ctx context.Context, p *term.Program, o Options, a *inspect.Report,
 		return err
 	}
 	next := o.reviewCommand(a.Store)
+	a.Check = o.checkCommand(a.Source())
 	if o.Page != "" {
 		h := report.Host{Note: p.Note, Watch: watch, Winnow: term.Version()}
 		if err := report.WriteAudited(ctx, h, a, o.Page, next); err != nil {
@@ -192,6 +194,27 @@ func give(ctx context.Context, p *term.Program, o Options, a *inspect.Report,
 // reviewCommand returns the command that continues with the file of suspects; store holds the features.
 func (o Options) reviewCommand(store string) string {
 	images := o.In.Images.Clean()
+	words := o.reviewWords(images)
+	mended := "mended.csv"
+	if form, err := datasets.FormOf(images); err == nil {
+		mended = "mended" + review.Endings[form][0]
+	}
+	words = append(words, "--features", store, "--out", filepath.Join(filepath.Dir(o.Out), mended))
+	return quoted(words)
+}
+
+// checkCommand returns the command that shows images drawn at random from the judged ones.
+func (o Options) checkCommand(images location.Source) string {
+	before := ""
+	if o.Out == "" {
+		o.Out = "suspects.csv"
+		before = "audit again with --out " + o.Out + ", then "
+	}
+	return before + quoted(append(o.reviewWords(images), "--check"))
+}
+
+// reviewWords are the words of a review's command that name the suspects and their images.
+func (o Options) reviewWords(images location.Source) []string {
 	words := []string{"winnow", "review", o.Out, "--manifest", images.String()}
 	if !o.In.Root.IsZero() {
 		words = append(words, "--root", o.In.Root.String())
@@ -199,11 +222,11 @@ func (o Options) reviewCommand(store string) string {
 	for flag, name := range term.Named(o.In.Columns) {
 		words = append(words, flag, name)
 	}
-	mended := "mended.csv"
-	if form, err := datasets.FormOf(images); err == nil {
-		mended = "mended" + review.Endings[form][0]
-	}
-	words = append(words, "--features", store, "--out", filepath.Join(filepath.Dir(o.Out), mended))
+	return words
+}
+
+// quoted joins words for a shell.
+func quoted(words []string) string {
 	for i, word := range words {
 		if strings.ContainsAny(word, " \t\n'\"\\$`&|;<>()*?[]#~!{}") {
 			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

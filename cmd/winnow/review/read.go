@@ -11,6 +11,7 @@ import (
 	"winnow/datasets/location"
 	"winnow/report/review"
 	"winnow/report/review/decisions"
+	"winnow/run/inspect"
 )
 
 // Options are the options of winnow review.
@@ -37,6 +38,9 @@ func read(c *cli.Context) (Options, error) {
 		Export: c.Bool("export"), JSON: c.Bool("json"), OpenPage: c.Bool("open"),
 		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"),
 	}
+	if c.Bool("check") {
+		o.Draw = inspect.Checked
+	}
 	if c.NArg() == 1 && o.Audit == "" {
 		o.Audit = c.Args().First()
 	} else if c.NArg() > 0 {
@@ -50,6 +54,8 @@ func read(c *cli.Context) (Options, error) {
 		return o, term.Misused("--format goes with --out")
 	case !o.Export && o.Audit == "" && o.Import == "":
 		return o, term.Misused("the suspects are missing: name the file that winnow audit wrote")
+	case o.Draw > 0 && o.Export:
+		return o, term.Misused("--check goes with the suspects, without --export: it shows some of their images")
 	case o.List != "" && !o.Export:
 		return o, term.Misused("--decided goes with --export")
 	case o.JSON && (o.Export == (o.Import != "")):

@@ -24,6 +24,8 @@ func TestFlagsBecomeOptions(t *testing.T) {
 			Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv"), Root: location.At("r"),
 				Decisions: "d.db", Out: "o.csv"}, Features: "f", Model: "x.onnx", Listen: "[::1]:80",
 			OpenPage: true, Hosts: []string{"a", "b"}, Token: "0123456789abcdef"},
+		"s.csv --manifest m.csv --check": {Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv"), Draw: 60},
+			Listen: "127.0.0.1:0"},
 		"s.csv --manifest m.csv --names k.csv --reviewer Ann": {Files: review.Files{Audit: "s.csv",
 			Manifest: location.At("m.csv"), Names: "k.csv", Reviewer: "Ann"}, Listen: "127.0.0.1:0"},
 		"--manifest m.csv --export --out o.csv --decided d.csv --json": {
@@ -42,13 +44,15 @@ func TestFlagsBecomeOptions(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	for line, want := range map[string]string{
-		"--manifest m.csv --audit s.csv x":           "takes one argument",
-		"a.csv b.csv --manifest m.csv":               "takes one argument",
-		"--manifest m.csv":                           "the suspects are missing",
-		"--manifest m.csv --export":                  "name the file to write with --out",
-		"--manifest m.csv --audit s --json":          "--json goes with --export",
-		"--manifest m.csv --audit s --model x":       "--model goes with --features",
-		"--manifest m.csv --audit s --decided d.csv": "--decided goes with --export",
+		"--manifest m.csv --audit s.csv x":                    "takes one argument",
+		"a.csv b.csv --manifest m.csv":                        "takes one argument",
+		"--manifest m.csv":                                    "the suspects are missing",
+		"--manifest m.csv --check":                            "the suspects are missing",
+		"s.csv --manifest m.csv --export --out o.csv --check": "--check goes with the suspects, without --export",
+		"--manifest m.csv --export":                           "name the file to write with --out",
+		"--manifest m.csv --audit s --json":                   "--json goes with --export",
+		"--manifest m.csv --audit s --model x":                "--model goes with --features",
+		"--manifest m.csv --audit s --decided d.csv":          "--decided goes with --export",
 		"--manifest m.csv --audit s --reviewer " + strings.Repeat("x", 61): "--reviewer: the reviewer's name has " +
 			"61 characters, expected at most 60",
 		"--manifest m.csv --audit s --token short":       "--token: ",

@@ -16,6 +16,7 @@ import (
 	"winnow/report/review"
 	"winnow/report/review/finder"
 	"winnow/run/folder"
+	"winnow/run/inspect"
 )
 
 // Command returns winnow review.
@@ -29,6 +30,11 @@ Ctrl-C ends the server.
    winnow audit photos
    winnow review suspects.csv --manifest photos --features suspects.features --out mended.csv
    winnow review --manifest photos --export --out mended.csv
+
+The suspects cannot tell how many labels are wrong among the others. Images drawn at random can: decide about each
+of them, and the page says between which shares the truth is.
+
+   winnow review suspects.csv --manifest photos --check
 
 Every decision is saved at once, in a file next to the manifest that a later audit of the same manifest reads
 again. Several people can use one server: the page asks each browser for a name once, keeps who decided what and
@@ -77,6 +83,8 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "take decisions from `FILE`, an export of Label Studio as JSON or JSON_MIN"},
 			&cli.StringFlag{Name: "names", DefaultText: "the manifest's column class_name",
 				Usage: "show classes by the names in `FILE`.csv, columns class and name; labels are written unchanged"},
+			&cli.BoolFlag{Name: "check", Usage: fmt.Sprintf("show %d images drawn at random in place of the "+
+				"suspects: they tell how many labels of all are wrong", inspect.Checked)},
 			&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` of a reviewer that the page suggests"},
 			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the mended manifest to --out"},
 			&cli.StringFlag{Name: "decided",

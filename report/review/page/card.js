@@ -38,7 +38,7 @@ function side(row, given) {
   const none = !given && !better(row);
   return el("div", { class: given ? "side-class given" : "side-class to" },
     el("p", { class: "label" }, el("small", {}, given ? "given" : "suggested", el("span", { class: "num", title: given || !none ? means(row, given) : null }, given || !none ? how(row, given) : "")),
-      el("b", { title: full(given ? row.given : row.suggested) }, none ? (row.unjudged ? "–" : "none fits better") : broken(called(given ? row.given : row.suggested)))),
+      el("b", { title: full(given ? row.given : row.suggested) }, none ? (row.unjudged ? "–" : row.kinds.includes("outlier") ? "fits no class" : "none fits better") : broken(called(given ? row.given : row.suggested)))),
     none ? "" : el("div", { class: "strip", "data-class": given ? row.given : row.suggested }, ...(given ? row.given_neighbours : row.suggested_neighbours).slice(0, 3).map((p) => example(p, "nearest"))));
 }
 // caption is a file's name with its folder. If there is no room, the folder is cut at its end, and a name longer than three fifths at its beginning.

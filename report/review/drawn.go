@@ -1,0 +1,65 @@
+package review
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"winnow/audit/suspects"
+	"winnow/datasets"
+	"winnow/datasets/location"
+)
+
+// readDrawn is [ReadAudit] for n images of the audit drawn at random, all of them if there are fewer. The draw depends
+// on the paths alone, so that it is the same each time and no audit chooses. All are suspects in the order of the
+// draw: what share of them is wrong says what share of all labels is.
+func readDrawn(auditFile string, manifestFile location.Source, d *datasets.Dataset, n int) (*Audit, error) {
+	type ticket struct {
+		sum  [sha256.Size]byte
+		path string
+	}
+	var drawn []ticket
+	keep := func() {
+		slices.SortFunc(drawn, func(a, b ticket) int { return bytes.Compare(a.sum[:], b.sum[:]) })
+		drawn = drawn[:min(n, len(drawn))]
+	}
+	_, err := suspects.Each(auditFile, func(e suspects.Suspect) error {
+		if drawn = append(drawn, ticket{sha256.Sum256([]byte(e.Path)), e.Path}); len(drawn) >= 2*n+1024 {
+			keep()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	keep()
+	rank := map[string]int{}
+	for i, t := range drawn {
+		rank[t.path] = i + 1
+	}
+	each := func(yield func(suspects.Suspect) error) (bool, error) {
+		return suspects.Each(auditFile, func(e suspects.Suspect) error {
+			if e.Rank = rank[e.Path]; e.Rank == 0 {
+				return nil
+			}
+			e.Dropped, e.Outlier, e.Copies = true, false, nil
+			return yield(e)
+		})
+	}
+	t, err := newTable(d, each, auditFile, manifestFile)
+	if err != nil {
+		return nil, err
+	}
+	t.drawn = true
+	return &Audit{t}, nil
+}
+
+// text says what the decisions about images drawn at random say of all labels, or "" before the first.
+func (s share) text() string {
+	if s.Judged == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d images drawn at random have a wrong label: %.0f to %.0f %% of all labels are wrong, "+
+		"with 95 %% confidence", s.Wrong, s.Judged, 100*s.Low, 100*s.High)
+}
