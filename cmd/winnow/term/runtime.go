@@ -85,9 +85,16 @@ func computing(c *cli.Context) (ort.Config, error) {
 	return cfg, err
 }
 
-// Precision reads --precision: "" is float32.
+// Precision reads --precision of all commands: "" is float32. A command's own --precision, as of audit, is another
+// flag.
 func Precision(c *cli.Context) (string, error) {
-	switch p := c.String("precision"); p {
+	p := ""
+	for _, level := range c.Lineage() {
+		if outer := level.String("precision"); outer != "" {
+			p = outer
+		}
+	}
+	switch p {
 	case features.Float32, "":
 		return "", nil
 	case features.Float16, features.BFloat16:
