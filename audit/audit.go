@@ -63,8 +63,8 @@ type Auditor struct {
 	Parts    []int    // crossfit, combined: values of each backbone, if a vector joins several; each gets heads
 	Names    []string // of these backbones, for Result.Why
 
-	// Same reports for pairs of rows whether their pictures are the same, one perhaps scaled, cropped a little, mirrored
-	// or saved again. nil: only vectors tell copies.
+	// Same reports for pairs of rows whether their pictures are the same, one perhaps scaled, cropped a little,
+	// mirrored or saved again. nil: only vectors tell copies.
 	Same func(context.Context, []Pair) ([]bool, error)
 	// Tune fine-tunes a network for a fold of crossfit and combined.
 	Tune func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error)

@@ -18,7 +18,8 @@ const candidates = 3
 // byBank judges every given label of z, all labelled, by a filter's scorer with z as its bank, each image left out
 // of its own judgement. To suggest a label, it scores the row with each candidate label: the classes nearest by
 // mean similarity. There, too, the row is left out of the class of its given label. Classes are numbered 0 …
-// classes-1. voice names for each row the row that counts for it; others are not in the bank. Time O(n²·d), memory maxMem.
+// classes-1. voice names for each row the row that counts for it; others are not in the bank. Time O(n²·d),
+// memory maxMem.
 func byBank(ctx context.Context, scorer filters.Scorer, z features.Set, voice []int, classes int,
 	maxMem int64) (o judges.Opinion, err error) {
 	heard, mute := z, []int(nil)

@@ -155,8 +155,8 @@ const likelier = 0.9
 //
 //	log P(a|x)/P(b|x)
 //
-// If one label is likelier than any other by this with a probability of [likelier], and looks right, it is kept, and the
-// others are called wrong, with it suggested. Otherwise somebody has to look: then no label of the group is
+// If one label is likelier than any other by this with a probability of [likelier], and looks right, it is kept, and
+// the others are called wrong, with it suggested. Otherwise somebody has to look: then no label of the group is
 // changed or dropped. Scores that are no probabilities decide only if one label of them is not called wrong.
 func (r *Result) settle(c copies, rows []int) {
 	if len(c.groups) == 0 {

@@ -24,7 +24,7 @@ const (
 //
 // The colours of both, reduced to 32×32 cells, without their common mean, must correlate by 0.97 or more under one of
 // these changes. On copies made in eight ways of photographs, no two different ones do among those with similar
-// features; of drawn digits some do (docs/auditing.md).
+// features; of drawn digits some do (docs/find-wrong-labels.md).
 func SamePictures(ctx context.Context, fsys fs.FS, pairs [][2]string) ([]bool, error) {
 	same := make([]bool, len(pairs))
 	workers := runtime.GOMAXPROCS(0)
@@ -50,7 +50,8 @@ func alike(a, b *image.NRGBA) bool {
 	other, flatB := reduced(b, 0, false)
 	if flatA || flatB {
 		return flatA && flatB && math.Abs(float64(a.Pix[0])-float64(b.Pix[0])) <= flat &&
-			math.Abs(float64(a.Pix[1])-float64(b.Pix[1])) <= flat && math.Abs(float64(a.Pix[2])-float64(b.Pix[2])) <= flat
+			math.Abs(float64(a.Pix[1])-float64(b.Pix[1])) <= flat &&
+			math.Abs(float64(a.Pix[2])-float64(b.Pix[2])) <= flat
 	}
 	for margin := range sameMargins + 1 {
 		for _, mirrored := range []bool{false, true} {
