@@ -63,6 +63,9 @@ type Auditor struct {
 	Parts    []int    // crossfit, combined: values of each backbone, if a vector joins several; each gets heads
 	Names    []string // of these backbones, for Result.Why
 
+	// Same reports for pairs of rows whether their pictures are the same, one perhaps scaled, cropped a little,
+	// mirrored or saved again. nil: only vectors tell copies.
+	Same func(context.Context, []Pair) ([]bool, error)
 	// Tune fine-tunes a network for a fold of crossfit and combined.
 	Tune func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error)
 	// Told follows the steps of crossfit and combined, kept of which were done by an earlier audit.
@@ -75,6 +78,7 @@ type Auditor struct {
 type job struct {
 	Options
 	Auditor
+	copies copies
 }
 
 // Result is the outcome of an audit.
@@ -92,6 +96,7 @@ type Result struct {
 	Noise      *noiserate.Estimate
 	Classes    []Class // with at least two images, by number
 	Sampled    int     // rows fitted to, if a [Basis] judged; else 0
+	Groups     [][]int // rows of each group of copies; images have the group's number, from 1
 	NoFindings error   // why there is neither Noise nor Classes
 
 	labels []int // of all rows
@@ -113,7 +118,7 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 // O(n·(C+d)·d) for crossfit and for the judges that are ours; everything else takes as much again. Whitened
 // vectors are stored where [features.Spill] puts them.
 func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Result, error) {
-	o := job{options, a}
+	o := job{Options: options, Auditor: a}
 	if err := o.fill(set); err != nil {
 		return Result{}, err
 	}
@@ -149,6 +154,12 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	if !Named(o.Scorer).Trains {
 		set.X = blas32.General{} // free it if the caller does not keep it
 	}
+	if !o.JustRank && o.Findings == nil && o.Whiten {
+		if o.copies, err = o.findCopies(ctx, z, rows); err != nil {
+			return Result{}, err
+		}
+		o.copies.hear(z.Labels, o.Classes)
+	}
 	var verdict judges.Verdict
 	if !judged {
 		if verdict, err = ask(ctx, z, set, start, o); err != nil {
@@ -161,7 +172,8 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	if g != nil {
 		said.Opinion = g.of(rows, said.Opinion)
 	}
-	if said.forGiven, said.forSuggested, err = support(ctx, z, said.Suggested, o.MaxMem); err != nil {
+	if said.forGiven, said.forSuggested, err = support(ctx, z, said.Suggested, o.copies.of,
+		o.MaxMem); err != nil {
 		return Result{}, err
 	}
 	if !o.JustRank {
@@ -174,6 +186,10 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 			if z, _, free, err = judgedVectors(ctx, relabelled{found, set.Labels}, true, new(Shared)); err != nil {
 				return Result{}, err
 			}
+			if o.copies, err = o.findCopies(ctx, z, rows); err != nil {
+				return Result{}, err
+			}
+			o.copies.hear(z.Labels, o.Classes)
 		}
 		if err := r.find(ctx, z, left, &said, o); err != nil {
 			return Result{}, err
@@ -230,7 +246,7 @@ func (o *job) fill(set features.Set) error {
 func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, said *judgement, o job) error {
 	judged := left != nil // in these vectors
 	if !judged {
-		if left, r.NoFindings = leaveout.New(z, o.Classes); r.NoFindings != nil {
+		if left, r.NoFindings = leaveout.NewHeard(z, o.Classes, o.copies.voice); r.NoFindings != nil {
 			return nil
 		}
 	}
@@ -269,8 +285,8 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, s
 	for i, v := range fit {
 		said.fit[left.Rows[i]] = v
 	}
-	said.copies, err = findings.Copies(ctx, z, o.Copies, o.MaxMem)
-	return err
+	said.copies = o.copies.others(z)
+	return nil
 }
 
 // note adds an estimate and classes to the result.
@@ -294,8 +310,10 @@ type judgement struct {
 // conclude lists the suspects and calls labels wrong. rows are the positions of the judged rows in the set.
 func (r *Result) conclude(rows []int, said judgement, o job) {
 	having := map[int]int{}
-	for _, row := range rows {
-		having[r.labels[row]]++
+	for i, row := range rows {
+		if o.copies.voice == nil || o.copies.voice[i] == i {
+			having[r.labels[row]]++
+		}
 	}
 	near := func(lists [][]eval.Neighbour, i int) []suspects.Near {
 		if lists == nil {
@@ -341,6 +359,7 @@ func (r *Result) conclude(rows []int, said judgement, o job) {
 		r.Suspects[i].Rank = i + 1
 	}
 	r.call(o)
+	r.settle(o.copies, rows)
 }
 
 // cosine returns a similarity with the precision of a float32.

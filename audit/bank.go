@@ -9,6 +9,7 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
+	"winnow/filters/leaveout"
 )
 
 // candidates is the number of classes, nearest by mean similarity, that may be suggested.
@@ -17,13 +18,36 @@ const candidates = 3
 // byBank judges every given label of z, all labelled, by a filter's scorer with z as its bank, each image left out
 // of its own judgement. To suggest a label, it scores the row with each candidate label: the classes nearest by
 // mean similarity. There, too, the row is left out of the class of its given label. Classes are numbered 0 …
-// classes-1. Time O(n²·d), memory maxMem.
-func byBank(ctx context.Context, scorer filters.Scorer, z features.Set, classes int,
+// classes-1. voice names for each row the row that counts for it; others are not in the bank. Time O(n²·d),
+// memory maxMem.
+func byBank(ctx context.Context, scorer filters.Scorer, z features.Set, voice []int, classes int,
 	maxMem int64) (o judges.Opinion, err error) {
-	bank := features.BankOf(z, classes)
+	heard, mute := z, []int(nil)
+	if voice != nil {
+		var rows []int
+		for i, v := range voice {
+			switch v {
+			case i:
+				rows = append(rows, i)
+			case leaveout.Mute:
+				mute = append(mute, i)
+			}
+		}
+		heard = z.Rows(rows)
+	}
+	bank := features.BankOf(heard, classes)
 	judge := judgeBy(scorer)
 	if o.Order, err = judge.all(ctx, z, bank, true); err != nil {
 		return o, err
+	}
+	if len(mute) > 0 { // they are not in the bank
+		orders, err := judge.all(ctx, z.Rows(mute), bank, false)
+		if err != nil {
+			return o, err
+		}
+		for at, i := range mute {
+			o.Order[i] = orders[at]
+		}
 	}
 	o.Score = make([]float64, z.Len())
 	for i, order := range o.Order {

@@ -85,12 +85,12 @@ func TestAuditFindsWrongLabels(t *testing.T) {
 // audited judges z by a scorer against itself, and ranks the suspects.
 func audited(scorer filters.Scorer, z features.Set, classes int, maxMem int64) ([]suspects.Suspect, error) {
 	ctx := context.Background()
-	o, err := byBank(ctx, scorer, z, classes, maxMem)
+	o, err := byBank(ctx, scorer, z, nil, classes, maxMem)
 	if err != nil {
 		return nil, err
 	}
 	said := judgement{Opinion: o}
-	if said.forGiven, said.forSuggested, err = support(ctx, z, o.Suggested, maxMem); err != nil {
+	if said.forGiven, said.forSuggested, err = support(ctx, z, o.Suggested, nil, maxMem); err != nil {
 		return nil, err
 	}
 	r := Result{labels: z.Labels}

@@ -118,7 +118,7 @@ func (b *Basis) look(ctx context.Context, white *head.Head, sample features.Set)
 	if z.X, err = white.Embed(sample.X); err != nil {
 		return err
 	}
-	shared, err := sharedBy(z, len(b.Images), said.Opinion)
+	shared, err := sharedBy(z, len(b.Images), nil, said.Opinion)
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}

@@ -134,7 +134,7 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o job) (
 	by.names = o.Names
 	defer func() { verdict.Why = by.why(verdict.Why) }()
 	heads := crossfit.Options{Folds: o.Folds, Rounds: o.Rounds, Parts: o.Parts, Seed: o.Seed, Told: o.Told,
-		Tune: o.Tune, Chose: by.chose, Start: start}
+		Tune: o.Tune, Chose: by.chose, Start: start, Voice: o.copies.voice}
 	if !o.Shared.alone {
 		heads.Shared = &o.Shared.heads
 	}
@@ -146,11 +146,11 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o job) (
 		if verdict.Opinion, err = crossfit.Judge(ctx, stored.Labelled(), o.Classes, heads); err != nil {
 			return verdict, err
 		}
-		verdict.Classes, err = sharedBy(z, o.Classes, verdict.Opinion)
+		verdict.Classes, err = sharedBy(z, o.Classes, o.copies.voice, verdict.Opinion)
 	case BySet:
 		verdict, err = judges.Ask(ctx, z, o.Classes, o.Scorer, judges.Options{
 			Neighbours: o.Neighbours, Folds: o.Folds, MaxMem: o.MaxMem, Rand: train.Rand(o.Seed, "judges", 0),
-			Shared: &o.Shared.judges,
+			Shared: &o.Shared.judges, Voice: o.copies.voice,
 			Heads: func(do func(row int, p []float64)) error {
 				return crossfit.Probabilities(ctx, stored.Labelled(), o.Classes, heads, do)
 			},
@@ -165,8 +165,11 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o job) (
 	default:
 		var scorer filters.Scorer
 		if scorer, err = filterScorer(z.Dim(), o); err == nil {
-			verdict.Opinion, err = byBank(ctx, scorer, z, o.Classes, o.MaxMem)
+			verdict.Opinion, err = byBank(ctx, scorer, z, o.copies.voice, o.Classes, o.MaxMem)
 		}
+	}
+	if err == nil {
+		o.copies.echo(verdict.Opinion)
 	}
 	return verdict, err
 }
@@ -247,8 +250,8 @@ func filterScorer(dim int, o job) (filters.Scorer, error) {
 
 // sharedBy returns the classes of z weighted by an opinion: an image counts for the given label and for the
 // suggested one, each by its probability.
-func sharedBy(z features.Set, classes int, v judges.Opinion) (*leaveout.Set, error) {
-	s, err := leaveout.New(z, classes)
+func sharedBy(z features.Set, classes int, voice []int, v judges.Opinion) (*leaveout.Set, error) {
+	s, err := leaveout.NewHeard(z, classes, voice)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,9 @@ const (
 )
 
 // support finds the nearest images with the given and with the suggested label; the latter are nil if both labels are
-// the same. It compares at most mostCompared images of each label, so that time is O(n·mostCompared·d) at most.
-func support(ctx context.Context, z features.Set, suggested []int,
+// the same. Copies of an image, which have its group, do not support it; nil: there are none. It compares at
+// most mostCompared images of each label, so that time is O(n·mostCompared·d) at most.
+func support(ctx context.Context, z features.Set, suggested, group []int,
 	maxMem int64) (forGiven, forSuggested [][]eval.Neighbour, err error) {
 	members, others := make(map[int][]int), make(map[int][]int)
 	for i, label := range z.Labels {
@@ -32,7 +33,7 @@ func support(ctx context.Context, z features.Set, suggested []int,
 			for ; len(by) > 0; by = by[min(askedAtOnce, len(by)):] {
 				asked := by[:min(askedAtOnce, len(by))]
 				err := eval.EachRow(ctx, z.Rows(asked).X, x, eval.Bytes(maxMem), func(i int, s []float32) {
-					to[asked[i]] = nearestOf(s, rows, asked[i], supporting)
+					to[asked[i]] = nearestOf(s, rows, asked[i], group, supporting)
 				})
 				if err != nil {
 					return err
@@ -50,11 +51,12 @@ func support(ctx context.Context, z features.Set, suggested []int,
 	return forGiven, forSuggested, nil
 }
 
-// nearestOf returns the k rows most similar by s, which has an entry for each row, without own.
-func nearestOf(s []float32, rows []int, own, k int) []eval.Neighbour {
+// nearestOf returns the k rows most similar by s, which has an entry for each row, without own and its
+// group.
+func nearestOf(s []float32, rows []int, own int, group []int, k int) []eval.Neighbour {
 	best := make([]eval.Neighbour, 0, k)
 	for at, j := range rows {
-		if j != own {
+		if j != own && (group == nil || group[own] < 0 || group[j] != group[own]) {
 			best = eval.Insert(best, eval.Neighbour{Row: j, Similarity: s[at]})
 		}
 	}

@@ -19,7 +19,7 @@ type Problem struct {
 	Reason string `json:"reason"`
 }
 
-// Duplicates are samples whose files hold the same bytes, or that name the same file.
+// Duplicates are samples whose files hold the same bytes, or that name the same file; in an audit, copies of a picture.
 type Duplicates struct {
 	Paths      []string `json:"paths"`
 	Labels     []string `json:"labels"`      // the given label of each
@@ -82,7 +82,7 @@ func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckRepor
 	}
 	for i, sum := range sums { // in sample order, not map order
 		if rows := groups[sum]; reasons[i] == "" && len(rows) > 1 && rows[0] == i {
-			r.Duplicates = append(r.Duplicates, d.duplicates(rows))
+			r.Duplicates = append(r.Duplicates, d.Duplicated(rows))
 		}
 	}
 	if d.HasTruth(Train) {
@@ -135,7 +135,8 @@ func (d *Dataset) Look(ctx context.Context, first, end int, look func(path strin
 	return sums, reasons, err
 }
 
-func (d *Dataset) duplicates(rows []int) Duplicates {
+// Duplicated describes copies of one image, by their positions.
+func (d *Dataset) Duplicated(rows []int) Duplicates {
 	var dup Duplicates
 	for _, i := range rows {
 		s := &d.Samples[i]

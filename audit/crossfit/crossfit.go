@@ -51,6 +51,9 @@ type Options struct {
 	Beside Beside
 	// Shared keeps the results of heads, or has them from an earlier call for the same set and options. May be nil.
 	Shared *Shared
+	// Voice names for each row the row that counts for it, as [leaveout.NewHeard] takes it: only rows that count are
+	// learned, and copies are in one fold. nil: there are no copies.
+	Voice []int
 
 	round, part int
 	starts      []*head.Head // of the parts
@@ -97,11 +100,12 @@ func each(ctx context.Context, set features.Set, classes int, opts Options, do s
 	case len(set.Labels) != set.Len():
 		return fmt.Errorf("crossfit: %d labels, expected one for each of %d rows", len(set.Labels), set.Len())
 	}
-	c, err := columns(set.Labels, classes)
+	c, err := columns(set.Labels, classes, opts.voice)
 	if err != nil {
 		return err
 	}
-	folds := judges.Part(c.of, len(c.classes), opts.Folds, train.Rand(opts.Seed, "crossfit folds", 0))
+	folds := judges.PartHeard(c.of, len(c.classes), opts.Folds, opts.voice,
+		train.Rand(opts.Seed, "crossfit folds", 0))
 	for f := range opts.Folds {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("crossfit: stopped before fold %d of %d: %w", f+1, opts.Folds, err)
@@ -120,6 +124,14 @@ func each(ctx context.Context, set features.Set, classes int, opts Options, do s
 	return nil
 }
 
+// voice returns the row that counts for a row.
+func (o Options) voice(row int) int {
+	if o.Voice == nil {
+		return row
+	}
+	return o.Voice[row]
+}
+
 // tell reports a step of a fold to Told.
 func (o Options) tell(fold, step, steps int) {
 	where, parts, rounds := fmt.Sprintf("fold %d of %d", fold+1, o.Folds), max(len(o.Parts), 1), max(o.Rounds, 1)
@@ -133,7 +145,7 @@ func (o Options) tell(fold, step, steps int) {
 	o.Told(before*steps+step, rounds*o.Folds*parts*steps, *o.kept*steps, where)
 }
 
-// columned numbers the classes that have at least two images.
+// columned numbers the classes that have at least two images that count.
 type columned struct {
 	classes []int // of each column, rising
 	of      []int // column of each row; -1: none
@@ -152,13 +164,13 @@ func (c columned) say(v judges.Opinion, row int, w weighing, p, r []float64) {
 	v.Suggested[row], v.SuggestedScore[row] = c.classes[best], r[best]
 }
 
-func columns(labels []int, classes int) (columned, error) {
+func columns(labels []int, classes int, voice func(row int) int) (columned, error) {
 	count := make([]int, classes)
 	for i, y := range labels {
 		if y >= classes {
 			return columned{}, fmt.Errorf("crossfit: row %d: label %d, expected one of %d classes", i, y, classes)
 		}
-		if y >= 0 {
+		if y >= 0 && voice(i) == i {
 			count[y]++
 		}
 	}

@@ -115,7 +115,7 @@ func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds [
 // is compared with except the whitening that heads start from.
 func TestNoImageJudgesItself(t *testing.T) {
 	z, _ := fine(3, 0.3)
-	c, err := columns(z.Labels, 32)
+	c, err := columns(z.Labels, 32, Options{}.voice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestNothingIsFlattered(t *testing.T) {
 				z.Row(i)[k] = float32(rng.NormFloat64())
 			}
 		}
-		c, err := columns(z.Labels, 32)
+		c, err := columns(z.Labels, 32, Options{}.voice)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*H
 		return nil, errors.New("crossfit: a sample needs a start, one backbone, one division into two folds or more, " +
 			"and no networks")
 	}
-	c, err := columns(set.Labels, classes)
+	c, err := columns(set.Labels, classes, opts.voice)
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func TestHeadsHaveNotSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := columns(sample.Labels, 32)
+	c, err := columns(sample.Labels, 32, Options{}.voice)
 	if err != nil {
 		t.Fatal(err)
 	}

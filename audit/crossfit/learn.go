@@ -40,7 +40,7 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 		switch {
 		case f == fold:
 			out = append(out, i)
-		case f >= 0:
+		case f >= 0 && opts.voice(i) == i:
 			in = append(in, i)
 		}
 	}

@@ -1,7 +1,9 @@
 package findings
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"winnow/eval"
 	"winnow/features"
@@ -15,11 +17,27 @@ const CopyBound = 0.8
 // is found with a probability of 95 %.
 const AllCompared = 10_000
 
-const copiesListed = 10 // of an image
+// CopiesListed is the most copies of an image that are listed.
+const CopiesListed = 10
 
-// Copies lists for each row of z its near copies with another label: the ten nearest whose cosine is at least
-// bound, nearest first. z has unit rows, all labelled. Up to AllCompared rows, it compares all, in time O(n²·d);
-// with more, only rows whose sketches agree ([sketched]), which misses a few, in time O(n·d).
+// Least cosines of whitened features from which two pictures are worth comparing. Shrunken and cropped photographs
+// have 0.37 or more with their originals in nine of ten cases.
+const (
+	maybe     = 0.35
+	maybeMany = 0.6 // with too many rows to compare all
+)
+
+// MaybeCopies returns the least cosine from which the pictures of two of n rows are worth comparing.
+func MaybeCopies(n int) float64 {
+	if n > AllCompared {
+		return maybeMany
+	}
+	return maybe
+}
+
+// Copies lists for each row of z its near copies: the ten nearest whose cosine is at least bound, nearest first. z has
+// unit rows. Up to AllCompared rows, it compares all, in time O(n²·d); with more, only rows whose sketches agree
+// ([sketched]), which misses a few, in time O(n·d).
 func Copies(ctx context.Context, z features.Set, bound float64, maxMem int64) ([][]eval.Neighbour, error) {
 	list := make([][]eval.Neighbour, z.Len())
 	if z.Len() > AllCompared {
@@ -27,12 +45,76 @@ func Copies(ctx context.Context, z features.Set, bound float64, maxMem int64) ([
 	}
 	err := eval.EachRow(ctx, z.X, z.X, eval.Bytes(maxMem), func(i int, s []float32) {
 		for j, v := range s {
-			if float64(v) >= bound && z.Labels[j] != z.Labels[i] {
+			if float64(v) >= bound && j != i {
 				note(&list[i], eval.Neighbour{Row: j, Similarity: v})
 			}
 		}
 	})
 	return list, err
+}
+
+// crowd is the place of a neighbour that is taken for an ordinary one; identical is the cosine of pictures of the same
+// pixels.
+const (
+	crowd     = 5
+	identical = 0.9995
+)
+
+// Apart returns the neighbours of at least bound that are nearer than ordinary ones are to either row: at most half as
+// far as its fifth neighbour, where that is as near as bound. In a class of images that are all alike, few are copies.
+func Apart(near [][]eval.Neighbour, bound float64) [][]eval.Neighbour {
+	least := make([]float64, len(near))
+	for i, list := range near {
+		least[i] = bound
+		if len(list) >= crowd {
+			least[i] = max(bound, 1-(1-float64(list[crowd-1].Similarity))/2)
+		}
+	}
+	taken := make([][]eval.Neighbour, len(near))
+	for i, list := range near {
+		for _, n := range list {
+			if v := float64(n.Similarity); v >= identical || v >= max(least[i], least[n.Row]) {
+				taken[i] = append(taken[i], n)
+			}
+		}
+	}
+	return taken
+}
+
+// Groups returns the groups of two or more of n rows that pairs join, directly or by others: each rising, in the order
+// of their first rows.
+func Groups(n int, pairs [][]eval.Neighbour) [][]int {
+	root := features.AllRows(n)
+	find := func(i int) int {
+		for root[i] != i {
+			root[i] = root[root[i]]
+			i = root[i]
+		}
+		return i
+	}
+	for i, list := range pairs {
+		for _, p := range list {
+			if a, b := find(i), find(p.Row); a != b {
+				root[max(a, b)] = min(a, b)
+			}
+		}
+	}
+	var groups [][]int
+	number := map[int]int{} // of the group of each first row
+	for i := range root {
+		first := find(i)
+		if first == i {
+			continue
+		}
+		g, ok := number[first]
+		if !ok {
+			g = len(groups)
+			number[first], groups = g, append(groups, []int{first})
+		}
+		groups[g] = append(groups[g], i)
+	}
+	slices.SortFunc(groups, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
+	return groups
 }
 
 // note adds a copy to a list of the nearest, unless it is there.
@@ -43,7 +125,7 @@ func note(list *[]eval.Neighbour, n eval.Neighbour) {
 		}
 	}
 	if *list == nil {
-		*list = make([]eval.Neighbour, 0, copiesListed)
+		*list = make([]eval.Neighbour, 0, CopiesListed)
 	}
 	*list = eval.Insert(*list, n)
 }

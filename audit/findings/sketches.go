@@ -31,7 +31,7 @@ func (s *sketch) differ(t *sketch) (n int) {
 	return n
 }
 
-// sketched finds near copies with another label without comparing all pairs. Each table puts rows into buckets by
+// sketched finds near copies without comparing all pairs. Each table puts rows into buckets by
 // some bits of their sketches; rows of a bucket are compared if their whole sketches agree. A pair at the bound
 // shares a bucket of some table with probability at least 1-missed, a nearer pair with a higher one. The number of
 // comparisons of a row is bounded, so that time is O(n).
@@ -62,7 +62,7 @@ func sketched(ctx context.Context, z features.Set, bound float64, list [][]eval.
 			for a, i := range rows {
 				for c := a + 1; c < min(a+1+following, len(rows)) && checks[i] < mostChecks; c++ {
 					j := rows[c]
-					if sides[a].differ(&sides[c]) > alike || z.Labels[i] == z.Labels[j] {
+					if sides[a].differ(&sides[c]) > alike {
 						continue
 					}
 					checks[i]++

@@ -135,6 +135,10 @@ func (b *bench) learn(labels []int, total linear) ([]float64, error) {
 			for at, i := range some {
 				row, y := features.Row(z, at), labels[i]
 				margins[i] += float64(row[y]-rival(row, y)) / aumEpochs
+				if b.s.Voice(i) != i { // it is not learned
+					clear(row)
+					continue
+				}
 				features.Softmax(p, row)
 				p[y]--
 				for k, v := range p {

@@ -136,6 +136,8 @@ type Options struct {
 	MaxMem     int64      // bytes of similarities
 	Rand       *rand.Rand // divides the images into folds
 	Shared     *Shared    // results of earlier judges of the same labels; nil: none
+	// Voice names for each row the row that counts for it, as [leaveout.NewHeard] takes it; nil: there are no copies.
+	Voice []int
 }
 
 // Opinion is a judgement of the labels of a set, with an entry for each row.
@@ -155,6 +157,27 @@ func Undecided(labels []int) Opinion {
 		o.Order[i], o.Score[i], o.SuggestedScore[i] = math.Inf(1), 1, 1
 	}
 	return o
+}
+
+// PartHeard is [Part] for a set with copies. A copy is in the fold of the row that counts for it.
+func PartHeard(column []int, columns, folds int, voice func(row int) int, rng *rand.Rand) []int {
+	heard := slices.Clone(column)
+	for i := range heard {
+		if voice(i) != i {
+			heard[i] = -1
+		}
+	}
+	fold := Part(heard, columns, folds, rng)
+	for i, k := range column {
+		switch v := voice(i); {
+		case k < 0 || v == i:
+		case v == leaveout.Mute:
+			fold[i] = i % folds
+		default:
+			fold[i] = fold[v]
+		}
+	}
+	return fold
 }
 
 // Part assigns every row with a column to a fold, the others to -1. The rows of a column go to the folds in turn,
@@ -206,7 +229,7 @@ func Ask(ctx context.Context, z features.Set, classes int, name string, opts Opt
 	if i < 0 {
 		return Verdict{}, catalog.Check("judges: judge", name, Names()...)
 	}
-	s, err := leaveout.New(z, classes)
+	s, err := leaveout.NewHeard(z, classes, opts.Voice)
 	if err != nil {
 		return Verdict{}, fmt.Errorf("judges: %w", err)
 	}

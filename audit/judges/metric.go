@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -41,6 +42,10 @@ import (
 //	⟨φ, B_y-φ-m⟩ = (f_y-h-φMm)/(1-h),   |B_y-φ-m|² = q_y - 2f_y + h + mMm + 2φMm - 2 mMB_y + (f_y-h-φMm)²/(1-h)
 //	⟨S-φ, B_y-φ-m⟩ = g_y - f_y - s + h - SMm + φMm + (s-h)(f_y-h-φMm)/(1-h)
 //
+// A copy that another image counts for is compared as that image is. A mute image is in no sum: nothing is left out,
+//
+//	⟨φ, B_k⟩ = f_k,   |B_k|² = q_k,   ⟨φ, S⟩ = s,   ⟨S, B_k⟩ = g_k,   |S|² = G
+//
 // Time O(n·d² + d³) once, then O(n·C·d) for each λ; memory n·d.
 type metric struct {
 	s     *leaveout.Set
@@ -51,6 +56,7 @@ type metric struct {
 	value []float64      // d eigenvalues
 	mean  float64        // τ
 	twin  []int          // n: the nearest other image with the label; -1: none
+	heard float64        // images in the sums
 
 	free func() error // releases along
 }
@@ -71,12 +77,25 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 			squares[i] += float64(v)
 		}
 	}
+	heard := n
+	for i := range n {
+		if s.Voice(i) == i {
+			continue
+		}
+		heard--
+		row := s.Z.Row(i)
+		for a, v := range row {
+			for b, w := range row {
+				squares[a*d+b] -= float64(v) * float64(w)
+			}
+		}
+	}
 	values, vectors, ok := eigen.Symmetric(mat.NewSymDense(d, squares))
 	if !ok {
 		return nil, fmt.Errorf("judges: eigenvectors of the vectors' second moments did not converge")
 	}
 	m := &metric{s: s, value: values, sums: make([]float64, len(s.Classes)*d), count: make([]float64, len(s.Classes)),
-		all: make([]float64, d)}
+		all: make([]float64, d), heard: float64(heard)}
 	for j, v := range m.value {
 		m.value[j] = math.Max(v, 0)
 		m.mean += m.value[j] / float64(d)
@@ -94,6 +113,13 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 		return nil, err
 	}
 	for i, y := range s.Z.Labels {
+		switch voice := s.Voice(i); {
+		case voice == leaveout.Mute:
+			continue
+		case voice != i:
+			copy(features.Row(m.along, i), features.Row(m.along, voice))
+			continue
+		}
 		m.count[s.Column[y]]++
 		sum := m.sums[s.Column[y]*d:][:d]
 		for j, v := range features.Row(m.along, i) {
@@ -118,7 +144,11 @@ func (m *metric) findTwins(ctx context.Context) error {
 	}
 	for _, rows := range members {
 		const height = 1024
-		others := features.Thinned(rows, twinsAmong)
+		others := rows
+		if m.s.Copied() {
+			others = slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return m.s.Voice(i) != i })
+		}
+		others = features.Thinned(others, twinsAmong)
 		x := z.Rows(others).X
 		var scratch []float32
 		for from := 0; from < len(rows); from += height {
@@ -131,11 +161,13 @@ func (m *metric) findTwins(ctx context.Context) error {
 				best := -1
 				row := features.Row(cosines, r)
 				for j, v := range row {
-					if others[j] != i && (best < 0 || v > row[best]) {
+					if others[j] != m.s.Voice(i) && (best < 0 || v > row[best]) {
 						best = j
 					}
 				}
-				m.twin[i] = others[best]
+				if m.twin[i] = -1; best >= 0 {
+					m.twin[i] = others[best]
+				}
 			}
 		}
 	}
@@ -184,8 +216,16 @@ func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 				own += float64(v) * m.sums[y*d+j] * scale[j] // in float64, since h is subtracted from it
 				all += float64(v) * m.all[j] * scale[j]
 			}
+			if m.s.Voice(i) == leaveout.Mute {
+				o := others{n: m.heard, h: h, along: all, norm: whole, mute: true}
+				for k, v := range features.Row(out, r) {
+					row[k] = o.cosine(m.count[k], float64(v), q[k], g[k])
+				}
+				do(i, y, row)
+				continue
+			}
 			h = math.Min(h, 1-1e-6)
-			o := others{n: float64(n - 1), h: h, along: all - h}
+			o := others{n: m.heard - 1, h: h, along: all - h}
 			o.norm = whole - 2*all + h + o.along*o.along/(1-h)
 			for k, v := range features.Row(out, r) {
 				f := float64(v)
@@ -193,7 +233,7 @@ func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 			}
 			rest, norm, with := own-h, q[y]-2*own+h, g[y]-own-all+h
 			of := m.count[y] - 1
-			if !twins {
+			if !twins && m.twin[i] >= 0 {
 				phi, hTwin, fTwin, allTwin := 0.0, 0.0, 0.0, 0.0
 				twin := features.Row(m.along, m.twin[i])
 				for j, v := range features.Row(m.along, i) {
@@ -215,17 +255,25 @@ func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 	return nil
 }
 
-// others describes all images but one, φ: their number, φ·M·φ, φ·M·(S-φ), and |S-φ|² in M'.
-type others struct{ n, h, along, norm float64 }
+// others describes all images but one, φ: their number, φ·M·φ, φ·M·(S-φ), and |S-φ|² in M'. If φ is mute, it is in
+// no sum, and M' is M.
+type others struct {
+	n, h, along, norm float64
+	mute              bool
+}
 
 // cosine returns t for the sum b of n of the others, from φ·M·b, b·M·b and (S-φ)·M·b.
 func (o others) cosine(n, phi, square, with float64) float64 {
-	left := 1 - o.h
-	with += o.along * phi / left
+	left, of := 1.0, square
+	if !o.mute {
+		left = 1 - o.h
+		with += o.along * phi / left
+		of += phi * phi / left
+	}
 	share := n / o.n
 	product := (phi-share*o.along)/left - (with-share*o.norm)/o.n
 	own := (o.h-2*o.along/o.n)/left + o.norm/(o.n*o.n)
-	of := square + phi*phi/left - 2*share*with + share*share*o.norm
+	of += -2*share*with + share*share*o.norm
 	return product * inverse(math.Sqrt(math.Max(own, 0)*math.Max(of, 0)))
 }
 

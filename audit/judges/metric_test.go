@@ -3,6 +3,7 @@ package judges
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -167,4 +168,98 @@ func dotOf(a, b []float32) float64 {
 		sum += v * b[j]
 	}
 	return float64(sum)
+}
+
+// Copies change nothing for other images, a copy is compared as the image that counts for it, and a mute image as one
+// that is in no sum.
+func TestMetricHearsCopiesOnce(t *testing.T) {
+	z, _ := fine(3, 0.3)
+	z = z.Rows(rand.New(rand.NewPCG(1, 1)).Perm(z.Len())[:150])
+	n := z.Len()
+	whole := z.Rows(append(features.AllRows(n), 3, 3, 7))
+	whole.Labels[n+2] = (z.Labels[7] + 1) % 32
+	voice := features.AllRows(n + 3)
+	voice[n], voice[n+1], voice[7], voice[n+2] = 3, 3, leaveout.Mute, leaveout.Mute
+	s, err := leaveout.NewHeard(whole, 32, voice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := newMetric(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heard []int
+	for i := range n {
+		if i != 7 {
+			heard = append(heard, i)
+		}
+	}
+	alone := metricOf(t, z.Rows(heard), 32)
+	if !slices.Equal(alone.s.Classes, s.Classes) {
+		t.Fatal("other classes are compared")
+	}
+	for _, twins := range []bool{true, false} {
+		want, seen := map[int][]float64{}, 0
+		alone.each(t.Context(), 1, twins, 1, func(i, _ int, row []float64) {
+			want[heard[alone.s.Rows[i]]] = slices.Clone(row)
+		})
+		m.each(t.Context(), 1, twins, 1, func(i, y int, row []float64) {
+			at := s.Rows[i]
+			switch {
+			case at >= n && at < n+2:
+				at = 3
+			case at == 7 || at == n+2:
+				for k, v := range row { // a mute image in a set of the others, left in: no sum has it
+					if expected := silent(alone, s.Z.Row(i), k); math.Abs(v-expected) > 1e-4 {
+						t.Errorf("mute image %d, class %d: %v, expected %v", at, k, v, expected)
+					}
+				}
+				return
+			}
+			seen++
+			for k, v := range row {
+				if math.Abs(v-want[at][k]) > 1e-4 {
+					t.Errorf("image %d, class %d: %v, without copies %v", at, k, v, want[at][k])
+				}
+			}
+		})
+		if seen < n-1 {
+			t.Errorf("%d images are compared", seen)
+		}
+	}
+}
+
+// silent compares a vector that is in no sum with a class, by loops.
+func silent(m *metric, x []float32, k int) float64 {
+	z := m.s.Z
+	n, d := z.Len(), z.Dim()
+	squares, mean := mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
+	vector := func(x []float32) *mat.VecDense {
+		v := mat.NewVecDense(d, nil)
+		for c := range x {
+			v.SetVec(c, float64(x[c]))
+		}
+		return v
+	}
+	for j := range n {
+		squares.SymRankOne(squares, 1, vector(z.Row(j)))
+		mean.AddScaledVec(mean, 1/float64(n), vector(z.Row(j)))
+	}
+	for c := range d {
+		squares.SetSym(c, c, squares.At(c, c)+m.mean)
+	}
+	var inverse mat.Dense
+	if err := inverse.Inverse(squares); err != nil {
+		panic(err)
+	}
+	a, sum := vector(x), mat.NewVecDense(d, nil)
+	a.SubVec(a, mean)
+	for j := range n {
+		if m.s.Column[z.Labels[j]] == k {
+			sum.AddVec(sum, vector(z.Row(j)))
+			sum.SubVec(sum, mean)
+		}
+	}
+	inner := func(a, b *mat.VecDense) float64 { return mat.Inner(a, &inverse, b) }
+	return inner(a, sum) / math.Sqrt(inner(a, a)*inner(sum, sum))
 }

@@ -4,12 +4,39 @@ import (
 	"math"
 
 	"winnow/eval"
+	"winnow/filters/leaveout"
 )
+
+// nearestOf returns the k nearest other images of each image. Of copies, those that count are found, and none of
+// the image itself.
+func (b *bench) nearestOf(k int) ([][]eval.Neighbour, error) {
+	if !b.s.Copied() {
+		return eval.Nearest(b.ctx, b.s.Z, nil, k, eval.Bytes(b.opts.MaxMem))
+	}
+	var heard []int
+	for i := range b.s.Z.Len() {
+		if b.s.Voice(i) == i {
+			heard = append(heard, i)
+		}
+	}
+	gallery := b.s.Z.Rows(heard)
+	near, err := eval.Nearest(b.ctx, b.s.Z, &gallery, k+1, eval.Bytes(b.opts.MaxMem))
+	for i, list := range near {
+		others := list[:0]
+		for _, n := range list {
+			if n.Row = heard[n.Row]; b.s.Voice(i) == leaveout.Mute || n.Row != b.s.Voice(i) {
+				others = append(others, n)
+			}
+		}
+		near[i] = others[:min(k, len(others))]
+	}
+	return near, err
+}
 
 // nearest scores a label by the nearest other image: its cosine if it has the same label, else minus its cosine, so
 // that the closest twin with another label is most suspect.
 func (b *bench) nearest() error {
-	near, err := eval.Nearest(b.ctx, b.s.Z, nil, 1, eval.Bytes(b.opts.MaxMem))
+	near, err := b.nearestOf(1)
 	if err != nil {
 		return err
 	}
@@ -27,7 +54,7 @@ func (b *bench) nearest() error {
 
 // vote lets the nearest other images vote, each with (1 + cosine)/2. The score of a label is its share of the votes.
 func (b *bench) vote() error {
-	near, err := eval.Nearest(b.ctx, b.s.Z, nil, b.opts.Neighbours, eval.Bytes(b.opts.MaxMem))
+	near, err := b.nearestOf(b.opts.Neighbours)
 	if err != nil {
 		return err
 	}

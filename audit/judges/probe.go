@@ -63,7 +63,7 @@ func (b *bench) probe(probed []float32) error {
 // folds returns the fold of each image.
 func (b *bench) folds() []int {
 	folds, _ := b.once.folds.get(func() ([]int, error) {
-		return Part(b.columns(), len(b.s.Classes), b.opts.Folds, b.opts.Rand), nil
+		return PartHeard(b.columns(), len(b.s.Classes), b.opts.Folds, b.s.Voice, b.opts.Rand), nil
 	})
 	return folds
 }
@@ -74,7 +74,7 @@ func (b *bench) foldOut(folds []int, fold int, l2 float64, do func(i, y int, p [
 	for i, f := range folds {
 		if f == fold {
 			out = append(out, i)
-		} else {
+		} else if b.s.Voice(i) == i {
 			in = append(in, i)
 		}
 	}

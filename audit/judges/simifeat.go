@@ -90,7 +90,7 @@ func (b *bench) simifeat(byRank bool) error {
 // near returns the nearest images of each image, enough for a round in which only some take part.
 func (b *bench) near() ([][]eval.Neighbour, error) {
 	return b.once.near.get(func() ([][]eval.Neighbour, error) {
-		return eval.Nearest(b.ctx, b.s.Z, nil, 2*max(b.opts.Neighbours, 2), eval.Bytes(b.opts.MaxMem))
+		return b.nearestOf(2 * max(b.opts.Neighbours, 2))
 	})
 }
 

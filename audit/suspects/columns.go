@@ -66,6 +66,32 @@ var columns = []column{
 	numbers(copies, copiesOf, func(c *Copy) *float64 { return &c.Similarity }),
 	maybe("given_probability", func(e *Suspect) **float64 { return &e.GivenProbability }),
 	flag("unjudged", func(e *Suspect) *bool { return &e.Unjudged }),
+	copyGroup(),
+	one("copy_verdict", func(e *Suspect) string { return string(e.CopyVerdict) },
+		func(_ *rows, e *Suspect, s string) error {
+			v := Verdict(s)
+			if s != "" && v != Kept && v != Wrong && v != Look {
+				return fmt.Errorf("found %.40q, expected %s, %s, %s or nothing", s, Kept, Wrong, Look)
+			}
+			e.CopyVerdict = v
+			return nil
+		}),
+}
+
+func copyGroup() column {
+	c := one("copy_group", func(e *Suspect) string {
+		if e.CopyGroup == 0 {
+			return ""
+		}
+		return strconv.Itoa(e.CopyGroup)
+	}, func(_ *rows, e *Suspect, s string) (err error) {
+		if e.CopyGroup, err = strconv.Atoi(s); s != "" && (err != nil || e.CopyGroup < 0) {
+			return fmt.Errorf("found %.40q, expected a whole number from 1, or nothing", s)
+		}
+		return nil
+	})
+	c.number = true
+	return c
 }
 
 // Lists of a row.

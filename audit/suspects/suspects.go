@@ -17,6 +17,8 @@
 //	fit, outlier                  whether the image fits any class
 //	copies_with_other_labels      near copies
 //	unjudged                      alone in its class, so that score says nothing
+//	copy_group                    number of the group of copies of one picture; empty if it has no copy
+//	copy_verdict                  of copies whose labels contradict each other: right, wrong, or look
 //
 // In CSV a list of paths is one field, joined by |. A | in a path is written \|, and a \ is written \\. The other
 // values of a list have fields of their own, joined in the same way: cosines in nearest_with_given_label_similarity
@@ -75,6 +77,10 @@ type Suspect struct {
 	GivenProbability *float64 `json:"given_probability" parquet:"given_probability,optional"`
 	// Unjudged says that the image is alone in its class, so that Score means nothing.
 	Unjudged bool `json:"unjudged" parquet:"unjudged"`
+	// CopyGroup is the number of the group of copies that the image is in, from 1; 0: it has no copy.
+	CopyGroup int `json:"copy_group,omitempty" parquet:"copy_group"`
+	// CopyVerdict is empty unless the labels of the group contradict each other.
+	CopyVerdict Verdict `json:"copy_verdict,omitempty" parquet:"copy_verdict,optional,dict"`
 
 	Row            int `json:"-" parquet:"-"` // in the judged set
 	GivenClass     int `json:"-" parquet:"-"`
@@ -94,6 +100,16 @@ func (e *Suspect) Said() string {
 	}
 	return text.Score(e.Score)
 }
+
+// Verdict says which of the contradicting labels of copies is right.
+type Verdict string
+
+// The verdicts.
+const (
+	Kept  Verdict = "right" // likelier than any other label of the group
+	Wrong Verdict = "wrong" // another label of the group is likelier
+	Look  Verdict = "look"  // none is clearly likelier: somebody has to look
+)
 
 // Unjudged replaces a score that says nothing.
 const Unjudged = "not judged"

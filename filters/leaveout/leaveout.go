@@ -5,7 +5,8 @@
 //
 // z are unit rows. r_jk is the share of image j in class k: at first 1 in its given class and 0 elsewhere,
 // later set by the caller ([Set.Share]). A class with a single image is left out together with that image,
-// because without it nothing is known about the class.
+// because without it nothing is known about the class. Copies of an image count once, and never judge each other
+// ([NewHeard]).
 //
 // The package sees given labels only and imports only features. Products with the classes are float32,
 // everything about an image's own classes is float64.
@@ -28,6 +29,7 @@ type Set struct {
 	Classes []int        // with at least two images, rising: the columns
 	Column  []int        // of a class; -1: none
 
+	voice   []int // of each image, the image that counts for it, itself if alone; Mute: none; nil: each for itself
 	parts   [][]Part
 	sums    []float64      // one row of length d per column: Σ r z
 	weight  []float64      // Σ r of each column
@@ -41,9 +43,18 @@ type Part struct {
 	Weight float64
 }
 
+// Mute is the voice of an image that counts in no sum.
+const Mute = -1
+
 // New keeps the images whose label another image shares; a negative label means none. If these are all rows of
 // z and have unit length, the set shares the vectors of z; otherwise it copies them.
-func New(z features.Set, classes int) (*Set, error) {
+func New(z features.Set, classes int) (*Set, error) { return NewHeard(z, classes, nil) }
+
+// NewHeard is [New] for a set with copies. voice names for each row the row that counts for it in all sums: itself, or
+// the first copy with the same label, which is then left out of the judgement of the others, too; or [Mute] for
+// a row whose label its copies contradict. It is judged by the others, but counts nowhere. nil: there are no copies.
+// A class needs two images that count.
+func NewHeard(z features.Set, classes int, voice []int) (*Set, error) {
 	if len(z.Labels) != z.Len() {
 		return nil, fmt.Errorf("%d labels, expected one for each of %d vectors", len(z.Labels), z.Len())
 	}
@@ -52,7 +63,7 @@ func New(z features.Set, classes int) (*Set, error) {
 		if y >= classes {
 			return nil, fmt.Errorf("row %d: label %d, expected one of %d classes", i, y, classes)
 		}
-		if y >= 0 {
+		if y >= 0 && (voice == nil || voice[i] == i) {
 			count[y]++
 		}
 	}
@@ -70,6 +81,18 @@ func New(z features.Set, classes int) (*Set, error) {
 	for i, y := range z.Labels {
 		if y >= 0 && s.Column[y] >= 0 {
 			s.Rows = append(s.Rows, i)
+		}
+	}
+	if voice != nil {
+		at := make([]int, z.Len())
+		for i, row := range s.Rows {
+			at[row] = i
+		}
+		s.voice = make([]int, len(s.Rows))
+		for i, row := range s.Rows {
+			if s.voice[i] = Mute; voice[row] != Mute {
+				s.voice[i] = at[voice[row]]
+			}
 		}
 	}
 	if s.Z = (features.Set{X: z.X, Labels: z.Labels}); len(s.Rows) == z.Len() && features.UnitRows(z.X) {
@@ -96,11 +119,17 @@ func (s *Set) shareAsGiven() {
 }
 
 // Share sets every image's shares in the classes and computes the class directions from them. The columns of
-// one image must differ. The set keeps parts.
+// one image must differ. The set keeps parts; a copy gets those of the image that counts for it.
 func (s *Set) Share(parts [][]Part) {
 	d, n := s.Z.Dim(), len(s.Classes)
 	s.parts, s.sums, s.weight, s.squares = parts, make([]float64, n*d), make([]float64, n), make([]float64, n)
 	for i, list := range parts {
+		if voice := s.Voice(i); voice != i {
+			if parts[i] = nil; voice != Mute {
+				parts[i] = parts[voice]
+			}
+			continue
+		}
 		z := s.Z.Row(i)
 		for _, p := range list {
 			sum := s.sums[p.Column*d:][:d]
@@ -137,6 +166,17 @@ func (s *Set) Plain() *Set {
 	plain.shareAsGiven()
 	return &plain
 }
+
+// Voice returns the image that counts for image i in all sums: itself, its first copy with the same label, or [Mute].
+func (s *Set) Voice(i int) int {
+	if s.voice == nil {
+		return i
+	}
+	return s.voice[i]
+}
+
+// Copied reports whether some images do not count for themselves.
+func (s *Set) Copied() bool { return s.voice != nil }
 
 // Parts returns the shares of image i.
 func (s *Set) Parts(i int) []Part { return s.parts[i] }
@@ -190,10 +230,11 @@ func (s *Set) Among(ctx context.Context, from, to, step int, do func(i, y int, r
 func (s *Set) without(i int, p Part) float64 {
 	d := s.Z.Dim()
 	sum := s.sums[p.Column*d:][:d]
+	own, counted := s.Z.Row(i), s.Z.Row(s.Voice(i))
 	var along, norm float64
-	for j, v := range s.Z.Row(i) {
+	for j, v := range counted {
 		rest := sum[j] - p.Weight*float64(v)
-		along += rest * float64(v)
+		along += rest * float64(own[j])
 		norm += rest * rest
 	}
 	return along * inverse(math.Sqrt(norm))

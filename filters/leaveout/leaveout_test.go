@@ -3,6 +3,7 @@ package leaveout_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,5 +164,76 @@ func TestRefused(t *testing.T) {
 		if _, err := leaveout.New(z.Rows(c.rows), c.n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)
 		}
+	}
+}
+
+// A set with copies is compared as the set without them: what a copy is compared with leaves out the image that counts
+// for it, and nothing counts a mute image, in whatever classes it has a share.
+func TestHeard(t *testing.T) {
+	z := drawn(4, 4, 8, 9)
+	n := z.Len()
+	rows := append(features.AllRows(n), 0, 0, 5, 6) // two copies of row 0; 5 and 6 have contradicting copies
+	whole := z.Rows(rows)
+	whole.Labels[n+2] = (z.Labels[5] + 1) % 4
+	whole.Labels[n+3] = (z.Labels[6] + 2) % 4
+	voice := features.AllRows(whole.Len())
+	voice[n], voice[n+1] = 0, 0
+	for _, i := range []int{5, 6, n + 2, n + 3} {
+		voice[i] = leaveout.Mute
+	}
+	s, err := leaveout.NewHeard(whole, 4, voice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heard []int
+	for i := range n {
+		if voice[i] == i {
+			heard = append(heard, i)
+		}
+	}
+	alone, err := leaveout.New(z.Rows(heard), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := mixedParts(s, rand.New(rand.NewPCG(4, 4)))
+	for range 2 {
+		want := map[int][]float64{}
+		alone.Each(t.Context(), func(i, _ int, row []float64) { want[heard[i]] = slices.Clone(row) })
+		s.Each(t.Context(), func(i, _ int, row []float64) {
+			for k, v := range row {
+				expected := want[0]
+				switch {
+				case voice[i] == leaveout.Mute:
+					sum := make([]float64, 9)
+					for at := range alone.Z.Len() {
+						for _, p := range alone.Parts(at) {
+							for j, x := range alone.Z.Row(at) {
+								if p.Column == k {
+									sum[j] += p.Weight * float64(x)
+								}
+							}
+						}
+					}
+					along, norm := 0.0, 0.0
+					for j, x := range sum {
+						along += x * float64(s.Z.Row(i)[j])
+						norm += x * x
+					}
+					expected = make([]float64, 4)
+					expected[k] = along / math.Sqrt(norm)
+				case voice[i] == i:
+					expected = want[i]
+				}
+				if math.Abs(v-expected[k]) > 2e-6 {
+					t.Errorf("image %d, class %d: %v, expected %v", i, k, v, expected[k])
+				}
+			}
+		})
+		var some [][]leaveout.Part
+		for _, i := range heard {
+			some = append(some, slices.Clone(parts[i]))
+		}
+		alone.Share(some)
+		s.Share(parts)
 	}
 }

@@ -89,6 +89,7 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 		return nil, err
 	}
 	o.Stage("judge", o.guess(n, values(stores)), 0)
+	o.pictures = looks[0].Root
 	var a *Report
 	if apart {
 		a, err = bySample(ctx, Input{Features: stores[0].Dir, View: in.View}, d, d, o)
@@ -100,6 +101,7 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	}
 	a.from, a.root, a.source, a.Model, a.Store = in.Images, in.Root, whole, names, stores[0].Dir
 	a.Reading = whole.Reading
+	a.groupCopies(whole)
 	return a, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -58,6 +59,7 @@ type auditing struct {
 	Options
 	audit.Auditor
 	Host
+	pictures fs.FS // of the images, to compare likely copies; nil: they are not at hand
 }
 
 // begin completes the options and the host.
@@ -68,7 +70,7 @@ func begin(o Options, h Host) auditing {
 	if o.Scorer != "" {
 		o.Scorer = audit.Named(o.Scorer).Name
 	}
-	return auditing{o, audit.Auditor{Told: h.Told}, h}
+	return auditing{Options: o, Auditor: audit.Auditor{Told: h.Told}, Host: h}
 }
 
 // Report is an audit with names, as written.
@@ -101,6 +103,8 @@ type Report struct {
 	LeftOut  []lookup.LeftOut  `json:"left_out"`
 	Noise    *folder.NoiseRate `json:"estimated_noise"` // null if there is nothing to estimate it from
 	Classes  []Class           `json:"classes"`
+	// Groups are the groups of copies; images have a group's number, from 1.
+	Groups []datasets.Duplicates `json:"copy_groups"`
 
 	Reading *datasets.Reading `json:"reading,omitempty"` // how the source was read, and what was left out
 
@@ -238,6 +242,7 @@ func ofStored(ctx context.Context, in Input, o auditing) (*Report, error) {
 		return nil, err
 	}
 	a.from, a.source, a.Reading = in.Manifest, whole, whole.Reading
+	a.groupCopies(whole)
 	if store.Views() > 1 {
 		a.View = in.View
 	}
@@ -292,6 +297,9 @@ func (o auditing) stored(ctx context.Context, d *datasets.Dataset, stores ...*fe
 		}
 	}
 	set := data.Train
+	if o.pictures != nil {
+		o.Same = samePictures(o.pictures, d, data.Train.IDs)
+	}
 	// let the audit free them
 	data.Train.X, data.Stored, data.Validation = blas32.General{}, features.Set{}, features.Set{}
 	result, err := o.Run(ctx, set, o.Options.Options)
@@ -410,6 +418,7 @@ func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, class
 		paths[row] = d.Samples[id].Path
 	}
 	a.Images = result.Name(paths, classes)
+	a.groupCopies(d)
 	if result.NoFindings != nil {
 		note("no class statistics: %v", result.NoFindings)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"winnow/audit"
+	"winnow/audit/suspects"
 	"winnow/datasets"
 )
 
@@ -22,6 +23,9 @@ func (a *Report) mend(ctx context.Context, to string, cut audit.Cut, relabel boo
 	}
 	made := map[int]datasets.Decision{}
 	for _, s := range taken {
+		if s.CopyVerdict == suspects.Look || s.CopyVerdict == suspects.Kept { // never the right one with the wrong
+			continue
+		}
 		if !relabel {
 			made[a.ids[s.Row]] = datasets.Decision{Drop: true}
 		} else if s.Suggested != s.Given {

@@ -181,20 +181,10 @@ func (a *Report) Oddities() []oddity {
 	if a.Noise == nil || a.result.NoFindings != nil {
 		return nil
 	}
-	var outliers, copied, same, two []string
-	copies, told := 0, map[[2]string]bool{} // pairs, either way round
+	var outliers, same, two []string
 	for _, e := range a.Images {
 		if e.Outlier {
 			outliers = append(outliers, e.Path)
-		}
-		if len(e.Copies) == 0 {
-			continue
-		}
-		copies++
-		if pair := [2]string{e.Path, e.Copies[0].Path}; !told[pair] {
-			told[pair], told[[2]string{pair[1], pair[0]}] = true, true
-			copied = append(copied, fmt.Sprintf("%s (%s) and %s (%s)", e.Path, text.Shortened(e.Given, nameWidth),
-				e.Copies[0].Path, text.Shortened(e.Copies[0].Label, nameWidth)))
 		}
 	}
 	for _, k := range a.Classes {
@@ -206,18 +196,21 @@ func (a *Report) Oddities() []oddity {
 			two = append(two, text.Shortened(k.Class, nameWidth))
 		}
 	}
-	near := "images with near copies of another label"
+	groups, some := a.groupsByKind(), ""
 	if len(a.Images) > findings.AllCompared {
-		near += " (95 % of such pairs are found in a set this large)"
+		some = " (95 % of such pairs are found in a set this large)"
 	}
 	list := []oddity{
 		{"images that fit no class", len(outliers), outliers},
-		{near, copies, copied},
+		{"copies with other labels, one of them likelier" + some, len(groups.settled), groups.settled},
+		{"copies whose labels contradict each other: look", len(groups.look), groups.look},
+		{"copies with the same label", len(groups.same), groups.same},
+		{"copies in two splits (a leak)", len(groups.leak), groups.leak},
 		{"classes that look the same as another", len(same), same},
 		{"classes that look like two", len(two), two},
 	}
 	if a.Sampled > 0 { // none were looked for
-		list = slices.Delete(list, 1, 2)
+		list = slices.Delete(list, 1, 5)
 	}
 	return list
 }

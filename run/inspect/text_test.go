@@ -2,7 +2,6 @@ package inspect_test
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"winnow/audit"
 	"winnow/audit/findings"
 	"winnow/audit/suspects"
+	"winnow/datasets"
 	"winnow/eval"
 	"winnow/run/folder"
 	"winnow/run/inspect"
@@ -23,9 +23,14 @@ func TestPrintAudit(t *testing.T) {
 			{Rank: 1, Path: "lon\nb.jpg", Given: "dög", Suggested: "cat", Score: 0.0001, SuggestedScore: &sure,
 				Dropped: true, Outlier: true},
 			{Rank: 2, Path: "a.jpg", Given: "dög", Suggested: "a\nowl", Score: 0.25, SuggestedScore: &half,
-				Dropped: true, Copies: []suspects.Copy{{Path: "x.jpg", Label: "cat", Similarity: 0.99}}},
-			{Rank: 3, Path: "c.jpg", Given: "cat", Suggested: "cat", Score: 0.5, SuggestedScore: &half},
-			{Rank: 4, Path: "d.jpg", Given: "cat", Suggested: "cat", Score: 1, SuggestedScore: &sure},
+				Dropped: true, CopyGroup: 1, CopyVerdict: suspects.Wrong},
+			{Rank: 3, Path: "c.jpg", Given: "cat", Suggested: "cat", Score: 0.5, SuggestedScore: &half, CopyGroup: 2,
+				CopyVerdict: suspects.Look},
+			{Rank: 4, Path: "d.jpg", Given: "cat", Suggested: "cat", Score: 1, SuggestedScore: &sure, CopyGroup: 3},
+		}, Groups: []datasets.Duplicates{
+			{Paths: []string{"a.jpg", "x.jpg"}, Labels: []string{"dög", "cat"}, LabelsVary: true},
+			{Paths: []string{"c.jpg", "y.jpg"}, Labels: []string{"cat", "dög"}, LabelsVary: true},
+			{Paths: []string{"d.jpg", "e.jpg"}, Labels: []string{"cat", "cat"}, Leak: true},
 		}, Classes: []inspect.Class{
 			{Class: "cat", Images: 2, Purity: 1, Low: 0.6, High: 1}, {Class: "dög", Images: 12, Purity: 0.5, Low: 0.25,
 				High: 0.75, Like: "cat", Same: true, Two: true},
@@ -46,25 +51,17 @@ class  images  wrong        95 %  called wrong  most often suggested there
 dög        12   50 %  25 to 75 %             2  a\nowl (1)
 
 images that fit no class: 1: lon\nb.jpg
-images with near copies of another label: 1: a.jpg (dög) and x.jpg (cat)
+copies with other labels, one of them likelier: 1: a.jpg (dög) and x.jpg (cat)
+copies whose labels contradict each other: look: 1: c.jpg (cat) and y.jpg (dög)
+copies with the same label: 1: d.jpg (cat) and e.jpg (cat)
+copies in two splits (a leak): 1: d.jpg (cat) and e.jpg (cat)
 classes that look the same as another: 1: dög as cat
 classes that look like two: 1: dög
 `
-	// two copies name each other: two images, one pair
-	copied := *a
-	twins := &copied
-	twins.Images = append(slices.Clone(a.Images), suspects.Suspect{Rank: 5, Path: "x.jpg", Given: "cat",
-		Suggested: "cat", Score: 1, SuggestedScore: &sure,
-		Copies: []suspects.Copy{{Path: "a.jpg", Label: "dög", Similarity: 0.99}}})
-	var both bytes.Buffer
-	if twins.WriteText(&both, 0); !strings.Contains(both.String(), "of another label: 2: a.jpg (dög) and x.jpg "+
-		"(cat)\n") {
-		t.Errorf("the pair is not told once:\n%s", both.String())
-	}
 	many := *a
 	many.Images = make([]suspects.Suspect, findings.AllCompared+1)
-	if got := many.Oddities()[1].What; got != "images with near copies of another label (95 % of such pairs are found "+
-		"in a set this large)" || a.Oddities()[1].What != "images with near copies of another label" {
+	if got := many.Oddities()[1].What; got != "copies with other labels, one of them likelier (95 % of such pairs are "+
+		"found in a set this large)" || a.Oddities()[1].What != "copies with other labels, one of them likelier" {
 		t.Errorf("of many images %q, of few %q", got, a.Oddities()[1].What)
 	}
 	var out bytes.Buffer

@@ -1,0 +1,257 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"winnow/audit/findings"
+	"winnow/audit/judges"
+	"winnow/audit/suspects"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/filters/leaveout"
+)
+
+// Pair is two rows of a set that may show the same picture.
+type Pair struct{ A, B int }
+
+// copies are the groups of copies of a set, numbered like its labelled rows.
+type copies struct {
+	groups [][]int // rows of each, rising
+	of     []int   // group of each row; -1: none
+	voice  []int   // of each row, as leaveout.NewHeard takes it; nil: copies are not told apart from testimony
+}
+
+// findCopies finds the groups of copies in z, whitened: pairs whose pictures are the same ([Auditor.Same]), or, where
+// there are no pictures, whose vectors are nearer to each other than ordinary neighbours are. rows are the positions of
+// the rows of z in the set.
+func (o *job) findCopies(ctx context.Context, z features.Set, rows []int) (copies, error) {
+	bound := o.Copies
+	if o.Same != nil {
+		bound = min(bound, findings.MaybeCopies(z.Len()))
+	}
+	near, err := findings.Copies(ctx, z, bound, o.MaxMem)
+	if err != nil {
+		return copies{}, err
+	}
+	taken := findings.Apart(near, o.Copies)
+	if o.Same != nil {
+		if taken, err = o.look(ctx, near, taken, rows); err != nil {
+			return copies{}, err
+		}
+	}
+	c := copies{groups: findings.Groups(z.Len(), taken), of: make([]int, z.Len())}
+	for i := range c.of {
+		c.of[i] = -1
+	}
+	for g, list := range c.groups {
+		for _, i := range list {
+			c.of[i] = g
+		}
+	}
+	return c, nil
+}
+
+// mostLooked bounds the pairs whose pictures are compared, to a share of the rows, but at least fewLooked.
+const (
+	mostLooked = 0.2
+	fewLooked  = 2000
+)
+
+// look returns the pairs whose pictures are the same. Too many pairs are looked at nearest first; of the others, those
+// that are taken by their vectors alone remain.
+func (o *job) look(ctx context.Context, near, taken [][]eval.Neighbour, rows []int) ([][]eval.Neighbour, error) {
+	type pair struct {
+		a, b int
+		near float32
+	}
+	var all []pair
+	for i, list := range near {
+		for _, n := range list {
+			if i < n.Row || !slices.ContainsFunc(near[n.Row], func(m eval.Neighbour) bool { return m.Row == i }) {
+				all = append(all, pair{i, n.Row, n.Similarity})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b pair) int { return cmp.Compare(b.near, a.near) })
+	looked := all[:min(len(all), max(fewLooked, int(mostLooked*float64(len(rows)))))]
+	asked := make([]Pair, len(looked))
+	for i, p := range looked {
+		asked[i] = Pair{rows[p.a], rows[p.b]}
+	}
+	same, err := o.Same(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	left := make([][]eval.Neighbour, len(near))
+	for i, p := range looked {
+		if same[i] {
+			left[p.a] = append(left[p.a], eval.Neighbour{Row: p.b, Similarity: p.near})
+		}
+	}
+	for _, p := range all[len(looked):] {
+		if slices.ContainsFunc(taken[p.a], func(n eval.Neighbour) bool { return n.Row == p.b }) {
+			left[p.a] = append(left[p.a], eval.Neighbour{Row: p.b, Similarity: p.near})
+		}
+	}
+	return left, nil
+}
+
+// hear sets the voices: of copies with one label the first counts, and copies whose labels contradict each other are
+// mute. If fewer than two classes have two images that count, nothing could be judged, and copies are heard.
+func (c *copies) hear(labels []int, classes int) {
+	if len(c.groups) == 0 {
+		return
+	}
+	voice := features.AllRows(len(labels))
+	for _, list := range c.groups {
+		vary := slices.ContainsFunc(list, func(i int) bool { return labels[i] != labels[list[0]] })
+		for _, i := range list {
+			if voice[i] = list[0]; vary {
+				voice[i] = leaveout.Mute
+			}
+		}
+	}
+	heard, pairs := make([]int, classes), 0
+	for i, y := range labels {
+		if voice[i] == i {
+			if heard[y]++; heard[y] == 2 {
+				pairs++
+			}
+		}
+	}
+	if pairs >= 2 {
+		c.voice = voice
+	}
+}
+
+// others returns for each row its copies with other labels, nearest first.
+func (c *copies) others(z features.Set) [][]eval.Neighbour {
+	list := make([][]eval.Neighbour, z.Len())
+	for _, group := range c.groups {
+		for _, i := range group {
+			for _, j := range group {
+				if z.Labels[i] != z.Labels[j] {
+					if list[i] == nil {
+						list[i] = make([]eval.Neighbour, 0, findings.CopiesListed)
+					}
+					similarity := float32(features.Dot(z.Row(i), z.Row(j)))
+					list[i] = eval.Insert(list[i], eval.Neighbour{Row: j, Similarity: similarity})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// likelier is the least probability of the likelier label of contradicting copies to be kept, and the others called
+// wrong.
+const likelier = 0.9
+
+// settle decides between contradicting labels of copies. Each label was judged by the others alone, with the same
+// expectation that a given label is right; so half the difference of the log odds of two labels a and b is at most
+//
+//	log P(a|x)/P(b|x)
+//
+// If one label is likelier than any other by this with a probability of [likelier], and looks right, it is kept, and
+// the others are called wrong, with it suggested. Otherwise somebody has to look: then no label of the group is
+// changed or dropped. Scores that are no probabilities decide only if one label of them is not called wrong.
+func (r *Result) settle(c copies, rows []int) {
+	if len(c.groups) == 0 {
+		return
+	}
+	at := make(map[int]*suspects.Suspect, len(r.Suspects))
+	for i := range r.Suspects {
+		at[r.Suspects[i].Row] = &r.Suspects[i]
+	}
+	for g, group := range c.groups {
+		var list []*suspects.Suspect
+		best, vary := at[rows[group[0]]], false
+		for _, i := range group {
+			s := at[rows[i]]
+			s.CopyGroup = g + 1
+			list = append(list, s)
+			vary = vary || s.GivenClass != list[0].GivenClass
+			if s.Order > best.Order {
+				best = s
+			}
+		}
+		r.Groups = append(r.Groups, rowsOf(list))
+		if !vary {
+			continue
+		}
+		r.decide(list, best)
+	}
+	slices.SortStableFunc(r.Suspects, func(a, b suspects.Suspect) int { return cmp.Compare(a.Order, b.Order) })
+	for i := range r.Suspects {
+		r.Suspects[i].Rank = i + 1
+	}
+}
+
+// decide settles one group, whose likeliest label is that of best.
+func (r *Result) decide(list []*suspects.Suspect, best *suspects.Suspect) {
+	probable := Named(r.Scorer).Probability
+	kept, next := !best.Dropped && !best.Unjudged && !r.Blind, math.Inf(-1)
+	for _, s := range list {
+		if s.GivenClass == best.GivenClass {
+			continue
+		}
+		kept = kept && !s.Unjudged && (probable || s.Dropped)
+		next = max(next, s.Order)
+	}
+	top := best.Order
+	right := func(order float64) float64 { return 1 / (1 + math.Exp(-(top-order)/2)) }
+	if probable {
+		kept = kept && best.Score >= 0.5 && best.SuggestedClass == best.GivenClass && right(next) >= likelier
+	}
+	for _, s := range list {
+		if !probable || s.Unjudged || r.Blind {
+			continue
+		}
+		p := 1 - right(s.Order) // of another label than the likeliest
+		if s.GivenClass == best.GivenClass {
+			p = right(next)
+		}
+		s.Score, s.Order = min(s.Score, p), min(s.Order, math.Log(p)-math.Log1p(-p))
+		if s.GivenProbability != nil {
+			s.GivenProbability = new(float64)
+			*s.GivenProbability = s.Score
+		}
+	}
+	suggest := func(s, of *suspects.Suspect) {
+		score := of.Score // not a pointer into the list, which is sorted
+		s.SuggestedClass, s.SuggestedScore, s.SuggestedProbability = of.GivenClass, &score, of.GivenProbability
+	}
+	for _, s := range list {
+		switch {
+		case !kept:
+			s.CopyVerdict, s.Dropped = suspects.Look, false
+			suggest(s, s)
+		case s.GivenClass == best.GivenClass:
+			s.CopyVerdict, s.Dropped = suspects.Kept, false
+			suggest(s, s)
+		default:
+			s.CopyVerdict, s.Dropped = suspects.Wrong, true
+			suggest(s, best)
+		}
+	}
+}
+
+func rowsOf(list []*suspects.Suspect) (rows []int) {
+	for _, s := range list {
+		rows = append(rows, s.Row)
+	}
+	return rows
+}
+
+// echo gives copies that another row counts for its opinion.
+func (c *copies) echo(o judges.Opinion) {
+	for i, v := range c.voice {
+		if v != i && v != leaveout.Mute {
+			o.Order[i], o.Score[i] = o.Order[v], o.Score[v]
+			o.Suggested[i], o.SuggestedScore[i] = o.Suggested[v], o.SuggestedScore[v]
+		}
+	}
+}

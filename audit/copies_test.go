@@ -1,0 +1,72 @@
+package audit
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"winnow/audit/suspects"
+	"winnow/features"
+)
+
+// A copy with a wrong label is called wrong, and the right label of its original is kept, whoever judges; a copy
+// with the same label neither helps nor counts. Labels between which nothing decides are both to be looked at.
+func TestCopiesDoNotTestify(t *testing.T) {
+	z, truth := mislabelled(9, 10, 24, 80, 0)
+	n := z.Len()
+	// originals 0 to 9 have copies with the next label; 10 to 19 copies with their own; of 20 neither label is right
+	rows := append(features.AllRows(n), features.AllRows(21)...)
+	whole, rng := z.Rows(rows), rand.New(rand.NewPCG(2, 2))
+	for i := range 21 {
+		for j := range whole.Row(n + i) {
+			whole.Row(n + i)[j] += float32(0.002 * rng.NormFloat64())
+		}
+		if i < 10 {
+			whole.Labels[n+i] = (truth[i] + 1) % 10
+		}
+	}
+	whole.Labels[20], whole.Labels[n+20] = (truth[20]+1)%10, (truth[20]+2)%10
+	for _, scorer := range Alone() {
+		if scorer == "simifeat-v" || scorer == "simifeat-r" || scorer == Crossfit {
+			continue // coarse scores, and heads as in combined
+		}
+		r, err := Run(context.Background(), whole, Options{Scorer: scorer, Whiten: true})
+		if err != nil {
+			t.Fatalf("%s: %v", scorer, err)
+		}
+		if len(r.Groups) != 21 {
+			t.Errorf("%s: %d groups, expected 21", scorer, len(r.Groups))
+		}
+		of := map[int]suspects.Suspect{}
+		for i, s := range r.Suspects {
+			if of[s.Row] = s; s.Rank != i+1 || i > 0 && s.Order < r.Suspects[i-1].Order {
+				t.Fatalf("%s: place %d: rank %d, order %v", scorer, i, s.Rank, s.Order)
+			}
+		}
+		settled := 0
+		for i := range 10 {
+			right, wrong := of[i], of[n+i]
+			if right.Dropped || right.SuggestedClass != truth[i] {
+				t.Errorf("%s: the right label of %d: %+v", scorer, i, right)
+			}
+			if wrong.CopyVerdict == suspects.Wrong && wrong.Dropped && wrong.SuggestedClass == truth[i] {
+				settled++
+			} else if wrong.CopyVerdict != suspects.Look || wrong.Dropped {
+				t.Errorf("%s: the wrong label of %d: %+v", scorer, i, wrong)
+			}
+		}
+		if Named(scorer).Probability && Named(scorer).Kind == BySet && settled < 9 {
+			t.Errorf("%s: %d of 10 contradictions are settled", scorer, settled)
+		}
+		for i := 10; i < 20; i++ {
+			if a, b := of[i], of[n+i]; a.Score != b.Score || a.CopyVerdict != "" || a.CopyGroup != b.CopyGroup {
+				t.Errorf("%s: copies of %d: %+v, %+v", scorer, i, a, b)
+			}
+		}
+		for _, i := range []int{20, n + 20} {
+			if s := of[i]; s.CopyVerdict != suspects.Look || s.Dropped || s.SuggestedClass != s.GivenClass {
+				t.Errorf("%s: neither label is right, yet %+v", scorer, s)
+			}
+		}
+	}
+}
