@@ -164,6 +164,7 @@ func TestRuntimeMisuse(t *testing.T) {
 		{[]string{"doctor", "--threads", "-2"}, 2, "--threads: found -2"},
 		{[]string{"--gpu-memory", "much", "doctor"}, 2, `--gpu-memory: "much" is not a size`},
 		{[]string{"--gpu-memory", "4", "doctor"}, 2, "found 4 bytes, expected at least"},
+		{[]string{"--gpu-gradients", "slow", "doctor"}, 2, `--gpu-gradients: found "slow", expected fastest or operators`},
 		{[]string{"doctor", "--cudnn-search", "best"}, 2,
 			`--cudnn-search: found "best", expected heuristic, exhaustive or default`},
 		{[]string{"--precision", "half", "doctor"}, 2,
@@ -181,7 +182,8 @@ func TestRuntimeMisuse(t *testing.T) {
 // Options of a GPU are misuse on the CPU; the doctor shows them.
 func TestGPUFlags(t *testing.T) {
 	lib := realLibrary(t)
-	for _, flag := range [][]string{{"--tf32"}, {"--gpu-memory", "1GiB"}, {"--cudnn-search", "exhaustive"}} {
+	for _, flag := range [][]string{{"--tf32"}, {"--gpu-memory", "1GiB"}, {"--cudnn-search", "exhaustive"},
+		{"--gpu-gradients", "operators"}} {
 		stderr, code := withRuntime(t, append([]string{"--ort-lib", lib}, flag...),
 			func(*cli.Context, *ort.Runtime) error { return nil })
 		if code != 2 {

@@ -97,8 +97,9 @@ func (t *Live) kernels(batch int) gradient.Options {
 	}
 	if !t.tried {
 		t.tried = true
+		var timed []string
 		var err error
-		if t.chosen, _, err = t.rt.ChooseKernels(t.live, o, batch); err != nil {
+		if t.chosen, timed, err = t.rt.ChooseKernels(t.live, o, batch); err != nil {
 			t.Note("gradients are computed by ONNX's operators alone: cuDNN's cannot be used (%v)", err)
 			t.chosen = o
 			return o
@@ -120,8 +121,15 @@ func (t *Live) kernels(batch int) gradient.Options {
 			t.chosen = o
 			t.Note("gradients are computed by ONNX's operators alone, here %.2f times as fast as cuDNN's", 1/by)
 		default:
+			left := 0
+			for _, operators := range t.chosen.Operators {
+				if operators {
+					left++
+				}
+			}
 			t.Note("gradients are computed by cuDNN and winnow's kernels: %.2f times as fast as by ONNX's operators "+
-				"alone on this device, with differences of %.1g", by, found.off)
+				"alone, with differences of %.1g; %d kinds of convolution were timed, and %d of %d layers left to "+
+				"the operators", by, found.off, len(timed), left, len(t.chosen.Operators))
 		}
 	}
 	return t.chosen

@@ -132,6 +132,9 @@ func globalFlags() []cli.Flag {
 		&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic),
 			Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary " +
 				"from run to run), default"},
+		&cli.StringFlag{Name: "gpu-gradients", Value: fastestGradients,
+			Usage: "how the GPU computes gradients in training, `WAY`: fastest (each kind of layer is timed first), " +
+				"operators (ONNX's alone, the same in every run)"},
 		&cli.IntFlag{Name: "threads", DefaultText: "one per core",
 			Usage: "compute with `N` threads", EnvVars: []string{"WINNOW_THREADS"}},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no progress and no notes"},

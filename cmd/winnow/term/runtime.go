@@ -105,9 +105,22 @@ func Precision(c *cli.Context) (string, error) {
 	}
 }
 
-// gpuOptions reads --gpu-memory, --tf32 and --cudnn-search.
+// The values of --gpu-gradients.
+const (
+	fastestGradients  = "fastest"
+	operatorGradients = "operators"
+)
+
+// gpuOptions reads --gpu-memory, --tf32, --cudnn-search and --gpu-gradients.
 func gpuOptions(c *cli.Context) (ort.GPU, error) {
 	g := ort.GPU{TF32: c.Bool("tf32"), Search: ort.ConvSearch(c.String("cudnn-search"))}
+	switch way := c.String("gpu-gradients"); way {
+	case fastestGradients, "":
+	case operatorGradients:
+		g.Operators = true
+	default:
+		return g, Misused("--gpu-gradients: found %q, expected %s or %s", way, fastestGradients, operatorGradients)
+	}
 	if !slices.Contains(ort.ConvSearches(), g.Search) {
 		return g, Misused("--cudnn-search: found %q, expected heuristic, exhaustive or default", g.Search)
 	}
@@ -126,7 +139,7 @@ func gpuOptions(c *cli.Context) (ort.GPU, error) {
 
 // gpuMisused returns an error if options of a GPU are given for the CPU.
 func gpuMisused(c *cli.Context, cfg ort.Config) error {
-	for _, name := range []string{"gpu-memory", "tf32", "cudnn-search"} {
+	for _, name := range []string{"gpu-memory", "tf32", "cudnn-search", "gpu-gradients"} {
 		if c.IsSet(name) && cfg.Device == "cpu" {
 			return Misused("--%s is about a GPU: add --device cuda, or auto", name)
 		}
