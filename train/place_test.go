@@ -93,7 +93,7 @@ func TestPlacedSolver(t *testing.T) {
 		}
 		for i, p := range params {
 			for j, v := range p.Data {
-				if want := other[i].Data[j]; !(math.Abs(float64(v-want)) <= 1e-6*max(1, math.Abs(float64(want)))*3) {
+				if want := other[i].Data[j]; !(math.Abs(float64(v-want)) <= 1e-6*max(1, math.Abs(float64(want)))) {
 					t.Fatalf("%s: %s[%d] is %v, expected %v", name, p.Name, j, v, want)
 				}
 			}
