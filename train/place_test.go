@@ -132,7 +132,6 @@ func TestPlacedSolver(t *testing.T) {
 type placedLinear struct {
 	*linear
 	net *ort.Live
-	y   blas32.General
 }
 
 func (e *placedLinear) Params() []*features.Param { return e.net.Params() }

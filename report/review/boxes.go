@@ -36,7 +36,7 @@ func (r *Reviewer) writeBoxes(out *labelstudio.Writer, list []int32) (tasks int,
 	}
 	root, err := os.OpenRoot(r.Root.Path())
 	if err != nil {
-		return 0, hint.With(fmt.Errorf("Label Studio shows files of a folder: %w", err),
+		return 0, hint.With(fmt.Errorf("review: Label Studio shows files of a folder: %w", err),
 			"name the folder of the images as the root; unpack a .zip file first")
 	}
 	defer root.Close()

@@ -101,10 +101,6 @@ func (w *writer) constant(t *graph.Tensor) string {
 	return name
 }
 
-func (w *writer) floats(name string, v ...float32) string {
-	return w.constant(graph.NewTensor(w.Fresh(name), v, int64(len(v))))
-}
-
 func (w *writer) scalar(name string, v float32) string {
 	return w.constant(graph.NewTensor(w.Fresh(name), []float32{v}))
 }

@@ -66,27 +66,6 @@ func (w window) slide(high, wide int, begin func(at int), see func(k, at int)) {
 	}
 }
 
-// add adds a plane under a kernel.
-func (w window) add(to, from, kernel []float64, high, wide int) {
-	for i := range w.kernel[0] {
-		for j := range w.kernel[1] {
-			k := kernel[i*w.kernel[1]+j]
-			for y := range w.out[0] {
-				row := y*w.stride[0] + i*w.dilation[0] - w.before[0]
-				if row < 0 || row >= high {
-					continue
-				}
-				line, sums := from[row*wide:(row+1)*wide], to[y*w.out[1]:(y+1)*w.out[1]]
-				for x := range sums {
-					if col := x*w.stride[1] + j*w.dilation[1] - w.before[1]; col >= 0 && col < wide {
-						sums[x] += k * line[col]
-					}
-				}
-			}
-		}
-	}
-}
-
 func conv(n node, in []Value) Value {
 	v, kernels := in[0], in[1]
 	w := n.window(v, kernels.Dims[2:])
