@@ -34,21 +34,18 @@ type Place struct {
 
 	data, grad []float32 // Go's side of weights and gradients, of which the parameters' slices are parts
 	pinned     pins
-	programs   map[*features.Program]*placed
+	programs   map[*features.Program]*program
 	numbers    held
 	sum        held
 }
 
 var _ features.Place = (*Place)(nil)
 
-// placed is a program that is loaded.
-type placed struct{ *program }
-
 // newPlace moves the parameters' slices into one array each for weights and gradients.
 func newPlace(l *Live) (_ *Place, err error) {
 	p := &Place{
 		l: l, layout: layOut(l.params), vectors: map[string]*flat{},
-		weights: map[string]*view{}, grads: map[string]*view{}, programs: map[*features.Program]*placed{},
+		weights: map[string]*view{}, grads: map[string]*view{}, programs: map[*features.Program]*program{},
 	}
 	p.data, p.grad = make([]float32, p.layout.n), make([]float32, p.layout.n)
 	for i, w := range l.params {
@@ -185,11 +182,9 @@ func (p *Place) Run(what *features.Program, part features.Portion, numbers []flo
 		if err != nil {
 			return 0, fmt.Errorf("ort: live: %w", err)
 		}
-		made, err := newProgram(p.l.rt, m, p.l.options, false)
-		if err != nil {
+		if run, err = newProgram(p.l.rt, m, p.l.options, false); err != nil {
 			return 0, err
 		}
-		run = &placed{made}
 		p.programs[what] = run
 	}
 	if err := p.numbers.view([]int64{int64(max(len(numbers), 1))}); err != nil {
