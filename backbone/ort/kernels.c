@@ -338,6 +338,13 @@ static op all_ops[] = {
 	OP("MaxPoolGrad", "fbF", "f", create_pool, compute_max_pool_grad, destroy, NULL),
 };
 
+// create_domain creates the domain of some operators, which lives as long as the process.
+static status create_domain(table api, const op *ops, size_t n, void **domain) {
+	status s = ((status (*)(const char *, void **))api[CREATE_DOMAIN])("winnow", domain);
+	for (size_t i = 0; !s && i < n; i++) s = ((status (*)(void *, const op *))api[DOMAIN_ADD])(*domain, &ops[i]);
+	return s;
+}
+
 #include "kernels_cuda.h"
 
 // winnow_instructions returns how many floats the widest vectors that this processor supports hold: 4, 8 or 16.
@@ -351,16 +358,13 @@ int winnow_instructions(void) {
 	return 4;
 }
 
-// winnow_kernels creates the domain of the operators, whose kernels use vectors of the given number of floats. The
-// domain lives as long as the process.
+// winnow_kernels creates the domain of the operators for the CPU, whose kernels use vectors of the given number of floats.
 void *winnow_kernels(table api, int lanes, void **domain) {
 #ifdef WINNOW_X86
 	if (lanes == 8) set = &winnow_avx2;
 	if (lanes == 16) set = &winnow_avx512;
 #endif
-	status s = ((status (*)(const char *, void **))api[CREATE_DOMAIN])("winnow", domain);
-	for (size_t i = 0; !s && i < sizeof all_ops / sizeof *all_ops; i++) s = ((status (*)(void *, const op *))api[DOMAIN_ADD])(*domain, &all_ops[i]);
-	return s;
+	return create_domain(api, all_ops, sizeof all_ops / sizeof *all_ops, domain);
 }
 
 // winnow_add_kernels makes the operators available to the models of a session.

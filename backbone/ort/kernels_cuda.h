@@ -566,12 +566,8 @@ int winnow_cuda_kernels(table api, int flags, const char *source, void **domain,
 		}
 		memcpy(nv_names[i].to, &f, sizeof f);
 	}
-	status s = ((status (*)(const char *, void **))api[CREATE_DOMAIN])("winnow", domain);
-	for (size_t i = 0; !s && i < GPU_OPS; i++) {
-		ops[flags & 3][i] = gpu_ops[i];
-		ops[flags & 3][i].flags = flags;
-		s = ((status (*)(void *, const op *))api[DOMAIN_ADD])(*domain, &ops[flags & 3][i]);
-	}
+	for (size_t i = 0; i < GPU_OPS; i++) ops[flags & 3][i] = gpu_ops[i], ops[flags & 3][i].flags = flags;
+	status s = create_domain(api, ops[flags & 3], GPU_OPS, domain);
 	if (!s) return 0;
 	snprintf(why, room, "%s", ((const char *(*)(void *))api[2])(s));
 	((void (*)(void *))api[END_STATUS])(s);

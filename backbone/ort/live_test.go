@@ -29,17 +29,22 @@ func drawnFloats(seed uint64, n int) []float32 {
 	return x
 }
 
-// smallNet is x [N,2,6,6] → Conv, Relu, MaxPool, Conv, Add(residual by a 1×1 Conv), GlobalAveragePool → [N,5,1,1].
-func smallNet() (*graph.Model, []string) {
-	b := graph.NewBuilder("small", 17)
-	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2), graph.Fixed(6), graph.Fixed(6)})
-	w := func(name string, seed uint64, dims ...int64) string {
+// weights returns a function that adds a drawn weight to a model.
+func weights(b *graph.Builder) func(name string, seed uint64, dims ...int64) string {
+	return func(name string, seed uint64, dims ...int64) string {
 		n := int64(1)
 		for _, d := range dims {
 			n *= d
 		}
 		return b.Constant(graph.NewTensor(name, drawnFloats(seed, int(n)), dims...))
 	}
+}
+
+// smallNet is x [N,2,6,6] → Conv, Relu, MaxPool, Conv, Add(residual by a 1×1 Conv), GlobalAveragePool → [N,5,1,1].
+func smallNet() (*graph.Model, []string) {
+	b := graph.NewBuilder("small", 17)
+	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2), graph.Fixed(6), graph.Fixed(6)})
+	w := weights(b)
 	y := b.Node("Conv", []string{x, w("a.weight", 1, 4, 2, 3, 3), w("a.bias", 2, 4)}, graph.Ints("pads", 1, 1, 1, 1))
 	y = b.NodeTo("stem", "Relu", []string{y})
 	y = b.NodeTo("pooled", "MaxPool", []string{y}, graph.Ints("kernel_shape", 2, 2), graph.Ints("strides", 2, 2))

@@ -162,16 +162,10 @@ type windowed struct {
 func (w windowed) model() *graph.Model {
 	b := graph.NewBuilder("windows", 17)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2), graph.Fixed(9), graph.Fixed(7)})
-	weight := func(name string, seed uint64, dims ...int64) string {
-		n := int64(1)
-		for _, d := range dims {
-			n *= d
-		}
-		return b.Constant(graph.NewTensor(name, drawnFloats(seed, int(n)), dims...))
-	}
+	weight := weights(b)
 	y := b.Node("Conv", []string{x, weight("a", 1, w.in, 2, 1, 1), weight("a.bias", 2, w.in)})
-	y = b.Node("Conv", []string{y, weight("b", 3, w.out, w.in/w.groups, w.kernel, w.kernel), weight("b.bias", 4, w.out)},
-		graph.Ints("strides", w.stride, w.stride), graph.Ints("dilations", w.dilation, w.dilation),
+	filters := weight("b", 3, w.out, w.in/w.groups, w.kernel, w.kernel)
+	y = b.Node("Conv", []string{y, filters, weight("b.bias", 4, w.out)}, graph.Ints("strides", w.stride, w.stride), graph.Ints("dilations", w.dilation, w.dilation),
 		graph.Ints("pads", w.pad, w.pad, w.pad, w.pad), graph.Int("group", w.groups))
 	if w.relu {
 		y = b.Node("Relu", []string{y})
@@ -188,10 +182,7 @@ func (w windowed) model() *graph.Model {
 func rowed() *graph.Model {
 	b := graph.NewBuilder("rows", 17)
 	y := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2), graph.Fixed(9), graph.Fixed(7)})
-	weight := func(name string, seed uint64, dims ...int64) string {
-		return b.Constant(graph.NewTensor(name, drawnFloats(seed, int(dims[0]*max(1, dims[len(dims)-1]*
-			int64(len(dims)-1)))), dims...))
-	}
+	weight := weights(b)
 	y = b.Node("MatMul", []string{y, weight("a", 1, 7, 300)})
 	y = b.Node("LayerNormalization", []string{y, weight("scale", 2, 300), weight("shift", 3, 300)})
 	b.Import("com.microsoft", 1)
