@@ -108,8 +108,9 @@ type pageFound struct {
 
 // HTML writes a self-contained page: claims, charts, tables.
 func (r *Results) HTML(w io.Writer) error {
+	verdicts := r.verdicts()
 	d := pageData{
-		Study: r.Study, Notes: r.notes(), Explanation: r.explanation(), Charts: r.charts(), Tested: r.tested(),
+		Study: r.Study, Notes: r.notes(), Explanation: r.explanation(), Charts: r.charts(), Tested: tested(verdicts),
 	}
 	for _, m := range r.measures() {
 		if lines := r.grid(m); len(lines) > 1 {
@@ -124,7 +125,7 @@ func (r *Results) HTML(w io.Writer) error {
 	if len(d.Found) > 0 {
 		style += page.QueryStyle + foundStyle
 	}
-	for _, v := range r.verdicts() {
+	for _, v := range verdicts {
 		p := pageVerdict{
 			Sentence: v.sentence(r.StandIn), State: kinds[v.State()], Says: v.says(),
 			Others: v.others(), Dots: v.dots(),

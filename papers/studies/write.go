@@ -22,7 +22,7 @@ func (r *Results) Markdown(w io.Writer) error {
 		}
 	}
 	if verdicts := r.verdicts(); len(verdicts) > 0 {
-		fmt.Fprintf(&b, "\n## Claims\n\n%s\n\n", r.tested())
+		fmt.Fprintf(&b, "\n## Claims\n\n%s\n\n", tested(verdicts))
 		for _, v := range verdicts {
 			fmt.Fprintf(&b, "- **%s** – %s\n", v.says(), v.sentence(r.StandIn))
 			for _, line := range v.others() {

@@ -203,9 +203,9 @@ func filled(t *testing.T, seeds int) *Results {
 	return r
 }
 
-// Comparisons are paired: differences among seeds do not hide one between settings. Few seeds have no p-values.
+// Comparisons are paired: differences among seeds do not hide one between settings. One seed has no p-value.
 func TestResults(t *testing.T) {
-	for seeds, tested := range map[int]bool{1: false, 2: false, 4: false, 5: true} {
+	for seeds, tested := range map[int]bool{1: false, 2: true, 4: true, 5: true} {
 		r := filled(t, seeds)
 		point, best, ok := r.best()
 		d := r.Points[1].Against

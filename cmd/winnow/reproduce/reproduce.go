@@ -27,7 +27,7 @@ A study is a table of rows (recipes) and columns (datasets with label noise). A 
 seed: of a head on stored features or, with --finetune, of the whole network or its last stages. Finished cells
 are kept in --out/cells, shared by all studies, and not run again. Networks keep checkpoints, so a killed run
 resumes where it was. Below the table, each claim of the paper holds, does not hold, or is undecided, by
-comparisons paired over the seeds (t-tests from 5 seeds on). Without a STUDY the studies are listed.
+comparisons paired over the seeds (t-tests, corrected for all of the study). Without a STUDY the studies are listed.
 
 --data says what to run on:
 
