@@ -79,7 +79,7 @@ func (c *Run) choose(root ast.Node, settings []string) {
 	tuned := weights != "" && weights != NoWeights
 	// a file, for example a recipe, is a complete set of settings
 	doubts := root == nil && (cmp.Or(scorer, c.Filter.Scorer) != NoFilter || tuned && scorer == "")
-	c.Bank.Fill = doubts && tuned
+	c.Bank.Fill = root == nil && tuned
 	// screening removes labels to correct
 	if corrects := cmp.Or(named("correct", "visits"), "0") != "0"; !doubts || corrects {
 		c.Screen = NoScreen
