@@ -321,3 +321,26 @@ func TestHoldOut(t *testing.T) {
 		}
 	}
 }
+
+// Settings that follow from what is varied are told, unless they are given or varied themselves.
+func TestOthers(t *testing.T) {
+	vary := func(key string, values ...string) Axis { return Axis{Key: key, Values: values} }
+	for _, c := range []struct {
+		axes []Axis
+		want string
+	}{
+		{[]Axis{vary("filter", "none", "vmf")}, "[screen (none, combined)]"},
+		{[]Axis{vary("filter", "none", "vmf"), vary("screen", "none", "fitted")}, "[]"},
+		{[]Axis{vary("filter", "avgsim", "vmf")}, "[]"},
+		{[]Axis{vary("lr", "1e-3", "0.01")}, "[]"},
+	} {
+		s, err := New(Options{Axes: c.axes, Seeds: []uint64{1}, Dir: "d", Asked: settings.Asked{
+			"manifest": {"m.csv"}, "features": {"f"}, "noise-rate": {"0.2"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(s.others()); got != c.want {
+			t.Errorf("%v also changes %s, expected %s", c.axes, got, c.want)
+		}
+	}
+}

@@ -71,9 +71,9 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "seeds", DefaultText: "the study's",
 				Usage: "`N` repetitions, seeds 1 to N, or a list as 1,3,7-9"},
 			&cli.StringSliceFlag{Name: "rows",
-				Usage: "only rows whose name contains `TEXT`, or is NAME for =NAME; may be repeated"},
+				Usage: "only rows whose name contains `TEXT`, or is NAME for =NAME; a list with commas, or repeated"},
 			&cli.StringSliceFlag{Name: "columns",
-				Usage: "only columns whose name contains `TEXT`, or is NAME for =NAME; may be repeated"},
+				Usage: "only columns whose name contains `TEXT`, or is NAME for =NAME; a list with commas, or repeated"},
 			&cli.StringSliceFlag{Name: "set",
 				Usage: "a setting of every training, `[ROW:]KEY=VALUE` as in winnow train, or of the rows whose name " +
 					"contains ROW; may be repeated"},
