@@ -135,16 +135,16 @@ func TestReproduceFilters(t *testing.T) {
 		t.Helper()
 		code, text, errs := call(t.Context(), append([]string{"reproduce", study, "--data", "own=" + manifest + "," +
 			store, "--seeds", "1", "--out", out,
-			"--rows", "AvgSim", "--rows", "vMF", "--set", "length=6 epochs", "--set", "head.out=24", "--set",
+			"--rows", "vMF", "--set", "length=6 epochs", "--set", "head.out=24", "--set",
 			"vMF:filter.avgsim=1 epoch"}, more...)...)
 		if code != 0 || !strings.Contains(text, "as given") {
 			t.Fatalf("exit code %d: %s%s", code, text, errs)
 		}
 		return readFile(t, out, study, "report.html")
 	}
-	figure("prism-figure2")
+	figure("prism-figure2", "--rows", "AvgSim")
 	cells := outcomes(t, out)
-	if page := figure("prism-figure3"); strings.Count(page, "<svg") != 6 || !strings.Contains(page, "threshold 0") ||
+	if page := figure("prism-figure3", "--rows", "AvgSim"); strings.Count(page, "<svg") != 6 || !strings.Contains(page, "threshold 0") ||
 		len(outcomes(t, out)) != 2 {
 		t.Errorf("%d drawings of %d cells", strings.Count(page, "<svg"), len(outcomes(t, out)))
 	}
@@ -273,7 +273,7 @@ func TestReproduceList(t *testing.T) {
 		"not measured")
 	var items []inventory.Item
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --list --json")), &items); err != nil ||
-		len(items) != strings.Count(text, "\n")-4 {
+		len(items) != strings.Count(text, "\n")-5 {
 		t.Errorf("found %d items, %v", len(items), err)
 	}
 	var list []studies.Listed
@@ -330,7 +330,7 @@ func TestReproduceRefuses(t *testing.T) {
 			append([]string{"prism-table1", "--set", "TCL:length=1 epoch"}, glyphs...)},
 		{"stand in for every dataset", 2, []string{"prism-table1", "--data", "cars196=glyphs"}},
 		{"--classes is about", 2, []string{"prism-table1", "--classes", "12", "--data", "cars196=a.csv,b"}},
-		{"rows: frozen, whitened, Co-teaching", 2, append([]string{"prism-table1", "--rows", "nosuch"}, glyphs...)},
+		{"has the rows frozen, whitened, Co-teaching", 2, append([]string{"prism-table1", "--rows", "nosuch"}, glyphs...)},
 		{"no test image has a class of the split train", 1, append([]string{"sclrhe-table1"}, glyphs...)},
 		{"no test image has a class of the split train", 1, append([]string{"adapted-figure4"}, glyphs...)},
 	} {

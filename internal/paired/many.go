@@ -14,7 +14,8 @@ type Difference struct {
 	N         int     // repetitions
 	Mean      float64 // NaN: no repetitions
 	Low, High float64 // 95 % confidence interval of the mean, by Student's t; NaN with fewer than two
-	P         float64 // two-sided p-value of no difference, by the same; NaN with fewer than [Enough]
+	P         float64 // two-sided p-value of no difference, by the same; NaN with fewer than two
+	SD        float64 // of the differences; NaN with fewer than two
 }
 
 // Summary is the mean of some repetitions and their sample standard deviation; both are NaN if there are too few.
@@ -35,13 +36,10 @@ func Summarize(values []float64) Summary {
 	return s
 }
 
-// Enough is how many repetitions a p-value needs here. With fewer, Student's t says more about the chance
-// spread of the numbers than about the methods.
-const Enough = 5
-
 // Compare summarises differences.
 func Compare(d []float64) Difference {
-	out := Difference{N: len(d), Mean: math.NaN(), Low: math.NaN(), High: math.NaN(), P: math.NaN()}
+	out := Difference{N: len(d), Mean: math.NaN(), Low: math.NaN(), High: math.NaN(), P: math.NaN(),
+		SD: math.NaN()}
 	if len(d) == 0 {
 		return out
 	}
@@ -52,16 +50,41 @@ func Compare(d []float64) Difference {
 		return out
 	}
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(d) - 1)}
-	reach := t.Quantile(0.975) * stat.StdDev(d, nil) / math.Sqrt(float64(len(d)))
+	out.SD = stat.StdDev(d, nil)
+	reach := t.Quantile(0.975) * out.SD / math.Sqrt(float64(len(d)))
 	out.Low, out.High = out.Mean-reach, out.Mean+reach
-	if len(d) >= Enough {
-		less := make([]float64, len(d))
-		for i, v := range d {
-			less[i] = -v
-		}
-		out.P = min(1, 2*min(T(d), T(less)))
+	less := make([]float64, len(d))
+	for i, v := range d {
+		less[i] = -v
 	}
+	out.P = min(1, 2*min(T(d), T(less)))
 	return out
+}
+
+// power is the chance of finding a difference that [Difference.Needs] asks for.
+const power = 0.8
+
+// mostNeeded bounds [Difference.Needs]: a difference that takes more repetitions is not worth looking for.
+const mostNeeded = 1000
+
+// Needs returns how many repetitions would find a difference of this mean and spread with a chance of 80 %, by a
+// two-sided t-test at level alpha: the smallest n with (t(n-1, 1-α/2) + t(n-1, .8)) SD/√n ≤ |mean| (Cohen 1988, section
+// 2.4, with quantiles of Student's t for the noncentral distribution). It returns 0 if more than 1,000 are needed, or if
+// the spread is unknown. The mean and the spread of few repetitions are themselves uncertain: it is a guide.
+func (d Difference) Needs(alpha float64) int {
+	if !(math.Abs(d.Mean) > 0) || math.IsNaN(d.SD) {
+		return 0
+	}
+	if d.SD < Rounding {
+		return int(math.Ceil(math.Log2(2 / alpha))) // the sign test of [T]
+	}
+	for n := 2; n <= mostNeeded; n++ {
+		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}
+		if (t.Quantile(1-alpha/2)+t.Quantile(power))*d.SD <= math.Abs(d.Mean)*math.Sqrt(float64(n)) {
+			return n
+		}
+	}
+	return 0
 }
 
 // Holm corrects p-values for multiple comparisons (Holm 1979). NaNs stay NaN and do not count.

@@ -40,8 +40,10 @@ func TestCompare(t *testing.T) {
 	if turned := paired.Compare([]float64{-1, -2, -3, -4, -5}); turned.P != d.P || turned.Mean != -3 {
 		t.Errorf("%+v", turned)
 	}
-	if few := paired.Compare([]float64{1, 2, 3, 4}); !math.IsNaN(few.P) || math.IsNaN(few.Low) {
-		t.Errorf("a p-value of four: %+v", few)
+	// with one degree of freedom p = 1 - (2/π) atan t; t of 1 and 3 is 2
+	if two := paired.Compare([]float64{1, 3}); math.Abs(two.P-(1-2/math.Pi*math.Atan(2))) > 1e-9 ||
+		math.Abs(two.SD-math.Sqrt2) > 1e-12 {
+		t.Errorf("of two: %+v", two)
 	}
 	if one := paired.Compare([]float64{1}); one.Mean != 1 || !math.IsNaN(one.Low) {
 		t.Errorf("%+v", one)
@@ -63,5 +65,26 @@ func TestHolm(t *testing.T) {
 	}
 	if got := paired.Holm([]float64{.9, .8}); got[0] != 1 || got[1] != 1 {
 		t.Errorf("%v", got)
+	}
+}
+
+// Needs agrees with tables of power for paired t-tests (Cohen 1988, table 2.4.1: d = 1, .8, .5 at α = .05 and power .8
+// need 10, 15 and 34 pairs) within one.
+func TestNeeds(t *testing.T) {
+	for mean, want := range map[float64]int{1: 10, .8: 15, .5: 34, -.5: 34} {
+		if n := (paired.Difference{Mean: mean, SD: 1}).Needs(.05); n < want-1 || n > want+1 {
+			t.Errorf("a difference of %v standard deviations needs %d, expected %d", mean, n, want)
+		}
+	}
+	if d := (paired.Difference{Mean: .5, SD: 1}); d.Needs(.05/68) <= d.Needs(.05) {
+		t.Error("a smaller level needs no more")
+	}
+	if n := (paired.Difference{Mean: .1}).Needs(.05); n != 6 { // 2 · 2⁻⁶ is .03
+		t.Errorf("equal differences need %d", n)
+	}
+	for _, d := range []paired.Difference{{Mean: 0, SD: 1}, {Mean: .001, SD: 1}, {Mean: 1, SD: math.NaN()}} {
+		if n := d.Needs(.05); n != 0 {
+			t.Errorf("%+v needs %d", d, n)
+		}
 	}
 }

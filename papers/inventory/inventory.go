@@ -38,9 +38,10 @@ type Item struct {
 
 // Time is how long all seeds take.
 type Time struct {
-	Hours float64 `json:"hours,omitempty"` // 0: not known
-	Of    string  `json:"estimated_from"`  // the measurement, or why there is none
-	From  string  `json:"source,omitempty"`
+	Hours   float64 `json:"hours,omitempty"`    // 0: not known
+	AtLeast bool    `json:"at_least,omitempty"` // evaluating takes longer: the data are much larger than those measured
+	Of      string  `json:"estimated_from"`     // the measurement, or why there is none
+	From    string  `json:"source,omitempty"`
 }
 
 // Texts for unknown times.
@@ -90,7 +91,14 @@ func (it *Item) count(list []studies.Study) error {
 			return err
 		}
 		it.Cells += cells
-		heads, whole := estimated(heads, name, steps*s.Seeds), estimated(networks, name, steps*s.Seeds)
+		largest := 0
+		for _, column := range s.Columns {
+			if it.has(column.Name) {
+				largest = max(largest, trained(name, column.Data))
+			}
+		}
+		heads := estimated(heads, name, steps*s.Seeds, largest)
+		whole := estimated(networks, name, steps*s.Seeds, largest)
 		gpu := Time{Of: notMeasured}
 		if s.Drawn() {
 			heads, whole, gpu = Time{Of: notMeasured}, Time{Of: noTraining}, Time{Of: noTraining}
@@ -148,8 +156,13 @@ func trained(study, dataset string) int {
 	return images[dataset]
 }
 
-// estimated returns the time of steps by the first rate that is for a study.
-func estimated(rates []rate, study string, steps int) Time {
+// larger is how many times as many images a dataset must have as the one measured for its evaluation to be said to
+// take longer.
+const larger = 4
+
+// estimated returns the time of steps by the first rate that is for a study whose largest dataset trains on so many
+// images.
+func estimated(rates []rate, study string, steps, images int) Time {
 	for _, r := range rates {
 		switch {
 		case !strings.HasPrefix(study, r.begins):
@@ -157,7 +170,7 @@ func estimated(rates []rate, study string, steps int) Time {
 		case steps < 0:
 			return Time{Of: "number of images unknown"}
 		}
-		return Time{Hours: r.seconds * float64(steps) / 3600, Of: r.of, From: r.from}
+		return Time{Hours: r.seconds * float64(steps) / 3600, AtLeast: images > larger*r.images, Of: r.of, From: r.from}
 	}
 	return Time{Of: notMeasured}
 }
@@ -171,6 +184,7 @@ func (t Time) and(other Time) Time {
 		return t
 	}
 	t.Hours += other.Hours
+	t.AtLeast = t.AtLeast || other.AtLeast
 	return t
 }
 
@@ -179,7 +193,11 @@ func (t Time) String() string {
 	if t.Hours == 0 {
 		return t.Of
 	}
-	return text.About(time.Duration(t.Hours*float64(time.Hour))) + " (" + t.Of + ")"
+	about := text.About(time.Duration(t.Hours * float64(time.Hour)))
+	if t.AtLeast {
+		about = "over " + about
+	}
+	return about + " (" + t.Of + ")"
 }
 
 // WriteTable writes items as a table.
@@ -209,7 +227,8 @@ func WriteTable(to io.Writer, all []Item) error {
 		return err
 	}
 	_, err := fmt.Fprint(to, "\nTimes are for all seeds, estimated from the measurement in brackets: whole cells with "+
-		"their evaluation for heads; steps alone for networks,\non the network measured, not the paper's. The JSON "+
-		"form has the source of each. No step was measured on a GPU.\n")
+		"their evaluation for heads; steps alone for networks,\non the network measured, not the paper's. \"Over\": the "+
+		"dataset is more than four times as large as the one measured, and evaluating on it takes longer.\nThe JSON "+
+		"form has the source of each.\n")
 	return err
 }

@@ -91,8 +91,12 @@ func TestEstimates(t *testing.T) {
 		"Fig. 3").Heads.Hours; math.Abs(got.Heads.Hours-want) > 1e-9 || got.Cells != 3*64 {
 		t.Errorf("of three sets: %+v, expected %v hours", got, want)
 	}
-	if got := estimated(heads, "prism-table1", -1); got.Hours != 0 || got.Of != "number of images unknown" {
+	if got := estimated(heads, "prism-table1", -1, 8054); got.Hours != 0 || got.Of != "number of images unknown" {
 		t.Errorf("of a set that is not counted: %+v", got)
+	}
+	if sop, cub := of("001", "Table III").Heads, of("001", "Table II").Heads; !sop.AtLeast || cub.AtLeast ||
+		!strings.HasPrefix(sop.String(), "over ") {
+		t.Errorf("of 59,551 images: %v; of 5,864: %v", sop, cub)
 	}
 	if trained("prism-table2", "cub200") != 5864 || trained("sclrhe-table4", "cub200") != 5994 ||
 		trained("prism-table2", "dogs") != 0 {
@@ -106,7 +110,7 @@ func TestEstimates(t *testing.T) {
 		t.Errorf("found %+v", got)
 	}
 	var text strings.Builder
-	if err := WriteTable(&text, all); err != nil || strings.Count(text.String(), "\n") != len(all)+4 ||
+	if err := WriteTable(&text, all); err != nil || strings.Count(text.String(), "\n") != len(all)+5 ||
 		!strings.Contains(text.String(), "illustration: the pipeline") {
 		t.Errorf("%v: %s", err, text.String())
 	}

@@ -16,6 +16,7 @@ var images = map[string]int{
 type rate struct {
 	begins  string  // of the names of studies
 	seconds float64 // of a step, on a machine with 2 cores, both busy
+	images  int     // that the measured trainings had
 	of      string  // what was measured
 	from    string  // source of the numbers
 }
@@ -23,25 +24,25 @@ type rate struct {
 // heads are the rates of heads on stored features: the mean seconds of the trainings in a results.csv, divided by
 // their steps and by the number of cells that ran at once.
 var heads = []rate{
-	{"adapted-figure7", 8.11 / 2000 / 2, "35 cells", "experiments/reproduce/adapted-table1"}, // the same trainings
-	{"adapted-figure", 23.00 / 2000 / 2, "18 cells", "experiments/reproduce/adapted-figure4"},
-	{"adapted-", 8.11 / 2000 / 2, "35 cells", "experiments/reproduce/adapted-table1"},
-	{"bspml-", 6.04 / 1000 / 2, "135 cells", "experiments/reproduce/bspml-table2"},
+	{"adapted-figure7", 8.11 / 2000 / 2, 2990, "35 cells", "experiments/reproduce/adapted-table1"}, // the same trainings
+	{"adapted-figure", 23.00 / 2000 / 2, 60000, "18 cells", "experiments/reproduce/adapted-figure4"},
+	{"adapted-", 8.11 / 2000 / 2, 2990, "35 cells", "experiments/reproduce/adapted-table1"},
+	{"bspml-", 6.04 / 1000 / 2, 2990, "135 cells", "experiments/reproduce/bspml-table2"},
 	// 20 epochs of 2,990 images, 60 a batch
-	{"noisy-", 2.47 / 1000 / 2, "144 cells", "experiments/reproduce/noisy-figure2"},
-	{"prism-", 20.21 / 1000 / 2, "250 cells", "experiments/reproduce/prism-table2"},
+	{"noisy-", 2.47 / 1000 / 2, 2990, "144 cells", "experiments/reproduce/noisy-figure2"},
+	{"prism-", 20.21 / 1000 / 2, 2990, "250 cells", "experiments/reproduce/prism-table2"},
 	// 10 epochs of 4,500 images, Sel-CL and TCL among the rows
-	{"sclrhe-table3", 7.99 / 90 / 2, "75 cells", "experiments/scl_rhe/table3-short"},
+	{"sclrhe-table3", 7.99 / 90 / 2, 4500, "75 cells", "experiments/scl_rhe/table3-short"},
 	// 100 epochs of 4,500 images, 512 a batch; one cell at once on one thread
-	{"sclrhe-", 29.94 / 900 / 2, "45 cells", "experiments/scl_rhe/table3"},
+	{"sclrhe-", 29.94 / 900 / 2, 4500, "45 cells", "experiments/scl_rhe/table3"},
 }
 
 // networks are the rates of whole networks: core-seconds of single runs, divided by 2 cores (docs/log, 2026-11-25,
 // "What a step costs").
 var networks = []rate{
-	{"adapted-figure4", 0.09 / 2, "LeNet, 256 images", "docs/log/2026-11.md"},
-	{"adapted-figure6", 0.09 / 2, "LeNet, 256 images", "docs/log/2026-11.md"},
-	{"bspml-", 0.07 / 2, "convnet4, 64 images", "docs/log/2026-11.md"},
-	{"prism-", 0.61 / 2, "SqueezeNet 112², 64 images", "docs/log/2026-11.md"},
-	{"sclrhe-", 0.45 / 2, "ResNet-8, 128 images", "docs/log/2026-11.md"},
+	{"adapted-figure4", 0.09 / 2, 60000, "LeNet, 256 images", "docs/log/2026-11.md"},
+	{"adapted-figure6", 0.09 / 2, 60000, "LeNet, 256 images", "docs/log/2026-11.md"},
+	{"bspml-", 0.07 / 2, 2840, "convnet4, 64 images", "docs/log/2026-11.md"},
+	{"prism-", 0.61 / 2, 2990, "SqueezeNet 112², 64 images", "docs/log/2026-11.md"},
+	{"sclrhe-", 0.45 / 2, 5000, "ResNet-8, 128 images", "docs/log/2026-11.md"},
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,7 +67,11 @@ type labelled struct {
 func (r *reproduction) openData(ctx context.Context) (err error) {
 	r.data = map[string]*data{}
 	if r.Glyphs != nil {
-		if r.standIn, err = r.openGlyphs(ctx); err != nil {
+		open := func(ctx context.Context) (err error) { r.standIn, err = r.openGlyphs(ctx); return err }
+		if r.Finetune != "" {
+			open = r.writeGlyphs
+		}
+		if err := open(ctx); err != nil {
 			return err
 		}
 	}
@@ -140,26 +145,42 @@ func (r *reproduction) checkOne(ctx context.Context, data *data) error {
 		return fmt.Errorf("reproduce: %s: has no image in the split train; it has %s",
 			data.name, data.clean.SplitNames())
 	}
-	metrics := r.metrics(data.clean)
-	if len(metrics) == 0 {
+	if n := data.clean.Noise(datasets.Train).Corrupted; n > 0 {
+		adds := func(c studies.Column) bool { return c.Noise != givenLabels && matches(c.Name, r.Columns) }
+		if slices.ContainsFunc(r.Study.Columns, adds) {
+			r.Host.Note("%s: %d of its train labels are known to be wrong: columns with noise of their own begin from "+
+				"its true labels, not from the given ones", data.name, n)
+		}
+	}
+	if len(r.metrics(data.clean)) == 0 {
 		return nil
 	}
-	test, _, err := testOf(ctx, data.clean, data.store)
-	if err != nil {
+	if _, _, err := testOf(ctx, data.clean, data.store); err != nil {
 		return fmt.Errorf("reproduce: %s: %w", data.name, err)
 	}
-	var labels []int
-	for _, i := range data.clean.Select(datasets.Train) {
-		labels = append(labels, data.clean.Samples[i].Label)
+	return r.checkClasses(data.name, data.clean)
+}
+
+// checkClasses refuses data whose test images have other classes than those trained on, if the study measures on the
+// trained ones.
+func (r *reproduction) checkClasses(name string, d *datasets.Dataset) error {
+	labels := func(splits ...string) (list []int) {
+		for _, split := range splits {
+			for _, i := range d.Select(split) {
+				list = append(list, d.Samples[i].Label)
+			}
+		}
+		return list
 	}
-	for _, metric := range metrics {
+	train, test := labels(datasets.Train), labels(datasets.Test, datasets.Query)
+	for _, metric := range r.metrics(d) {
 		entry, err := eval.Find(metric.name)
 		if err != nil {
 			return err
 		}
-		if entry.Train && !features.ShareLabel(labels, test.Labels) {
+		if entry.Train && !features.ShareLabel(train, test) {
 			return hint.With(fmt.Errorf("reproduce: %s: no test image has a class of the split train, and %s measures "+
-				"%s on the trained classes", data.name, r.Study.Name, metric.name),
+				"%s on the trained classes", name, r.Study.Name, metric.name),
 				"make a manifest whose splits share their classes, as winnow data import does with the protocol "+
 					"official; or choose a study of retrieval")
 		}
@@ -189,19 +210,55 @@ func newData(name string, d *datasets.Dataset, s *features.Store) *data {
 	return &data{name: name, clean: d, store: s, labels: map[string]*labelled{}}
 }
 
-// openGlyphs draws the embedded dataset and makes its features below Dir, unless they are there.
-func (r *reproduction) openGlyphs(ctx context.Context) (*data, error) {
+// glyphNet is the network of the embedded dataset.
+const glyphNet = "glyphnet"
+
+// drawGlyphs draws the embedded dataset, if the study can measure on it, and returns the folder below Dir that it
+// belongs in.
+func (r *reproduction) drawGlyphs() (d *datasets.Dataset, images fs.FS, dir string, err error) {
 	cfg := glyphs.Config{Classes: r.Glyphs.Classes, Images: r.Glyphs.Images, Seed: 1} // as winnow demo draws them
 	cfg.Images = cmp.Or(cfg.Images, glyphs.DefaultImages)
-	d, images, err := glyphs.New(cfg)
-	if err != nil {
-		return nil, hint.AsMisuse(err)
+	if d, images, err = glyphs.New(cfg); err != nil {
+		return nil, nil, "", hint.AsMisuse(err)
 	}
-	b, cut, err := extraction.OpenBackbone("glyphnet", models.Settings{})
+	if err := r.checkClasses(glyphsName(d), d); err != nil {
+		return nil, nil, "", err
+	}
+	return d, images, filepath.Join(r.Dir, "data", fmt.Sprintf("glyphs-%d-%d", len(d.Classes), cfg.Images)), nil
+}
+
+func glyphsName(d *datasets.Dataset) string {
+	return fmt.Sprintf("%d drawn characters (glyphs)", len(d.Classes))
+}
+
+// writeGlyphs writes the embedded dataset below Dir, unless it is there, as data whose network is trained.
+func (r *reproduction) writeGlyphs(ctx context.Context) error {
+	d, images, dir, err := r.drawGlyphs()
+	if err != nil {
+		return err
+	}
+	dir += "-images"
+	manifest := filepath.Join(dir, "manifest.csv")
+	if _, err := os.Stat(manifest); err != nil { // it is written last
+		r.Host.Note("drawing %d characters, into %s", len(d.Classes), dir)
+		if err := glyphs.Write(ctx, d, images, dir, manifest); err != nil {
+			return fmt.Errorf("reproduce: %w", err)
+		}
+	}
+	r.Data, r.Model = []Source{{Manifest: location.At(manifest)}}, cmp.Or(r.Model, glyphNet)
+	return nil
+}
+
+// openGlyphs draws the embedded dataset and makes its features below Dir, unless they are there.
+func (r *reproduction) openGlyphs(ctx context.Context) (*data, error) {
+	d, images, dir, err := r.drawGlyphs()
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(r.Dir, "data", fmt.Sprintf("glyphs-%d-%d", len(d.Classes), cfg.Images))
+	b, cut, err := extraction.OpenBackbone(glyphNet, models.Settings{})
+	if err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, fmt.Errorf("reproduce: %w", err)
 	}
@@ -216,7 +273,7 @@ func (r *reproduction) openGlyphs(ctx context.Context) (*data, error) {
 			return nil, err
 		}
 	}
-	made := newData(fmt.Sprintf("%d drawn characters (glyphs)", len(d.Classes)), d, s)
+	made := newData(glyphsName(d), d, s)
 	made.pictures = drawnPictures(images)
 	return made, nil
 }

@@ -90,7 +90,7 @@ func (r *reproduction) plan() error {
 	}
 	if len(r.cells) == 0 {
 		return hint.Misused("reproduce: no cell of %s has one of the rows %q and one of the columns %q in the names "+
-			"of its row and column (a comma separates two); rows: %s; columns: %s", r.Study.Name, r.Rows, r.Columns,
+			"of its row and column; rows: %s; columns: %s", r.Study.Name, r.Rows, r.Columns,
 			strings.Join(r.Study.RowNames(), ", "), strings.Join(r.Study.ColumnNames(), ", "))
 	}
 	return nil
@@ -248,7 +248,7 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", r.describe(cell), err)
 	}
-	if cfg.Finetune.On() && r.Glyphs != nil {
+	if cfg.Finetune.On() && r.Glyphs != nil && r.Finetune == "" {
 		return "", fmt.Errorf("reproduce: %s trains the network too, and the glyphs have no image files: "+
 			"write them with winnow data glyphs", r.describe(cell))
 	}
@@ -293,6 +293,28 @@ func (r *reproduction) traces() []string {
 		return []string{"filter", fmt.Sprint(r.Study.Chart.At)}
 	}
 	return []string{r.Study.Chart.Trace, fmt.Sprint(r.Study.Chart.At)}
+}
+
+// namesOf returns texts that each stand for a name: a text with commas that is part of no name is a list of texts. It
+// refuses a text that is part of no name.
+func namesOf(what, study string, texts, names []string) (list []string, err error) {
+	known := func(text string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return matches(name, []string{text}) })
+	}
+	for _, text := range texts {
+		parts := []string{text}
+		if !known(text) {
+			parts = strings.Split(text, ",")
+		}
+		for _, part := range parts {
+			if part = strings.TrimSpace(part); part == "" || !known(part) {
+				return nil, hint.Misused("reproduce: found the %s %q, expected part of a name, or several separated by "+
+					"commas; %s has the %ss %s", what, part, study, what, strings.Join(names, ", "))
+			}
+			list = append(list, part)
+		}
+	}
+	return list, nil
 }
 
 // matches reports whether a name contains one of the texts or, for a text =NAME, equals NAME. No texts match

@@ -75,6 +75,13 @@ func open(ctx context.Context, o Options) (*reproduction, error) {
 		o.Watch = func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
 	}
 	r := &reproduction{Options: o, store: newStore(o.Dir)}
+	var err error
+	if r.Rows, err = namesOf("row", r.Study.Name, r.Rows, r.Study.RowNames()); err != nil {
+		return nil, err
+	}
+	if r.Columns, err = namesOf("column", r.Study.Name, r.Columns, r.Study.ColumnNames()); err != nil {
+		return nil, err
+	}
 	if err := r.openData(ctx); err != nil {
 		return nil, err
 	}

@@ -204,3 +204,43 @@ func knownMeasure(name string) bool {
 		[]string{seconds, maw, sdaw, studies.Hits10, meanSilhouette, worstSilhouette})
 	return recall || known || isCorrection(name) || isFilterMeasure(name) || slices.Contains(others, name)
 }
+
+// A text with commas is a list unless a name has it; a text that no name has is refused.
+func TestNamesOf(t *testing.T) {
+	names := []string{"MCL", "BSPML, λ 1", "BSPML, λ 2"}
+	for text, want := range map[string]string{
+		"MCL,BSPML": "[MCL BSPML]", "BSPML, λ 1": "[BSPML, λ 1]", "=MCL, λ 2": "[=MCL λ 2]", "mcl": "[mcl]",
+		"MCL,": "", "MS": "", "MCL,MS": "",
+	} {
+		list, err := namesOf("row", "s", []string{text}, names)
+		if got := fmt.Sprint(list); want != "" && (got != want || err != nil) || want == "" && err == nil {
+			t.Errorf("%q: found %s, %v, expected %s", text, got, err, want)
+		}
+	}
+}
+
+// The drawn characters are written once for trainings of the network, and then read like any data.
+func TestGlyphsAreWritten(t *testing.T) {
+	s, err := studies.Find("prism-figure6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reproduction{Options: Options{Study: s, Glyphs: &Glyphs{Classes: 12, Images: 2}, Finetune: "all",
+		Dir: t.TempDir()}}
+	r.Host = r.Host.Complete()
+	for range 2 {
+		if err := r.writeGlyphs(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d, err := datasets.Read(r.Data[0].Manifest, datasets.ReadOptions{}); err != nil || len(d.Samples) != 24 ||
+		r.Model != glyphNet {
+		t.Errorf("%v, %+v", err, r.Data)
+	}
+	if r.Study, err = studies.Find("sclrhe-table3"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.writeGlyphs(t.Context()); err == nil {
+		t.Error("a study of trained classes was let through")
+	}
+}

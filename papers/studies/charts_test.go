@@ -80,7 +80,7 @@ func TestDots(t *testing.T) {
 	of := func(mean float64, state State) Comparison {
 		return Comparison{Difference: paired.Difference{N: 5, Mean: mean, P: math.NaN()}, State: state}
 	}
-	v := verdict{Comparisons: []Comparison{
+	v := verdict{Of: 6, Comparisons: []Comparison{
 		of(.3, Holds), of(.1, CannotSay), of(-.1, Fails), of(0, CannotSay), of(.2, CannotSay),
 	}}
 	d := v.dots()
@@ -91,7 +91,7 @@ func TestDots(t *testing.T) {
 			t.Errorf("%+v: %+v, the limit is at %v", c, dot, d.Zero)
 		}
 	}
-	if d.Dots[0].At <= d.Dots[4].At || d.Dots[2].At >= d.Dots[3].At || d.Says != "holds in 1 of 5, does not in 1" {
+	if d.Dots[0].At <= d.Dots[4].At || d.Dots[2].At >= d.Dots[3].At || d.Says != "5 of 6 comparisons run, holds in 1, does not in 1" {
 		t.Errorf("%+v", d)
 	}
 	if one := (verdict{Comparisons: []Comparison{{}}}).dots(); one.Dots[0].At != one.Zero || one.Zero != 0.5 {

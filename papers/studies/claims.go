@@ -67,22 +67,18 @@ const (
 type Comparison struct {
 	Better, Than      string  // the sides, in words
 	paired.Difference         // over the seeds of both sides, minus the claim's By
-	Holm              float64 // P, corrected for all comparisons of the study (Holm 1979); NaN with too few seeds for P
+	Holm              float64 // P, corrected for all comparisons of the study (Holm 1979); NaN for one seed
 	State             State
+	Seeds             int   // how many would settle what cannot be said ([paired.Difference.Needs]); 0: too many, or unknown
 	Paper             *bool // whether it holds in the paper's own numbers; nil: not known
-	alike             bool  // all differences have the same sign
 }
 
-// decide sets the state. With [paired.Enough] seeds, a difference must be significant after Holm's correction; with
-// fewer, but at least three, all seeds must agree on it.
-func (c *Comparison) decide() {
-	known := c.Holm < significance
-	if math.IsNaN(c.Holm) {
-		known = c.alike && c.N >= fewest
-	}
+// decide sets the state, by one rule for any number of seeds: a difference must be significant after Holm's correction
+// for the tests of the study.
+func (c *Comparison) decide(tests int) {
 	switch {
-	case !known:
-		c.State = CannotSay
+	case !(c.Holm < significance):
+		c.State, c.Seeds = CannotSay, c.Needs(significance/float64(tests))
 	case c.Mean > 0:
 		c.State = Holds
 	default:
@@ -93,14 +89,12 @@ func (c *Comparison) decide() {
 // verdict is a claim with its comparisons.
 type verdict struct {
 	Claim       Claim
-	Comparisons []Comparison
+	Comparisons []Comparison // those that were run
+	Of          int          // how many the claim makes
 }
 
 // significance is the p-value below which a difference is not chance.
 const significance = 0.05
-
-// fewest is the smallest number of seeds whose agreement counts when there are too few for a test.
-const fewest = 3
 
 // Count returns the number of comparisons in a state.
 func (v verdict) Count(state State) (n int) {
@@ -113,11 +107,11 @@ func (v verdict) Count(state State) (n int) {
 }
 
 // State returns the state of the claim. A claim about all comparisons holds if all hold, and fails if one fails; a
-// claim about most goes by the majority.
+// claim about most goes by the majority. Unless all comparisons were run, nothing can be said.
 func (v verdict) State() State {
-	all, holds, fails := len(v.Comparisons), v.Count(Holds), v.Count(Fails)
+	all, holds, fails := v.Of, v.Count(Holds), v.Count(Fails)
 	switch {
-	case all == 0:
+	case all == 0 || len(v.Comparisons) < all:
 		return CannotSay
 	case v.Claim.Most && 2*holds > all, holds == all:
 		return Holds
@@ -143,7 +137,7 @@ func (v verdict) inPaper() (holds, of int) {
 // side is one side of a comparison: a cell over its seeds, and the paper's value.
 type side struct{ row, column int }
 
-// verdicts tests every claim on the measured values. Comparisons without a common seed are left out. The seeds share
+// verdicts tests every claim on the measured values. Comparisons without a common seed were not run. The seeds share
 // one test set, so the tests are about other trainings, not other images.
 func (r *Results) verdicts() []verdict {
 	var all []verdict
@@ -153,6 +147,7 @@ func (r *Results) verdicts() []verdict {
 		v := verdict{Claim: c}
 		measure := cmp.Or(c.Measure, r.Study.Measures[0])
 		for _, pair := range r.pairs(c) {
+			v.Of++
 			if found, ok := r.compare(c, measure, pair[0], pair[1]); ok {
 				v.Comparisons = append(v.Comparisons, found)
 				if _, known := at[asked(c, found)]; !known {
@@ -163,12 +158,18 @@ func (r *Results) verdicts() []verdict {
 		}
 		all = append(all, v)
 	}
+	tests := 0
+	for _, p := range ps {
+		if !math.IsNaN(p) {
+			tests++
+		}
+	}
 	ps = paired.Holm(ps)
 	for _, v := range all {
 		for i := range v.Comparisons {
 			c := &v.Comparisons[i]
 			c.Holm = ps[at[asked(v.Claim, *c)]]
-			c.decide()
+			c.decide(tests)
 		}
 	}
 	return all
@@ -182,9 +183,17 @@ type question struct {
 
 func asked(c Claim, of Comparison) question { return question{of.Better, of.Than, c.Measure, c.By} }
 
-// pairs lists the sides that a claim compares; a second side of {-1, -1} is a value.
-func (r *Results) pairs(c Claim) [][2]side {
-	s, out := r.Study, [][2]side{}
+// pairs lists the sides that a claim compares, without those that a row skips; a second side of {-1, -1} is a value.
+func (r *Results) pairs(c Claim) (out [][2]side) {
+	s := r.Study
+	add := func(sides [2]side) {
+		for _, at := range sides {
+			if at.row >= 0 && slices.Contains(s.Rows[at.row].Skip, s.Columns[at.column].Name) {
+				return
+			}
+		}
+		out = append(out, sides)
+	}
 	columns := func(names Names) []int {
 		var at []int
 		for i, col := range s.Columns {
@@ -200,17 +209,17 @@ func (r *Results) pairs(c Claim) [][2]side {
 		case len(c.BetterColumns) > 0:
 			for _, i := range columns(c.BetterColumns) {
 				for _, j := range columns(c.ThanColumns) {
-					out = append(out, [2]side{{b, i}, {b, j}})
+					add([2]side{{b, i}, {b, j}})
 				}
 			}
 		case c.limit() != nil:
 			for _, i := range columns(c.Columns) {
-				out = append(out, [2]side{{b, i}, {-1, -1}})
+				add([2]side{{b, i}, {-1, -1}})
 			}
 		default:
 			for _, than := range c.Than {
 				for _, i := range columns(c.Columns) {
-					out = append(out, [2]side{{b, i}, {s.row(than), i}})
+					add([2]side{{b, i}, {s.row(than), i}})
 				}
 			}
 		}
@@ -245,7 +254,6 @@ func (r *Results) compare(c Claim, measure string, a, b side) (Comparison, bool)
 	if out.Difference = paired.Compare(differences); out.N == 0 {
 		return out, false
 	}
-	out.alike = slices.Min(differences) > paired.Rounding || slices.Max(differences) < -paired.Rounding
 	p, known := r.paperValue(a, measure)
 	q, other := limit, true
 	if b.row >= 0 {

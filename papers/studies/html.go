@@ -108,9 +108,8 @@ type pageFound struct {
 
 // HTML writes a self-contained page: claims, charts, tables.
 func (r *Results) HTML(w io.Writer) error {
-	d := pageData{
-		Study: r.Study, Notes: r.notes(), Explanation: r.explanation(), Charts: r.charts(), Tested: r.tested(),
-	}
+	d := r.pageClaims()
+	d.Study, d.Notes, d.Explanation, d.Charts = r.Study, r.notes(), r.explanation(), r.charts()
 	for _, m := range r.measures() {
 		if lines := r.grid(m); len(lines) > 1 {
 			d.Tables = append(d.Tables, pageTable{lines[0], lines[1:]})
@@ -124,7 +123,18 @@ func (r *Results) HTML(w io.Writer) error {
 	if len(d.Found) > 0 {
 		style += page.QueryStyle + foundStyle
 	}
-	for _, v := range r.verdicts() {
+	t, err := r.template(style)
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, d)
+}
+
+// pageClaims returns what the page's part about the claims shows.
+func (r *Results) pageClaims() (d pageData) {
+	verdicts := r.verdicts()
+	d.Tested = tested(verdicts)
+	for _, v := range verdicts {
 		p := pageVerdict{
 			Sentence: v.sentence(r.StandIn), State: kinds[v.State()], Says: v.says(),
 			Others: v.others(), Dots: v.dots(),
@@ -134,13 +144,14 @@ func (r *Results) HTML(w io.Writer) error {
 		}
 		d.Verdicts = append(d.Verdicts, p)
 	}
+	return d
+}
+
+// template returns the page's template with a style.
+func (r *Results) template(style string) (*template.Template, error) {
 	begins := pagestyle.Page{Command: "reproduce", Title: r.Study.Name + " – winnow reproduce", Style: style}
-	t, err := template.New("report").Funcs(template.FuncMap{
+	return template.New("report").Funcs(template.FuncMap{
 		"begin":  begins.Begin,
 		"finish": func() template.HTML { return pagestyle.End },
 	}).Parse(pageText)
-	if err != nil {
-		return err
-	}
-	return t.Execute(w, d)
 }

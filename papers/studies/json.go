@@ -23,6 +23,7 @@ type claimJSON struct {
 	State       State            `json:"state"`
 	Holds       int              `json:"holds"`
 	Fails       int              `json:"does_not"`
+	Run         int              `json:"run"`
 	Of          int              `json:"of"`
 	Comparisons []comparisonJSON `json:"comparisons"`
 }
@@ -34,9 +35,10 @@ type comparisonJSON struct {
 	Difference float64  `json:"difference"`
 	Low        *float64 `json:"low,omitempty"` // the interval of 95 %; none for one seed
 	High       *float64 `json:"high,omitempty"`
-	P          *float64 `json:"p,omitempty"`    // two-sided; none for fewer than 5 seeds
+	P          *float64 `json:"p,omitempty"`    // two-sided; none for one seed
 	Holm       *float64 `json:"holm,omitempty"` // the same, corrected for all comparisons of the study
 	State      State    `json:"state"`
+	Seeds      int      `json:"seeds_needed,omitempty"` // to settle what cannot be said
 	Paper      *bool    `json:"paper,omitempty"`
 }
 
@@ -69,13 +71,14 @@ func (r *Results) JSON(w io.Writer) error {
 	}
 	for _, v := range r.verdicts() {
 		c := claimJSON{
-			Say: v.Claim.Say, State: v.State(), Holds: v.Count(Holds), Fails: v.Count(Fails), Of: len(v.Comparisons),
+			Say: v.Claim.Say, State: v.State(), Holds: v.Count(Holds), Fails: v.Count(Fails),
+			Run: len(v.Comparisons), Of: v.Of,
 			Comparisons: []comparisonJSON{},
 		}
 		for _, q := range v.Comparisons {
 			one := comparisonJSON{
 				q.Better, q.Than, q.N, q.Mean, text.Finite(q.Low), text.Finite(q.High), text.Finite(q.P),
-				text.Finite(q.Holm), q.State, nil,
+				text.Finite(q.Holm), q.State, q.Seeds, nil,
 			}
 			if !r.StandIn {
 				one.Paper = q.Paper

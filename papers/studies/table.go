@@ -186,13 +186,14 @@ func (r *Results) explanation() string {
 	return text + "."
 }
 
-// counts returns the number of comparisons in each state: "holds in 6 of 9, does not in 1".
+// counts returns how many comparisons were run, and their number in each state: "6 of 9 comparisons run, holds in 4,
+// does not in 1".
 func (v verdict) counts() string {
-	text := fmt.Sprintf("holds in %d of %d", v.Count(Holds), len(v.Comparisons))
+	s := fmt.Sprintf("%d of %s run, holds in %d", len(v.Comparisons), text.Plural(v.Of, "comparison"), v.Count(Holds))
 	if n := v.Count(Fails); n > 0 {
-		text += fmt.Sprintf(", does not in %d", n)
+		s += fmt.Sprintf(", does not in %d", n)
 	}
-	return text
+	return s
 }
 
 // says returns the state in words.
@@ -203,14 +204,14 @@ func (v verdict) says() string {
 	return string(v.State())
 }
 
-// sentence returns a verdict in one line: "PRISM above unfiltered at every rate: holds in 7 of 8; in the paper's
-// numbers 8 of 8".
+// sentence returns a verdict in one line: "PRISM above unfiltered at every rate: 8 of 8 comparisons run, holds in 7; in
+// the paper's numbers 8 of 8".
 func (v verdict) sentence(standIn bool) string {
 	if len(v.Comparisons) == 0 {
 		return v.Claim.Say + ": " + v.says()
 	}
 	text := v.Claim.Say + ": " + v.counts()
-	if c := v.Comparisons[0]; len(v.Comparisons) == 1 {
+	if c := v.Comparisons[0]; v.Of == 1 {
 		text = fmt.Sprintf("%s: %s, %s", v.Claim.Say, c.State, c.numbers())
 	}
 	if in, of := v.inPaper(); of > 0 && !standIn {
@@ -219,24 +220,22 @@ func (v verdict) sentence(standIn bool) string {
 	return text
 }
 
-// numbers returns a comparison in numbers: "+0.0123, p 0.004, corrected 0.03".
+// numbers returns a comparison in numbers: "+0.0123, 5 seeds, p 0.004, corrected 0.03".
 func (c Comparison) numbers() string {
-	text := fmt.Sprintf("%+.4f", c.Mean)
-	switch {
-	case !math.IsNaN(c.P):
-		return text + fmt.Sprintf(", p %.2g, corrected %.2g", c.P, c.Holm)
-	case c.N == 1:
-		return text + ", one seed"
-	case c.alike:
-		return text + fmt.Sprintf(", the same way in %d seeds", c.N)
+	s := fmt.Sprintf("%+.4f, %s", c.Mean, text.Plural(c.N, "seed"))
+	if !math.IsNaN(c.P) {
+		s += fmt.Sprintf(", p %.2g, corrected %.2g", c.P, c.Holm)
 	}
-	return text + fmt.Sprintf(", %d seeds disagree", c.N)
+	if c.Seeds > 0 {
+		s += fmt.Sprintf("; about %d seeds would tell", c.Seeds)
+	}
+	return s
 }
 
 // others returns a line for each comparison that does not hold, then for each undecided one. A single comparison is in
 // the sentence.
 func (v verdict) others() (lines []string) {
-	if len(v.Comparisons) == 1 {
+	if v.Of == 1 {
 		return nil
 	}
 	for _, state := range []State{Fails, CannotSay} {
@@ -250,11 +249,18 @@ func (v verdict) others() (lines []string) {
 }
 
 // tested explains the comparisons.
-func (r *Results) tested() string {
-	return fmt.Sprintf("Comparisons are paired over the seeds. With %d seeds or more, a difference counts if it is "+
-		"significant (two-sided t-test, p < %v after Holm's correction for all comparisons here); with %d or %d, too "+
-		"few for a test, if all seeds agree on it. All seeds share one test set: the result is about other trainings, "+
-		"not other images.", paired.Enough, significance, fewest, paired.Enough-1)
+func tested(verdicts []verdict) string {
+	asks := map[question]bool{}
+	for _, v := range verdicts {
+		for _, c := range v.Comparisons {
+			asks[asked(v.Claim, c)] = true
+		}
+	}
+	return fmt.Sprintf("Comparisons are paired over the seeds. A difference counts if it is significant (two-sided "+
+		"t-test, p < %v after Holm's correction for the %d different comparisons here), whatever the number of seeds; "+
+		"of an undecided one the number of seeds is named that would find it with a chance of 80 %%, if it is at most "+
+		"1,000. Of a claim that was not run as a whole nothing can be said. All seeds share one test set: the result is "+
+		"about other trainings, not other images.", significance, len(asks))
 }
 
 // Text writes tables and verdicts for a terminal.
@@ -267,7 +273,7 @@ func (r *Results) Text(w io.Writer) error {
 		text.Aligned(&b, r.grid(m), 0)
 	}
 	if verdicts := r.verdicts(); len(verdicts) > 0 {
-		fmt.Fprintf(&b, "\nclaims\n%s\n", r.tested())
+		fmt.Fprintf(&b, "\nclaims\n%s\n", tested(verdicts))
 		for _, v := range verdicts {
 			fmt.Fprintf(&b, "  %s\n", v.sentence(r.StandIn))
 			for _, line := range v.others() {

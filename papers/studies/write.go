@@ -21,21 +21,33 @@ func (r *Results) Markdown(w io.Writer) error {
 			fmt.Fprintf(&b, "| %s |\n", strings.Join(escaped(line), " | "))
 		}
 	}
-	if verdicts := r.verdicts(); len(verdicts) > 0 {
-		fmt.Fprintf(&b, "\n## Claims\n\n%s\n\n", r.tested())
-		for _, v := range verdicts {
-			fmt.Fprintf(&b, "- **%s** – %s\n", v.says(), v.sentence(r.StandIn))
-			for _, line := range v.others() {
-				fmt.Fprintf(&b, "  - %s\n", line)
-			}
-		}
-	}
+	b.WriteString(r.claims())
 	for _, note := range r.notes() {
 		fmt.Fprintf(&b, "\n%s\n", note)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// claims returns the part of the page about the claims; none: "".
+func (r *Results) claims() string {
+	verdicts := r.verdicts()
+	if len(verdicts) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s\n\n%s\n\n", claimsTitle, tested(verdicts))
+	for _, v := range verdicts {
+		fmt.Fprintf(&b, "- **%s** – %s\n", v.says(), v.sentence(r.StandIn))
+		for _, line := range v.others() {
+			fmt.Fprintf(&b, "  - %s\n", line)
+		}
+	}
+	return b.String()
+}
+
+// claimsTitle begins the part about the claims.
+const claimsTitle = "## Claims"
 
 func escaped(cells []string) []string {
 	out := make([]string, len(cells))
@@ -45,14 +57,15 @@ func escaped(cells []string) []string {
 	return out
 }
 
+// csvHead are the columns of [Results.CSV].
+var csvHead = []string{"study", "row", "column", "data", "noise", "rate", "realised_rate", "seed", "measure", "value",
+	"paper", "seconds"}
+
 // CSV writes a line for each measure of each cell: study, row, column, data, noise, rate, realised rate, seed, measure,
 // value (in the measure's own scale), the paper's value (in the same), seconds.
 func (r *Results) CSV(w io.Writer) error {
 	table := csv.NewWriter(w)
-	table.Write([]string{ // Error returns the writer's errors
-		"study", "row", "column", "data", "noise", "rate", "realised_rate", "seed", "measure", "value", "paper",
-		"seconds",
-	})
+	table.Write(csvHead) // Error returns the writer's errors
 	for i, row := range r.Study.Rows {
 		for j, column := range r.Study.Columns {
 			all := r.of(i, j)

@@ -124,8 +124,8 @@ func TestAnotherSolverBringsItsDefaults(t *testing.T) {
 	}
 }
 
-// With a filter, labels are screened; if the backbone is trained too, the bank is filled. Settings and files override
-// both.
+// With a filter, labels are screened. If the backbone is trained too, the bank is filled, with and without a filter, so
+// that the two can be compared. Settings and files override both.
 func TestFilteringOfFinetuning(t *testing.T) {
 	for _, c := range []struct {
 		text     string
@@ -145,8 +145,8 @@ func TestFilteringOfFinetuning(t *testing.T) {
 		{"", []string{"method=co-teaching", "finetune.weights=all"}, config.Default().Screen, true},
 		{"", []string{"finetune.weights=all"}, config.Default().Screen, true},
 		{"", []string{"finetune.weights=none"}, config.Default().Screen, false},
-		{"", []string{"finetune.weights=all", "filter.scorer=none"}, config.NoScreen, false},
-		{"", []string{"finetune.weights=all", "filter.scorer=none", "screen=fitted"}, "fitted", false},
+		{"", []string{"finetune.weights=all", "filter.scorer=none"}, config.NoScreen, true},
+		{"", []string{"finetune.weights=all", "filter.scorer=none", "screen=fitted"}, "fitted", true},
 		{"", []string{"finetune.weights=all", "screen=none"}, config.NoScreen, true},
 		{"", []string{"finetune.weights=all", "bank.fill=false"}, config.Default().Screen, false},
 		{"seed: 2", []string{"finetune.weights=all"}, config.NoScreen, false},

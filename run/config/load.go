@@ -54,6 +54,10 @@ func Parse(name string, text []byte, settings []string) (Run, error) {
 	return c, nil
 }
 
+// Dependent are the settings whose defaults depend on others, on the filter or on whether the network is trained.
+var Dependent = []string{"screen", "bank.fill", "length", "finetune.augment", "finetune.batch_norm",
+	"backbone_solver.lr", "validation.hold_out", "finetune.refit", "finetune.loss"}
+
 // choose looks ahead for settings on which defaults depend: the method, the sampler, the solvers, the schedule, the
 // weights to fine-tune. For another solver than the default's, the default learning rate is torch's.
 func (c *Run) choose(root ast.Node, settings []string) {
@@ -79,7 +83,7 @@ func (c *Run) choose(root ast.Node, settings []string) {
 	tuned := weights != "" && weights != NoWeights
 	// a file, for example a recipe, is a complete set of settings
 	doubts := root == nil && (cmp.Or(scorer, c.Filter.Scorer) != NoFilter || tuned && scorer == "")
-	c.Bank.Fill = doubts && tuned
+	c.Bank.Fill = root == nil && tuned
 	// screening removes labels to correct
 	if corrects := cmp.Or(named("correct", "visits"), "0") != "0"; !doubts || corrects {
 		c.Screen = NoScreen

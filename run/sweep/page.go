@@ -75,7 +75,7 @@ func (r *Results) page() page.Report {
 	if r.tests() {
 		define("p (Holm)", "two-sided paired t-test over the seeds, corrected for the number of settings (Holm 1979)")
 	} else if len(r.Points) > 1 {
-		define("p-values", fmt.Sprintf("are not given for fewer than %d seeds", paired.Enough))
+		define("p-values", "are not given for one seed")
 	}
 	if r.Held != "" {
 		define(r.Held+" P@1", "the same on images that choose neither the state of a training nor the setting")

@@ -145,6 +145,28 @@ func (s *Sweep) plan() (err error) {
 	return nil
 }
 
+// others returns the settings that differ among the points although no axis names them: a default that depends on what
+// an axis varies, as screening depends on the filter. Each comes with its values, in the order of the points.
+func (s *Sweep) others() (list []string) {
+	var flats []map[string]string
+	for _, c := range s.cells[:min(len(s.Points), len(s.cells))] {
+		flats = append(flats, config.Flatten(c.cfg))
+	}
+	for _, key := range config.Dependent {
+		var values []string
+		for _, f := range flats {
+			if !slices.Contains(values, f[key]) {
+				values = append(values, f[key])
+			}
+		}
+		axis := slices.ContainsFunc(s.Axes, func(a Axis) bool { return a.Key == key })
+		if len(values) > 1 && !axis {
+			list = append(list, fmt.Sprintf("%s (%s)", key, strings.Join(values, ", ")))
+		}
+	}
+	return list
+}
+
 // configure reads a cell's configuration. The error names the value that alone causes it, if there is one.
 func (s *Sweep) configure(c cell, p Point) (config.Run, error) {
 	cfg, err := c.asked.Config("")

@@ -173,6 +173,10 @@ func (s *Sweep) Run(ctx context.Context, dry bool) (Plan, *Results, error) {
 		return plan, nil, err
 	}
 	s.Host.Note("%s", plan)
+	if others := s.others(); len(others) > 0 {
+		s.Host.Note("what is varied also changes: %s; name a setting to keep it the same in all trainings",
+			strings.Join(others, ", "))
+	}
 	s.results = newResults(s)
 	if s.Steps != nil {
 		s.at, s.end = s.Steps()

@@ -108,8 +108,8 @@ func (r *Results) verdict() (lines []string) {
 		lines = append(lines, "That is the first setting: no other has a higher mean.")
 	}
 	if o := c.Outcome; o.Validation <= max(o.Whitened, o.Frozen) {
-		lines = append(lines, fmt.Sprintf("It is NOT better than features without training (frozen %.2f %%, whitened "+
-			"%.2f %%).", 100*o.Frozen, 100*o.Whitened))
+		lines = append(lines, fmt.Sprintf("On the validation images it is NOT better than features without "+
+			"training (frozen %.2f %%, whitened %.2f %%).", 100*o.Frozen, 100*o.Whitened))
 	}
 	lines = append(lines, fmt.Sprintf("Its best training has seed %d: %s", c.Seed, c.Folder))
 	return append(lines, "To train it again: "+c.Command)

@@ -75,10 +75,7 @@ func check(o runner.Options) error {
 	case o.Finetune != "" && own:
 		return term.Misused("--finetune: %s says itself what each of its rows trains: expected no --finetune",
 			o.Study.Name)
-	case o.Finetune != "" && o.Glyphs != nil:
-		return term.Misused("--finetune: --data glyphs has no image files: write them with winnow data glyphs, and " +
-			"name their manifest")
-	case o.Glyphs != nil && named:
+	case o.Glyphs != nil && !o.Root.IsZero(), o.Glyphs != nil && o.Model != "" && o.Finetune == "":
 		return term.Misused("--model, --root: --data glyphs has its own network and pictures: expected neither")
 	}
 	for _, s := range o.Data {

@@ -27,7 +27,7 @@ A study is a table of rows (recipes) and columns (datasets with label noise). A 
 seed: of a head on stored features or, with --finetune, of the whole network or its last stages. Finished cells
 are kept in --out/cells, shared by all studies, and not run again. Networks keep checkpoints, so a killed run
 resumes where it was. Below the table, each claim of the paper holds, does not hold, or is undecided, by
-comparisons paired over the seeds (t-tests from 5 seeds on). Without a STUDY the studies are listed.
+comparisons paired over the seeds (t-tests, corrected for all of the study). Without a STUDY the studies are listed.
 
 --data says what to run on:
 
@@ -71,9 +71,9 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "seeds", DefaultText: "the study's",
 				Usage: "`N` repetitions, seeds 1 to N, or a list as 1,3,7-9"},
 			&cli.StringSliceFlag{Name: "rows",
-				Usage: "only rows whose name contains `TEXT`, or is NAME for =NAME; may be repeated"},
+				Usage: "only rows whose name contains `TEXT`, or is NAME for =NAME; a list with commas, or repeated"},
 			&cli.StringSliceFlag{Name: "columns",
-				Usage: "only columns whose name contains `TEXT`, or is NAME for =NAME; may be repeated"},
+				Usage: "only columns whose name contains `TEXT`, or is NAME for =NAME; a list with commas, or repeated"},
 			&cli.StringSliceFlag{Name: "set",
 				Usage: "a setting of every training, `[ROW:]KEY=VALUE` as in winnow train, or of the rows whose name " +
 					"contains ROW; may be repeated"},

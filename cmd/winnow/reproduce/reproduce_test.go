@@ -52,7 +52,7 @@ func TestRead(t *testing.T) {
 		"--data pets@beit=p.csv,v sclrhe-table4":             `has no dataset "pets@beit", it has cifar100,`,
 		"--data pets@vit=p.csv,,img sclrhe-table4":           "without features, expected them",
 		"--finetune all --data a,b finetune-mnist":           "says itself what each",
-		"--finetune all --data glyphs prism-table2":          "no image files",
+		"--finetune all --root r --data glyphs prism-table2": "its own network",
 		"--model mobilenetv2 --data glyphs prism-table2":     "its own network",
 		"--data a.csv prism-table1":                          "found no features, expected MANIFEST,FEATURES",
 		"--root r prism-figure4":                             "draws what it needs",
