@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"sync"
 
 	"github.com/viterin/vek/vek32"
 	"gonum.org/v1/gonum/blas"
@@ -29,6 +31,12 @@ type simLoss interface {
 type surveyor interface {
 	simLoss
 	survey(S []float64, p *pairs)
+}
+
+// separate is a simLoss whose eval changes nothing but dS, so that several goroutines can evaluate blocks at once.
+type separate interface {
+	simLoss
+	separate()
 }
 
 // plain returns the terms of a loss that is not divided: they add up to 1 over all blocks.
@@ -62,7 +70,13 @@ type chain struct {
 
 	noting bool      // see [RowWise]
 	noted  []float64 // what each row adds to the sum; later its term
+
+	workers []chain // copies of the chain, each with blocks of its own, that share the rows; see runRows
+	results []blockSums
 }
+
+// blockSums is the result of a block.
+type blockSums struct{ sum, terms float64 }
 
 // viewed is a loss that can treat rows of one image as views of it.
 type viewed interface{ showViews() }
@@ -99,7 +113,7 @@ func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms flo
 		whole.draw = c.draw()
 	}
 	if c.listing && grad {
-		c.entries.begin(n, r)
+		c.entries.begin(n, n*r/sparsest)
 	}
 	high, wide := c.blockShape(n, r)
 	c.in = grow(c.in, high*wide)
@@ -112,6 +126,11 @@ func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms flo
 			fn.survey(s, &c.block)
 		}
 	}
+	if _, ok := c.fn.(separate); ok && wide == r {
+		if k := min(runtime.GOMAXPROCS(0), (n+high-1)/high, n*r/rowsWorth); k > 1 {
+			return c.runRows(k, a, b, whole, high, grad)
+		}
+	}
 	for first := 0; first < n; first += high {
 		for left := 0; left < r; left += wide {
 			s := c.cut(a, b, whole, first, high, left, wide)
@@ -122,6 +141,50 @@ func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms flo
 				c.noted[first] += more
 			}
 		}
+	}
+	return sum, terms
+}
+
+// rowsWorth is the number of similarities that make a goroutine worth its start: 0.2 ms of work.
+const rowsWorth = 1 << 16
+
+// runRows evaluates blocks of high whole rows by k goroutines. Blocks and the order in which their sums are added are
+// those of run, so that the result is too, bit for bit.
+func (c *chain) runRows(k int, a, b blas32.General, whole pairs, high int, grad bool) (sum, terms float64) {
+	n, r := a.Rows, b.Rows
+	blocks := (n + high - 1) / high
+	c.results = grow(c.results, blocks)
+	for len(c.workers) < k {
+		c.workers = append(c.workers, chain{})
+	}
+	var all sync.WaitGroup
+	for i := range c.workers[:k] {
+		w := &c.workers[i]
+		in, out, entries := w.in, w.out, w.entries
+		*w = *c
+		w.in, w.out, w.entries, w.workers = grow(in, high*r), grow(out, high*r), entries, nil
+		from, to := i*blocks/k, (i+1)*blocks/k
+		if w.entries.few = c.entries.few; w.entries.few {
+			w.entries.begin((to-from)*high, c.entries.most)
+		}
+		all.Go(func() {
+			for at := from; at < to; at++ {
+				s := w.cut(a, b, whole, at*high, high, 0, r)
+				more, count := w.part(s, grad)
+				c.results[at] = blockSums{more, count}
+				if c.noting {
+					c.noted[at] += more // high is then 1
+				}
+			}
+		})
+	}
+	all.Wait()
+	for _, of := range c.results[:blocks] {
+		sum += of.sum
+		terms += of.terms
+	}
+	for i := range c.workers[:k] {
+		c.entries.join(&c.workers[i].entries)
 	}
 	return sum, terms
 }

@@ -46,6 +46,8 @@ var contrastiveEntry = Entry{
 	},
 }
 
+func (l *contrastive) separate() {}
+
 func (l *contrastive) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
 	one, off, below := l.one, l.off, l.below

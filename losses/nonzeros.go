@@ -26,10 +26,23 @@ type nonzeros struct {
 // sparsest is the largest density at which the list is used: one entry in sparsest.
 const sparsest = 32
 
-// begin clears the list and makes room for the entries of n×r pairs.
-func (f *nonzeros) begin(n, r int) {
-	f.few, f.most = true, n*r/sparsest
+// begin clears the list and makes room for at most so many entries of n rows.
+func (f *nonzeros) begin(n, most int) {
+	f.few, f.most = true, most
 	f.cols, f.ends = grow(f.cols, f.most)[:0], grow(f.ends, n)[:0]
+}
+
+// join appends the list of the rows that follow.
+func (f *nonzeros) join(next *nonzeros) {
+	f.few = f.few && next.few && len(f.cols)+len(next.cols) <= f.most
+	if !f.few {
+		return
+	}
+	before := len(f.cols)
+	f.cols = append(f.cols, next.cols...)
+	for _, end := range next.ends {
+		f.ends = append(f.ends, before+end)
+	}
 }
 
 // narrow writes a row of dS over out, and lists its entries.

@@ -2,9 +2,11 @@ package train
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"winnow/features"
 )
@@ -37,24 +39,62 @@ type group struct {
 	encoder []*features.Param // the encoder's parameters, which count for clipping
 	losses  []*features.Param // the losses' parameters
 	placed  *placedSolver     // steps the encoder's parameters where they lie; nil: in Go's memory
-	squares float64           // of the gradients of a placed group in the current step
+	squares []float64         // sums of the squares of the encoder's gradients: of each parameter, or of all if placed
+	idle    bool              // [Config].StepIdle
 	moved   []*features.Param // those moved by the last step that was not skipped
 }
 
 // runs reports whether step (from 1) moves the group.
 func (g *group) runs(step int) bool { return step >= g.Start && (g.Stop == 0 || step <= g.Stop) }
 
+// eachRunning calls do for every group that a step moves. While a placed group waits for its device, the others are done.
+func eachRunning(groups []group, step int, do func(*group, int) error) error {
+	if slices.ContainsFunc(groups, func(g group) bool { return g.placed != nil }) {
+		var here error
+		var meanwhile sync.WaitGroup
+		meanwhile.Go(func() { here = each(groups, false, step, do) })
+		there := each(groups, true, step, do)
+		meanwhile.Wait()
+		return errors.Join(there, here)
+	}
+	return each(groups, false, step, do)
+}
+
+// each calls do for every group that a step moves, of those that are placed or of the others.
+func each(groups []group, placed bool, step int, do func(*group, int) error) (err error) {
+	for i := range groups {
+		if g := &groups[i]; (g.placed != nil) == placed && g.runs(step) {
+			err = errors.Join(err, do(g, step))
+		}
+	}
+	return err
+}
+
+// square computes squares.
+func (g *group) square(int) error {
+	g.squares = g.squares[:0]
+	if g.placed != nil {
+		sum, err := g.placed.place.Run(squaresProgram, features.AllWeights, nil)
+		g.squares = append(g.squares, sum)
+		return err
+	}
+	for _, p := range g.encoder {
+		g.squares = append(g.squares, squares(p.Grad))
+	}
+	return nil
+}
+
 // step moves the group's parameters in a step (from 1) in which it runs: all of them if idle, otherwise only
 // those whose gradient asks for it, because momentum and weight decay would move the others too. The parameters
 // of an encoder move together or not at all; each parameter of a loss may rest by itself when only other losses
 // had something to learn.
-func (g *group) step(step int, idle bool) error {
+func (g *group) step(step int) error {
 	g.moved = g.moved[:0]
-	if idle || g.squares > 0 || g.placed == nil && slices.ContainsFunc(g.encoder, pulled) {
+	if g.idle || g.placed != nil && g.squares[0] > 0 || g.placed == nil && slices.ContainsFunc(g.encoder, pulled) {
 		g.moved = append(g.moved, g.encoder...)
 	}
 	for _, p := range g.losses {
-		if idle || pulled(p) {
+		if g.idle || pulled(p) {
 			g.moved = append(g.moved, p)
 		}
 	}
@@ -97,7 +137,8 @@ func (g *group) put(place features.Place) error {
 }
 
 // newGroups checks that every parameter is in exactly one group.
-func newGroups(list []Group, encoder, losses []*features.Param, place features.Place, steps int) ([]group, error) {
+func newGroups(list []Group, encoder, losses []*features.Param, place features.Place, steps int, idle bool) (
+	[]group, error) {
 	where := map[*features.Param]string{}
 	for _, p := range slices.Concat(encoder, losses) {
 		where[p] = ""
@@ -119,7 +160,7 @@ func newGroups(list []Group, encoder, losses []*features.Param, place features.P
 			}
 			where[p] = g.Name
 		}
-		groups[i] = group{Group: g}
+		groups[i] = group{Group: g, idle: idle}
 		for _, p := range g.Params {
 			if slices.Contains(encoder, p) {
 				groups[i].encoder = append(groups[i].encoder, p)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -45,14 +46,41 @@ func (t *Trainer) step() (*Step, error) {
 		return nil, t.nonFinite("the loss's gradient", math.NaN(), bad)
 	}
 	f.Skipped = !active && !t.StepIdle
-	if !f.Skipped {
-		if err := t.descend(z, seen); err != nil {
-			return nil, err
+	if t.held && t.chooser == nil && !f.Skipped {
+		err = t.descendNoting(z, seen, rows, known, kept)
+	} else {
+		if !f.Skipped {
+			err = t.descend(z, seen)
+		}
+		if t.chooser != nil {
+			f.Kept = t.chooser.Chosen()
+		}
+		if err == nil {
+			t.noteRows(rows, known, kept)
 		}
 	}
-	if t.chooser != nil {
-		f.Kept = t.chooser.Chosen()
+	if err != nil {
+		return nil, err
 	}
+	t.progress.Step++
+	if !active {
+		t.progress.Idle++
+	}
+	return f, nil
+}
+
+// descendNoting notes the rows during the descent, which on a device mostly waits and changes nothing that is noted.
+func (t *Trainer) descendNoting(z, seen features.Set, rows []int, known, kept features.Set) error {
+	var noting sync.WaitGroup
+	noting.Go(func() { t.noteRows(rows, known, kept) })
+	err := t.descend(z, seen)
+	noting.Wait()
+	return err
+}
+
+// noteRows records a batch as it was embedded before the step, and pushes it into the memory.
+func (t *Trainer) noteRows(rows []int, known, kept features.Set) {
+	f := &t.fact
 	t.see(rows, known)
 	if t.diagnoses() && t.diagnosesAfter(f.Number) {
 		t.drift = drifted(known, t.Bank)
@@ -64,11 +92,6 @@ func (t *Trainer) step() (*Step, error) {
 	if t.Shown != nil {
 		t.Shown.Push(known)
 	}
-	t.progress.Step++
-	if !active {
-		t.progress.Idle++
-	}
-	return f, nil
 }
 
 // next returns the batch of the next step.
@@ -173,11 +196,7 @@ func (t *Trainer) descend(z, seen features.Set) error {
 	if n := gradientNorm(t.objective.params); !finite(n) {
 		return t.nonFinite("the gradient of a loss's own parameters", n, seen.IDs)
 	}
-	for i := range t.groups {
-		if g := &t.groups[i]; g.runs(f.Number) {
-			err = errors.Join(err, g.step(f.Number, t.StepIdle))
-		}
-	}
+	err = eachRunning(t.groups, f.Number, (*group).step)
 	if err = errors.Join(err, t.follow()); err != nil {
 		return fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
 	}
@@ -212,24 +231,17 @@ func (t *Trainer) nonFinite(what string, value float64, ids []int) error {
 }
 
 // encoderNorm returns the common norm of the gradients of the encoder's parameters that a step moves.
-func encoderNorm(groups []group, step int) (norm float64, err error) {
+func encoderNorm(groups []group, step int) (float64, error) {
+	err := eachRunning(groups, step, (*group).square)
 	var sum float64
 	for i := range groups {
-		g := &groups[i]
-		switch {
-		case !g.runs(step):
-		case g.placed != nil:
-			if g.squares, err = g.placed.place.Run(squaresProgram, features.AllWeights, nil); err != nil {
-				return 0, err
-			}
-			sum += g.squares
-		default:
-			for _, p := range g.encoder {
-				sum += squares(p.Grad)
+		if groups[i].runs(step) {
+			for _, of := range groups[i].squares {
+				sum += of
 			}
 		}
 	}
-	return math.Sqrt(sum), nil
+	return math.Sqrt(sum), err
 }
 
 func gradientNorm(params []*features.Param) float64 {

@@ -224,7 +224,7 @@ func New(cfg Config) (*Trainer, error) {
 	if p, ok := cfg.Encoder.(Placed); ok {
 		t.place = p.Place()
 	}
-	t.groups, err = newGroups(cfg.Groups, t.params, t.objective.params, t.place, t.Steps)
+	t.groups, err = newGroups(cfg.Groups, t.params, t.objective.params, t.place, t.Steps, t.StepIdle)
 	if !slices.ContainsFunc(t.groups, func(g group) bool { return g.placed != nil }) {
 		t.place = nil
 	}

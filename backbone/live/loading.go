@@ -49,9 +49,8 @@ func (l *loading) view(v *backbone.Viewer, dst []float32, i int) error {
 // place returns the part of dst for the i-th view.
 func (l *loading) place(i int) []float32 { return l.dst[i*l.p.size : (i+1)*l.p.size] }
 
-// workAhead makes the views that are still free.
-func (l *loading) workAhead(v *backbone.Viewer) {
-	own := make([]float32, l.p.size)
+// workAhead makes the views that are still free, in a place of its own first.
+func (l *loading) workAhead(v *backbone.Viewer, own []float32) {
 	for i := range l.rows {
 		if !l.state[i].CompareAndSwap(free, begun) {
 			continue

@@ -32,7 +32,7 @@ type PixelsConfig struct {
 }
 
 // Pixels are Inputs made of pictures, which are decoded, augmented and preprocessed on a few goroutines. These
-// end with the call or, if a batch was prepared, with the next call. The view of the i-th row of a batch
+// end with the call; those that prepare batches end with Prepare(nil). The view of the i-th row of a batch
 // depends only on Source and i, not on which goroutine makes it or when. A row named twice gets two different
 // views.
 type Pixels struct {
@@ -44,8 +44,9 @@ type Pixels struct {
 	next     []float32          // the views being prepared
 	prepared *loading           // nil: nothing is prepared
 
+	ahead      chan *loading // to the background threads; nil: there are none
 	background sync.WaitGroup
-	atWork     atomic.Int32 // number of background threads
+	atWork     atomic.Int32 // number of background threads that are making views
 }
 
 // NewPixels checks cfg and makes its viewers.
@@ -87,21 +88,40 @@ func (p *Pixels) Prepare(rows []int) {
 	p.drop()
 	switch {
 	case len(rows) == 0:
+		if p.ahead != nil {
+			close(p.ahead)
+			p.ahead = nil
+		}
 		p.background.Wait()
 		return
 	case p.atWork.Load() > 0 || len(p.early) == 0:
 		return
 	}
 	l := p.begin(&p.next, rows, p.base(1))
-	for _, v := range p.early[:min(len(p.early), len(rows))] {
+	if p.ahead == nil {
+		p.startBackground()
+	}
+	for range min(len(p.early), len(rows)) {
 		p.atWork.Add(1)
-		p.background.Go(func() {
-			defer p.atWork.Add(-1)
-			inTheBackground()
-			l.workAhead(v)
-		})
+		p.ahead <- l
 	}
 	p.prepared = l
+}
+
+// startBackground starts the background threads. They stay, since starting one takes longer than making a view.
+func (p *Pixels) startBackground() {
+	p.ahead = make(chan *loading)
+	for _, v := range p.early {
+		ahead := p.ahead
+		p.background.Go(func() {
+			inTheBackground()
+			own := make([]float32, p.size)
+			for l := range ahead {
+				l.workAhead(v, own)
+				p.atWork.Add(-1)
+			}
+		})
+	}
 }
 
 // drop abandons the prepared batch.

@@ -22,15 +22,21 @@ static __device__ float block_sum(float v) {
 	return v;
 }
 
-// everywhere is block_sum in every thread.
-static __device__ float everywhere(float v) {
-	__shared__ float total;
-	v = block_sum(v);
-	if (threadIdx.x == 0) total = v;
-	__syncthreads();
-	v = total;
-	__syncthreads();
+// warp_sum returns the sum of the values of a warp in each of its threads.
+static __device__ float warp_sum(float v) {
+	for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(0xffffffffu, v, d);
 	return v;
+}
+
+// Rows of a matrix for warps: each takes the rows first, first + step, …, and its thread lane the columns lane, lane + lanes, …
+typedef struct { int first, step, lane, lanes; } warp_rows;
+
+static __device__ warp_rows rows_of_warp() {
+	warp_rows w;
+	w.lanes = blockDim.x < 32 ? 1 : 32, w.lane = threadIdx.x % w.lanes;
+	const int warps = blockDim.x / w.lanes;
+	w.first = blockIdx.x * warps + threadIdx.x / w.lanes, w.step = gridDim.x * warps;
+	return w;
 }
 
 // cut: dX = dY where low < Y < high, else 0.
@@ -152,38 +158,55 @@ extern "C" __global__ void max_pool(windows g, const float *dy, const wide *at, 
 	}
 }
 
-// softmax_sum: ∂X = Y·(∂Y - Σ ∂Y·Y) of row blockIdx.x.
-extern "C" __global__ void softmax_sum(const float *dy, const float *y, float *dx, int columns) {
-	const wide at = (wide)blockIdx.x * columns;
-	float sum = 0;
-	for (int i = threadIdx.x; i < columns; i += blockDim.x) sum += dy[at + i] * y[at + i];
-	sum = everywhere(sum);
-	for (int i = threadIdx.x; i < columns; i += blockDim.x) dx[at + i] = y[at + i] * (dy[at + i] - sum);
-}
-
-// norm_sum: with x̂ = (X - mean)·r and g = ∂Y·scale, ∂X = r·(g - mean(g) - x̂·mean(g·x̂)) of row blockIdx.x.
-extern "C" __global__ void norm_sum(const float *dy, const float *x, const float *mean, const float *r, const float *scale, float *dx, int columns) {
-	const wide at = (wide)blockIdx.x * columns;
-	const float m = mean[blockIdx.x], by = r[blockIdx.x];
-	float one = 0, two = 0;
-	for (int i = threadIdx.x; i < columns; i += blockDim.x) {
-		const float g = dy[at + i] * scale[i];
-		one += g, two += g * (x[at + i] - m) * by;
+// softmax_sum: ∂X = Y·(∂Y - Σ ∂Y·Y) of every row.
+extern "C" __global__ void softmax_sum(const float *dy, const float *y, float *dx, int rows, int columns) {
+	const warp_rows w = rows_of_warp();
+	for (int row = w.first; row < rows; row += w.step) {
+		const wide at = (wide)row * columns;
+		float sum = 0;
+#pragma unroll 4
+		for (int i = w.lane; i < columns; i += w.lanes) sum += dy[at + i] * y[at + i];
+		sum = warp_sum(sum);
+#pragma unroll 4
+		for (int i = w.lane; i < columns; i += w.lanes) dx[at + i] = y[at + i] * (dy[at + i] - sum);
 	}
-	one = everywhere(one) / columns, two = everywhere(two) / columns;
-	for (int i = threadIdx.x; i < columns; i += blockDim.x) dx[at + i] = by * (dy[at + i] * scale[i] - one - (x[at + i] - m) * by * two);
 }
 
-// norm_columns sums ∂Y·x̂ and ∂Y over the rows blockIdx.x, blockIdx.x + gridDim.x, …
+// norm_sum: with x̂ = (X - mean)·r and g = ∂Y·scale, ∂X = r·(g - mean(g) - x̂·mean(g·x̂)) of every row.
+extern "C" __global__ void norm_sum(const float *dy, const float *x, const float *mean, const float *r, const float *scale, float *dx, int rows, int columns) {
+	const warp_rows w = rows_of_warp();
+	for (int row = w.first; row < rows; row += w.step) {
+		const wide at = (wide)row * columns;
+		const float m = mean[row], by = r[row];
+		float one = 0, two = 0;
+#pragma unroll 4
+		for (int i = w.lane; i < columns; i += w.lanes) {
+			const float g = dy[at + i] * scale[i];
+			one += g, two += g * (x[at + i] - m) * by;
+		}
+		one = warp_sum(one) / columns, two = warp_sum(two) / columns;
+#pragma unroll 4
+		for (int i = w.lane; i < columns; i += w.lanes) dx[at + i] = by * (dy[at + i] * scale[i] - one - (x[at + i] - m) * by * two);
+	}
+}
+
+// norm_columns sums ∂Y·x̂ and ∂Y over the rows blockIdx.x, blockIdx.x + gridDim.x, …; without X, ∂Y alone.
 extern "C" __global__ void norm_columns(const float *dy, const float *x, const float *mean, const float *r, float *scales, float *biases, int rows, int columns) {
 	const int c = blockIdx.y * blockDim.x + threadIdx.x;
 	if (c >= columns) return;
 	float one = 0, two = 0;
-	for (int row = blockIdx.x; row < rows; row += gridDim.x) {
-		const float d = dy[(wide)row * columns + c];
-		one += d * (x[(wide)row * columns + c] - mean[row]) * r[row], two += d;
+	if (x) {
+#pragma unroll 4
+		for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+			const float d = dy[(wide)row * columns + c];
+			one += d * (x[(wide)row * columns + c] - mean[row]) * r[row], two += d;
+		}
+		scales[(wide)c * gridDim.x + blockIdx.x] = one;
+	} else {
+#pragma unroll 4
+		for (int row = blockIdx.x; row < rows; row += gridDim.x) two += dy[(wide)row * columns + c];
 	}
-	scales[(wide)c * gridDim.x + blockIdx.x] = one, biases[(wide)c * gridDim.x + blockIdx.x] = two;
+	biases[(wide)c * gridDim.x + blockIdx.x] = two;
 }
 
 // gelu: ∂X = ∂Y·(½(1 + erf(x/√2)) + x·e^(-x²/2)/√(2π)).

@@ -183,7 +183,7 @@ static void close_gpu(gpu *g) {
 	g->room = g->allocator = NULL;
 }
 
-enum { THREADS = 256, BLOCKS = 2048, ROW_BLOCKS = 256 };
+enum { THREADS = 256, BLOCKS = 2048, ROW_BLOCKS = 512, COLUMN_THREADS = 128, MOST_BLOCKS = 65535 };
 
 static status launch_by(gpu *g, const char *name, unsigned across, unsigned down, unsigned threads, void **arguments) {
 	void *f = NULL;
@@ -201,7 +201,12 @@ static unsigned threads_for(int64_t n) { return (unsigned)(n >= THREADS ? THREAD
 
 static unsigned blocks_for(int64_t n) {
 	int64_t blocks = (n + THREADS - 1) / THREADS;
-	return (unsigned)(blocks < 1 ? 1 : blocks > 65535 ? 65535 : blocks);
+	return (unsigned)(blocks < 1 ? 1 : blocks > MOST_BLOCKS ? MOST_BLOCKS : blocks);
+}
+
+// launch_rows gives every row of a matrix to a warp.
+static status launch_rows(gpu *g, const char *name, int rows, void **arguments) {
+	return launch(g, name, blocks_for((int64_t)rows * 32), 1, arguments);
 }
 
 // shares is the number of blocks among which the images of a channel are divided.
@@ -452,6 +457,21 @@ static void rows_of(const tensor *t, int *rows, int *columns) {
 	*rows = *columns ? (int)(elements(t) / *columns) : 0;
 }
 
+// sum_rows sums dY over all axes but the last, and dY·(X - mean)·r unless X is NULL. dB may then be NULL.
+static status sum_rows(gpu *g, const tensor *dy, const tensor *x, const tensor *mean, const tensor *r, float *dscale, float *db) {
+	const float *data[4] = {dy->data, x ? x->data : NULL, x ? mean->data : NULL, x ? r->data : NULL};
+	int rows, columns;
+	rows_of(dy, &rows, &columns);
+	int down = (columns + COLUMN_THREADS - 1) / COLUMN_THREADS, each = rows < 1 ? 1 : rows < ROW_BLOCKS ? rows : ROW_BLOCKS;
+	status s = take_room(g, 2 * sizeof(float) * (size_t)columns * each);
+	float *biases = g->room, *scales = biases + (size_t)columns * each;
+	if (!s) s = launch_by(g, "norm_columns", each, down, COLUMN_THREADS, (void *[]){&data[0], &data[1], &data[2], &data[3], &scales, &biases, &rows, &columns});
+	if (!s && dscale) s = add_up(g, scales, each, dscale, columns);
+	if (!s && db) s = add_up(g, biases, each, db, columns);
+	close_gpu(g);
+	return s;
+}
+
 // SoftmaxGrad: dY, Y → dX.
 static status compute_softmax_grad(void *of, void *context) {
 	kernel *k = of;
@@ -465,7 +485,7 @@ static status compute_softmax_grad(void *of, void *context) {
 	if (!s) s = open_gpu(k, context, 3, 3, &g);
 	if (s) return s;
 	rows_of(&dy, &rows, &columns);
-	return rows ? launch_by(&g, "softmax_sum", rows, 1, threads_for((columns + 1) / 2), (void *[]){&dy.data, &y.data, &dx, &columns}) : NULL;
+	return rows ? launch_rows(&g, "softmax_sum", rows, (void *[]){&dy.data, &y.data, &dx, &rows, &columns}) : NULL;
 }
 
 // LayerNormGrad: dY, X, mean, r, scale → dX, dscale, dbias.
@@ -488,17 +508,22 @@ static status compute_norm_grad(void *of, void *context) {
 	rows_of(&x, &rows, &columns);
 	if (elements(&scale) != columns || elements(&mean) != rows || elements(&r) != rows)
 		return failed(k->api, INVALID, "winnow: expected a layer normalisation over the last axis");
-	if (rows && dx) s = launch_by(&g, "norm_sum", rows, 1, threads_for((columns + 2) / 3), (void *[]){&dy.data, &x.data, &mean.data, &r.data, &scale.data, &dx, &columns});
-	if (!s && (dscale || dbias)) {
-		int down = (columns + THREADS - 1) / THREADS, each = rows < ROW_BLOCKS ? rows : ROW_BLOCKS;
-		s = take_room(&g, 2 * sizeof(float) * (size_t)columns * each);
-		float *scales = g.room, *biases = scales + (size_t)columns * each;
-		if (!s) s = launch(&g, "norm_columns", each, down, (void *[]){&dy.data, &x.data, &mean.data, &r.data, &scales, &biases, &rows, &columns});
-		if (!s && dscale) s = add_up(&g, scales, each, dscale, columns);
-		if (!s && dbias) s = add_up(&g, biases, each, dbias, columns);
-		close_gpu(&g);
-	}
+	if (rows && dx) s = launch_rows(&g, "norm_sum", rows, (void *[]){&dy.data, &x.data, &mean.data, &r.data, &scale.data, &dx, &rows, &columns});
+	if (!s && dscale) s = sum_rows(&g, &dy, &x, &mean, &r, dscale, dbias);
+	if (!s && dbias && !dscale) s = sum_rows(&g, &dy, NULL, NULL, NULL, NULL, dbias);
 	return s;
+}
+
+// SumRows: dY → dB.
+static status compute_sum_rows(void *of, void *context) {
+	kernel *k = of;
+	gpu g;
+	tensor dy;
+	float *db;
+	status s = input(k->api, context, 0, &dy);
+	if (!s) s = output(k->api, context, 0, dy.dims + dy.rank - 1, 1, &db);
+	if (!s) s = open_gpu(k, context, 3, 3, &g);
+	return s ? s : sum_rows(&g, &dy, NULL, NULL, NULL, NULL, db);
 }
 
 // GeluGrad: dY, X → dX.
@@ -546,6 +571,7 @@ static const op gpu_ops[] = {
 	GPU_OP("DepthwiseGrad", "fffF", "fff", create_windows, compute_depthwise_grad_gpu, destroy, NULL),
 	GPU_OP("SoftmaxGrad", "ff", "f", create_plain, compute_softmax_grad, destroy, first_in_place),
 	GPU_OP("LayerNormGrad", "fffff", "fff", create_plain, compute_norm_grad, destroy, NULL),
+	GPU_OP("SumRows", "f", "f", create_plain, compute_sum_rows, destroy, NULL),
 	GPU_OP("GeluGrad", "ff", "f", create_plain, compute_gelu_grad, destroy, first_in_place),
 	GPU_OP("MaxPoolGradAt", "fi", "f", create_pool, compute_max_pool_grad_gpu, destroy, NULL),
 	GPU_OP("ConvGrad", "fff", "fff", create_convolution, compute_convolution_grad, destroy_convolution, NULL),

@@ -178,7 +178,7 @@ func (w windowed) model() *graph.Model {
 	return b.Model()
 }
 
-// rowed is x → layer normalisation, Gelu, softmax, between products.
+// rowed is x → layer normalisation, Gelu, softmax of scaled numbers, between products.
 func rowed() *graph.Model {
 	b := graph.NewBuilder("rows", 17)
 	y := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2), graph.Fixed(9), graph.Fixed(7)})
@@ -188,7 +188,10 @@ func rowed() *graph.Model {
 	b.Import("com.microsoft", 1)
 	wide := b.Node("MatMul", []string{y, weight("b", 4, 300, 8)})
 	b.Add(&graph.Node{Op: "Gelu", Domain: "com.microsoft", Inputs: []string{wide}, Outputs: []string{"bent"}})
-	y = b.Node("Softmax", []string{b.Node("MatMul", []string{"bent", weight("c", 5, 8, 6)})}, graph.Int("axis", -1))
+	y = b.Node("Add", []string{b.Node("MatMul", []string{"bent", weight("c", 5, 8, 6)}), weight("d", 6, 6)})
+	y = b.Node("Mul", []string{b.Node("MatMul", []string{y, weight("fixed", 7, 1, 6, 5)}),
+		b.Constant(graph.NewTensor("scale of scores", []float32{0.4}))})
+	y = b.Node("Softmax", []string{y}, graph.Int("axis", -1))
 	b.Output(b.NodeTo("features", "Identity", []string{y}))
 	return b.Model()
 }
@@ -268,7 +271,7 @@ func TestKernelsOnNoGPU(t *testing.T) {
 		} {
 			compareOnNoGPU(t, fmt.Sprintf("%+v", w), w.model(), []string{"a", "a.bias", "b", "b.bias"}, cpu, cuda)
 		}
-		compareOnNoGPU(t, "rows", rowed(), []string{"a", "scale", "shift", "b", "c"}, cpu, cuda)
+		compareOnNoGPU(t, "rows", rowed(), []string{"a", "scale", "shift", "b", "c", "d"}, cpu, cuda)
 	}
 }
 

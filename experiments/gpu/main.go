@@ -36,6 +36,7 @@ type options struct {
 	pack    string
 	sm      uint
 	only    string
+	nets    string
 
 	part  string // the part that this process runs; "": all
 	until int64  // Unix time in milliseconds at which it must end
@@ -87,6 +88,8 @@ func read(args []string, stderr io.Writer) (o options, err error) {
 		"folder or .zip of photographs for a reproduction, with manifests (*.csv) in the folder or one folder a class")
 	f.StringVar(&o.python, "python", "python3", "a Python that may have torch, to compare with; \"\": left out")
 	f.StringVar(&o.only, "only", "", "parts to run, separated by commas: "+strings.Join(partNames(), ","))
+	f.StringVar(&o.nets, "networks", "",
+		"beginnings of the names of networks to try, separated by commas, as ResNet-50,mobilenetv2; \"\": all")
 	f.StringVar(&o.pack, "pack", "", "for bundle.sh: folder whose files are made small; nothing else is done")
 	f.UintVar(&o.sm, "sm", 0, "with -pack: keep the kernels for this compute capability alone, as 90; 0: all")
 	f.StringVar(&o.part, "part", "", "for the program's own use: the part that this process runs")

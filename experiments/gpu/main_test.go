@@ -136,6 +136,21 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
+// Chosen networks alone are tried; the profile says which operators take the time, and at which shapes.
+func TestChosenNetworks(t *testing.T) {
+	_, r := call(t, t.TempDir(), "-only", "profile", "-networks", "VGG,ViT")
+	p := r.part("profile")
+	if p.State != stateDone || len(p.Records) != 1 || !strings.HasPrefix(p.Records[0].Of[0], "ViT-S/16") {
+		t.Fatalf("found %+v", p)
+	}
+	for _, want := range []string{"forward: ", "backward: ", "forward, by shapes: ", "backward, by shapes: ", "Softmax ",
+		"Conv [2 3 32 32][48 3 16 16][48] "} {
+		if !strings.Contains(p.Records[0].Text, want) {
+			t.Errorf("found no %q in %s", want, p.Records[0].Text)
+		}
+	}
+}
+
 // A process that dies silently is reported, and its part is started again.
 func TestDies(t *testing.T) {
 	out := t.TempDir()
@@ -271,6 +286,8 @@ func TestRefuses(t *testing.T) {
 		"-minutes: found -1":            {"-minutes", "-1"},
 		`-only: found "speed"`:          {"-only", "speed"},
 		`found the argument "more"`:     {"more"},
+		`-networks: found "VGG"`: {"-device", "cpu", "-small", "-out", filepath.Join(out, "c"), "-models", "", "-networks",
+			"VGG", "-part", "profile", "-until", "99999999999999", "-ort-lib", orttest.Runtime(t).Library()},
 		"expected one [N,channels,side,side": {"-device", "cpu", "-small", "-out", filepath.Join(out, "b"), "-models",
 			sizeless(t), "-only", "training", "-part", "training", "-until", "99999999999999", "-ort-lib",
 			orttest.Runtime(t).Library()},

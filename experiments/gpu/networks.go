@@ -22,8 +22,24 @@ type network struct {
 	channels, side int
 }
 
-// networks returns the drawn networks and those in the folder of models, the most telling first.
+// networks returns the drawn networks and those in the folder of models that were asked for, the most telling first.
 func (b *bench) networks() ([]*network, error) {
+	list, err := b.allNetworks()
+	if err != nil || b.nets == "" {
+		return list, err
+	}
+	beginnings, all := strings.Split(b.nets, ","), []string{}
+	list = slices.DeleteFunc(list, func(n *network) bool {
+		all = append(all, n.name)
+		return !slices.ContainsFunc(beginnings, func(s string) bool { return strings.HasPrefix(n.name, s) })
+	})
+	if len(list) == 0 {
+		return nil, fmt.Errorf("gpu: -networks: found %q, expected beginnings of %s", b.nets, strings.Join(all, ", "))
+	}
+	return list, nil
+}
+
+func (b *bench) allNetworks() ([]*network, error) {
 	list := []*network{b.resNet(), b.transformer()}
 	if b.models == "" {
 		return list, nil

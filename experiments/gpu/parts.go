@@ -57,7 +57,8 @@ func parts() []part {
 				{"weights_ms", "weights up, ms", "%.2f"}, {"gradients_ms", "gradients down, ms", "%.2f"}}, training},
 		{"profile", "Where the time of a step goes", "Milliseconds of a step by operator, with how often " +
 			"it runs; each waits for the device before the next begins, so that the sum is more than a step. Then " +
-			"what each kind of convolution's gradients took in both ways.", .3, 75 * time.Second, nil, profile},
+			"the same by the shapes of what each reads, and what each kind of convolution's gradients took in both " +
+			"ways.", .3, 75 * time.Second, nil, profile},
 		{"extraction", "Images a second", "Ready tensors: host: pictures go to the device and vectors back with " +
 			"every run, as winnow extract does it; resident: both stay on the device; 2 sessions: two of these side " +
 			"by side, each on a stream of its own.", .8, 75 * time.Second,

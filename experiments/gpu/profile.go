@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,13 +15,16 @@ import (
 	"winnow/features"
 )
 
-// profiled is how many steps are profiled, and how many operators are named.
+// profiledSteps is how many steps are profiled. Of operators, and of operators with the shapes of their inputs, the
+// costliest are named.
 const (
 	profiledSteps = 4
-	namedOps      = 9
+	namedOps      = 12
+	namedShapes   = 32
 )
 
-// profile says which operators the time of a step goes to. Each waits for the device before the next begins.
+// profile says which operators the time of a step goes to, and at which shapes. Each waits for the device before the
+// next begins.
 func profile(b *bench) error {
 	if err := os.Setenv("CUDA_LAUNCH_BLOCKING", "1"); err != nil { // before CUDA starts
 		return err
@@ -75,67 +79,92 @@ func (b *bench) profileCell(c cell) (r Record, err error) {
 	if err = errors.Join(err, t.Close()); err != nil {
 		return r, err
 	}
+	var shapes []string
 	for _, pass := range []string{"forward", "backward"} {
 		files, err := filepath.Glob(filepath.Join(dir, "p."+pass+"*.json"))
 		if err != nil || len(files) != 1 {
 			return r, errors.Join(err, fmt.Errorf("found %d profiles of the %s pass, expected one", len(files), pass))
 		}
-		text, err := readProfile(files[0])
+		by, at, err := readProfile(files[0])
 		if err != nil {
 			return r, err
 		}
-		r.Text += pass + ": " + text + "; "
+		r.Text += pass + ": " + by.text(namedOps) + "; "
+		shapes = append(shapes, pass+", by shapes: "+at.text(namedShapes))
 	}
-	r.Text = strings.TrimSuffix(r.Text, "; ") + "\n" + strings.Join(t.chosen, "\n")
+	r.Text = strings.Join(slices.Concat([]string{strings.TrimSuffix(r.Text, "; ")}, shapes, t.chosen), "\n")
 	return r, nil
 }
 
-// spentOn is the time of an operator in a step, and how often it runs.
+// spentOn is the time of an operator, and how often it ran.
 type spentOn struct {
 	op   string
 	ms   float64
 	runs int
 }
 
-// readProfile sums up ONNX Runtime's file of events. The first step, which loads, does not count.
-func readProfile(file string) (string, error) {
+// spending is the time of a few steps by operator.
+type spending struct {
+	on    map[string]*spentOn
+	total float64
+	steps int
+}
+
+func (s *spending) add(op string, ms float64) {
+	if s.on[op] == nil {
+		s.on[op] = &spentOn{op: op}
+	}
+	s.on[op].ms += ms
+	s.on[op].runs++
+	s.total += ms
+}
+
+// text names the costliest operators of a step: milliseconds, and how often each runs.
+func (s *spending) text(most int) string {
+	steps := float64(max(1, s.steps))
+	list := slices.SortedFunc(maps.Values(s.on), func(a, b *spentOn) int { return cmp.Compare(b.ms, a.ms) })
+	parts := []string{fmt.Sprintf("%.1f ms", s.total/steps)}
+	for _, on := range list[:min(len(list), most)] {
+		parts = append(parts, fmt.Sprintf("%s %.2f (%.0f)", on.op, on.ms/steps, float64(on.runs)/steps))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// readProfile sums up ONNX Runtime's file of events, by operator, and by operator and shapes. The first step, which
+// loads, does not count.
+func readProfile(file string) (by, at *spending, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	var events []struct {
 		Cat, Name string
 		Dur       float64 // µs
 		Args      struct {
-			Op string `json:"op_name"`
+			Op     string             `json:"op_name"`
+			Inputs []map[string][]int `json:"input_type_shape"`
 		}
 	}
 	if err := json.Unmarshal(data, &events); err != nil {
-		return "", err
+		return nil, nil, err
 	}
-	by, steps, total := map[string]*spentOn{}, 0, 0.
+	by, at = &spending{on: map[string]*spentOn{}}, &spending{on: map[string]*spentOn{}}
+	steps := 0
 	for _, e := range events {
 		switch {
 		case e.Cat == "Session" && e.Name == "model_run":
 			steps++
 		case e.Cat == "Node" && strings.HasSuffix(e.Name, "_kernel_time") && steps > 0:
-			if by[e.Args.Op] == nil {
-				by[e.Args.Op] = &spentOn{op: e.Args.Op}
+			shapes := ""
+			for _, in := range e.Args.Inputs {
+				for _, dims := range in {
+					shapes += fmt.Sprint(dims)
+				}
 			}
-			by[e.Args.Op].ms += e.Dur / 1e3
-			by[e.Args.Op].runs++
-			total += e.Dur / 1e3
+			by.add(e.Args.Op, e.Dur/1e3)
+			at.add(e.Args.Op+" "+shapes, e.Dur/1e3)
 		}
 	}
-	counted := float64(max(1, steps-1)) // an event of a run comes before the run's own
-	var list []*spentOn
-	for _, s := range by {
-		list = append(list, s)
-	}
-	slices.SortFunc(list, func(a, b *spentOn) int { return cmp.Compare(b.ms, a.ms) })
-	parts := []string{fmt.Sprintf("%.1f ms", total/counted)}
-	for _, s := range list[:min(len(list), namedOps)] {
-		parts = append(parts, fmt.Sprintf("%s %.2f (%.0f)", s.op, s.ms/counted, float64(s.runs)/counted))
-	}
-	return strings.Join(parts, ", "), nil
+	by.steps, at.steps = steps-1, steps-1 // an event of a run comes before the run's own
+	return by, at, nil
 }

@@ -51,6 +51,9 @@ func (c *call) reducedFrom(grad string, from graph.Shape, in string) (string, er
 		return grad, nil
 	}
 	if !inner {
+		if c.r.o.Kernels == ForCUDA && len(to) == 1 && len(from) <= 4 && c.isFloat32(in) {
+			return c.fused("SumRows", []string{grad}, []bool{true}, nil)[0], nil
+		}
 		return c.op("ReduceSum", []string{grad, c.ints(axes...)}, graph.Int("keepdims", 0)), nil
 	}
 	sum := c.op("ReduceSum", []string{grad, c.ints(axes...)}, graph.Int("keepdims", 1))

@@ -30,6 +30,8 @@ import (
 //	    the derivative of any Conv with as many pads after as before; cuDNN's own
 //	SoftmaxGrad(dY, Y) → dX, LayerNormGrad(dY, X, mean, 1/deviation, scale) → dX, dscale, dbias
 //	    over the last axis of tensors of any shape
+//	SumRows(dY) → dB
+//	    over all axes but the last of a tensor of up to four
 //	GeluGrad(dY, X) → dX
 //	MaxPoolGradAt(dY, places; windows, in) → dX
 //	    places, int64: where in all of X the maximum of each window is, as ONNX's MaxPool tells

@@ -22,6 +22,7 @@ type reverse struct {
 	contrib bool // a com.microsoft operator is used
 
 	cuts            map[string]cutting // gradients computed by a Cut of [domain]
+	scaled          map[string]scaling // gradients that are others, scaled
 	backwardKernels bool               // the backward model uses [domain]
 
 	// of the forward model, including the walk's additions; nil after further additions
@@ -44,7 +45,8 @@ func isBlind(n *graph.Node) bool { return graph.IsONNX(n.Domain) && blind[n.Op] 
 func newReverse(f *forward, o Options) (*reverse, error) {
 	m := f.b.Model()
 	r := &reverse{o: o, f: f, nodes: slices.Clone(m.Graph.Nodes), flows: map[string][]string{},
-		fixed: map[string]string{}, passed: map[string]bool{}, cuts: map[string]cutting{}}
+		fixed: map[string]string{}, passed: map[string]bool{}, cuts: map[string]cutting{},
+		scaled: map[string]scaling{}}
 	r.b = graph.NewBuilder("gradient of "+m.Graph.Name, Opset)
 	r.b.Reserve(m.Graph)
 	r.mark()

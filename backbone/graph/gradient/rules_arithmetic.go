@@ -55,10 +55,25 @@ func mul(c *call) error {
 		c.give(0, c.mul(dy, c.scaled(a, 2)))
 		return nil
 	}
-	if err := c.pass(0, func() string { return c.mul(dy, b) }); err != nil {
+	if err := c.pass(0, func() string { return c.times(dy, b) }); err != nil {
 		return err
 	}
-	return c.pass(1, func() string { return c.mul(dy, a) })
+	return c.pass(1, func() string { return c.times(dy, a) })
+}
+
+// times returns dy·by. Products on CUDA scale by a single constant as they go: see product.
+func (c *call) times(dy, by string) string {
+	grad := c.mul(dy, by)
+	if v, ok := c.constantValue(by); ok && c.r.o.Kernels == ForCUDA {
+		c.r.scaled[grad] = scaling{dy, v}
+	}
+	return grad
+}
+
+// scaling says that a gradient is another one times a number.
+type scaling struct {
+	of string
+	by float64
 }
 
 // div: y = a/b, ∂L/∂a = ∂L/∂y/b, ∂L/∂b = -(Σ ∂L/∂y·y)/b with the sum over the repeated axes of b.

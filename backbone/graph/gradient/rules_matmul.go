@@ -128,10 +128,18 @@ func (c *call) byMatrix(a, b, dy string, rank int) {
 }
 
 // product returns a·b over the last two axes, each transposed first if requested. FusedMatMul, which avoids the
-// transposed copy, has a kernel for float32 everywhere.
+// transposed copy, has a kernel for float32 everywhere; its α replaces a Mul before it.
 func (c *call) product(a string, rankA int, transA bool, b string, rankB int, transB bool) string {
 	if c.dtype(c.Outputs[0]) == graph.Float32 {
-		return c.contrib("FusedMatMul", []string{a, b}, transposed(transA, transB)...)
+		attributes, factors := transposed(transA, transB), []string{a, b}
+		for i, f := range factors {
+			if s, ok := c.r.scaled[f]; ok {
+				factors[i] = s.of
+				attributes = append(attributes, graph.Float("alpha", float32(s.by)))
+				break
+			}
+		}
+		return c.contrib("FusedMatMul", factors, attributes...)
 	}
 	return c.op("MatMul", []string{c.turned(a, rankA, transA), c.turned(b, rankB, transB)})
 }

@@ -3,6 +3,8 @@ package gradient
 import (
 	"fmt"
 	"slices"
+
+	"winnow/backbone/graph"
 )
 
 // batchNorm differentiates BatchNormalization with fixed statistics, an affine map per channel:
@@ -76,10 +78,24 @@ func lrn(c *call) error {
 	return nil
 }
 
-// acrossChannels sums t [N, C, …] over the channels c-below … c+above.
+// acrossChannels sums t [N, C, …] over the channels c-below … c+above. On CUDA a product with a band of ones takes a
+// tenth of the time of Pad and Slice.
 func (c *call) acrossChannels(t string, channels, below, above int64) string {
 	if below+above == 0 {
 		return t
+	}
+	if c.r.o.Kernels == ForCUDA && c.isFloat32(c.in(0)) {
+		band := make([]float32, channels*channels)
+		for i := range channels {
+			for j := max(i-below, 0); j <= min(i+above, channels-1); j++ {
+				band[i*channels+j] = 1
+			}
+		}
+		ones := c.constant(fmt.Sprint("band", channels, below, above), func(name string) *graph.Tensor {
+			return graph.NewTensor(name, band, channels, channels)
+		})
+		sum := c.product(ones, 2, false, c.op("Reshape", []string{t, c.ints(0, channels, -1)}), 3, false)
+		return c.like(sum, c.in(0))
 	}
 	pads := make([]int64, 2*len(c.shape(c.in(0))))
 	pads[1], pads[len(pads)/2+1] = below, above

@@ -37,8 +37,8 @@ static int call(function *f, void **a) {
 	else if (!strcmp(f->name, "cut_sum")) ((void (*)(void *, void *, float, float, void *, int, int, int, void *))f->code)(P(0), P(1), F(2), F(3), P(4), I(5), I(6), I(7), P(8));
 	else if (!strcmp(f->name, "part_sum")) ((void (*)(void *, int, void *))f->code)(P(0), I(1), P(2));
 	else if (!strncmp(f->name, "depthwise", 9) || !strcmp(f->name, "max_pool")) ((void (*)(twelve, void *, void *, void *))f->code)(*(twelve *)a[0], P(1), P(2), P(3));
-	else if (!strcmp(f->name, "softmax_sum")) ((void (*)(void *, void *, void *, int))f->code)(P(0), P(1), P(2), I(3));
-	else if (!strcmp(f->name, "norm_sum")) ((void (*)(void *, void *, void *, void *, void *, void *, int))f->code)(P(0), P(1), P(2), P(3), P(4), P(5), I(6));
+	else if (!strcmp(f->name, "softmax_sum")) ((void (*)(void *, void *, void *, int, int))f->code)(P(0), P(1), P(2), I(3), I(4));
+	else if (!strcmp(f->name, "norm_sum")) ((void (*)(void *, void *, void *, void *, void *, void *, int, int))f->code)(P(0), P(1), P(2), P(3), P(4), P(5), I(6), I(7));
 	else if (!strcmp(f->name, "norm_columns")) ((void (*)(void *, void *, void *, void *, void *, void *, int, int))f->code)(P(0), P(1), P(2), P(3), P(4), P(5), I(6), I(7));
 	else if (!strcmp(f->name, "gelu")) ((void (*)(void *, void *, void *, long long))f->code)(P(0), P(1), P(2), L(3));
 	else return 500;

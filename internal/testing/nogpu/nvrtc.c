@@ -6,7 +6,7 @@
 typedef struct { char *source, path[60], log[4000]; } program;
 static const char *head =
 	"#include <stddef.h>\n#include <math.h>\n#define __device__\n#define __global__\n#define __shared__ static\n#define __syncthreads()\n"
-	"#define __shfl_down_sync(mask, v, d) 0.f\n"
+	"#define __shfl_down_sync(mask, v, d) 0.f\n#define __shfl_xor_sync(mask, v, d) 0.f\n"
 	"typedef struct { unsigned x, y, z; } nogpu_dim;\n"
 	"extern \"C\" { nogpu_dim threadIdx, blockIdx, blockDim = {1, 1, 1}, gridDim; }\n";
 int nvrtcCreateProgram(void **p, const char *source, const char *name, int n, const char *const *headers, const char *const *names) {
