@@ -14,7 +14,7 @@
 //	true_label                    if the manifest has it
 //	nearest_with_given_label,     images that support the label, nearest first, with their cosines
 //	nearest_with_suggested_label
-//	fit, outlier                  whether the image fits any class
+//	fit, outlier                  whether the image fits the set, or is a stranger
 //	copies_with_other_labels      near copies
 //	unjudged                      alone in its class, so that score says nothing
 //	copy_group                    number of the group of copies of one picture; empty if it has no copy
@@ -69,7 +69,7 @@ type Suspect struct {
 	True             string `json:"true_label,omitempty" parquet:"true_label,optional,dict"`
 	SupportGiven     []Near `json:"nearest_with_given_label" parquet:"nearest_with_given_label,list"`
 	SupportSuggested []Near `json:"nearest_with_suggested_label" parquet:"nearest_with_suggested_label,list"`
-	// Fit to the class that the image fits best, in deviations; nil if unknown.
+	// Fit to the set (findings.Company); nil if unknown.
 	Fit     *float64 `json:"fit" parquet:"fit,optional"`
 	Outlier bool     `json:"outlier" parquet:"outlier"` // fits no class
 	Copies  []Copy   `json:"copies_with_other_labels" parquet:"copies_with_other_labels,list"`
