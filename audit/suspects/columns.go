@@ -32,6 +32,7 @@ func (c column) leaf() string {
 const (
 	trueLabel = "true_label"
 	path      = "path" // of an image, and the part of an item that names it
+	problem   = "kind" // of a problem, in place of a path
 )
 
 // columns in the order of CSV. true_label is left out if none is known. The paths of a list stand before its other
@@ -76,6 +77,8 @@ var columns = []column{
 			e.CopyVerdict = v
 			return nil
 		}),
+	texts(problems, problem, problemsOf, func(p *Problem) *string { return &p.Kind }),
+	texts(problems, "why", problemsOf, func(p *Problem) *string { return &p.Why }),
 }
 
 func copyGroup() column {
@@ -99,11 +102,13 @@ const (
 	given     = "nearest_with_given_label"
 	suggested = "nearest_with_suggested_label"
 	copies    = "copies_with_other_labels"
+	problems  = "problems"
 )
 
 func supportGiven(e *Suspect) *[]Near     { return &e.SupportGiven }
 func supportSuggested(e *Suspect) *[]Near { return &e.SupportSuggested }
 func copiesOf(e *Suspect) *[]Copy         { return &e.Copies }
+func problemsOf(e *Suspect) *[]Problem    { return &e.Problems }
 
 // parts are the columns of each list.
 var parts = func() map[string][]column {
@@ -207,7 +212,7 @@ func texts[T any](list, part string, of func(e *Suspect) *[]T, text func(item *T
 		get: func(e *Suspect, k int) string { return *text(&(*of(e))[k]) },
 		set: func(r *rows, e *Suspect, k int, v string) error { *text(at(of(e), k)) = r.same(v); return nil },
 	}
-	if part != path {
+	if part != path && part != problem {
 		c.name += "_" + part
 	}
 	return c

@@ -18,6 +18,7 @@
 //	copies_with_other_labels      near copies
 //	unjudged                      alone in its class, so that score says nothing
 //	copy_group                    number of the group of copies of one picture; empty if it has no copy
+//	problems, problems_why        of the picture: dark, blurred …, and what was measured
 //	copy_verdict                  of copies whose labels contradict each other: right, wrong, or look
 //
 // In CSV a list of paths is one field, joined by |. A | in a path is written \|, and a \ is written \\. The other
@@ -81,6 +82,8 @@ type Suspect struct {
 	CopyGroup int `json:"copy_group,omitempty" parquet:"copy_group"`
 	// CopyVerdict is empty unless the labels of the group contradict each other.
 	CopyVerdict Verdict `json:"copy_verdict,omitempty" parquet:"copy_verdict,optional,dict"`
+	// Problems of the picture, apart from its label.
+	Problems []Problem `json:"problems,omitempty" parquet:"problems,list"`
 
 	Row            int `json:"-" parquet:"-"` // in the judged set
 	GivenClass     int `json:"-" parquet:"-"`
@@ -127,6 +130,12 @@ type Copy struct {
 	Label      string  `json:"label" parquet:"label,dict"`
 	Similarity float64 `json:"similarity" parquet:"similarity"`
 	Row        int     `json:"-" parquet:"-"`
+}
+
+// Problem is what may be wrong with a picture, whatever its label.
+type Problem struct {
+	Kind string `json:"kind" parquet:"kind,dict"`
+	Why  string `json:"why" parquet:"why"`
 }
 
 // Format is a form of the table.
