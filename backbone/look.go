@@ -88,31 +88,33 @@ type looker struct{ light []int32 }
 // grey is the most difference between the colours of a grey pixel, of 255: JPEG changes colours a little.
 const grey = 16
 
-// at measures a picture in cells of f×f pixels, of which it reads at most nine.
+// tinted is the distance, in both directions, of the cells whose colour is looked at.
+const tinted = 4
+
+// at measures a picture in cells of f×f pixels, of which it reads four.
 func (l *looker) at(img image.Image) Look {
 	size := extentOf(img)
-	out := Look{W: size.w, H: size.h}
 	p := samplesOf(img)
 	b := p.Bounds()
 	f := max(1, (max(b.Dx(), b.Dy())+lookSide-1)/lookSide)
-	w, h, step := max(1, b.Dx()/f), max(1, b.Dy()/f), max(1, f/2)
 	f = min(f, b.Dx(), b.Dy())
-	if cap(l.light) < w*h {
-		l.light = make([]int32, w*h)
+	c := cells{w: min(b.Dx()/f, lookSide), h: min(b.Dy()/f, lookSide), f: f}
+	if cap(l.light) < c.w*c.h {
+		l.light = make([]int32, c.w*c.h)
 	}
-	light := l.light[:w*h]
-	c := cells{w: w, h: h, f: f, step: step, light: light}
+	c.light = l.light[:c.w*c.h]
 	switch p := p.(type) {
 	case *image.YCbCr:
 		c.plane(p.Y[p.YOffset(b.Min.X, b.Min.Y):], p.YStride)
-		for y := range h {
-			for x := range w {
+		for y := 0; y < c.h; y += tinted {
+			for x := 0; x < c.w; x += tinted {
 				at := p.COffset(b.Min.X+x*f, b.Min.Y+y*f)
 				c.tint(max(differ(p.Cb[at], 128), differ(p.Cr[at], 128)) > grey/2)
 			}
 		}
 	case *image.Gray:
 		c.plane(p.Pix[p.PixOffset(b.Min.X, b.Min.Y):], p.Stride)
+		c.looked = 1
 	case *image.RGBA:
 		c.colours(p.Pix[p.PixOffset(b.Min.X, b.Min.Y):], p.Stride)
 	case *image.NRGBA:
@@ -121,26 +123,27 @@ func (l *looker) at(img image.Image) Look {
 		q := lookedUp(p)
 		c.colours(q.Pix, q.Stride)
 	default:
-		for y := range h {
-			for x := range w {
+		for y := range c.h {
+			for x := range c.w {
 				r, g, b, _ := p.At(b.Min.X+x*f, b.Min.Y+y*f).RGBA()
-				c.colour(y*w+x, int32(r>>8), int32(g>>8), int32(b>>8))
+				c.colour(x, y, int32(r>>8), int32(g>>8), int32(b>>8))
 			}
 		}
 	}
-	out.Colour = float64(c.coloured) / float64(w*h)
+	out := Look{W: size.w, H: size.h, Colour: float64(c.coloured) / float64(c.looked)}
 	c.measure(&out)
 	return out
 }
 
-// cells are the luminance of a reduced picture, 0 to 255, and the number of those that are not grey.
+// cells are the luminance of a reduced picture, 0 to 255, and how many of those that were looked at are not grey.
 type cells struct {
-	w, h, f, step int
-	light         []int32
-	coloured      int
+	w, h, f          int
+	light            []int32
+	looked, coloured int
 }
 
 func (c *cells) tint(coloured bool) {
+	c.looked++
 	if coloured {
 		c.coloured++
 	}
@@ -148,40 +151,36 @@ func (c *cells) tint(coloured bool) {
 
 // plane reduces a picture of luminances.
 func (c *cells) plane(pix []byte, stride int) {
+	f, o := c.f, c.f/2
 	for y := range c.h {
-		for x := range c.w {
-			var sum, n int32
-			for dy := 0; dy < c.f; dy += c.step {
-				row := pix[(y*c.f+dy)*stride+x*c.f:][:c.f]
-				for dx := 0; dx < c.f; dx += c.step {
-					sum += int32(row[dx])
-					n++
-				}
-			}
-			c.light[y*c.w+x] = sum / n
+		above, below, row := pix[y*f*stride:], pix[(y*f+o)*stride:], c.light[y*c.w:][:c.w]
+		for x := range row {
+			at := x * f
+			row[x] = (int32(above[at]) + int32(above[at+o]) + int32(below[at]) + int32(below[at+o])) / 4
 		}
 	}
 }
 
 // colours reduces a picture of four bytes a pixel: red, green, blue, and one that is not read.
 func (c *cells) colours(pix []byte, stride int) {
+	f, o := c.f, c.f/2
 	for y := range c.h {
+		above, below := pix[y*f*stride:], pix[(y*f+o)*stride:]
 		for x := range c.w {
-			var r, g, b, n int32
-			for dy := 0; dy < c.f; dy += c.step {
-				row := pix[(y*c.f+dy)*stride+4*x*c.f:][:4*c.f]
-				for dx := 0; dx < c.f; dx += c.step {
-					r, g, b, n = r+int32(row[4*dx]), g+int32(row[4*dx+1]), b+int32(row[4*dx+2]), n+1
-				}
+			at, next := 4*x*f, 4*(x*f+o)
+			mean := func(k int) int32 {
+				return (int32(above[at+k]) + int32(above[next+k]) + int32(below[at+k]) + int32(below[next+k])) / 4
 			}
-			c.colour(y*c.w+x, r/n, g/n, b/n)
+			c.colour(x, y, mean(0), mean(1), mean(2))
 		}
 	}
 }
 
-func (c *cells) colour(at int, r, g, b int32) {
-	c.light[at] = (299*r + 587*g + 114*b + 500) / 1000
-	c.tint(max(r, g, b)-min(r, g, b) > grey)
+func (c *cells) colour(x, y int, r, g, b int32) {
+	c.light[y*c.w+x] = (299*r + 587*g + 114*b + 500) / 1000
+	if x%tinted == 0 && y%tinted == 0 {
+		c.tint(max(r, g, b)-min(r, g, b) > grey)
+	}
 }
 
 func differ(a, b byte) byte { return max(a, b) - min(a, b) }
@@ -189,18 +188,17 @@ func differ(a, b byte) byte { return max(a, b) - min(a, b) }
 // measure fills in what the luminance tells.
 func (c *cells) measure(out *Look) {
 	var histogram [256]int
-	var sum, square, edge, edges float64
 	for _, v := range c.light {
-		histogram[v]++
-		sum += float64(v)
-		square += float64(v) * float64(v)
+		histogram[v&255]++
 	}
 	n := float64(len(c.light))
+	var sum, square float64
 	below, dark := 0, -1
 	for v, k := range histogram {
 		if k == 0 {
 			continue
 		}
+		sum, square = sum+float64(k*v), square+float64(k*v*v)
 		share := float64(k) / n
 		out.Entropy -= share * math.Log2(share)
 		if below += k; dark < 0 && float64(below) >= 0.05*n {
@@ -211,16 +209,20 @@ func (c *cells) measure(out *Look) {
 			out.Lightest = v
 		}
 	}
-	for y := 1; y < c.h-1; y++ {
-		row := c.light[y*c.w:]
-		above, under := c.light[(y-1)*c.w:], c.light[(y+1)*c.w:]
-		for x := 1; x < c.w-1; x++ {
-			v := float64(4*row[x] - row[x-1] - row[x+1] - above[x] - under[x])
+	var edge int64
+	edges, every := 0.0, 1
+	if c.h > lookSide/4 {
+		every = 2 // rows are enough
+	}
+	for y := 1; y < c.h-1; y += every {
+		row, above, under := c.light[y*c.w:][:c.w], c.light[(y-1)*c.w:][:c.w], c.light[(y+1)*c.w:][:c.w]
+		edges += float64(max(0, c.w-2))
+		for x := 1; x < len(row)-1; x++ {
+			v := int64(4*row[x] - row[x-1] - row[x+1] - above[x] - under[x])
 			edge += v * v
-			edges++
 		}
 	}
 	if deviation := math.Sqrt(max(square/n-(sum/n)*(sum/n), 0)); deviation > 0.5 && edges > 0 {
-		out.Sharpness = math.Sqrt(edge/edges) / deviation
+		out.Sharpness = math.Sqrt(float64(edge)/edges) / deviation
 	}
 }
