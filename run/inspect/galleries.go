@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"winnow/audit/suspects"
-	"winnow/internal/text"
 )
 
 // Shown is an image of a gallery: why it is there, and the other pictures of its group.
@@ -110,30 +109,5 @@ func (a *Report) shownProblems() (list []Shown) {
 		list = append(list, s)
 	}
 	slices.SortStableFunc(list, func(x, y Shown) int { return cmp.Compare(x.Tags[0], y.Tags[0]) })
-	return list
-}
-
-// Kinds says in one line each how many findings there are besides suspects; nothing if there are none.
-func (a *Report) Kinds() (list []string) {
-	groups := a.groupsByKind()
-	some := func(n int, one, more string) {
-		switch {
-		case n == 1:
-			list = append(list, one)
-		case n > 1:
-			list = append(list, fmt.Sprintf(more, n))
-		}
-	}
-	if n := len(groups.settled) + len(groups.look); n > 0 {
-		list = append(list, fmt.Sprintf("%s with labels that contradict each other: one is likelier in %d, look at %d.",
-			text.Plural(n, "group")+" of copies", len(groups.settled), len(groups.look)))
-	}
-	some(len(groups.same), "1 group of copies with the same label.", "%d groups of copies with the same label.")
-	some(len(groups.leak), "1 picture is in two splits: what is measured on one is not new to the other.",
-		"%d pictures are in two splits: what is measured on one is not new to the other.")
-	some(len(a.shownStrangers()), "1 stranger, which fits no class.", "%d strangers, which fit no class.")
-	if list1, said := a.problems(); len(list1) > 0 {
-		list = append(list, fmt.Sprintf("%s with problems: %s.", text.Plural(len(list1), "picture"), said))
-	}
 	return list
 }

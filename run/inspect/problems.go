@@ -33,11 +33,11 @@ func (a *Report) findProblems(ctx context.Context, e *extraction.Extraction, sto
 }
 
 // problems lists the images with a problem, most suspect first, and says how many have each.
-func (a *Report) problems() (list []suspects.Suspect, said string) {
+func (a *Report) problems() (list []string, said string) {
 	count := map[string]int{}
 	for _, e := range a.Images {
 		if len(e.Problems) > 0 {
-			list = append(list, e)
+			list = append(list, e.Path)
 		}
 		for _, p := range e.Problems {
 			count[p.Kind]++

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"winnow/audit"
 	"winnow/audit/suspects"
@@ -184,29 +185,18 @@ func (a *Report) Confusions() (list []Confusion) {
 	return list
 }
 
-// WriteSummary writes how many labels look wrong and how certain that is, in which classes, and the top
-// most suspect images as examples.
+// WriteSummary writes how many labels look wrong and how certain that is, in which classes most are, the top most
+// suspect images as examples, and how many findings of each kind there are.
 func (a *Report) WriteSummary(w io.Writer, top int) {
 	for _, s := range a.Sentences() {
 		fmt.Fprintln(w, s)
 	}
 	if list := a.Worst(); len(list) > 0 {
-		list = text.First(list, shownClasses)
-		rows := [][]string{{"class", "images", "called wrong", "most often suggested there"}}
-		for _, k := range list {
-			row := []string{text.Shortened(k.Class, nameWidth), fmt.Sprint(k.Images), fmt.Sprint(k.Called), "–"}
-			if k.Times > 0 {
-				row[3] = fmt.Sprintf("%s (%d)", text.Shortened(k.Suggested, nameWidth), k.Times)
-			}
-			rows = append(rows, row)
+		var most []string
+		for _, k := range text.First(list, shownImages) {
+			most = append(most, fmt.Sprintf("%s (%d of %d)", text.Shortened(k.Class, nameWidth), k.Called, k.Images))
 		}
-		if !slices.ContainsFunc(list, func(k Worst) bool { return k.Times > 0 }) {
-			for i := range rows {
-				rows[i] = rows[i][:3]
-			}
-		}
-		fmt.Fprintln(w)
-		text.Aligned(w, rows, 0, 3)
+		fmt.Fprintf(w, "Most are in %s.\n", strings.Join(most, ", "))
 	}
 	title, list := "most suspect", text.First(a.Called(), top)
 	if len(list) == 0 && !a.Blind { // these are still worth a look

@@ -200,12 +200,17 @@ func (a *Report) Oddities() []oddity {
 	if len(a.Images) > findings.AllCompared {
 		some = " (95 % of such pairs are found in a set this large)"
 	}
+	faulty, which := a.problems()
+	if which != "" {
+		which = " (" + which + ")"
+	}
 	list := []oddity{
 		{"images that fit no class", len(outliers), outliers},
 		{"copies with other labels, one of them likelier" + some, len(groups.settled), groups.settled},
 		{"copies whose labels contradict each other: look", len(groups.look), groups.look},
 		{"copies with the same label", len(groups.same), groups.same},
 		{"copies in two splits (a leak)", len(groups.leak), groups.leak},
+		{"pictures with problems" + which, len(faulty), faulty},
 		{"classes that look the same as another", len(same), same},
 		{"classes that look like two", len(two), two},
 	}
