@@ -21,6 +21,9 @@ type column struct {
 	set func(r *rows, e *Suspect, k int, v string) error
 }
 
+// leads reports whether the column names the items of its list, so that it determines their number.
+func (c column) leads() bool { return c.part == path || c.part == problem }
+
 // leaf returns the name of the column in Parquet.
 func (c column) leaf() string {
 	if c.list == "" {
@@ -35,8 +38,8 @@ const (
 	problem   = "kind" // of a problem, in place of a path
 )
 
-// columns in the order of CSV. true_label is left out if none is known. The paths of a list stand before its other
-// parts.
+// columns in the order of CSV. true_label is left out if none is known. The leading column of a list stands before its
+// other parts.
 var columns = []column{
 	one("rank", func(e *Suspect) string { return strconv.Itoa(e.Rank) },
 		func(_ *rows, e *Suspect, s string) (err error) {
@@ -212,7 +215,7 @@ func texts[T any](list, part string, of func(e *Suspect) *[]T, text func(item *T
 		get: func(e *Suspect, k int) string { return *text(&(*of(e))[k]) },
 		set: func(r *rows, e *Suspect, k int, v string) error { *text(at(of(e), k)) = r.same(v); return nil },
 	}
-	if part != path && part != problem {
+	if !c.leads() {
 		c.name += "_" + part
 	}
 	return c

@@ -210,9 +210,11 @@ func (a *Report) Oddities() []oddity {
 		{"copies whose labels contradict each other: look", len(groups.look), groups.look},
 		{"copies with the same label", len(groups.same), groups.same},
 		{"copies in two splits (a leak)", len(groups.leak), groups.leak},
-		{"pictures with problems" + which, len(faulty), faulty},
 		{"classes that look the same as another", len(same), same},
 		{"classes that look like two", len(two), two},
+	}
+	if a.Looked {
+		list = slices.Insert(list, 5, oddity{"pictures with problems" + which, len(faulty), faulty})
 	}
 	if a.Sampled > 0 { // none were looked for
 		list = slices.Delete(list, 1, 5)
