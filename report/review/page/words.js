@@ -35,10 +35,11 @@ export const fits = "How near the image is to the others of the set: the further
 
 export const kinds = { suspect: "suspect", outlier: "fits no class", copy: "copy with another label", group: "has a copy", problem: "picture with a problem" };
 export const reasons = { suspect: "The given label looks wrong", outlier: "The image fits none of the classes", copy: "A nearly identical image has another label", group: "Another file holds the same picture", problem: "It is dark, bright, blurred, of little information, an odd size or shape, or grey among coloured ones" };
-// listed counts the images of the list that the page begins with: suspects, or images drawn at random.
+// ofList counts the images of the list that the page begins with: suspects, or images drawn at random.
 let drawn = false;
-export const listed = (n) => many(n, drawn ? "drawn image" : "suspect");
-export const listedName = (more) => (drawn ? "drawn image" : "suspect") + (more ? "s" : "");
+export const ofList = (n) => many(n, drawn ? "drawn image" : "suspect");
+// listName names them.
+export const listName = (more) => (drawn ? "drawn image" : "suspect") + (more ? "s" : "");
 export function drawnAtRandom() {
   drawn = true;
   kinds.suspect = "drawn at random";
