@@ -132,7 +132,7 @@ func (l *looker) at(img image.Image) Look {
 	}
 	out := Look{W: size.w, H: size.h, Colour: float64(c.coloured) / float64(c.looked)}
 	c.measure(&out)
-	return out
+	return ParseLook(out.String()) // as precise as it is kept
 }
 
 // cells are the luminance of a reduced picture, 0 to 255, and how many of those that were looked at are not grey.

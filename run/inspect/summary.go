@@ -48,6 +48,9 @@ func (a *Report) Sentences() []string {
 		list = append(list, fmt.Sprintf("Not judged: %s alone in a class, with nothing to compare with.",
 			text.Plural(a.Unjudged, "image")))
 	}
+	if a.Sampled > 0 {
+		list = append(list, fmt.Sprintf("Judged by %d of the images: copies were not looked for.", a.Sampled))
+	}
 	if n := len(a.LeftOut); n > 0 {
 		list = append(list, fmt.Sprintf("Left out: %s could not be read; the first is %s: %s.", text.Plural(n, "image"),
 			text.Line(a.LeftOut[0].Path), text.Line(a.LeftOut[0].Reason)))
