@@ -151,14 +151,20 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 		return Result{}, err
 	}
 	defer func() { free() }()
-	if !Named(o.Scorer).Trains {
-		set.X = blas32.General{} // free it if the caller does not keep it
-	}
-	if !o.JustRank && o.Findings == nil && o.Whiten {
-		if o.copies, err = o.findCopies(ctx, z, rows); err != nil {
+	var fit []float64
+	if !o.JustRank && o.Findings == nil {
+		if o.Whiten {
+			if o.copies, err = o.findCopies(ctx, z, rows); err != nil {
+				return Result{}, err
+			}
+			o.copies.hear(z.Labels, o.Classes)
+		}
+		if fit, err = o.fits(ctx, set, rows); err != nil {
 			return Result{}, err
 		}
-		o.copies.hear(z.Labels, o.Classes)
+	}
+	if !Named(o.Scorer).Trains {
+		set.X = blas32.General{} // free it if the caller does not keep it
 	}
 	var verdict judges.Verdict
 	if !judged {
@@ -190,7 +196,11 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 				return Result{}, err
 			}
 			o.copies.hear(z.Labels, o.Classes)
+			if fit, err = o.fits(ctx, found, rows); err != nil {
+				return Result{}, err
+			}
 		}
+		said.fit = fit
 		if err := r.find(ctx, z, left, &said, o); err != nil {
 			return Result{}, err
 		}
@@ -241,7 +251,23 @@ func (o *job) fill(set features.Set) error {
 	return nil
 }
 
-// find estimates the noise rate and finds odd classes, outliers and copies in z. left are the classes with the
+// fits returns how well labelled rows of x fit among all. rows are their positions.
+func (o *job) fits(ctx context.Context, x features.Source, rows []int) ([]float64, error) {
+	var group []int
+	if o.copies.of != nil {
+		group = slices.Repeat([]int{-1}, x.Len())
+		for i, g := range o.copies.of {
+			group[rows[i]] = g
+		}
+	}
+	_, fit, err := findings.NewCompany(ctx, x, nil, group, o.MaxMem)
+	if err != nil {
+		return nil, err
+	}
+	return picked(fit, rows), nil
+}
+
+// find estimates the noise rate and finds odd classes and copies in z. left are the classes with the
 // weights of the scorer, or nil. It adds its findings to said.
 func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, said *judgement, o job) error {
 	judged := left != nil // in these vectors
@@ -276,14 +302,6 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, s
 			wrong[left.Rows[i]] = v
 		}
 		calibrate(said.Opinion, z.Labels, wrong)
-	}
-	fit, err := findings.Fit(ctx, left)
-	if err != nil {
-		return err
-	}
-	said.fit = unsaid(z.Len())
-	for i, v := range fit {
-		said.fit[left.Rows[i]] = v
 	}
 	said.copies = o.copies.others(z)
 	return nil

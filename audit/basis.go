@@ -43,7 +43,7 @@ type Basis struct {
 	Scorer      string
 	Whole       *leaveout.Whole
 	Calibration noiserate.Calibration
-	Reach       findings.Reach
+	Company     findings.Company
 	Heads       *crossfit.Heads  // nil: centres judge
 	Sample      []int            // rows of the sample, rising
 	Classes     []findings.Class // in the sample
@@ -51,7 +51,7 @@ type Basis struct {
 }
 
 // Judged is the judgement of a block of rows, with an entry for each. Rows without a label or alone with it are not
-// judged: their Fit and Said are NaN.
+// judged: their Said is NaN.
 type Judged struct {
 	judges.Opinion
 	Fit  []float64
@@ -88,7 +88,7 @@ func NewBasis(ctx context.Context, sums *leaveout.Sums, sample features.Set, o O
 	if b.Calibration, err = noiserate.Calibrate(ctx, compared); err != nil {
 		return nil, err
 	}
-	if b.Reach, _, err = findings.NewReach(ctx, compared); err != nil {
+	if b.Company, _, err = findings.NewCompany(ctx, sample, sample.IDs, nil, o.MaxMem); err != nil {
 		return nil, err
 	}
 	if b.Scorer != judges.Centres {
@@ -139,15 +139,18 @@ func narrowed(to []float32, row []float64) {
 // Judge judges rows of the whole set: features of unit length whose IDs are their positions.
 func (b *Basis) Judge(ctx context.Context, set features.Set) (Judged, error) {
 	n := set.Len()
-	j := Judged{judges.Undecided(set.Labels), unsaid(n), noiserate.Said{Given: unsaid(n), Ranked: unsaid(n)}}
+	j := Judged{judges.Undecided(set.Labels), nil, noiserate.Said{Given: unsaid(n), Ranked: unsaid(n)}}
+	var err error
+	if j.Fit, err = b.Company.Fit(ctx, set, set.IDs, 0); err != nil {
+		return j, err
+	}
 	s := b.Whole.Compare(set.X, set.Labels)
 	var beside blas32.General
 	if b.Heads != nil && b.Scorer == judges.Combined {
 		beside = features.NewMatrix(n, len(s.Classes))
 	}
-	err := s.Each(ctx, func(at, y int, row []float64) {
+	err = s.Each(ctx, func(at, y int, row []float64) {
 		i := s.Rows[at]
-		j.Fit[i] = b.Reach.Fit(row)
 		j.Said.Given[i], j.Said.Ranked[i] = b.Calibration.Say(y, row)
 		if beside.Data != nil {
 			narrowed(features.Row(beside, i), row)

@@ -31,6 +31,10 @@ type ExtractConfig struct {
 	// small for an image that is sound: a vector that is not finite then ends the extraction.
 	Precision string
 
+	// Looked is told what is measured of each picture that is decoded, from several goroutines; nil: nothing is
+	// measured.
+	Looked func(image int, l Look)
+
 	// Views are the pictures made of each image; none: the centre alone. An image is decoded once for all its
 	// views.
 	Views []View
@@ -106,6 +110,7 @@ func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, pa
 		if e.ahead, e.pixels, err = readers[0].probe(paths); err != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
+		e.seen = readers[0].last
 	}
 	if err = e.run(inner, readers, start); err == nil && store.Rows() < len(paths) {
 		err = ctx.Err()
@@ -126,6 +131,7 @@ type extraction struct {
 	observe func(Progress)
 
 	ahead  int         // image that probe read before the others
+	seen   Look        // of it
 	pixels [][]float32 // the pixels of its views; nil: no image was read
 
 	free  chan *batch    // empty ones
@@ -219,10 +225,12 @@ func (e *extraction) decode(r *reader, size int) {
 			dst[v] = b.pixels[at*size : (at+1)*size]
 		}
 		b.reasons[p.at] = ""
+		look := Look{}
 		if b.first+p.at == e.ahead && e.pixels != nil {
 			for v, pixels := range e.pixels {
 				copy(dst[v], pixels)
 			}
+			look = e.seen
 		} else if err := r.read(dst, e.paths[b.first+p.at]); err != nil {
 			if gone, ok := errors.AsType[*regular.Outage](err); ok {
 				e.gone.CompareAndSwap(nil, gone)
@@ -231,6 +239,11 @@ func (e *extraction) decode(r *reader, size int) {
 			for _, pixels := range dst {
 				clear(pixels)
 			}
+		} else {
+			look = r.last
+		}
+		if e.cfg.Looked != nil {
+			e.cfg.Looked(b.first+p.at, look)
 		}
 		b.left.Done()
 	}
@@ -421,7 +434,8 @@ func newReaders(cfg ExtractConfig, fsys fs.FS) ([]*reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		readers[i] = &reader{fsys: fsys, views: cfg.views(), viewers: viewers, options: options}
+		readers[i] = &reader{fsys: fsys, views: cfg.views(), viewers: viewers, options: options,
+			looks: cfg.Looked != nil}
 	}
 	return readers, nil
 }

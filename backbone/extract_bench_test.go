@@ -134,3 +134,33 @@ func runPipeline(b *testing.B, net backbone.Network, cfg backbone.ExtractConfig,
 	}
 	return took
 }
+
+// BenchmarkLook compares extractions that measure pictures with such that do not. They take turns; reported is
+// how much more processor time the first take, by the median of the turns.
+func BenchmarkLook(b *testing.B) {
+	p := backbone.Preprocessing{Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
+		Std: [3]float32{0.25, 0.25, 0.25}}
+	rt := orttest.Runtime(b)
+	model, err := os.ReadFile(reference.Asset(b, "models/mobilenetv2-features.onnx"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	net, err := ort.NewNetwork(rt, model, "features", ort.NetworkInput{Channels: 3, Height: 224, Width: 224})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer net.Close()
+	files, paths := photographs(b, 256)
+	var more []float64
+	for b.Loop() {
+		var took [2]time.Duration
+		for i, looked := range []func(int, backbone.Look){nil, func(int, backbone.Look) {}} {
+			start := processorTime(b)
+			runPipeline(b, net, backbone.ExtractConfig{Preprocessing: p, Batch: 32, Looked: looked}, files, paths)
+			took[i] = processorTime(b) - start
+		}
+		more = append(more, 100*(took[1].Seconds()/took[0].Seconds()-1))
+	}
+	slices.Sort(more)
+	b.ReportMetric(more[len(more)/2], "%more")
+}

@@ -25,6 +25,10 @@ type reader struct {
 	viewers []*Viewer // one for each view
 	options DecodeOptions
 	data    []byte
+
+	looks bool // measure the picture that read reads
+	look  looker
+	last  Look // of that picture
 }
 
 // newViewers returns a viewer for each view; views with the same recipe share one.
@@ -46,7 +50,11 @@ func newViewers(p Preprocessing, views []View) ([]*Viewer, error) {
 
 // read fills dst with the views of one image. The error does not name the path.
 func (r *reader) read(dst [][]float32, path string) error {
+	r.last = Look{}
 	return r.picture(path, func(img image.Image) error {
+		if r.looks {
+			r.last = r.look.at(img)
+		}
 		for i, v := range r.viewers {
 			if err := v.Into(dst[i], img, r.views[i].draw(path)); err != nil {
 				return err

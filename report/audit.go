@@ -17,6 +17,8 @@ import (
 const (
 	auditedSuspects   = 60
 	auditedConfusions = 12
+	auditedShown      = 24 // cards of a gallery
+	auditedCopies     = 6  // pictures of a card
 )
 
 // WriteAudited writes the page of an audit of images to a file: what was found, in which classes, and the most
@@ -47,7 +49,54 @@ func audited(ctx context.Context, h Host, a *inspect.Report, next string) (page.
 	}
 	list := a.Called()
 	content.Suspects, err = pictured(ctx, h, a.Root(), "audit", list[:min(auditedSuspects, len(list))])
+	if err != nil {
+		return content, err
+	}
+	content.Galleries, err = galleries(ctx, h, a)
 	return content, err
+}
+
+// galleries returns the findings besides suspects as pictures.
+func galleries(ctx context.Context, h Host, a *inspect.Report) (list []page.Gallery, err error) {
+	found := a.Galleries()
+	var files []string
+	for i, g := range found {
+		found[i].Shown = g.Shown[:min(auditedShown, len(g.Shown))]
+		if n := len(g.Shown); n > auditedShown {
+			found[i].Note += fmt.Sprintf(" Shown are %d of %d.", auditedShown, n)
+		}
+		for j, s := range found[i].Shown {
+			if n := len(s.Paths); n > auditedCopies {
+				found[i].Shown[j].Paths = s.Paths[:auditedCopies]
+				found[i].Shown[j].Why += fmt.Sprintf("; %d more", n-auditedCopies)
+			}
+			files = append(files, found[i].Shown[j].Paths...)
+		}
+	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	p, err := OpenPictures(ctx, a.Root(), "audit")
+	if err != nil {
+		return nil, err
+	}
+	small, err := p.Files(ctx, h, files, faceSide)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range found {
+		to := page.Gallery{Title: g.Title, Note: g.Note}
+		for _, s := range g.Shown {
+			card := page.GalleryCard{Tags: s.Tags, Why: s.Why}
+			for k, path := range s.Paths {
+				card.Pictures = append(card.Pictures, page.Picture{Data: small[path], File: path,
+					Caption: names.Readable(s.Labels[k])})
+			}
+			to.Cards = append(to.Cards, card)
+		}
+		list = append(list, to)
+	}
+	return list, nil
 }
 
 // auditedClasses says in which classes the labels called wrong are.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"winnow/audit/suspects"
+	"winnow/datasets"
 	"winnow/internal/lookup"
 	"winnow/report"
 	"winnow/run/folder"
@@ -38,10 +39,13 @@ func TestAuditedPage(t *testing.T) {
 				GivenProbability: new(1.9e-109), Dropped: true, SupportGiven: []suspects.Near{{Path: "b.png"}},
 				SupportSuggested: []suspects.Near{{Path: "gone.png"}}},
 			{Rank: 2, Path: "b.png", Given: "<b>cat", Suggested: "dog", Score: 0.03, GivenProbability: new(0.03),
-				Dropped: true, Outlier: true},
-			{Rank: 3, Path: "fine.png", Given: "dog", Suggested: "dog", Score: 0.99},
+				Dropped: true, Outlier: true, Fit: new(-4.25), CopyGroup: 1, CopyVerdict: suspects.Wrong},
+			{Rank: 3, Path: "fine.png", Given: "dog", Suggested: "dog", Score: 0.99, CopyGroup: 1,
+				CopyVerdict: suspects.Kept, Problems: []suspects.Problem{{Kind: "dark", Why: "<i>night"}}},
 			{Rank: 4, Path: "good.png", Given: "dog", Suggested: "dog", Score: 1},
 		},
+		Groups: []datasets.Duplicates{{Paths: []string{"b.png", "fine.png"}, Labels: []string{"<b>cat", "dog"},
+			LabelsVary: true, Leak: true}},
 		Classes: []inspect.Class{{Class: "<b>cat", Images: 2, Purity: 0.25, Low: 0.1, High: 0.5}},
 		LeftOut: []lookup.LeftOut{{Path: "bad.png", Reason: "not an image"}},
 	}
@@ -61,26 +65,29 @@ func TestAuditedPage(t *testing.T) {
 	for _, want := range []string{"2 of 4 labels look wrong; between 20 and 80 % may be: mistakes that everybody makes alike",
 		"<code>winnow review &#39;&lt;x&gt;&#39;</code>", `<span class="num">&lt; 0.1 % right</span>`,
 		`<span class="num">3.0 % right</span>`, "&lt;b&gt;cat", "75 (50 to 90)", "dog, 2 of 2", "images that " +
-			"fit no class", "bad.png: not an image", "winnow 9.9"} {
+			"fit no class", "bad.png: not an image", "winnow 9.9",
+		`<span class="tag outlier">labels contradict</span><span class="tag outlier">in two splits</span>dog is likelier`,
+		"fit -4.2", `<span class="tag outlier">dark</span>&lt;i&gt;night`, `href="#gallery-3">Pictures with problems`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q on the page", want)
 		}
 	}
-	for _, bad := range []string{"<b>cat", "<i>a", "e-109", "AUROC", "fine.png"} {
+	for _, bad := range []string{"<b>cat", "<i>a", "e-109", "AUROC", "good.png"} {
 		if strings.Contains(page, bad) {
 			t.Errorf("%q is on the page", bad)
 		}
 	}
-	if n := strings.Count(page, "data:image/jpeg"); n != 3 { // two suspects and a neighbour
-		t.Errorf("%d pictures, expected 3", n)
+	if n := strings.Count(page, "data:image/jpeg"); n != 5 { // two suspects, a neighbour, a copy and a stranger
+		t.Errorf("%d pictures, expected 5", n)
 	}
 	if suspects, where := strings.Index(page, `<h2 id="suspects"`),
 		strings.Index(page, "Where they are</h2>"); suspects < 0 || suspects > where {
 		t.Errorf("suspects at %d, what they have in common at %d, expected them first", suspects, where)
 	}
 	for i := range a.Images {
-		a.Images[i].Dropped = false
+		a.Images[i].Dropped, a.Images[i].Outlier, a.Images[i].Problems = false, false, nil
 	}
+	a.Groups = nil
 	a.Rate, a.Noise.Rate = 0, 0
 	if page := read(); !strings.Contains(page, "None of 4 labels looks wrong") ||
 		strings.Contains(page, `id="suspects"`) || strings.Contains(page, "data:image/jpeg") {

@@ -1,3 +1,9 @@
+// Package findings finds in a labelled set what a list of suspects does not show: strangers, which fit no class, near
+// copies with different labels, and for each class its size, concentration and purity, whether another class looks
+// like the same one, and whether it looks like two.
+//
+// The classes are weighted by a judge (leaveout.Set): images whose label looks wrong count less. The package sees given
+// labels only, and imports eval, features, filters, filters/detectors, filters/leaveout and internal/spread.
 package findings
 
 import (
@@ -55,4 +61,15 @@ func Classes(ctx context.Context, s *leaveout.Set) ([]Class, error) {
 		list[k] = c
 	}
 	return list, compare(ctx, s.Plain(), list)
+}
+
+// member returns the column of an image's largest share, or y if it has none.
+func member(s *leaveout.Set, i, y int) int {
+	most := 0.0
+	for _, p := range s.Parts(i) {
+		if p.Weight > most {
+			y, most = p.Column, p.Weight
+		}
+	}
+	return y
 }

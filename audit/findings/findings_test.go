@@ -2,9 +2,13 @@ package findings_test
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/floats"
 
 	"winnow/audit/findings"
@@ -80,26 +84,96 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-func TestFit(t *testing.T) {
-	for seed := range uint64(5) {
-		fit, err := findings.Fit(t.Context(), set(t, seed))
-		if err != nil {
-			t.Fatal(err)
+// abroad adds n vectors to a world: drawn around one centre, or, with alone, anywhere.
+func abroad(z features.Set, n int, alone bool, seed uint64) features.Set {
+	rng := rand.New(rand.NewPCG(seed, 9))
+	out := features.NewSet(z.Len()+n, dim)
+	copy(out.X.Data, z.X.Data)
+	copy(out.Labels, z.Labels)
+	centre := make([]float64, dim)
+	for i := z.Len(); i < out.Len(); i++ {
+		for j := range dim {
+			if alone || i == z.Len() {
+				centre[j] = rng.NormFloat64()
+			}
+			out.Row(i)[j] = float32(centre[j] + 0.05*rng.NormFloat64())
 		}
-		called := 0
-		for i, v := range fit[:6*each] {
-			if v < findings.Outlying && i%6 != 2 { // the groups of class 2 both lie far from its centre
-				called++
+	}
+	return out
+}
+
+func TestCompany(t *testing.T) {
+	const ordinary = 6 * each
+	for _, c := range []struct {
+		name  string
+		n     int
+		alone bool
+		group func(i int) int // of a stranger
+	}{
+		{name: "each alone", n: 3, alone: true},
+		{name: "three of a kind", n: 3},
+		{name: "one in eight copies", n: 8, group: func(int) int { return 0 }},
+	} {
+		for seed := range uint64(5) {
+			z := abroad(world(seed).Rows(features.AllRows(ordinary)), c.n, c.alone, seed)
+			var group []int
+			if c.group != nil {
+				group = make([]int, z.Len())
+				for i := range group {
+					if group[i] = -1; i >= ordinary {
+						group[i] = c.group(i)
+					}
+				}
+			}
+			company, fit, err := findings.NewCompany(t.Context(), z, nil, group, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			called, least := 0, slices.Min(fit[:ordinary])
+			for _, v := range fit[:ordinary] {
+				if v < findings.Outlying {
+					called++
+				}
+			}
+			if called > 1 { // one in 200
+				t.Errorf("%s, seed %d: %d of %d ordinary vectors are called strangers", c.name, seed, called, ordinary)
+			}
+			for i, v := range fit[ordinary:] {
+				if v >= least || v >= findings.Outlying {
+					t.Errorf("%s, seed %d: stranger %d fits with %v, ordinary vectors from %v", c.name, seed, i, v, least)
+				}
+			}
+			if group != nil {
+				continue
+			}
+			again, err := company.Fit(t.Context(), z.Rows([]int{7, ordinary}), []int{7, ordinary}, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]float64{fit[7], fit[ordinary]}, again, cmpopts.EquateApprox(1e-5, 1e-5)); diff != "" {
+				t.Errorf("%s, seed %d: found alone, they fit otherwise (-together +alone):\n%s", c.name, seed, diff)
 			}
 		}
-		if called > 9 { // one in twenty
-			t.Errorf("seed %d: %d members fit no class", seed, called)
+	}
+}
+
+func TestCompanyOfFew(t *testing.T) {
+	z := features.NewSet(4, 3) // a zero vector, and three that are equal
+	for i := 1; i < 4; i++ {
+		z.Row(i)[0] = 2
+	}
+	_, fit, err := findings.NewCompany(t.Context(), z, nil, []int{-1, 0, 0, 0}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range fit {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Errorf("row %d fits with %v", i, v)
 		}
-		for i := 6 * each; i < len(fit); i++ {
-			if fit[i] >= findings.Outlying {
-				t.Errorf("seed %d: a vector from nowhere fits with %v", seed, fit[i])
-			}
-		}
+	}
+	_, fit, err = findings.NewCompany(t.Context(), z.Rows([]int{1, 2}), nil, []int{0, 0}, 0)
+	if err != nil || !math.IsNaN(fit[0]) || !math.IsNaN(fit[1]) {
+		t.Errorf("two copies and nothing else: %v, %v, expected that nothing is known", fit, err)
 	}
 }
 

@@ -21,6 +21,9 @@ type column struct {
 	set func(r *rows, e *Suspect, k int, v string) error
 }
 
+// leads reports whether the column names the items of its list, so that it determines their number.
+func (c column) leads() bool { return c.part == path || c.part == problem }
+
 // leaf returns the name of the column in Parquet.
 func (c column) leaf() string {
 	if c.list == "" {
@@ -32,10 +35,11 @@ func (c column) leaf() string {
 const (
 	trueLabel = "true_label"
 	path      = "path" // of an image, and the part of an item that names it
+	problem   = "kind" // of a problem, in place of a path
 )
 
-// columns in the order of CSV. true_label is left out if none is known. The paths of a list stand before its other
-// parts.
+// columns in the order of CSV. true_label is left out if none is known. The leading column of a list stands before its
+// other parts.
 var columns = []column{
 	one("rank", func(e *Suspect) string { return strconv.Itoa(e.Rank) },
 		func(_ *rows, e *Suspect, s string) (err error) {
@@ -76,6 +80,8 @@ var columns = []column{
 			e.CopyVerdict = v
 			return nil
 		}),
+	texts(problems, problem, problemsOf, func(p *Problem) *string { return &p.Kind }),
+	texts(problems, "why", problemsOf, func(p *Problem) *string { return &p.Why }),
 }
 
 func copyGroup() column {
@@ -99,11 +105,13 @@ const (
 	given     = "nearest_with_given_label"
 	suggested = "nearest_with_suggested_label"
 	copies    = "copies_with_other_labels"
+	problems  = "problems"
 )
 
 func supportGiven(e *Suspect) *[]Near     { return &e.SupportGiven }
 func supportSuggested(e *Suspect) *[]Near { return &e.SupportSuggested }
 func copiesOf(e *Suspect) *[]Copy         { return &e.Copies }
+func problemsOf(e *Suspect) *[]Problem    { return &e.Problems }
 
 // parts are the columns of each list.
 var parts = func() map[string][]column {
@@ -207,7 +215,7 @@ func texts[T any](list, part string, of func(e *Suspect) *[]T, text func(item *T
 		get: func(e *Suspect, k int) string { return *text(&(*of(e))[k]) },
 		set: func(r *rows, e *Suspect, k int, v string) error { *text(at(of(e), k)) = r.same(v); return nil },
 	}
-	if part != path {
+	if !c.leads() {
 		c.name += "_" + part
 	}
 	return c

@@ -107,7 +107,7 @@ func readCSV(r io.Reader, into *rows) error {
 			}
 			if values = append(values[:0], cell); c.list != "" {
 				values = split(values[:0], cell)
-				if n := len(values); n > 0 && c.part != path && n != c.n(&e) {
+				if n := len(values); n > 0 && !c.leads() && n != c.n(&e) {
 					return fmt.Errorf(":%d: %s: found %d values, expected one for each of %d paths", line, c.name, n,
 						c.n(&e))
 				}

@@ -212,9 +212,9 @@ func (r *rows) object(raw []byte) error {
 	return r.take(e)
 }
 
-// items reads all parts of a list, once for its paths.
+// items reads all parts of a list, once for its leading column.
 func (r *rows) items(e *Suspect, c column, list []byte) error {
-	if list == nil || string(list) == "null" || c.part != path {
+	if list == nil || string(list) == "null" || !c.leads() {
 		return nil
 	}
 	k := -1

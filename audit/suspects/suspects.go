@@ -14,10 +14,11 @@
 //	true_label                    if the manifest has it
 //	nearest_with_given_label,     images that support the label, nearest first, with their cosines
 //	nearest_with_suggested_label
-//	fit, outlier                  whether the image fits any class
+//	fit, outlier                  whether the image fits the set, or is a stranger
 //	copies_with_other_labels      near copies
 //	unjudged                      alone in its class, so that score says nothing
 //	copy_group                    number of the group of copies of one picture; empty if it has no copy
+//	problems, problems_why        of the picture: dark, blurred …, and what was measured
 //	copy_verdict                  of copies whose labels contradict each other: right, wrong, or look
 //
 // In CSV a list of paths is one field, joined by |. A | in a path is written \|, and a \ is written \\. The other
@@ -69,7 +70,7 @@ type Suspect struct {
 	True             string `json:"true_label,omitempty" parquet:"true_label,optional,dict"`
 	SupportGiven     []Near `json:"nearest_with_given_label" parquet:"nearest_with_given_label,list"`
 	SupportSuggested []Near `json:"nearest_with_suggested_label" parquet:"nearest_with_suggested_label,list"`
-	// Fit to the class that the image fits best, in deviations; nil if unknown.
+	// Fit to the set (findings.Company); nil if unknown.
 	Fit     *float64 `json:"fit" parquet:"fit,optional"`
 	Outlier bool     `json:"outlier" parquet:"outlier"` // fits no class
 	Copies  []Copy   `json:"copies_with_other_labels" parquet:"copies_with_other_labels,list"`
@@ -81,6 +82,8 @@ type Suspect struct {
 	CopyGroup int `json:"copy_group,omitempty" parquet:"copy_group"`
 	// CopyVerdict is empty unless the labels of the group contradict each other.
 	CopyVerdict Verdict `json:"copy_verdict,omitempty" parquet:"copy_verdict,optional,dict"`
+	// Problems of the picture, apart from its label.
+	Problems []Problem `json:"problems,omitempty" parquet:"problems,list"`
 
 	Row            int `json:"-" parquet:"-"` // in the judged set
 	GivenClass     int `json:"-" parquet:"-"`
@@ -127,6 +130,12 @@ type Copy struct {
 	Label      string  `json:"label" parquet:"label,dict"`
 	Similarity float64 `json:"similarity" parquet:"similarity"`
 	Row        int     `json:"-" parquet:"-"`
+}
+
+// Problem is what may be wrong with a picture, whatever its label.
+type Problem struct {
+	Kind string `json:"kind" parquet:"kind,dict"`
+	Why  string `json:"why" parquet:"why"`
 }
 
 // Format is a form of the table.

@@ -50,6 +50,7 @@ func made(n int) []Suspect {
 		}
 		if rng.IntN(100) == 0 {
 			e.Copies = []Copy{{Path: path(), Label: "7", Similarity: 0.99}}
+			e.Problems = []Problem{{"dark", "a|b, 7 %"}, {"odd size", "3×4 pixels"}}[:rng.IntN(3)]
 			e.CopyGroup, e.CopyVerdict = i+1, []Verdict{Kept, Wrong, Look, ""}[rng.IntN(4)]
 		}
 	}

@@ -2,7 +2,7 @@
 // experiments/audit/README.md. The judges of labels are a study, winnow reproduce audit-judges. A line of
 // findings.csv is written for each kind of finding at once; finished cells are not repeated.
 //
-//	go run ./experiments/audit -name cub -manifest cub.csv -features cub.features -foreign cifar10.features
+//	go run ./experiments/audit -name cub -manifest cub.csv -features cub.features
 package main
 
 import (
@@ -20,8 +20,6 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"winnow/audit/findings"
 	"winnow/audit/judges"
 	"winnow/datasets"
@@ -36,20 +34,18 @@ func main() {
 	name := flag.String("name", "", "the set's name in findings.csv")
 	manifest := flag.String("manifest", "", "its manifest, with right labels")
 	store := flag.String("features", "", "the features of its images")
-	foreign := flag.String("foreign", "", "features, of the same network, of images that are of no class of it")
 	seeds := flag.Int("seeds", 3, "the last seed")
 	here := flag.String("here", "experiments/audit", "folder of findings.csv")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := measure(ctx, *name, *manifest, *store, *foreign, *seeds,
-		filepath.Join(*here, "findings.csv")); err != nil {
+	if err := measure(ctx, *name, *manifest, *store, *seeds, filepath.Join(*here, "findings.csv")); err != nil {
 		log.Fatal(err)
 	}
 }
 
 // measure plants oddities and looks for them, in every cell that is not finished.
-func measure(ctx context.Context, name, manifest, store, foreign string, seeds int, to string) error {
+func measure(ctx context.Context, name, manifest, store string, seeds int, to string) error {
 	done, err := read(to)
 	if err != nil {
 		return err
@@ -62,16 +58,6 @@ func measure(ctx context.Context, name, manifest, store, foreign string, seeds i
 	if err != nil {
 		return err
 	}
-	var other blas32.General
-	if foreign != "" {
-		s, err := features.Open(foreign)
-		if err != nil {
-			return err
-		}
-		if other, err = s.Read(ctx, features.AllRows(s.Rows)); err != nil {
-			return err
-		}
-	}
 	set := data.Train.Labelled()
 	for seed := 1; seed <= seeds; seed++ {
 		for _, rate := range []float64{0, 0.2, 0.5} {
@@ -79,7 +65,7 @@ func measure(ctx context.Context, name, manifest, store, foreign string, seeds i
 			if slices.ContainsFunc(done, func(line []string) bool { return slices.Equal(line[:3], cell) }) {
 				continue
 			}
-			p := plant(set, len(data.Classes), other, rate, train.Rand(uint64(seed), "findings "+name, int(100*rate)))
+			p := plant(set, len(data.Classes), rate, train.Rand(uint64(seed), "findings "+name, int(100*rate)))
 			if err := look(ctx, p, seed, func(kind string, c counted) error {
 				log.Printf("%s: %s: %d of %d found, %d of %d others", cell, kind, c.found, c.should, c.wrongly,
 					c.others)
@@ -94,7 +80,7 @@ func measure(ctx context.Context, name, manifest, store, foreign string, seeds i
 }
 
 // A tenth of the classes, at least one, are split into two names; the same number are merged with another; and the
-// images of the same number are foreign: they get random labels of the other classes and fit none.
+// images of the same number get random labels of the other classes and fit none.
 const tampered = 10
 
 // planted is a set with known oddities.
@@ -102,15 +88,13 @@ type planted struct {
 	z          features.Set
 	classes    int
 	split, two []bool // by class: split into two names; made of two classes
-	foreign    []bool // by row
-	far        []bool // by row: from another set
 }
 
 // plant plants oddities in the classes and changes a share of the labels.
-func plant(set features.Set, n int, other blas32.General, rate float64, rng *rand.Rand) planted {
+func plant(set features.Set, n int, rate float64, rng *rand.Rand) planted {
 	order, count := rng.Perm(n), max(1, n/tampered)
 	split, first, second, gone := order[:count], order[count:2*count], order[2*count:3*count], order[3*count:4*count]
-	p := planted{classes: n + count, foreign: make([]bool, set.Len()), far: make([]bool, set.Len())}
+	p := planted{classes: n + count}
 	p.split, p.two = make([]bool, p.classes), make([]bool, p.classes)
 	p.z = set.Rows(features.AllRows(set.Len()))
 	var left []int // classes that images can get
@@ -127,11 +111,8 @@ func plant(set features.Set, n int, other blas32.General, rate float64, rng *ran
 		if at := slices.Index(second, y); at >= 0 {
 			to = first[at]
 		}
-		if p.foreign[i] = slices.Contains(gone, y); p.foreign[i] {
+		if slices.Contains(gone, y) {
 			to = left[rng.IntN(len(left))]
-			if p.far[i] = other.Rows > 0 && i%2 == 0; p.far[i] {
-				copy(p.z.Row(i), features.Row(other, rng.IntN(other.Rows)))
-			}
 		} else if rng.Float64() < rate {
 			for old := to; to == old; {
 				to = left[rng.IntN(len(left))]
@@ -176,12 +157,8 @@ func look(ctx context.Context, p planted, seed int, tell func(kind string, c cou
 	if err != nil {
 		return err
 	}
-	var same, two, outlier, far counted
+	var same, two counted
 	classes, err := findings.Classes(ctx, v.Classes)
-	if err != nil {
-		return err
-	}
-	fits, err := findings.Fit(ctx, v.Classes)
 	if err != nil {
 		return err
 	}
@@ -189,15 +166,7 @@ func look(ctx context.Context, p planted, seed int, tell func(kind string, c cou
 		same.add(p.split[c.Class], c.SameAsLike())
 		two.add(p.two[c.Class], c.LooksLikeTwo())
 	}
-	for i, fit := range fits {
-		row := v.Classes.Rows[i]
-		if found := fit < findings.Outlying; p.far[row] {
-			far.add(true, found)
-		} else if outlier.add(p.foreign[row], found); !p.foreign[row] {
-			far.add(false, found)
-		}
-	}
-	return errors.Join(tell("same", same), tell("two", two), tell("held-out class", outlier), tell("other set", far))
+	return errors.Join(tell("same", same), tell("two", two))
 }
 
 func read(path string) ([][]string, error) {

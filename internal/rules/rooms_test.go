@@ -137,8 +137,8 @@ var rooms = []Room{
 		"eval features filters/leaveout filters/noiserate internal/eigen"},
 	{"audit/crossfit", "judges labels with heads trained on the spot, none of them on what it judges",
 		"audit/judges features filters/leaveout head losses train"},
-	{"audit/findings", "finds outliers, copies with other labels, and classes that look like one or like two",
-		"eval features filters filters/detectors filters/leaveout"},
+	{"audit/findings", "finds strangers, copies with other labels, and classes that look like one or like two",
+		"eval features filters filters/detectors filters/leaveout internal/spread"},
 	{"audit/suspects", "reads and writes the table of judged images: CSV, JSON, JSON lines, Parquet",
 		"internal/jsontext internal/parquetguard"},
 
@@ -357,6 +357,8 @@ var rooms = []Room{
 	{"experiments/gpu", "tries everything that runs on a GPU, and measures it",
 		"backbone/ort eval features backbone/graph backbone/graph/gradient internal/ortlib report/chart " +
 			"report/page train"},
+	{"experiments/strangers", "mixes images of one set into another and ranks them by how strange they look",
+		"audit/findings backbone/ort eval features"},
 	{"experiments/scale", "prints how long 10⁸ images take, for docs/scale.md",
 		"cluster/plan"},
 	{"experiments/prepare", "prepares published data sets",

@@ -35,10 +35,24 @@ type Report struct {
 	Sections    []Section
 	Suspects    []SuspectCard
 	Foremost    bool // show suspects before the sections
+	Galleries   []Gallery
 	Queries     []QueryCard
 	Map         func(io.Writer) error // writes a map of the embedding into the page, with its style and script
 	Facts       []Fact
 	Definitions []Fact // explanations of the numbers on the page
+}
+
+// Gallery is a part of the page that shows findings as pictures.
+type Gallery struct {
+	Title, Note string
+	Cards       []GalleryCard
+}
+
+// GalleryCard shows one picture, or the copies of one.
+type GalleryCard struct {
+	Pictures []Picture // captions are labels
+	Tags     []string
+	Why      string
 }
 
 // Section is a part of the page with its own heading.
@@ -118,6 +132,9 @@ func (r Report) Contents() []heading {
 	}
 	add(len(r.Rows) > 0, "retrieval", cmp.Or(r.RowsTitle, retrievalTitle))
 	add(r.Foremost && len(r.Suspects) > 0, "suspects", suspectsTitle)
+	for i, g := range r.Galleries {
+		add(true, r.Gallery(i), g.Title)
+	}
 	for i, s := range r.Sections {
 		add(true, r.Section(i), s.Title)
 	}
@@ -142,6 +159,9 @@ func (r Report) Supported() bool {
 
 // Section returns the link id of a section.
 func (r Report) Section(i int) string { return fmt.Sprintf("section-%d", i+1) }
+
+// Gallery returns the link id of a gallery.
+func (r Report) Gallery(i int) string { return fmt.Sprintf("gallery-%d", i+1) }
 
 // Detected reports whether there is a detection to show. If no label is wrong, a ranking finds nothing.
 func (r Report) Detected() bool {

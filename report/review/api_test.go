@@ -23,7 +23,7 @@ func TestSession(t *testing.T) {
 	w := newWorld(t, 100)
 	var s session
 	w.must("GET", "/api/session", "", &s)
-	outliers, copies := 0, 0
+	outliers, copies, groups := 0, 0, 0
 	for _, e := range w.list {
 		if e.Outlier {
 			outliers++
@@ -31,12 +31,16 @@ func TestSession(t *testing.T) {
 		if len(e.Copies) > 0 {
 			copies++
 		}
+		if e.CopyGroup > 0 {
+			groups++
+		}
 	}
 	if s.Title != "suspects.csv" || s.Total != 90 || len(s.Classes) != 4 || !s.Similar || !s.Upload || s.HasTruth ||
 		s.Version != 0 || s.Hint != "" || s.Out == "" {
 		t.Errorf("got %+v", s)
 	}
-	if diff := cmp.Diff(map[string]int{"suspect": 33, "outlier": outliers, "copy": copies}, s.Kinds); diff != "" {
+	if diff := cmp.Diff(map[string]int{"suspect": 33, "outlier": outliers, "copy": copies, "group": groups,
+		"problem": groups}, s.Kinds); diff != "" {
 		t.Error(diff)
 	}
 	if s.Classes[0] != (sessionClass{Name: "class a", Images: 25, Suspects: s.Classes[0].Suspects}) ||
@@ -87,6 +91,16 @@ func TestRow(t *testing.T) {
 	}
 	if len(r.ForGiven) != 2 || len(r.ForSuggested) != 1 || len(r.Copies) != len(e.Copies) {
 		t.Errorf("got %d, %d and %d neighbours", len(r.ForGiven), len(r.ForSuggested), len(r.Copies))
+	}
+	members := 0
+	for _, other := range w.list {
+		if other.CopyGroup == e.CopyGroup && e.CopyGroup > 0 && other.Path != e.Path {
+			members++
+		}
+	}
+	if len(r.Group) != members || len(r.Problems) != len(e.Problems) ||
+		len(e.Problems) > 0 && r.Problems[0] != "dark: as night" {
+		t.Errorf("got the copies %v and problems %q of %+v", r.Group, r.Problems, e)
 	}
 	w.decide("t", 200, on(5, "relabel", other(r.Given), 0))
 	w.must("GET", "/api/rows?offset=5&limit=1", "", &a)

@@ -43,7 +43,7 @@ func readDrawn(auditFile string, manifestFile location.Source, d *datasets.Datas
 			if e.Rank = rank[e.Path]; e.Rank == 0 {
 				return nil
 			}
-			e.Dropped, e.Outlier, e.Copies = true, false, nil
+			e.Dropped, e.Outlier, e.Copies, e.CopyGroup, e.Problems = true, false, nil, 0, nil
 			return yield(e)
 		})
 	}

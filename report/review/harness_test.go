@@ -67,6 +67,9 @@ func made(n int, rng *rand.Rand) (manifest string, list []suspects.Suspect) {
 		if rng.IntN(10) == 0 {
 			e.Copies = []suspects.Copy{{Path: pathOf((i + 2) % n), Label: labelOf(i + 2)}}
 		}
+		if i%7 == 0 {
+			e.CopyGroup, e.Problems = 1+i/14, []suspects.Problem{{Kind: "dark", Why: "as night"}}
+		}
 		if rng.IntN(2) == 0 {
 			fit := rng.NormFloat64()
 			e.Fit = &fit

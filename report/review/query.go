@@ -142,7 +142,7 @@ func parseQuery(values url.Values, d *decided) (query, error) {
 			return k.name == name
 		})
 		if at < 0 {
-			p.fail("kind: found %.40q, expected suspect, outlier or copy", name)
+			p.fail("kind: found %.40q, expected suspect, outlier, copy, group or problem", name)
 		} else {
 			q.kind = kindNames[at].kind
 		}

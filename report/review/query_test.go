@@ -35,7 +35,7 @@ func TestFind(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		choose := func(name string, list ...string) string { return rapid.SampledFrom(list).Draw(r, name) }
 		class, to, kind := choose("class", "", "", "class a", "class d"), choose("to", "", "", "class b"),
-			choose("kind", "", "suspect", "outlier", "copy")
+			choose("kind", "", "suspect", "outlier", "copy", "group", "problem")
 		state := choose("state", "", "all", "decided", "undecided", "keep", "drop", "relabel")
 		text := choose("text", "", "", "PHOTO", "01", "photo 001", "images/01/", "1.png", ".png", "nothing", "é",
 			"\x00", "g\x00i", "s/0")
@@ -53,7 +53,8 @@ func TestFind(t *testing.T) {
 		values.Set("limit", fmt.Sprint(limit))
 		var want []int32
 		for id, e := range w.list {
-			kinds := map[string]bool{"": true, "suspect": e.Dropped, "outlier": e.Outlier, "copy": len(e.Copies) > 0}
+			kinds := map[string]bool{"": true, "suspect": e.Dropped, "outlier": e.Outlier, "copy": len(e.Copies) > 0,
+				"group": e.CopyGroup > 0, "problem": len(e.Problems) > 0}
 			states := map[string]bool{"": true, "all": true, "decided": actions[id] != "undecided", actions[id]: true}
 			if (class == "" || e.Given == class) && (to == "" || e.Suggested == to) && kinds[kind] && states[state] &&
 				(!bounded || e.Score < below && e.Score > above) &&
@@ -91,7 +92,7 @@ func TestFind(t *testing.T) {
 func TestQueryRefuses(t *testing.T) {
 	w := newWorld(t, 100)
 	for query, want := range map[string]string{
-		"class=nix": "no class is called", "to=nix": "no class", "kind=x": "suspect, outlier or copy",
+		"class=nix": "no class is called", "to=nix": "no class", "kind=x": "suspect, outlier, copy, group or problem",
 		"state=x": "undecided, decided, all",
 		"sort=x":  "suspect, least, class or path", "below=x": "expected a number",
 		"above=NaN": "expected a number", "offset=-1": "whole number", "offset=99999999999": "whole number",

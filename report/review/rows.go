@@ -30,6 +30,8 @@ type row struct {
 	ForGiven       []pic    `json:"given_neighbours"`
 	ForSuggested   []pic    `json:"suggested_neighbours"`
 	Copies         []pic    `json:"copies"`
+	Group          []pic    `json:"group"`    // the other copies of its picture
+	Problems       []string `json:"problems"` // of the picture, each with the reason
 	seen
 }
 
@@ -74,6 +76,16 @@ func (d *decided) row(id, reviewer int32) row {
 		Unjudged: e.said&unjudged != 0, Kinds: []string{}, Fit: number(e.fit),
 		ForGiven: t.pics(given), ForSuggested: t.pics(suggested), Copies: t.pics(copies),
 		seen: d.seen(e.image, reviewer),
+	}
+	r.Group, r.Problems = []pic{}, []string{}
+	group := t.groups[t.groupOf[e.image]]
+	for _, image := range group[:min(mostNear, len(group))] {
+		if image != e.image {
+			r.Group = append(r.Group, t.pic(image))
+		}
+	}
+	for _, p := range t.problems[e.image] {
+		r.Problems = append(r.Problems, p.Kind+": "+p.Why)
 	}
 	for _, k := range kindNames {
 		if e.kinds&k.kind != 0 {

@@ -15,6 +15,7 @@ type session struct {
 	Total     int            `json:"total"`
 	Classes   []sessionClass `json:"classes"`
 	Kinds     map[string]int `json:"kinds"`
+	Drawn     bool           `json:"drawn"` // suspects are images drawn at random
 	Counts    map[string]int `json:"counts"`
 	Precision precision      `json:"precision"`
 	Hint      string         `json:"hint"`
@@ -44,7 +45,7 @@ func (r *Reviewer) session() session {
 	now := d.progress(nil)
 	s := session{
 		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile.String(), Out: r.Out,
-		Total: len(t.list), Classes: []sessionClass{}, Kinds: map[string]int{},
+		Drawn: t.drawn, Total: len(t.list), Classes: []sessionClass{}, Kinds: map[string]int{},
 		Counts: now.Counts, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
 		Reviewer: r.Reviewer, Notice: r.Notice, Reviewers: now.Reviewers,
 		Similar: r.Finder != nil, Upload: r.Finder != nil && r.Finder.Uploads(),

@@ -22,6 +22,8 @@ const (
 	suspect kind = 1 << iota // its label is called wrong
 	outlier                  // it fits no class
 	copied                   // it has a near copy with another label
+	grouped                  // it has copies, of any label
+	faulty                   // the picture has a problem
 )
 
 // saying says what an image's scores are.
@@ -36,7 +38,7 @@ const (
 var kindNames = []struct {
 	kind kind
 	name string
-}{{suspect, "suspect"}, {outlier, "outlier"}, {copied, "copy"}}
+}{{suspect, "suspect"}, {outlier, "outlier"}, {copied, "copy"}, {grouped, "group"}, {faulty, "problem"}}
 
 // none stands for no image, no class and no pair.
 const none = -1
@@ -85,6 +87,10 @@ type table struct {
 	members []int32        // number of suspects of each class
 	byKind  map[string]int
 	drawn   bool // the images were drawn at random
+
+	groups   map[int][]int32              // images of each group of copies
+	groupOf  map[int32]int                // of each image that has copies
+	problems map[int32][]suspects.Problem // of the pictures of images that have some
 }
 
 // confusion is a given label and the label suggested instead.
@@ -130,6 +136,7 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error)
 	t := &table{
 		manifest: d, classes: slices.Clone(d.Classes), classOf: map[string]int32{},
 		row: row, byKind: map[string]int{},
+		groups: map[int][]int32{}, groupOf: map[int32]int{}, problems: map[int32][]suspects.Problem{},
 	}
 	for i, name := range t.classes {
 		t.classOf[name] = int32(i)
@@ -196,6 +203,19 @@ func (t *table) add(e *suspects.Suspect) error {
 	}
 	if len(e.Copies) > 0 {
 		at.kinds |= copied
+	}
+	if e.CopyGroup > 0 {
+		at.kinds |= grouped
+		t.groupOf[image] = e.CopyGroup
+		t.groups[e.CopyGroup] = append(t.groups[e.CopyGroup], image)
+	}
+	if len(e.Problems) > 0 {
+		at.kinds |= faulty
+		kept := slices.Clone(e.Problems)
+		for i, p := range kept {
+			kept[i] = suspects.Problem{Kind: strings.Clone(p.Kind), Why: strings.Clone(p.Why)}
+		}
+		t.problems[image] = kept
 	}
 	if e.GivenProbability != nil {
 		at.said |= ofGiven

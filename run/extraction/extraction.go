@@ -37,9 +37,10 @@ type Extraction struct {
 	Precision string // type of 16 bits that the network computes in; "": float32
 	Memory    int64  // bytes that a batch may use; 0: what the machine has left
 
-	shard  cluster.Shard // whose images are in Paths
-	total  int           // images of all shards
-	images string        // features.HashPaths of all shards
+	looks  []backbone.Look // of Paths, where they were decoded; nil: none were
+	shard  cluster.Shard   // whose images are in Paths
+	total  int             // images of all shards
+	images string          // features.HashPaths of all shards
 }
 
 // Host is what an extraction needs from the program around it. The zero value opens the ONNX Runtime that is installed
@@ -278,7 +279,10 @@ func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net o
 	start := time.Now()
 	observe, end := h.Images()
 	defer end()
-	if err := backbone.Extract(ctx, e.config(), net, e.Root, e.Paths, w, observe); err != nil {
+	cfg, looks := e.config(), make([]backbone.Look, len(e.Paths))
+	cfg.Looked = func(image int, l backbone.Look) { looks[image] = l }
+	e.looks = looks
+	if err := backbone.Extract(ctx, cfg, net, e.Root, e.Paths, w, observe); err != nil {
 		if _, ok := errors.AsType[*backbone.NoneReadable](err); ok {
 			err = hint.With(errors.Join(err, w.Discard()), "is --root the folder that the manifest's paths are "+
 				"relative to?")

@@ -35,6 +35,9 @@ type seen struct {
 	Features string   `json:"features_sha256"` // of the store; "": it was begun
 	Files    []string `json:"files"`           // of each image size and time, in a .zip size and checksum; "": none
 
+	// Looks are what was measured of each picture ([backbone.Look]); "": unknown. nil: of none.
+	Looks []string `json:"looks,omitempty"`
+
 	Root location.Place `json:"root,omitzero"` // where they were
 }
 
@@ -80,6 +83,7 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 				continue
 			}
 			if err == nil && files == nil {
+				e.looks = looksIn(e.Out, old.Sum, old.Rows)
 				err = e.note(r.sum, now)
 			}
 			r.Complete = looked == 0
@@ -254,6 +258,7 @@ func (e *Extraction) renew(ctx context.Context, h Host, old *features.Store, row
 			}
 		}
 	}
+	e.looks = joinedLooks(old, added, rows)
 	w, err := features.Create(e.Out, features.Plan{Key: e.Key(), Paths: e.Paths, Dim: old.Dim, Batch: old.Batch,
 		Device: device, Winnow: h.Winnow, ModelFile: Absolute(e.Model.Path)}, true)
 	if err != nil {
@@ -387,6 +392,9 @@ func (e *Extraction) note(sum string, files []string) error {
 		name = begunFile
 	}
 	s := seen{Version: seenVersion, Images: features.HashPaths(e.Paths), Features: sum, Files: files}
+	if sum != "" {
+		s.Looks = textOf(e.looks)
+	}
 	if !e.From.IsZero() {
 		s.Root = location.PlaceOf(e.Out, e.From)
 	}

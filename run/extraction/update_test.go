@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/datasets/imageroot"
@@ -125,6 +127,11 @@ func (a *album) want(looked int, told string) {
 	}
 	if !slices.Equal(s.Paths, whole.Paths) || len(s.Bad) != len(whole.Bad) {
 		a.Fatalf("%d paths and %v, expected %d and %v", len(s.Paths), s.Bad, len(whole.Paths), whole.Bad)
+	}
+	kept, err1 := a.extraction(a.out).Looks(a.Context(), s, nil)
+	made, err2 := fresh.Looks(a.Context(), whole, nil)
+	if diff := cmp.Diff(made, kept); err1 != nil || err2 != nil || diff != "" {
+		a.Errorf("%v, %v: pictures are measured otherwise (-at once +kept):\n%s", err1, err2, diff)
 	}
 	for i, v := range x.Data {
 		if math.Abs(float64(v-y.Data[i])) > 1e-4 {

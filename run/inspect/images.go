@@ -102,7 +102,7 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	a.from, a.root, a.source, a.Model, a.Store = in.Images, in.Root, whole, names, stores[0].Dir
 	a.Reading = whole.Reading
 	a.groupCopies(whole)
-	return a, nil
+	return a, a.findProblems(ctx, looks[0], stores[0])
 }
 
 // judged returns the dataset with the images to judge as its training images. It refuses fewer than two classes.

@@ -103,6 +103,7 @@ type Report struct {
 	LeftOut  []lookup.LeftOut  `json:"left_out"`
 	Noise    *folder.NoiseRate `json:"estimated_noise"` // null if there is nothing to estimate it from
 	Classes  []Class           `json:"classes"`
+	Looked   bool              `json:"pictures_measured"` // so that Images have the problems of pictures
 	// Groups are the groups of copies; images have a group's number, from 1.
 	Groups []datasets.Duplicates `json:"copy_groups"`
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"winnow/audit"
 	"winnow/audit/suspects"
@@ -46,6 +47,9 @@ func (a *Report) Sentences() []string {
 	if a.Unjudged > 0 {
 		list = append(list, fmt.Sprintf("Not judged: %s alone in a class, with nothing to compare with.",
 			text.Plural(a.Unjudged, "image")))
+	}
+	if a.Sampled > 0 {
+		list = append(list, fmt.Sprintf("Judged by %d of the images: copies were not looked for.", a.Sampled))
 	}
 	if n := len(a.LeftOut); n > 0 {
 		list = append(list, fmt.Sprintf("Left out: %s could not be read; the first is %s: %s.", text.Plural(n, "image"),
@@ -184,29 +188,18 @@ func (a *Report) Confusions() (list []Confusion) {
 	return list
 }
 
-// WriteSummary writes how many labels look wrong and how certain that is, in which classes, and the top
-// most suspect images as examples.
+// WriteSummary writes how many labels look wrong and how certain that is, in which classes most are, the top most
+// suspect images as examples, and how many findings of each kind there are.
 func (a *Report) WriteSummary(w io.Writer, top int) {
 	for _, s := range a.Sentences() {
 		fmt.Fprintln(w, s)
 	}
 	if list := a.Worst(); len(list) > 0 {
-		list = text.First(list, shownClasses)
-		rows := [][]string{{"class", "images", "called wrong", "most often suggested there"}}
-		for _, k := range list {
-			row := []string{text.Shortened(k.Class, nameWidth), fmt.Sprint(k.Images), fmt.Sprint(k.Called), "–"}
-			if k.Times > 0 {
-				row[3] = fmt.Sprintf("%s (%d)", text.Shortened(k.Suggested, nameWidth), k.Times)
-			}
-			rows = append(rows, row)
+		var most []string
+		for _, k := range text.First(list, shownImages) {
+			most = append(most, fmt.Sprintf("%s (%d of %d)", text.Shortened(k.Class, nameWidth), k.Called, k.Images))
 		}
-		if !slices.ContainsFunc(list, func(k Worst) bool { return k.Times > 0 }) {
-			for i := range rows {
-				rows[i] = rows[i][:3]
-			}
-		}
-		fmt.Fprintln(w)
-		text.Aligned(w, rows, 0, 3)
+		fmt.Fprintf(w, "Most are in %s.\n", strings.Join(most, ", "))
 	}
 	title, list := "most suspect", text.First(a.Called(), top)
 	if len(list) == 0 && !a.Blind { // these are still worth a look

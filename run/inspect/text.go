@@ -200,6 +200,10 @@ func (a *Report) Oddities() []oddity {
 	if len(a.Images) > findings.AllCompared {
 		some = " (95 % of such pairs are found in a set this large)"
 	}
+	faulty, which := a.problems()
+	if which != "" {
+		which = " (" + which + ")"
+	}
 	list := []oddity{
 		{"images that fit no class", len(outliers), outliers},
 		{"copies with other labels, one of them likelier" + some, len(groups.settled), groups.settled},
@@ -208,6 +212,9 @@ func (a *Report) Oddities() []oddity {
 		{"copies in two splits (a leak)", len(groups.leak), groups.leak},
 		{"classes that look the same as another", len(same), same},
 		{"classes that look like two", len(two), two},
+	}
+	if a.Looked {
+		list = slices.Insert(list, 5, oddity{"pictures with problems" + which, len(faulty), faulty})
 	}
 	if a.Sampled > 0 { // none were looked for
 		list = slices.Delete(list, 1, 5)

@@ -52,7 +52,7 @@ func command(call term.Call[Options]) *cli.Command {
 					"each image of --labels, a column for each class; best out of fold"},
 			&cli.Float64Flag{Name: "noise-rate", DefaultText: "the run's",
 				Usage: "call this share `P` of the labels wrong"},
-			&cli.IntFlag{Name: "top", Value: 20, DefaultText: "20; of photos 10",
+			&cli.IntFlag{Name: "top", Value: 20, DefaultText: "20; of photos 3",
 				Usage: "print the `N` most suspect images"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},

@@ -198,7 +198,7 @@ func (o *Options) checkScorer() error {
 }
 
 // examples is the number of suspects in a summary.
-const examples = 10
+const examples = 3
 
 // check refuses numbers out of range.
 func (o Options) check() error {

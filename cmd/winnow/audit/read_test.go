@@ -74,9 +74,9 @@ func TestFlagsBecomeOptions(t *testing.T) {
 			Files: inspect.Files{Out: "s.csv", Classes: "k.csv", Clean: "c.csv", Relabel: true,
 				Cut: audit.Cut{By: audit.Below, At: -2}}, Audit: few, In: inspect.Input{Manifest: location.At("m"),
 				Features: "f", View: "mean"}},
-		"photos --fit-sample 1000": {Files: inspect.Files{Out: "suspects.csv", Top: 10}, Audit: sampled,
+		"photos --fit-sample 1000": {Files: inspect.Files{Out: "suspects.csv", Top: 3}, Audit: sampled,
 			Page: "suspects.html", In: inspect.Input{Images: location.At("photos"), Features: "suspects.features"}},
-		"photos": {Files: inspect.Files{Out: "suspects.csv", Top: 10}, Audit: usual,
+		"photos": {Files: inspect.Files{Out: "suspects.csv", Top: 3}, Audit: usual,
 			Page: "suspects.html", In: inspect.Input{Images: location.At("photos"), Features: "suspects.features"}},
 		"list.csv --root photos --model m.onnx --split test,val -o out/s.json --top 3 --noise-rate 0 --max-mem 1MiB " +
 			"--folds 3 --neighbours 4 --copies 0.5 --scorer crossfit": {Files: inspect.Files{Out: "out/s.json", Top: 3},

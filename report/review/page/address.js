@@ -12,7 +12,7 @@ export function read() {
   if (!/^(|\*|=.{0,60})$/u.test(place.by)) place.by = "";
   if (!["", "compact"].includes(place.view)) place.view = "";
   if (!["", "least", "class", "path"].includes(place.sort)) place.sort = "";
-  if (!["", "any", "suspect", "outlier", "copy"].includes(place.kind)) place.kind = "";
+  if (!["", "any", "suspect", "outlier", "copy", "group", "problem"].includes(place.kind)) place.kind = "";
   return place;
 }
 

@@ -1,7 +1,7 @@
 // One image of the list: its picture, both labels with examples of both classes, and the buttons that decide.
 
 import { el, picture, broken } from "./dom.js";
-import { how, means, rank, kinds, reasons, stamp, done, better, file, tail } from "./words.js";
+import { how, many, means, rank, kinds, reasons, stamp, done, better, file, tail } from "./words.js";
 import { store } from "./store.js";
 import { typical } from "./typical.js";
 import { called, full } from "./names.js";
@@ -21,6 +21,7 @@ export function card(row) {
     el("div", { class: "sides" },
       el("button", { type: "button", class: "face", tabindex: "-1", "aria-label": "Show large", onclick: (e) => act("open", row, e) }, picture(row.key, 320, `Number ${row.rank}: ${file(row.path)}`, { loading: "lazy" })),
       el("div", { class: "classes" }, side(row, true), side(row, false))),
+    found(row),
     el("div", { class: "remarks" }),
     el("div", { class: "acts" },
       button("keep", "Keep", "K", { title: `The label ${full(row.given)} is right` }), button("drop", "Drop", "D", { title: "Remove the image from the data set" }),
@@ -31,7 +32,16 @@ export function card(row) {
   mark(article, row);
   return article;
 }
-export const tags = (row) => row.kinds.map((k) => el("span", { class: `tag ${k}`, title: reasons[k] ?? null }, kinds[k] ?? k));
+export const tags = (row) => row.kinds.filter((k) => k !== "group" || !row.kinds.includes("copy")).map((k) => el("span", { class: `tag ${k}`, title: reasons[k] ?? null }, kinds[k] ?? k));
+
+// found shows what is found of the picture itself: its problems, and its copies.
+function found(row) {
+  const group = row.group ?? [], problems = row.problems ?? [];
+  if (!group.length && !problems.length) return "";
+  return el("div", { class: "findings" }, ...problems.map((p) => el("p", {}, p)),
+    group.length ? el("p", {}, `same picture: ${many(group.length, "other file")}`) : "",
+    group.length ? el("div", { class: "strip" }, ...group.slice(0, 5).map((p) => example(p, "copy"))) : "");
+}
 
 // side shows a class that the image may belong to: the given one or the suggested one.
 function side(row, given) {

@@ -4,7 +4,7 @@ import { get, el, svg, head, open, broken } from "./dom.js";
 import { ask } from "./api.js";
 import { store } from "./store.js";
 import { called, full } from "./names.js";
-import { count, many } from "./words.js";
+import { count, ofList, listName, many } from "./words.js";
 
 const listed = 8, mapped = 20, rows = 300, longest = 200; // pairs next to the images, classes on the map, pairs in its table, the width of a name on the map
 
@@ -13,7 +13,7 @@ export async function confusions() {
   store.addEventListener("rows", here);
   const { pairs } = await ask("/api/confusions", { limit: listed });
   get("pairs").replaceChildren(...pairs.map((p) => el("li", {}, el("button", { type: "button", "data-given": p.given, "data-suggested": p.suggested, onclick: () => choose(p) },
-    el("span", { class: "names" }, el("span", {}, broken(called(p.given))), el("span", {}, "→ ", broken(called(p.suggested)))), el("span", { class: "num", title: many(p.suspects, "suspect") }, count(p.suspects))))));
+    el("span", { class: "names" }, el("span", {}, broken(called(p.given))), el("span", {}, "→ ", broken(called(p.suggested)))), el("span", { class: "num", title: ofList(p.suspects) }, count(p.suspects))))));
   if (pairs.length === 0) get("pairs").append(el("li", { class: "soft" }, "none"));
   here();
 }
@@ -33,14 +33,14 @@ export async function show() {
   const { pairs } = await ask("/api/confusions", { limit: rows });
   const shown = order(pairs);
   dialog.replaceChildren(head("map-name", "Confusion map"),
-    pairs.length === 0 ? el("p", {}, "No suspect looks like another class.") : el("div", { class: "map" },
-      el("figure", { tabindex: "0" }, drawing(pairs, shown), el("figcaption", { class: "soft" }, `Rows: given label; columns: suggested label. The darker a cell, the more suspects. Shown are the ${shown.length} most confused of ${many(store.session.classes.length, "class", "classes")}. The table lists the same pairs.`)),
+    pairs.length === 0 ? el("p", {}, `No ${listName()} looks like another class.`) : el("div", { class: "map" },
+      el("figure", { tabindex: "0" }, drawing(pairs, shown), el("figcaption", { class: "soft" }, `Rows: given label; columns: suggested label. The darker a cell, the more ${listName(true)}. Shown are the ${shown.length} most confused of ${many(store.session.classes.length, "class", "classes")}. The table lists the same pairs.`)),
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Pairs of classes" }, table(pairs))));
 }
 
 function table(pairs) {
   return el("table", {},
-    el("thead", {}, el("tr", {}, ...["given → suggested", "suspects", "decided", "accepted"].map((t) => el("th", { scope: "col" }, t)))),
+    el("thead", {}, el("tr", {}, ...["given → suggested", listName(true), "decided", "accepted"].map((t) => el("th", { scope: "col" }, t)))),
     el("tbody", {}, ...pairs.map((p) => el("tr", {}, el("th", { scope: "row" }, el("button", { type: "button", class: "plain", onclick: () => choose(p) }, el("span", {}, broken(called(p.given)), el("br"), "→ ", broken(called(p.suggested))))),
       el("td", {}, count(p.suspects)), el("td", {}, count(p.decided)), el("td", {}, count(p.accepted))))));
 }
@@ -92,7 +92,7 @@ function drawing(pairs, names) {
     if (x === undefined || y === undefined) continue;
     const strength = 0.15 + 0.85 * Math.sqrt(p.suspects / most);
     out.append(svg("g", { class: "cell", onclick: () => choose(p) },
-      svg("title", {}, `${full(p.given)} → ${full(p.suggested)}: ${many(p.suspects, "suspect")}, ${p.decided} decided, ${p.accepted} accepted`),
+      svg("title", {}, `${full(p.given)} → ${full(p.suggested)}: ${ofList(p.suspects)}, ${p.decided} decided, ${p.accepted} accepted`),
       svg("rect", { x: left + x * cell, y: top + y * cell, width: cell - 1, height: cell - 1, rx: 3, "fill-opacity": strength.toFixed(2) }),
       svg("text", { x: left + x * cell + (cell - 1) / 2, y: top + y * cell + middle, "text-anchor": "middle", class: `${strength > 0.6 ? "on" : ""} ${p.suspects > 99 ? "long" : ""}` }, p.suspects > 999 ? `${Math.round(p.suspects / 1000)}k` : String(p.suspects))));
   }

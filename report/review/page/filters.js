@@ -4,7 +4,7 @@ import { get, el } from "./dom.js";
 import { store, anywhere } from "./store.js";
 import { filtered } from "./address.js";
 import { combobox } from "./combobox.js";
-import { kinds, many, count, who } from "./words.js";
+import { kinds, ofList, listName, count, who } from "./words.js";
 import { called } from "./names.js";
 import { me } from "./reviewer.js";
 
@@ -46,7 +46,7 @@ export function reset() {
   const { class: _, ...rest } = anywhere;
   store.go({ ...rest, class: "", state: store.place.state, sort: store.place.sort, view: store.place.view });
 }
-const options = () => store.session.classes.map((c) => ({ name: c.name, text: called(c.name), note: c.suspects ? `${many(c.suspects, "suspect")}` : `${count(c.images)} images` }));
+const options = () => store.session.classes.map((c) => ({ name: c.name, text: called(c.name), note: c.suspects ? ofList(c.suspects) : `${count(c.images)} images` }));
 
 function draw() {
   const { place, session } = store;
@@ -57,7 +57,7 @@ function draw() {
   form.elements.sort.value = place.sort;
   const { suspect } = session.kinds, all = session.total, rest = get("rest");
   rest.hidden = place.state !== "undecided" || !suspect || suspect === all || !["", "any"].includes(place.kind);
-  rest.textContent = store.kind ? "Show all images" : `Only the ${many(suspect, "suspect")}`;
+  rest.textContent = store.kind ? "Show all images" : `Only the ${ofList(suspect)}`;
   get("clean").hidden = Boolean(suspect) || all === 0;
   get("clean").textContent = "The audit calls no label wrong, so there are no suspects: all images are shown.";
   get("clear").hidden = !filtered(place);
@@ -85,9 +85,9 @@ export function another(by) {
   for (let i = 1; i <= n; i++) {
     const c = list[(((at < 0 && by < 0 ? 0 : at) + by * i) % n + n) % n];
     if (c.decided < c.suspects) {
-      store.say(`${called(c.name)}: ${many(c.suspects, "suspect")}, ${count(c.decided)} decided`);
+      store.say(`${called(c.name)}: ${ofList(c.suspects)}, ${count(c.decided)} decided`);
       return store.go({ class: c.name });
     }
   }
-  store.say("No class has suspects left to decide");
+  store.say(`No class has ${listName(true)} left to decide`);
 }

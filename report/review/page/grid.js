@@ -4,7 +4,7 @@ import { get, el, thumb } from "./dom.js";
 import { card, mark, fill } from "./card.js";
 import { filtered } from "./address.js";
 import { store } from "./store.js";
-import { count, many } from "./words.js";
+import { count, listName, many } from "./words.js";
 import { drain } from "./outbox.js";
 
 const list = get("grid"), cards = new Map(); // id → article
@@ -47,9 +47,9 @@ function draw() {
 function found() {
   const { total, place, rows } = store, all = store.session.total;
   const what = { undecided: "to decide", decided: "decided", all: "", keep: "kept", drop: "dropped", relabel: "relabelled", unsure: "unsure", disagreed: "without a majority", differ: "on which reviewers disagree", noted: "with a note" }[place.state];
-  const name = store.kind === "suspect" ? "suspect" : "image";
+  const name = store.kind === "suspect" ? listName() : "image";
   get("found").textContent = total === 0 ? (all === 0 ? "The audit has no images" : `No ${name}s ${what}`.trim()) : `${many(total, name)} ${what}`;
-  if (total === 0) list.append(el("li", { class: "empty" }, place.state === "undecided" && all > 0 ? (store.kind === "suspect" && !filtered({ ...place, kind: "" }) ? "All suspects are decided." : "All images that match these filters are decided.") : "Nothing matches these filters."));
+  if (total === 0) list.append(el("li", { class: "empty" }, place.state === "undecided" && all > 0 ? (store.kind === "suspect" && !filtered({ ...place, kind: "" }) ? `All ${listName(true)} are decided.` : "All images that match these filters are decided.") : "Nothing matches these filters."));
   const from = place.offset + 1, to = place.offset + rows.length;
   for (const id of ["pager-top", "pager-end"]) {
     const step = (words, name, offset, off) => el("button", { type: "button", "data-page": name, "aria-label": `${name} page`, disabled: off, onclick: () => (name === "Next" ? next() : store.go({ offset })) }, words);

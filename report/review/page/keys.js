@@ -34,13 +34,13 @@ function meaning(e) {
 const table = [
   ["K", "keep: the given label is right"], ["D", "drop: remove the image from the data set"], ["A", "accept the suggested label"], ["L or /", "choose another label by typing"], ["Q", "unsure: the label stays as given"], ["W", "write a note"], ["C", "make the image undecided again"],
   ["U or Ctrl+Z", "undo"], ["Shift+U or Ctrl+Y", "redo"], ["←, →, ↑, ↓", "move between images"], ["Home, End", "first, last image of the page"], ["[, ]", "previous, next page"],
-  ["Enter", "show the image large; Esc: back"], ["X, Shift+arrows", "select several images, then decide them at once"], ["N, Shift+N", "next, previous class with suspects left"],
+  ["Enter", "show the image large; Esc: back"], ["X, Shift+arrows", "select several images, then decide them at once"], ["N, Shift+N", "next, previous class with images of the list left"],
   ["Z", "zoom into the image; +, −, 0, 1, arrows"], ["S", "similar images"], ["M", "confusion map"], ["H", "history"], ["?", "this help"]];
 
 const numbers = [
   ["#12", "place in the list: 1 is the label that looks most wrong"], ["3.0 % right", "probability that this label is right, by the audit"],
   ["score 0.12", "used if the audit has no probabilities: the lower the score of the given label, the more suspect it is"], ["not judged", "the only image of its class: there is nothing to compare it with"],
-  ["fit −3.2", "how well the image fits the class that suits it best, compared with other images: the further below 0, the more unusual"], ["2 of 3 wrong", "of 3 labels decided for sure, 2 were dropped or relabelled; in brackets the 95 % confidence interval of that share"],
+  ["fit −3.2", "how near the image is to the others of the set: the further below 0, the stranger; below −2.75 it fits no class"], ["2 of 3 wrong", "of 3 labels decided for sure, 2 were dropped or relabelled; in brackets the 95 % confidence interval of that share"],
   ["reviewers disagree", "reviewers who are sure decided differently: the export contains what more than half of them decided, else the label stays as given"]];
 
 export function show() {

@@ -55,7 +55,8 @@ function draw() {
       el("div", { class: "shots" }, shot),
       el("div", { class: "evidence" }, el("section", { class: "class-panel voices" }),
         panel(row, true), better(row) ? panel(row, false) : el("p", { class: "soft" }, row.unjudged ? means(row, true) : "No other class fits this image better than the given one."),
-        row.copies?.length ? el("section", { class: "class-panel" }, el("h3", {}, "Nearly identical images with another label"), strip(row.copies, "copy", true)) : "")),
+        row.problems?.length ? el("section", { class: "class-panel" }, el("h3", {}, "Problems of the picture"), el("ul", {}, ...row.problems.map((p) => el("li", {}, p)))) : "",
+        copies(row).length ? el("section", { class: "class-panel" }, el("h3", {}, row.group?.length ? "Copies: other files with the same picture" : "Nearly identical images with another label"), strip(copies(row), "copy", true)) : "")),
     el("div", { class: "acts big" },
       act("keep", "Keep", "K", { title: `The label ${full(row.given)} is right` }), act("drop", "Drop", "D", { title: "Remove the image from the data set" }),
       act("accept", better(row) ? `Accept: ${short(called(row.suggested))}` : "Accept", "A", { class: "accept", disabled: !better(row), title: better(row) ? `Change the label to ${full(row.suggested)}` : null }), act("choose", "Label…", "L", { title: "Choose another label" }), act("unsure", "Unsure", "Q", { title: "You cannot tell: the label stays as given" }),
@@ -63,6 +64,9 @@ function draw() {
   mark();
   if (again) (dialog.querySelector(`[data-act="${again}"]:not(:disabled)`) ?? dialog.querySelector(".acts button:not(:disabled)"))?.focus();
 }
+
+// copies are the other pictures of a row's group, or those with other labels if the audit has no groups.
+const copies = (row) => (row.group?.length ? row.group : row.copies ?? []);
 
 // zoomable is a picture that opens its file when it is clicked.
 const zoomable = (row, shot) => el("button", { type: "button", class: "zoomable", "data-act": "zoom", title: "Zoom (Z)", "aria-label": `Zoom: ${file(row.path)}`, onclick: () => zoom(row) }, shot);

@@ -5,6 +5,7 @@ import { ask } from "./api.js";
 import { read, write, query, start } from "./address.js";
 import { me } from "./reviewer.js";
 import { learn } from "./names.js";
+import { drawnAtRandom } from "./words.js";
 
 class Store extends EventTarget {
   session = null;
@@ -146,6 +147,7 @@ class Store extends EventTarget {
     const session = await ask("/api/session");
     this.sum ??= session.sum;
     if (this.sum !== session.sum) return this.pending.size === 0 ? location.reload() : undefined; // waiting decisions are not for that audit
+    if (session.drawn) drawnAtRandom();
     this.session = session;
     learn(session.classes);
     this.tell("session");

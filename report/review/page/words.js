@@ -31,10 +31,20 @@ export function means(row, given) {
   return probable ? "Probability that the suggested label is right, by the audit." : "Score of the suggested label: the higher, the better it fits. It is not a probability.";
 }
 export const rank = (row) => `Place ${row.rank} in the list: 1 is the label that looks most wrong.`;
-export const fits = "How well the image fits the class that suits it best, compared with other images: the further below 0, the more unusual the image.";
+export const fits = "How near the image is to the others of the set: the further below 0, the stranger the image. Below -2.75 it is told as one that fits no class.";
 
-export const kinds = { suspect: "suspect", outlier: "fits no class", copy: "copy with another label" };
-export const reasons = { suspect: "The given label looks wrong", outlier: "The image fits none of the classes", copy: "A nearly identical image has another label" };
+export const kinds = { suspect: "suspect", outlier: "fits no class", copy: "copy with another label", group: "has a copy", problem: "picture with a problem" };
+export const reasons = { suspect: "The given label looks wrong", outlier: "The image fits none of the classes", copy: "A nearly identical image has another label", group: "Another file holds the same picture", problem: "It is dark, bright, blurred, of little information, an odd size or shape, or grey among coloured ones" };
+// ofList counts the images of the list that the page begins with: suspects, or images drawn at random.
+let drawn = false;
+export const ofList = (n) => many(n, drawn ? "drawn image" : "suspect");
+// listName names them.
+export const listName = (more) => (drawn ? "drawn image" : "suspect") + (more ? "s" : "");
+export function drawnAtRandom() {
+  drawn = true;
+  kinds.suspect = "drawn at random";
+  reasons.suspect = "Drawn at random, to learn how many labels are wrong: it need not look wrong";
+}
 
 // stamp and done name a decision: as a stamp, and as part of a sentence.
 export function stamp(decision) {

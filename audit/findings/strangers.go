@@ -1,0 +1,147 @@
+package findings
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/eval"
+	"winnow/features"
+	"winnow/internal/spread"
+)
+
+const (
+	// company is the share of the other images that must be near: an image's distance to the set is its distance to
+	// the last of these. Fewer, and strangers of one kind would be company for each other; more, and every small
+	// class would look strange.
+	company      = 0.03
+	leastCompany = 3
+	// mostReferences bounds the images that each image is compared with, so that time is O(n·d).
+	mostReferences = 2048
+	atOnce         = 1 << 13 // images read and compared at a time
+	leastSpread    = 1e-3    // of distances, for sets of images that are all the same
+)
+
+// Outlying is the fit below which an image is a stranger: it fits no class. Of the ordinary images of eleven sets at
+// most 1 in 200 are below (experiments/strangers).
+const Outlying = -2.75
+
+// Company tells how near an image is to a set, without labels: images from another world are far from all but a few.
+// The distance of an image x to the set is
+//
+//	d(x) = 1 − the k-th largest cosine of x and the references,  k = max(3, ⌈0.03·m⌉)
+//
+// where m is the number of references, without x itself and its copies. Its fit is
+//
+//	f(x) = (q50 − d(x)) / max(q90 − q50, 8/11 · (q95 − q50))
+//
+// with percentiles of the distances of the set's images. The second term counts if the distances have a long tail.
+// Vectors are as the backbone made them: whitening would bring strangers nearer, which vary in directions in which the
+// others do not. The exported fields are only for encoding.
+type Company struct {
+	References     blas32.General // rows of unit length, or 0
+	IDs            []int          // of the references, rising
+	Centre, Spread float64        // q50, and what f is divided by
+}
+
+// NewCompany returns the company of the images of x, and the fit of each; NaN if there is nothing to compare with. ids
+// are numbers of the rows, rising; nil: their positions. Rows with the same group are copies; nil, or a negative
+// number: there are none.
+func NewCompany(ctx context.Context, x features.Source, ids, group []int, maxMem int64) (c Company, fit []float64,
+	err error) {
+	at := features.Thinned(features.AllRows(x.Len()), mostReferences)
+	c.References = features.NewMatrix(len(at), x.Dim())
+	c.IDs = make([]int, len(at))
+	var scratch []float32
+	for i, row := range at {
+		c.IDs[i] = numbered(ids, row)
+		part, err := x.Part(ctx, &scratch, row, 1)
+		if err != nil {
+			return c, nil, err
+		}
+		to := features.Row(c.References, i)
+		copy(to, features.Row(part, 0))
+		if length := norm(to); length > 0 {
+			for j := range to {
+				to[j] /= length
+			}
+		}
+	}
+	var like func(row, reference int) bool
+	if group != nil {
+		like = func(row, reference int) bool { return group[row] >= 0 && group[row] == group[at[reference]] }
+	}
+	if fit, err = c.distances(ctx, x, ids, like, maxMem); err != nil {
+		return c, nil, err
+	}
+	known := slices.DeleteFunc(slices.Clone(fit), math.IsNaN)
+	if len(known) == 0 {
+		return c, fit, nil
+	}
+	slices.Sort(known)
+	c.Centre = known[len(known)/2]
+	above := func(percentile int) float64 { return known[len(known)*percentile/100] - c.Centre }
+	c.Spread = max(above(90), above(95)*8/11, leastSpread)
+	c.standardise(fit)
+	return c, fit, nil
+}
+
+// Fit returns the fit of other images of the set, or of the same ones: ids are their numbers.
+func (c Company) Fit(ctx context.Context, x features.Source, ids []int, maxMem int64) ([]float64, error) {
+	fit, err := c.distances(ctx, x, ids, nil, maxMem)
+	if err == nil {
+		c.standardise(fit)
+	}
+	return fit, err
+}
+
+// distances returns d of each row of x; NaN if no reference is left for it. like reports copies and may be nil.
+func (c Company) distances(ctx context.Context, x features.Source, ids []int, like func(row, reference int) bool,
+	maxMem int64) ([]float64, error) {
+	out := make([]float64, x.Len())
+	m := c.References.Rows
+	var scratch []float32
+	for from := 0; from < x.Len(); from += atOnce {
+		part, err := x.Part(ctx, &scratch, from, min(atOnce, x.Len()-from))
+		if err != nil {
+			return nil, err
+		}
+		err = eval.EachRow(ctx, part, c.References, eval.Bytes(maxMem), func(i int, s []float32) {
+			row, left := from+i, m
+			own, isReference := slices.BinarySearch(c.IDs, numbered(ids, row))
+			for j := range s {
+				if isReference && j == own || like != nil && like(row, j) {
+					s[j] = -math.MaxFloat32
+					left--
+				}
+			}
+			if out[row] = math.NaN(); left > 0 {
+				k := min(max(leastCompany, int(math.Ceil(company*float64(m)))), left)
+				length := norm(features.Row(part, i))
+				out[row] = 1 - float64(spread.KthLargest(s, k))/math.Max(float64(length), 1e-12)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// standardise turns distances into fits.
+func (c Company) standardise(d []float64) {
+	for i, v := range d {
+		d[i] = (c.Centre - v) / c.Spread
+	}
+}
+
+func numbered(ids []int, row int) int {
+	if ids == nil {
+		return row
+	}
+	return ids[row]
+}
+
+func norm(x []float32) float32 { return float32(math.Sqrt(features.Dot(x, x))) }

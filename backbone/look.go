@@ -1,0 +1,228 @@
+package backbone
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"io/fs"
+	"math"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// lookSide is the most cells along the longer side of a picture in which it is measured.
+const lookSide = 256
+
+// Look is what is measured of a picture, apart from what it shows. The zero value is unknown.
+type Look struct {
+	W, H int // pixels of the picture or the crop
+	// Lightest and Darkest are the 99th and the 5th percentile of the luminance, 0 to 255.
+	Lightest, Darkest int
+	// Entropy of the luminance's histogram, in bits: 0, one colour, to 8.
+	Entropy float64
+	// Sharpness is the deviation of the Laplacian of the luminance over that of the luminance, in a picture reduced
+	// to at most 256 cells: blur lowers it, contrast does not change it. 0 for a picture of one colour.
+	Sharpness float64
+	// Colour is the share of cells that are not grey.
+	Colour float64
+}
+
+// String writes a look as ParseLook reads it; "" if it is unknown.
+func (l Look) String() string {
+	if l == (Look{}) {
+		return ""
+	}
+	return fmt.Sprintf("%d %d %d %d %.3f %.4f %.4f", l.W, l.H, l.Lightest, l.Darkest, l.Entropy, l.Sharpness, l.Colour)
+}
+
+// ParseLook reads a look; "" and what is none are the unknown look.
+func ParseLook(text string) Look {
+	fields := strings.Fields(text)
+	if len(fields) != 7 {
+		return Look{}
+	}
+	var v [7]float64
+	for i, f := range fields {
+		var err error
+		if v[i], err = strconv.ParseFloat(f, 64); err != nil || !(v[i] >= 0 && v[i] < math.MaxInt32) {
+			return Look{}
+		}
+	}
+	return Look{int(v[0]), int(v[1]), int(v[2]), int(v[3]), v[4], v[5], v[6]}
+}
+
+// Looks measures pictures that no extraction has decoded. A file that cannot be read has the unknown look. done is
+// called after each picture, from several goroutines, and may be nil. The only error is that of ctx.
+func Looks(ctx context.Context, fsys fs.FS, paths []string, done func()) ([]Look, error) {
+	out := make([]Look, len(paths))
+	workers := runtime.GOMAXPROCS(0)
+	group, ctx := errgroup.WithContext(ctx)
+	for w := range workers {
+		group.Go(func() error {
+			r := reader{fsys: fsys, options: DecodeOptions{EXIF: true}}
+			for i := w; i < len(paths); i += workers {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				// what cannot be read is told by who needs it
+				_ = r.picture(paths[i], func(img image.Image) error {
+					out[i] = r.look.at(img)
+					return nil
+				})
+				if done != nil {
+					done()
+				}
+			}
+			return nil
+		})
+	}
+	return out, group.Wait()
+}
+
+// looker measures pictures, and reuses its memory.
+type looker struct{ light []int32 }
+
+// grey is the most difference between the colours of a grey pixel, of 255: JPEG changes colours a little.
+const grey = 16
+
+// tinted is the distance, in both directions, of the cells whose colour is looked at.
+const tinted = 4
+
+// at measures a picture in cells of f×f pixels, of which it reads four.
+func (l *looker) at(img image.Image) Look {
+	size := extentOf(img)
+	p := samplesOf(img)
+	b := p.Bounds()
+	f := max(1, (max(b.Dx(), b.Dy())+lookSide-1)/lookSide)
+	f = min(f, b.Dx(), b.Dy())
+	c := cells{w: min(b.Dx()/f, lookSide), h: min(b.Dy()/f, lookSide), f: f}
+	if cap(l.light) < c.w*c.h {
+		l.light = make([]int32, c.w*c.h)
+	}
+	c.light = l.light[:c.w*c.h]
+	switch p := p.(type) {
+	case *image.YCbCr:
+		c.plane(p.Y[p.YOffset(b.Min.X, b.Min.Y):], p.YStride)
+		for y := 0; y < c.h; y += tinted {
+			for x := 0; x < c.w; x += tinted {
+				at := p.COffset(b.Min.X+x*f, b.Min.Y+y*f)
+				c.tint(max(differ(p.Cb[at], 128), differ(p.Cr[at], 128)) > grey/2)
+			}
+		}
+	case *image.Gray:
+		c.plane(p.Pix[p.PixOffset(b.Min.X, b.Min.Y):], p.Stride)
+		c.looked = 1
+	case *image.RGBA:
+		c.colours(p.Pix[p.PixOffset(b.Min.X, b.Min.Y):], p.Stride)
+	case *image.NRGBA:
+		c.colours(p.Pix[p.PixOffset(b.Min.X, b.Min.Y):], p.Stride)
+	case *image.Paletted:
+		q := lookedUp(p)
+		c.colours(q.Pix, q.Stride)
+	default:
+		for y := range c.h {
+			for x := range c.w {
+				r, g, b, _ := p.At(b.Min.X+x*f, b.Min.Y+y*f).RGBA()
+				c.colour(x, y, int32(r>>8), int32(g>>8), int32(b>>8))
+			}
+		}
+	}
+	out := Look{W: size.w, H: size.h, Colour: float64(c.coloured) / float64(c.looked)}
+	c.measure(&out)
+	return ParseLook(out.String()) // as precise as it is kept
+}
+
+// cells are the luminance of a reduced picture, 0 to 255, and how many of those that were looked at are not grey.
+type cells struct {
+	w, h, f          int
+	light            []int32
+	looked, coloured int
+}
+
+func (c *cells) tint(coloured bool) {
+	c.looked++
+	if coloured {
+		c.coloured++
+	}
+}
+
+// plane reduces a picture of luminances.
+func (c *cells) plane(pix []byte, stride int) {
+	f, o := c.f, c.f/2
+	for y := range c.h {
+		above, below, row := pix[y*f*stride:], pix[(y*f+o)*stride:], c.light[y*c.w:][:c.w]
+		for x := range row {
+			at := x * f
+			row[x] = (int32(above[at]) + int32(above[at+o]) + int32(below[at]) + int32(below[at+o])) / 4
+		}
+	}
+}
+
+// colours reduces a picture of four bytes a pixel: red, green, blue, and one that is not read.
+func (c *cells) colours(pix []byte, stride int) {
+	f, o := c.f, c.f/2
+	for y := range c.h {
+		above, below := pix[y*f*stride:], pix[(y*f+o)*stride:]
+		for x := range c.w {
+			at, next := 4*x*f, 4*(x*f+o)
+			mean := func(k int) int32 {
+				return (int32(above[at+k]) + int32(above[next+k]) + int32(below[at+k]) + int32(below[next+k])) / 4
+			}
+			c.colour(x, y, mean(0), mean(1), mean(2))
+		}
+	}
+}
+
+func (c *cells) colour(x, y int, r, g, b int32) {
+	c.light[y*c.w+x] = (299*r + 587*g + 114*b + 500) / 1000
+	if x%tinted == 0 && y%tinted == 0 {
+		c.tint(max(r, g, b)-min(r, g, b) > grey)
+	}
+}
+
+func differ(a, b byte) byte { return max(a, b) - min(a, b) }
+
+// measure fills in what the luminance tells.
+func (c *cells) measure(out *Look) {
+	var histogram [256]int
+	for _, v := range c.light {
+		histogram[v&255]++
+	}
+	n := float64(len(c.light))
+	var sum, square float64
+	below, dark := 0, -1
+	for v, k := range histogram {
+		if k == 0 {
+			continue
+		}
+		sum, square = sum+float64(k*v), square+float64(k*v*v)
+		share := float64(k) / n
+		out.Entropy -= share * math.Log2(share)
+		if below += k; dark < 0 && float64(below) >= 0.05*n {
+			dark = v
+			out.Darkest = v
+		}
+		if float64(below-k) < 0.99*n {
+			out.Lightest = v
+		}
+	}
+	var edge int64
+	edges, every := 0.0, 1
+	if c.h > lookSide/4 {
+		every = 2 // rows are enough
+	}
+	for y := 1; y < c.h-1; y += every {
+		row, above, under := c.light[y*c.w:][:c.w], c.light[(y-1)*c.w:][:c.w], c.light[(y+1)*c.w:][:c.w]
+		edges += float64(max(0, c.w-2))
+		for x := 1; x < len(row)-1; x++ {
+			v := int64(4*row[x] - row[x-1] - row[x+1] - above[x] - under[x])
+			edge += v * v
+		}
+	}
+	if deviation := math.Sqrt(max(square/n-(sum/n)*(sum/n), 0)); deviation > 0.5 && edges > 0 {
+		out.Sharpness = math.Sqrt(float64(edge)/edges) / deviation
+	}
+}

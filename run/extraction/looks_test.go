@@ -1,0 +1,60 @@
+package extraction
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/backbone"
+	"winnow/features"
+)
+
+// Pictures are measured when they are decoded, and read again only if nothing is known of them.
+func TestLooks(t *testing.T) {
+	a := newAlbum(t, 6)
+	if _, err := a.update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	store, err := features.Open(a.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	looks := func() []backbone.Look {
+		t.Helper()
+		list, err := a.extraction(a.out).Looks(t.Context(), store, func() { read++ })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	want := looks()
+	if read != 0 || want[3].W != 32 || want[3].H != 32 || want[3].Lightest == 0 {
+		t.Errorf("%d pictures were read again: %v", read, want)
+	}
+	file := filepath.Join(a.out, SeenFile)
+	if err := os.Remove(file); err != nil { // as in a store of others
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, looks()); diff != "" || read != 6 {
+		t.Errorf("%d pictures were read again, expected 6:\n%s", read, diff)
+	}
+	read = 0
+	if _, err := a.update(t.Context()); err != nil { // makes the record again, without what was measured
+		t.Fatal(err)
+	}
+	if looks(); read != 6 {
+		t.Errorf("%d pictures were read again, expected 6", read)
+	}
+	read = 0
+	if diff := cmp.Diff(want, looks()); diff != "" || read != 0 {
+		t.Errorf("%d pictures were read again although that was recorded:\n%s", read, diff)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(data), `"looks"`) {
+		t.Errorf("%v: the record holds no looks: %.200s", err, data)
+	}
+}
