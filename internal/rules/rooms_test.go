@@ -139,6 +139,9 @@ var rooms = []Room{
 		"audit/judges features filters/leaveout head losses train"},
 	{"audit/findings", "finds outliers, copies with other labels, and classes that look like one or like two",
 		"eval features filters filters/detectors filters/leaveout"},
+	{"audit/learn", "learns from people's decisions which labels are wrong, chooses what to show next, and counts how " +
+		"many are wrong",
+		"audit/suspects eval features head"},
 	{"audit/suspects", "reads and writes the table of judged images: CSV, JSON, JSON lines, Parquet",
 		"internal/jsontext internal/parquetguard"},
 
@@ -178,6 +181,9 @@ var rooms = []Room{
 			"datasets/imageroot datasets/location eval run/extraction features filters filters/leaveout " +
 			"filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses " +
 			"models run run/config run/dealt run/folder run/tuning train train/samples"},
+
+	{"run/rehearsal", "plays a review with reviewers who answer from the truth, and counts what they find",
+		"audit/learn audit/suspects"},
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
 		"audit audit/suspects backbone datasets datasets/glyphs/names datasets/imageroot eval eval/tsne " +
