@@ -27,7 +27,7 @@ func Goals() []Goal { return []Goal{Find, Measure, Teach} }
 const checkEvery = 20
 
 // uniform is the least share of the mixture p that is drawn uniformly.
-const uniform = 0.3
+const uniform = 0.5
 
 // shrinkage says how g follows from the model's prediction f: g = mean + slope·(f - center), cut to [0, 1].
 type shrinkage struct{ mean, center, slope float64 }

@@ -124,12 +124,14 @@ func (s *State) Count() Count {
 	always = cut(always)
 	c.Wrong = always
 	if m := len(s.draws); wrong >= enough && m-wrong >= enough {
-		mean, square := sum/weights, 0.0
+		mean, square, expected := sum/weights, 0.0, 0.0
 		for _, t := range s.draws {
 			w := 1 / t.Vary
 			square += w * w * (t.total - mean) * (t.total - mean)
+			expected += w * w * t.Vary
 		}
-		se := math.Sqrt(square) / weights * math.Sqrt(float64(m)/float64(m-1))
+		square *= float64(m) / float64(m-1)
+		se := math.Sqrt(max(square, expected)) / weights // few surprises may not have shown the variance yet
 		half := se * distuv.StudentsT{Sigma: 1, Nu: float64(m - 1)}.Quantile(1-alpha/2)
 		c.Wrong, c.Normal = cut(Interval{mean, mean - half, mean + half}), true
 	}
@@ -137,8 +139,11 @@ func (s *State) Count() Count {
 	return c
 }
 
-// bets are the shares c of what can be lost that are bet.
-var bets = []float64{0.015, 0.03, 0.06, 0.12, 0.25, 0.5, 0.75, 0.95}
+// bets are the shares c of what can be lost that are bet, and how the first wealth is divided among them: most of it on
+// the large ones, which win soonest where few labels are wrong.
+var bets = []struct{ stake, share float64 }{
+	{0.015, 0.02}, {0.03, 0.04}, {0.06, 0.07}, {0.12, 0.1}, {0.25, 0.12}, {0.5, 0.15}, {0.75, 0.2}, {0.97, 0.3},
+}
 
 // sequence is the confidence sequence of the number of wrong labels among n.
 func sequence(draws []drawn, n float64) Interval {
@@ -177,18 +182,18 @@ func wealthy(draws []drawn, gain func(*drawn) float64) bool {
 		if math.IsInf(g, 1) {
 			return true
 		}
-		for j, c := range bets {
-			logs[j] += math.Log1p(max(c*g, -0.999999))
+		for j, b := range bets {
+			logs[j] += math.Log1p(max(b.stake*g, -0.999999))
 		}
 	}
 	for _, v := range logs {
 		best = max(best, v)
 	}
 	sum := 0.0
-	for _, v := range logs {
-		sum += math.Exp(v - best)
+	for j, v := range logs {
+		sum += bets[j].share * math.Exp(v-best)
 	}
-	return best+math.Log(sum/float64(len(bets))) >= math.Log(2/alpha)
+	return best+math.Log(sum) >= math.Log(2/alpha)
 }
 
 // bisect returns where holds, true at from and false later, ends.

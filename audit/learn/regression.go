@@ -21,11 +21,11 @@ type regression struct {
 const (
 	lambdaStart     = 0.1 // intercept
 	lambdaOdds      = 2.0
-	lambdaEvidence  = 2.0
-	lambdaComponent = 8.0
-	lambdaNear      = 1.0
-	lambdaClass     = 2.0
-	lambdaPair      = 2.0
+	lambdaEvidence  = 5.0
+	lambdaComponent = 1000.0
+	lambdaNear      = 2.0
+	lambdaClass     = 5.0
+	lambdaPair      = 5.0
 )
 
 // Positions in w: intercept, log odds, fixed dense features, features of the kernel, then classes and pairs.
