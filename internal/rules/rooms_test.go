@@ -183,7 +183,7 @@ var rooms = []Room{
 			"models run run/config run/dealt run/folder run/tuning train train/samples"},
 
 	{"run/rehearsal", "plays a review with reviewers who answer from the truth, and counts what they find",
-		"audit/learn audit/suspects"},
+		"audit/learn audit/suspects internal/hint search"},
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
 		"audit audit/suspects backbone datasets datasets/glyphs/names datasets/imageroot eval eval/tsne " +

@@ -52,11 +52,13 @@ type Reached struct {
 
 // Played is a review that was played.
 type Played struct {
-	Images  int       `json:"images"`
-	Wrong   int       `json:"wrong"`
-	Goal    string    `json:"goal"`
-	Points  []Point   `json:"points"`
-	Reached []Reached `json:"reached"`
+	Images int    `json:"images"`
+	Wrong  int    `json:"wrong"`
+	Goal   string `json:"goal"`
+	// Features is the folder of the vectors; "": there were none.
+	Features string    `json:"features,omitempty"`
+	Points   []Point   `json:"points"`
+	Reached  []Reached `json:"reached"`
 }
 
 // shares of the wrong labels of which Reached tells.
@@ -86,8 +88,8 @@ func NewStage(ctx context.Context, list []suspects.Suspect, vectors blas32.Gener
 	for i := range list {
 		e := &list[i]
 		if e.True == "" {
-			return nil, fmt.Errorf("rehearsal: image %q: its true label is not known, expected one for every image",
-				e.Path)
+			return nil, fmt.Errorf("rehearsal: image %q has no true label, expected one of every image in the column %s",
+				e.Path, TruthColumn)
 		}
 		s.given, s.truth = append(s.given, number(e.Given)), append(s.truth, number(e.True))
 		number(e.Suggested)
