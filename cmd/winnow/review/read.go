@@ -101,8 +101,8 @@ func readSimulation(c *cli.Context, o *Options) error {
 		return term.Misused("--simulate: found %q, expected %s, the column of the suspects that holds the true labels: "+
 			"winnow audit writes it if the manifest has them", column, rehearsal.TruthColumn)
 	}
-	for _, name := range c.LocalFlagNames() {
-		if !slices.Contains(simulating, name) {
+	for _, f := range c.Command.Flags {
+		if name := f.Names()[0]; c.IsSet(name) && slices.Contains(serving, name) {
 			return term.Misused("--%s does not go with --simulate, which serves and writes nothing", name)
 		}
 	}
@@ -125,8 +125,9 @@ func readSimulation(c *cli.Context, o *Options) error {
 	return nil
 }
 
-// simulating are the flags that go with --simulate, by any of their names.
-var simulating = []string{"simulate", "audit", "features", "index", "decisions", "goal", "check", "json"}
+// serving are the flags of serving and of files that do not go with --simulate.
+var serving = []string{"manifest", "root", "run", "model", "out", "format", "import", "names", "reviewer", "export",
+	"decided", "listen", "allow-host", "open"}
 
 // checkOut returns an error if the form of Out is unknown, or a written file is also read.
 func checkOut(f review.Files) error {

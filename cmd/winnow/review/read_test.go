@@ -65,7 +65,7 @@ func TestMisuse(t *testing.T) {
 		"s.csv --simulate true_label --decisions 0":           "--decisions: found \"0\", expected with --simulate",
 		"s.csv --simulate true_label --decisions d.db":        "expected with --simulate a number of decisions",
 		"s.csv --simulate true_label --out o.csv":             "--out does not go with --simulate",
-		"s.csv --simulate true_label -o o.csv":                "does not go with --simulate",
+		"s.csv --simulate true_label --manifest m.csv":        "--manifest does not go with --simulate",
 		"--manifest m.csv --audit s --json":                   "--json goes with --export",
 		"--manifest m.csv --audit s --model x":                "--model goes with --features",
 		"--manifest m.csv --audit s --decided d.csv":          "--decided goes with --export",
