@@ -15,7 +15,7 @@ type Goal string
 
 // The goals.
 const (
-	Find    Goal = "find"    // the wrong labels: likeliest first, one image in twenty drawn at random
+	Find    Goal = "find"    // the wrong labels: likeliest first, a random draw for every ten that were right
 	Measure Goal = "measure" // how many are wrong: every image drawn at random
 	Teach   Goal = "teach"   // what is most doubtful, one in twenty drawn at random
 )
@@ -23,8 +23,12 @@ const (
 // Goals lists the goals in display order.
 func Goals() []Goal { return []Goal{Find, Measure, Teach} }
 
-// checkEvery is how often Find and Teach show an image that was drawn at random.
-const checkEvery = 20
+const (
+	checkEvery = 20 // Teach shows one random draw in so many images
+	// missesPerCheck is how many suspects turned out right before Find shows a random draw: while nearly all suspects
+	// are wrong, random images would only slow finding down.
+	missesPerCheck = 10
+)
 
 // uniform is the least share of the mixture p that is drawn uniformly.
 const uniform = 0.5
@@ -168,11 +172,17 @@ func spread(draws, others []Question) []Question {
 
 // checks returns how many of the next n questions are random draws.
 func (s *State) checks(n int, goal Goal, already int) int {
-	if goal == Measure {
+	switch goal {
+	case Measure:
 		return n
+	case Teach:
+		done := s.found + s.right + already
+		return (done+n)/checkEvery - done/checkEvery
 	}
-	done := s.found + s.right + already
-	return (done+n)/checkEvery - done/checkEvery
+	if already > 0 {
+		return 0
+	}
+	return min(s.misses/missesPerCheck, n)
 }
 
 // seed depends on what is decided.
@@ -282,6 +292,22 @@ type calibration struct{ expected, found, vary, n float64 }
 
 // recent is the number of suspects by which predictions are judged.
 const recent = 100
+
+// missesOf counts the suspects that were right since the last random draw was decided.
+func missesOf(decisions []Decision, settled []Verdict) (misses int) {
+	seen := map[int]bool{}
+	for i := len(decisions) - 1; i >= 0; i-- {
+		d := &decisions[i]
+		if d.How == Random {
+			break
+		}
+		if d.How == Suspect && !seen[d.Image] && d.Image >= 0 && d.Image < len(settled) && settled[d.Image] == Right {
+			seen[d.Image] = true
+			misses++
+		}
+	}
+	return misses
+}
 
 // calibrate sums up the last suspects shown.
 func calibrate(decisions []Decision, by map[int]*outcome) (c calibration) {

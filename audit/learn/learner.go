@@ -49,6 +49,7 @@ type State struct {
 	draws            []drawn
 	outcomes         map[int]*outcome
 	found, right     int
+	misses           int
 	bias             calibration
 	shrink           shrinkage
 }
@@ -101,6 +102,7 @@ func (l *Learner) Learn(decisions []Decision) *State {
 		s.Suggested[i] = s.suggest(i)
 	}
 	s.draws = drawsOf(decisions, s)
+	s.misses = missesOf(decisions, s.Settled)
 	s.bias = calibrate(decisions, s.outcomes)
 	s.shrink = shrinkageOf(s.draws)
 	return s
