@@ -17,15 +17,15 @@ type regression struct {
 	lambda  []float64
 }
 
-// The strengths λ of the prior for each kind of feature.
+// The strengths λ of the prior for each kind of feature: what was decided about images nearby teaches most.
 const (
 	lambdaStart     = 0.1 // intercept
 	lambdaOdds      = 2.0
-	lambdaEvidence  = 5.0
-	lambdaComponent = 1000.0
-	lambdaNear      = 2.0
-	lambdaClass     = 5.0
-	lambdaPair      = 5.0
+	lambdaEvidence  = 50.0
+	lambdaComponent = 200.0
+	lambdaNear      = 0.5
+	lambdaClass     = 10.0
+	lambdaPair      = 20.0
 )
 
 // Positions in w: intercept, log odds, fixed dense features, features of the kernel, then classes and pairs.
