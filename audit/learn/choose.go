@@ -120,9 +120,9 @@ type Showing struct {
 	Seed    uint64         // of the draws, beside the decisions
 }
 
-// Next returns up to n questions for a goal. Those that are not drawn at random are the likeliest to be wrong, or the
-// most doubtful for Teach, without images of Skip. A random draw may take an image of Skip, since leaving it out would
-// bias the count: attach its Draw to the question on the screen.
+// Next returns up to n questions for a goal: fewer if images run out, or if Measure draws one twice. Those that are not
+// drawn at random are the likeliest to be wrong, or the most doubtful for Teach, without images of Skip. A random draw
+// may take an image of Skip, since leaving it out would bias the count: attach its Draw to the question on the screen.
 //
 // The same state with the same Showing returns the same questions.
 func (s *State) Next(n int, goal Goal, o Showing) []Question {
@@ -151,6 +151,9 @@ func (s *State) Next(n int, goal Goal, o Showing) []Question {
 			list = append(list, q)
 			asked[i] = true
 		}
+	}
+	if goal == Measure { // images drawn twice are asked about once: the list is then shorter
+		return list
 	}
 	others := s.likely(n-len(list), goal, left.rows, func(i int) bool { return asked[i] || skip(i) })
 	return spread(list, others)

@@ -182,9 +182,6 @@ var rooms = []Room{
 			"filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses " +
 			"models run run/config run/dealt run/folder run/tuning train train/samples"},
 
-	{"run/rehearsal", "plays a review with reviewers who answer from the truth, and counts what they find",
-		"audit/learn audit/suspects internal/hint search"},
-
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
 		"audit audit/suspects backbone datasets datasets/glyphs/names datasets/imageroot eval eval/tsne " +
 			"run/extraction features filters internal/budget internal/hint internal/lookup report/atlas " +
@@ -247,9 +244,12 @@ var rooms = []Room{
 			"head internal/hint internal/lookup internal/vectorfile models run/trial run/folder search " +
 			"search/pgvector search/qdrant search/vectordb"},
 
+	{"run/rehearsal", "plays a review with reviewers who answer from the truth, and counts what they find",
+		"audit/learn audit/suspects internal/hint search"},
+
 	{"report/review", "serves the page on which people decide about suspects, takes their decisions from Label " +
 		"Studio, and writes them in every form",
-		"audit/suspects datasets datasets/imageroot datasets/labelstudio datasets/shards internal/hint " +
+		"audit/learn audit/suspects datasets datasets/imageroot datasets/labelstudio datasets/shards internal/hint " +
 			"internal/jsontext internal/pagestyle report/review/decisions report/review/pictures"},
 	{"report/review/finder", "finds the images that are like another, for the page of a review",
 		"backbone run/embedding features report/review run/folder search"},

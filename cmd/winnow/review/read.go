@@ -98,7 +98,7 @@ func read(c *cli.Context) (Options, error) {
 // readSimulation completes the options of a simulation.
 func readSimulation(c *cli.Context, o *Options) error {
 	if column := c.String("simulate"); column != rehearsal.TruthColumn {
-		return term.Misused("--simulate: found %q, expected %s, the column of the suspects that holds the true labels: "+
+		return term.Misused("--simulate: found %q, expected %s, the column of the suspects with the true labels: "+
 			"winnow audit writes it if the manifest has them", column, rehearsal.TruthColumn)
 	}
 	for _, f := range c.Command.Flags {

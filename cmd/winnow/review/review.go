@@ -72,7 +72,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "audit", DefaultText: "the argument",
 				Usage: "suspects as winnow audit --out wrote them, `FILE`.csv, .jsonl, .json or .parquet"},
 			&cli.StringFlag{Name: "manifest",
-				Usage: "the manifest `FILE` that was audited, or the folder or .zip file; required but for --simulate"},
+				Usage: "the manifest `FILE` that was audited, or the folder or .zip file; required without --simulate"},
 			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
 				Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
 			&cli.StringFlag{Name: "features", Aliases: []string{"index"},
@@ -95,8 +95,8 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "check", Usage: fmt.Sprintf("show %d images drawn at random in place of the "+
 				"suspects: they tell how many labels of all are wrong", inspect.Checked)},
 			&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` of a reviewer that the page suggests"},
-			&cli.StringFlag{Name: "simulate", Usage: "serve nothing: let a simulated reviewer answer from `COLUMN` of " +
-				"the suspects, true_label, and print what is found and estimated after how many decisions"},
+			&cli.StringFlag{Name: "simulate", Usage: "serve nothing: let a simulated reviewer answer from `COLUMN` " +
+				"of the suspects, true_label, and print what is found and estimated after how many decisions"},
 			&cli.StringFlag{Name: "goal", Value: string(learn.Find),
 				Usage: "--simulate: `NAME` of what to show: find, measure or teach"},
 			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the mended manifest to --out"},
