@@ -88,7 +88,7 @@ func NewStage(ctx context.Context, list []suspects.Suspect, vectors blas32.Gener
 	for i := range list {
 		e := &list[i]
 		if e.True == "" {
-			return nil, fmt.Errorf("rehearsal: image %q has no true label, expected one in the column %s of every image",
+			return nil, fmt.Errorf("rehearsal: image %q has no true label, expected one in column %s of every image",
 				e.Path, TruthColumn)
 		}
 		s.given, s.truth = append(s.given, number(e.Given)), append(s.truth, number(e.True))

@@ -62,7 +62,7 @@ func read(c *cli.Context) (Options, error) {
 	case c.IsSet("goal"):
 		return o, term.Misused("--goal goes with --simulate")
 	case !c.IsSet("manifest"):
-		return o, term.Misused("name the manifest that was audited with --manifest")
+		return o, term.Misused("%s: --manifest missing: see '%[1]s --help'", c.Command.HelpName)
 	case o.Export && o.Out == "":
 		return o, term.Misused("--export: name the file to write with --out")
 	case o.Form != "" && o.Out == "":

@@ -57,7 +57,7 @@ func TestMisuse(t *testing.T) {
 		"--manifest m.csv --check":                            "the suspects are missing",
 		"s.csv --manifest m.csv --export --out o.csv --check": "--check goes with the suspects, without --export",
 		"--manifest m.csv --export":                           "name the file to write with --out",
-		"s.csv":                                               "name the manifest that was audited with --manifest",
+		"s.csv":                                               "--manifest missing",
 		"s.csv --manifest m.csv --goal find":                  "--goal goes with --simulate",
 		"s.csv --simulate truth":                              "--simulate: found \"truth\", expected true_label",
 		"--simulate true_label":                               "the suspects are missing",
