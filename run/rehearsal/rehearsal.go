@@ -5,6 +5,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ import (
 type Options struct {
 	Goal      learn.Goal // "": Find
 	Decisions int        // stop after so many questions; 0: all images
+	Until     learn.Rule // stop when it is met
+	Pace      float64    // decisions an hour, for rules of hours; 0: 1200, one in three seconds
 	Check     int        // begin with so many images drawn at random
 	Batch     int        // questions between two rounds of learning; 0: 20
 	Reviewers int        // each answers every question; 0: 1
@@ -177,7 +180,8 @@ func (s *Stage) Play(ctx context.Context, o Options) (Played, error) {
 			found = append(found, hits)
 		}
 		state = s.learner.Learn(decisions)
-		if done := len(questions) == 0; asked >= at[0] || done {
+		ends := o.Until != learn.Rule{} && state.Met(o.Until, cmp.Or(o.Pace, 1200))
+		if done := len(questions) == 0 || ends; asked >= at[0] || done {
 			c := state.Count()
 			p.Points = append(p.Points, Point{Decisions: asked, Found: hits, FoundByList: byList[min(asked, n)],
 				Draws: drawn, Wrong: c.Wrong, Left: c.Left, Always: c.Always, Next: state.Outlook(100),

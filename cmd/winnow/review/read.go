@@ -59,8 +59,8 @@ func read(c *cli.Context) (Options, error) {
 		return o, err
 	}
 	switch {
-	case c.IsSet("goal"):
-		return o, term.Misused("--goal goes with --simulate")
+	case c.IsSet("goal") || c.IsSet("until"):
+		return o, term.Misused("--goal and --until go with --simulate")
 	case !c.IsSet("manifest"):
 		return o, term.Misused("%s: --manifest missing: see '%[1]s --help'", c.Command.HelpName)
 	case o.Export && o.Out == "":
@@ -119,6 +119,12 @@ func readSimulation(c *cli.Context, o *Options) error {
 			return term.Misused("--decisions: found %q, expected with --simulate a number of decisions from 1", text)
 		}
 		r.Decisions = n
+	}
+	if text := c.String("until"); text != "" {
+		var err error
+		if r.Until, err = learn.ParseRule(text); err != nil {
+			return term.Misused("--until: %v", err)
+		}
 	}
 	o.Files = review.Files{Audit: o.Audit}
 	o.Simulate, o.Rehearsal = true, r

@@ -30,9 +30,10 @@ func TestFlagsBecomeOptions(t *testing.T) {
 			Listen: "127.0.0.1:0"},
 		"s.csv --manifest m.csv --names k.csv --reviewer Ann": {Files: review.Files{Audit: "s.csv",
 			Manifest: location.At("m.csv"), Names: "k.csv", Reviewer: "Ann"}, Listen: "127.0.0.1:0"},
-		"s.csv --simulate true_label --goal measure --decisions 300 --check --features f --json": {
+		"s.csv --simulate true_label --until 1% --goal measure --decisions 300 --check --features f --json": {
 			Files: review.Files{Audit: "s.csv"}, Features: "f", JSON: true, Listen: "127.0.0.1:0", Simulate: true,
-			Rehearsal: rehearsal.Options{Goal: learn.Measure, Decisions: 300, Check: 60}},
+			Rehearsal: rehearsal.Options{Goal: learn.Measure, Decisions: 300, Check: 60,
+				Until: learn.Rule{Share: 0.01}}},
 		"--audit s.csv --simulate true_label": {Files: review.Files{Audit: "s.csv"}, Listen: "127.0.0.1:0",
 			Simulate: true, Rehearsal: rehearsal.Options{Goal: learn.Find}},
 		"--manifest m.csv --export --out o.csv --decided d.csv --json": {
@@ -58,7 +59,8 @@ func TestMisuse(t *testing.T) {
 		"s.csv --manifest m.csv --export --out o.csv --check": "--check goes with the suspects, without --export",
 		"--manifest m.csv --export":                           "name the file to write with --out",
 		"s.csv":                                               "--manifest missing",
-		"s.csv --manifest m.csv --goal find":                  "--goal goes with --simulate",
+		"s.csv --manifest m.csv --goal find":                  "--goal and --until go with --simulate",
+		"s.csv --simulate true_label --until 1":               "--until: found \"1\", expected a share of the images",
 		"s.csv --simulate truth":                              "--simulate: found \"truth\", expected true_label",
 		"--simulate true_label":                               "the suspects are missing",
 		"s.csv --simulate true_label --goal all":              "--goal: found \"all\", expected find, measure or teach",
