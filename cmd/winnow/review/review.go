@@ -99,8 +99,8 @@ func command(call term.Call[Options]) *cli.Command {
 				"of the suspects, true_label, and print what is found and estimated after how many decisions"},
 			&cli.StringFlag{Name: "goal", Value: string(learn.Find),
 				Usage: "--simulate: `NAME` of what to show: find, measure or teach"},
-			&cli.StringFlag{Name: "until", Usage: "--simulate: stop by the `RULE` 1%, when with 95 % confidence at most " +
-				"so many images have a wrong label that is not found, or 50 per hour, when fewer are found"},
+			&cli.StringFlag{Name: "until", Usage: "--simulate: stop by the `RULE` 1%, when with 95 % confidence at " +
+				"most so many images have a wrong label that is not found, or 50 per hour, when fewer are found"},
 			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the mended manifest to --out"},
 			&cli.StringFlag{Name: "decided",
 				Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
