@@ -330,25 +330,30 @@ func calibrate(decisions []Decision, by map[int]*outcome) (c calibration) {
 }
 
 // Outlook returns how many of the next n images are expected to be wrong if the likeliest are shown, with an interval
-// of 95 %: the sum of the probabilities, times how right they were for the last suspects, with the variance of both.
+// of 95 %: the sum of the probabilities, times how right they were for the last suspects. Its variance is that of the
+// images, of this comparison, and of the choice between the experts as far as they differ.
 func (s *State) Outlook(n int) Interval {
-	var probabilities []float64
+	var rows []int
 	for i, v := range s.Settled {
 		if v == Unsure {
-			probabilities = append(probabilities, s.Wrong[i])
+			rows = append(rows, i)
 		}
 	}
-	slices.SortFunc(probabilities, func(a, b float64) int { return cmp.Compare(b, a) })
-	probabilities = probabilities[:min(n, len(probabilities))]
-	sum, vary := 0.0, 0.0
-	for _, p := range probabilities {
+	slices.SortStableFunc(rows, func(i, j int) int { return cmp.Compare(s.Wrong[j], s.Wrong[i]) })
+	rows = rows[:min(n, len(rows))]
+	sum, vary, differ := 0.0, 0.0, 0.0
+	for _, i := range rows {
+		p := s.Wrong[i]
 		sum += p
 		vary += p * (1 - p)
+		differ += math.Abs(logistic(s.learned[i]) - logistic(s.audited[i]))
 	}
-	c := s.bias
-	ratio := (c.found + 2) / (c.expected + 2)
-	mean := min(sum*ratio, float64(len(probabilities)))
-	relative := (c.vary + 2) / ((c.expected + 2) * (c.expected + 2))
-	half := 1.96 * math.Sqrt(vary*ratio+mean*mean*relative+1)
-	return Interval{mean, math.Floor(max(mean-half, 0)), math.Ceil(min(mean+half, float64(len(probabilities))))}
+	c, limit := s.bias, float64(len(rows))
+	const prior = 10 // suspects believed beforehand
+	ratio := (c.found + prior) / (c.expected + prior)
+	mean := min(sum*ratio, limit)
+	off := (c.found - c.expected) / 2
+	relative := (c.vary + off*off + 2) / ((c.expected + prior) * (c.expected + prior))
+	half := 1.96 * math.Sqrt(vary*ratio+mean*mean*relative+s.Trust*(1-s.Trust)*differ*differ+1)
+	return Interval{mean, math.Floor(max(mean-half, 0)), math.Ceil(min(mean+half, limit))}
 }

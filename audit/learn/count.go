@@ -141,15 +141,17 @@ func (s *State) Count() Count {
 	always = cut(always)
 	c.Wrong = always
 	if m := len(s.draws); wrong >= enough && m-wrong >= enough {
-		mean, square, expected := sum/weights, 0.0, 0.0
+		mean, square, fourth, expected := sum/weights, 0.0, 0.0, 0.0
 		for _, t := range s.draws {
 			w := 1 / t.Vary
-			square += w * w * (t.total - mean) * (t.total - mean)
-			expected += w * w * t.Vary
+			q := w * w * (t.total - mean) * (t.total - mean)
+			square, fourth, expected = square+q, fourth+q*q, expected+w*w*t.Vary
 		}
+		// A few surprises make up most of the variance: it is known as well as from so many normal values.
+		freedom := max(square*square/max(fourth, 1e-300)-1, 3)
 		square *= float64(m) / float64(m-1)
 		se := math.Sqrt(max(square, expected)) / weights // few surprises may not have shown the variance yet
-		half := se * distuv.StudentsT{Sigma: 1, Nu: float64(m - 1)}.Quantile(1-alpha/2)
+		half := se * distuv.StudentsT{Sigma: 1, Nu: min(freedom, float64(m-1))}.Quantile(1-alpha/2)
 		c.Wrong, c.Normal = cut(Interval{mean, mean - half, mean + half}), true
 	}
 	c.Left, c.Always = c.Wrong.minus(least), always.minus(least)

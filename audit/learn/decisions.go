@@ -1,6 +1,10 @@
 package learn
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // How says why an image was shown.
 type How uint8
@@ -13,8 +17,24 @@ const (
 	Import             // somebody else chose it, as in an import: it teaches, but stands for no other image
 )
 
+// reasons are the texts of the reasons.
+var reasons = []string{Suspect: "suspect", Random: "random", Copied: "copy", Import: "import"}
+
 // String returns the reason as stored.
-func (h How) String() string { return []string{"suspect", "random", "copy", "import"}[h] }
+func (h How) String() string { return reasons[h] }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (h How) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (h *How) UnmarshalText(text []byte) error {
+	at := slices.Index(reasons, string(text))
+	if at < 0 {
+		return fmt.Errorf("learn: found reason %.40q, expected one of %s", text, strings.Join(reasons, ", "))
+	}
+	*h = How(at)
+	return nil
+}
 
 // Verdict is a reviewer's answer about a given label.
 type Verdict uint8
