@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/regular"
@@ -227,4 +229,23 @@ func readQueries(file string, dim int) ([]Query, error) {
 		}
 	}
 	return list, nil
+}
+
+// Rows returns a copy of the vectors of images, in the order of paths, and how many of these have none: their rows are
+// zeros.
+func (g *Gallery) Rows(paths []string) (x blas32.General, absent int, err error) {
+	x = features.NewMatrix(len(paths), g.Width())
+	for i, path := range paths {
+		var v []float32
+		if row, ok := g.Lookup(path); ok {
+			if v, err = g.Vector(row); err != nil {
+				return x, absent, err
+			}
+		}
+		if v == nil {
+			absent++
+		}
+		copy(features.Row(x, i), v)
+	}
+	return x, absent, nil
 }

@@ -139,6 +139,9 @@ var rooms = []Room{
 		"audit/judges features filters/leaveout head losses train"},
 	{"audit/findings", "finds strangers, copies with other labels, and classes that look like one or like two",
 		"eval features filters filters/detectors filters/leaveout internal/spread"},
+	{"audit/learn", "learns from people's decisions which labels are wrong, chooses what to show next, and counts how " +
+		"many are wrong",
+		"audit/suspects eval features head"},
 	{"audit/suspects", "reads and writes the table of judged images: CSV, JSON, JSON lines, Parquet",
 		"internal/jsontext internal/parquetguard"},
 
@@ -241,9 +244,12 @@ var rooms = []Room{
 			"head internal/hint internal/lookup internal/vectorfile models run/trial run/folder search " +
 			"search/pgvector search/qdrant search/vectordb"},
 
+	{"run/rehearsal", "plays a review with reviewers who answer from the truth, and counts what they find",
+		"audit/learn audit/suspects internal/hint search"},
+
 	{"report/review", "serves the page on which people decide about suspects, takes their decisions from Label " +
 		"Studio, and writes them in every form",
-		"audit/suspects datasets datasets/imageroot datasets/labelstudio datasets/shards internal/hint " +
+		"audit/learn audit/suspects datasets datasets/imageroot datasets/labelstudio datasets/shards internal/hint " +
 			"internal/jsontext internal/pagestyle report/review/decisions report/review/pictures"},
 	{"report/review/finder", "finds the images that are like another, for the page of a review",
 		"backbone run/embedding features report/review run/folder search"},

@@ -3,6 +3,8 @@ package review
 import (
 	"fmt"
 	"math"
+
+	"winnow/audit/learn"
 )
 
 // share is the share of wrong labels among the judged ones, with Wilson's 95 % interval.
@@ -20,21 +22,10 @@ type precision struct {
 	Recent share `json:"recent"`
 }
 
-// newShare estimates a share p from w of n with the interval of Wilson (Probable inference, the law of succession, and
-// statistical inference, JASA 22, 1927):
-//
-//	(p̂ + z²/2n ± z·√(p̂(1-p̂)/n + z²/4n²)) / (1 + z²/n),  p̂ = w/n, z = 1.96
-//
-// If n is 0, the interval is 0 to 1.
+// newShare counts w wrong labels of n.
 func newShare(w, n int) share {
-	if n == 0 {
-		return share{High: 1}
-	}
-	const z = 1.959963984540054
-	p, m := float64(w)/float64(n), float64(n)
-	middle := p + z*z/(2*m)
-	wide := z * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return share{w, n, p, max((middle-wide)/(1+z*z/m), 0), min((middle+wide)/(1+z*z/m), 1)}
+	i := learn.Share(w, n)
+	return share{w, n, i.Estimate, i.Low, i.High}
 }
 
 // recentMost is the number of last ranks that tell whether to continue.

@@ -2,16 +2,20 @@ package review
 
 import (
 	"net"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/audit/learn"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/report/review"
 	"winnow/report/review/decisions"
 	"winnow/run/inspect"
+	"winnow/run/rehearsal"
 )
 
 // Options are the options of winnow review.
@@ -23,6 +27,9 @@ type Options struct {
 	Hosts                []string // other names that the server answers to
 	Token                string   // "": make one
 	OpenPage             bool     // open the page in the browser
+
+	Simulate  bool // play the review with reviewers who answer from the truth
+	Rehearsal rehearsal.Options
 }
 
 // read converts the flags to options, and refuses invalid combinations.
@@ -47,7 +54,15 @@ func read(c *cli.Context) (Options, error) {
 		return o, term.Misused("winnow review takes one argument, the suspects, which --audit names too: found %q",
 			c.Args().Slice())
 	}
+	if c.IsSet("simulate") {
+		err := readSimulation(c, &o)
+		return o, err
+	}
 	switch {
+	case c.IsSet("goal") || c.IsSet("until"):
+		return o, term.Misused("--goal and --until go with --simulate")
+	case !c.IsSet("manifest"):
+		return o, term.Misused("%s: --manifest missing: see '%[1]s --help'", c.Command.HelpName)
 	case o.Export && o.Out == "":
 		return o, term.Misused("--export: name the file to write with --out")
 	case o.Form != "" && o.Out == "":
@@ -79,6 +94,46 @@ func read(c *cli.Context) (Options, error) {
 	}
 	return o, nil
 }
+
+// readSimulation completes the options of a simulation.
+func readSimulation(c *cli.Context, o *Options) error {
+	if column := c.String("simulate"); column != rehearsal.TruthColumn {
+		return term.Misused("--simulate: found %q, expected %s, the column of the suspects with the true labels: "+
+			"winnow audit writes it if the manifest has them", column, rehearsal.TruthColumn)
+	}
+	for _, f := range c.Command.Flags {
+		if name := f.Names()[0]; c.IsSet(name) && slices.Contains(serving, name) {
+			return term.Misused("--%s does not go with --simulate, which serves and writes nothing", name)
+		}
+	}
+	if o.Audit == "" {
+		return term.Misused("the suspects are missing: name the file that winnow audit wrote")
+	}
+	r := rehearsal.Options{Goal: learn.Goal(c.String("goal")), Check: o.Draw}
+	if !slices.Contains(learn.Goals(), r.Goal) {
+		return term.Misused("--goal: found %q, expected find, measure or teach", c.String("goal"))
+	}
+	if text := o.Decisions; text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return term.Misused("--decisions: found %q, expected with --simulate a number of decisions from 1", text)
+		}
+		r.Decisions = n
+	}
+	if text := c.String("until"); text != "" {
+		var err error
+		if r.Until, err = learn.ParseRule(text); err != nil {
+			return term.Misused("--until: %v", err)
+		}
+	}
+	o.Files = review.Files{Audit: o.Audit}
+	o.Simulate, o.Rehearsal = true, r
+	return nil
+}
+
+// serving are the flags of serving and of files that do not go with --simulate.
+var serving = []string{"manifest", "root", "run", "model", "out", "format", "import", "names", "reviewer", "export",
+	"decided", "listen", "allow-host", "open"}
 
 // checkOut returns an error if the form of Out is unknown, or a written file is also read.
 func checkOut(f review.Files) error {

@@ -6,10 +6,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/audit/learn"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/term/termtest"
 	"winnow/datasets/location"
 	"winnow/report/review"
+	"winnow/run/rehearsal"
 )
 
 func TestFlagsBecomeOptions(t *testing.T) {
@@ -28,6 +30,12 @@ func TestFlagsBecomeOptions(t *testing.T) {
 			Listen: "127.0.0.1:0"},
 		"s.csv --manifest m.csv --names k.csv --reviewer Ann": {Files: review.Files{Audit: "s.csv",
 			Manifest: location.At("m.csv"), Names: "k.csv", Reviewer: "Ann"}, Listen: "127.0.0.1:0"},
+		"s.csv --simulate true_label --until 1% --goal measure --decisions 300 --check --features f --json": {
+			Files: review.Files{Audit: "s.csv"}, Features: "f", JSON: true, Listen: "127.0.0.1:0", Simulate: true,
+			Rehearsal: rehearsal.Options{Goal: learn.Measure, Decisions: 300, Check: 60,
+				Until: learn.Rule{Share: 0.01}}},
+		"--audit s.csv --simulate true_label": {Files: review.Files{Audit: "s.csv"}, Listen: "127.0.0.1:0",
+			Simulate: true, Rehearsal: rehearsal.Options{Goal: learn.Find}},
 		"--manifest m.csv --export --out o.csv --decided d.csv --json": {
 			Files:  review.Files{Manifest: location.At("m.csv"), Out: "o.csv", List: "d.csv"},
 			Export: true, JSON: true, Listen: "127.0.0.1:0"},
@@ -50,6 +58,16 @@ func TestMisuse(t *testing.T) {
 		"--manifest m.csv --check":                            "the suspects are missing",
 		"s.csv --manifest m.csv --export --out o.csv --check": "--check goes with the suspects, without --export",
 		"--manifest m.csv --export":                           "name the file to write with --out",
+		"s.csv":                                               "--manifest missing",
+		"s.csv --manifest m.csv --goal find":                  "--goal and --until go with --simulate",
+		"s.csv --simulate true_label --until 1":               "--until: found \"1\", expected a share of the images",
+		"s.csv --simulate truth":                              "--simulate: found \"truth\", expected true_label",
+		"--simulate true_label":                               "the suspects are missing",
+		"s.csv --simulate true_label --goal all":              "--goal: found \"all\", expected find, measure or teach",
+		"s.csv --simulate true_label --decisions 0":           "--decisions: found \"0\", expected with --simulate",
+		"s.csv --simulate true_label --decisions d.db":        "expected with --simulate a number of decisions",
+		"s.csv --simulate true_label --out o.csv":             "--out does not go with --simulate",
+		"s.csv --simulate true_label --manifest m.csv":        "--manifest does not go with --simulate",
 		"--manifest m.csv --audit s --json":                   "--json goes with --export",
 		"--manifest m.csv --audit s --model x":                "--model goes with --features",
 		"--manifest m.csv --audit s --decided d.csv":          "--decided goes with --export",

@@ -11,12 +11,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/audit/learn"
 	"winnow/backbone"
 	"winnow/cmd/winnow/term"
 	"winnow/report/review"
 	"winnow/report/review/finder"
 	"winnow/run/folder"
 	"winnow/run/inspect"
+	"winnow/run/rehearsal"
 )
 
 // Command returns winnow review.
@@ -49,6 +51,12 @@ annotations made there can be imported:
    winnow review suspects.csv --manifest photos --export --out tasks.labelstudio.json
    winnow review --manifest photos --import export.json --export --out mended.csv
 
+How much learning from decisions helps on a set whose true labels are known, and how well it counts, a simulation
+tells: it plays the review, with the images in the order that the decisions so far suggest, one in twenty drawn at
+random, next to the list from top to bottom. With --check it begins with 60 images drawn at random.
+
+   winnow review suspects.csv --simulate true_label --features suspects.features --decisions 500
+
 The server listens on this machine only, and answers only to the address with its token. To reach it from
 elsewhere, forward a port (ssh -L 8080:127.0.0.1:8080 HOST with --listen 127.0.0.1:8080), or name a network
 address with --listen; the token is then sent unencrypted.
@@ -63,8 +71,8 @@ func command(call term.Call[Options]) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "audit", DefaultText: "the argument",
 				Usage: "suspects as winnow audit --out wrote them, `FILE`.csv, .jsonl, .json or .parquet"},
-			&cli.StringFlag{Name: "manifest", Required: true,
-				Usage: "the manifest `FILE` that was audited, or the folder or .zip file"},
+			&cli.StringFlag{Name: "manifest",
+				Usage: "the manifest `FILE` that was audited, or the folder or .zip file; required without --simulate"},
 			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
 				Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
 			&cli.StringFlag{Name: "features", Aliases: []string{"index"},
@@ -74,7 +82,8 @@ func command(call term.Call[Options]) *cli.Command {
 					"or named with --features"},
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the features",
 				Usage: "embed uploaded images by a run folder or an ONNX `FILE`, if it has moved"},
-			&cli.StringFlag{Name: "decisions", DefaultText: "beside the manifest", Usage: "keep decisions in `FILE`"},
+			&cli.StringFlag{Name: "decisions", DefaultText: "beside the manifest",
+				Usage: "keep decisions in `FILE`; with --simulate, stop after so many"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
 				Usage: "write the mended manifest to `FILE`, in the form of --manifest or the one that its name tells"},
 			&cli.StringFlag{Name: "format", DefaultText: "by the name of --out",
@@ -86,6 +95,12 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "check", Usage: fmt.Sprintf("show %d images drawn at random in place of the "+
 				"suspects: they tell how many labels of all are wrong", inspect.Checked)},
 			&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` of a reviewer that the page suggests"},
+			&cli.StringFlag{Name: "simulate", Usage: "serve nothing: let a simulated reviewer answer from `COLUMN` " +
+				"of the suspects, true_label, and print what is found and estimated after how many decisions"},
+			&cli.StringFlag{Name: "goal", Value: string(learn.Find),
+				Usage: "--simulate: `NAME` of what to show: find, measure or teach"},
+			&cli.StringFlag{Name: "until", Usage: "--simulate: stop by the `RULE` 1%, when with 95 % confidence at " +
+				"most so many images have a wrong label that is not found, or 50 per hour, when fewer are found"},
 			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the mended manifest to --out"},
 			&cli.StringFlag{Name: "decided",
 				Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
@@ -97,13 +112,16 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "ask for the token `TEXT`, 16 letters or more; other users of this machine see the flag, but " +
 					"not the variable", EnvVars: []string{"WINNOW_REVIEW_TOKEN"}},
 			&cli.BoolFlag{Name: "open", Usage: "open the page in the browser, by a file that gives access once"},
-			&cli.BoolFlag{Name: "json", Usage: "--export: print the result as JSON"},
+			&cli.BoolFlag{Name: "json", Usage: "--export, --simulate: print the result as JSON"},
 		}, term.ColumnFlags()...),
 		Action: term.Action(read, call),
 	}
 }
 
 func run(ctx context.Context, p *term.Program, o Options) (err error) {
+	if o.Simulate {
+		return simulate(ctx, p, o)
+	}
 	if err := checkOut(o.Files); err != nil {
 		return err
 	}
@@ -132,6 +150,20 @@ func run(ctx context.Context, p *term.Program, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, closeFinder(found), closeDecisions()) }()
 	return serve(ctx, p, o, r)
+}
+
+// simulate plays the review with reviewers who answer from the truth.
+func simulate(ctx context.Context, p *term.Program, o Options) error {
+	stage, features, err := rehearsal.Open(ctx, o.Audit, o.Features)
+	if err != nil {
+		return err
+	}
+	played, err := stage.Play(ctx, o.Rehearsal)
+	if err != nil {
+		return err
+	}
+	played.Features = features
+	return told(p, o.JSON, played)
 }
 
 // serve serves the page until ctx is done.

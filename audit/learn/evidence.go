@@ -1,0 +1,250 @@
+package learn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"winnow/audit/suspects"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/head"
+)
+
+// Evidence is what is known of n images before anybody decides. Lists have an entry for each image.
+type Evidence struct {
+	Vectors   blas32.General // n×d, features as stored; no rows: there are none
+	Classes   int
+	Given     []int     // classes, 0 ≤ k < Classes
+	Suggested []int     // the given class if none fits better
+	Rank      []int     // of the audit, 1 is most suspect
+	Right     []float64 // the audit's probability that the given label is right; NaN: unknown
+	Better    []float64 // that the suggested one is; NaN: unknown
+	Fit       []float64 // to the class that fits best, in deviations; NaN: unknown
+	Odd       []bool    // outliers, and images whose copies have other labels
+	Group     []int     // number of the group of copies, from 1; 0: the image has no copy
+}
+
+// EvidenceOf takes the evidence from an audit's list. Image i is list[i]; classOf numbers the labels, and vectors, with
+// a row for each entry of the list, may have no rows.
+func EvidenceOf(list []suspects.Suspect, classOf map[string]int, vectors blas32.General) Evidence {
+	n := len(list)
+	e := Evidence{
+		Vectors: vectors, Classes: len(classOf), Given: make([]int, n), Suggested: make([]int, n), Rank: make([]int, n),
+		Right: make([]float64, n), Better: make([]float64, n), Fit: make([]float64, n), Odd: make([]bool, n),
+		Group: make([]int, n),
+	}
+	known := func(v *float64) float64 {
+		if v == nil {
+			return math.NaN()
+		}
+		return *v
+	}
+	for i := range list {
+		s := &list[i]
+		e.Given[i], e.Suggested[i], e.Rank[i], e.Group[i] = classOf[s.Given], classOf[s.Suggested], s.Rank, s.CopyGroup
+		e.Right[i], e.Better[i], e.Fit[i] = known(s.GivenProbability), known(s.SuggestedProbability), known(s.Fit)
+		e.Odd[i] = s.Outlier || len(s.Copies) > 0
+	}
+	return e
+}
+
+// Len returns the number of images.
+func (e *Evidence) Len() int { return len(e.Given) }
+
+func (e *Evidence) check() error {
+	n := e.Len()
+	for _, m := range []int{len(e.Suggested), len(e.Rank), len(e.Right), len(e.Better), len(e.Fit), len(e.Odd),
+		len(e.Group)} {
+		if m != n {
+			return fmt.Errorf("learn: %d images with %d entries of evidence, expected equal numbers", n, m)
+		}
+	}
+	if n == 0 {
+		return errors.New("learn: no images")
+	}
+	if m := e.Vectors.Rows; m != 0 && m != n {
+		return fmt.Errorf("learn: %d images with %d vectors, expected equal numbers", n, m)
+	}
+	for i, k := range e.Given {
+		if k < 0 || k >= e.Classes || e.Suggested[i] < 0 || e.Suggested[i] >= e.Classes {
+			return fmt.Errorf("learn: image %d: given class %d, suggested class %d, expected two of %d", i, k,
+				e.Suggested[i], e.Classes)
+		}
+	}
+	return nil
+}
+
+const (
+	components = 64     // principal components
+	nearest    = 20     // neighbours whose labels are compared
+	compared   = 20_000 // most images among which neighbours are sought
+	mostOdds   = 12     // log odds are cut here
+)
+
+// base is the evidence as numbers for the regression.
+type base struct {
+	Evidence
+	z       blas32.General // n×k unit rows: whitened principal components; no rows without vectors
+	width   float64        // h of the kernel
+	odds    []float64      // log odds of the audit that the label is wrong
+	dense   [][]float64    // fixed features of each image, standardised
+	other   []int          // the label most frequent among the neighbours, the given one aside; the given one: none
+	members [][]int32      // images of each group of copies
+}
+
+// prepare computes what does not depend on decisions.
+func prepare(ctx context.Context, e Evidence) (*base, error) {
+	n := e.Len()
+	b := &base{Evidence: e, odds: make([]float64, n), other: slices.Clone(e.Given)}
+	spread := distuv.UnitNormal
+	var columns [][]float64
+	column := func() []float64 {
+		columns = append(columns, make([]float64, n))
+		return columns[len(columns)-1]
+	}
+	ranked, unsure := column(), column()
+	for i := range n {
+		u := (float64(e.Rank[i]) - 0.5) / float64(n)
+		ranked[i] = -spread.Quantile(min(max(u, 1e-6), 1-1e-6))
+		switch {
+		case !math.IsNaN(e.Right[i]):
+			b.odds[i] = -logit(e.Right[i])
+		default:
+			b.odds[i] = 2*ranked[i] - 2
+		}
+		if e.Suggested[i] == e.Given[i] {
+			unsure[i] = 1
+		}
+	}
+	better, fit, odd := column(), column(), column()
+	for i := range n {
+		if v := e.Better[i]; !math.IsNaN(v) && e.Suggested[i] != e.Given[i] {
+			better[i] = logit(v)
+		}
+		if v := e.Fit[i]; !math.IsNaN(v) {
+			fit[i] = min(max(v, -5), 5)
+		}
+		if e.Odd[i] {
+			odd[i] = 1
+		}
+	}
+	if e.Vectors.Rows > 0 {
+		if err := b.look(ctx, column); err != nil {
+			return nil, err
+		}
+	}
+	b.dense = standardised(columns, n)
+	for i, g := range e.Group {
+		if g > 0 {
+			for len(b.members) <= g {
+				b.members = append(b.members, nil)
+			}
+			b.members[g] = append(b.members[g], int32(i))
+		}
+	}
+	return b, nil
+}
+
+// look computes principal components and what the nearest images are labelled.
+func (b *base) look(ctx context.Context, column func() []float64) error {
+	n := b.Len()
+	z, err := head.WhitenSet(ctx, features.Set{X: b.Vectors}, min(components, b.Vectors.Cols))
+	if err != nil {
+		return err
+	}
+	b.z = z.X
+	all := features.AllRows(n)
+	rows := features.Thinned(all, compared)
+	gallery := z.Rows(rows)
+	near, err := eval.Nearest(ctx, features.Set{X: z.X}, &gallery, nearest+1, eval.DefaultMaxMem)
+	if err != nil {
+		return err
+	}
+	agree, agreeBetter, rival := column(), column(), column()
+	var widths []float64
+	votes := map[int]float64{}
+	for i, list := range near {
+		clear(votes)
+		total, count := 0.0, 0
+		for _, p := range list {
+			j := rows[p.Row]
+			if j == i || b.Group[i] > 0 && b.Group[j] == b.Group[i] || count == nearest {
+				continue
+			}
+			count++
+			v := max(float64(p.Similarity), 0.01)
+			votes[b.Given[j]] += v
+			total += v
+		}
+		if count > 0 {
+			widths = append(widths, 1-float64(list[min(len(list)-1, nearest/2)].Similarity))
+		}
+		best := 0.0
+		for k, v := range votes {
+			if k != b.Given[i] && (v > best || v == best && k < b.other[i]) {
+				best, b.other[i] = v, k
+			}
+		}
+		smooth := func(v float64) float64 { return math.Log((v + 0.25) / (total - v + 0.25)) }
+		agree[i], rival[i] = smooth(votes[b.Given[i]]), smooth(best)
+		agreeBetter[i] = smooth(votes[b.Suggested[i]])
+	}
+	slices.Sort(widths)
+	b.width = 0.05
+	if len(widths) > 0 {
+		b.width = max(widths[len(widths)/2]/2, 1e-3)
+	}
+	for c := range b.z.Cols {
+		values := column()
+		for i := range n {
+			values[i] = float64(b.z.Data[i*b.z.Stride+c])
+		}
+	}
+	return nil
+}
+
+// standardised returns the columns as rows with mean 0 and deviation 1; constant columns become 0.
+func standardised(columns [][]float64, n int) [][]float64 {
+	data := make([]float64, n*len(columns))
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = data[i*len(columns) : (i+1)*len(columns)]
+	}
+	for c, values := range columns {
+		mean, square := 0.0, 0.0
+		for _, v := range values {
+			mean += v / float64(n)
+		}
+		for _, v := range values {
+			square += (v - mean) * (v - mean) / float64(n)
+		}
+		scale := 0.0
+		if square > 1e-12 {
+			scale = 1 / math.Sqrt(square)
+		}
+		for i, v := range values {
+			rows[i][c] = (v - mean) * scale
+		}
+	}
+	return rows
+}
+
+// logit returns log odds, cut at mostOdds.
+func logit(p float64) float64 {
+	switch {
+	case p <= 0:
+		return -mostOdds
+	case p >= 1:
+		return mostOdds
+	}
+	return min(max(math.Log(p)-math.Log1p(-p), -mostOdds), mostOdds)
+}
+
+// logistic is the inverse of logit.
+func logistic(v float64) float64 { return 1 / (1 + math.Exp(-v)) }

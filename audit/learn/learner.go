@@ -1,0 +1,283 @@
+package learn
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// Learner learns from decisions about the images of one audit.
+type Learner struct {
+	base  *base
+	model *regression
+	near  *kernel
+	last  []float64 // weights of the regression fitted last, from which the next one starts
+}
+
+// New prepares learning. Time O(n·d·min(n, d)) for principal components and O(n·min(n, 20000)) for neighbours.
+func New(ctx context.Context, e Evidence) (*Learner, error) {
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	b, err := prepare(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	return &Learner{base: b, model: newRegression(b)}, nil
+}
+
+// State is what the decisions so far say. Its lists have an entry for each image and must not be changed.
+type State struct {
+	// Seq is that of the last decision; 0: none.
+	Seq int64
+	// Wrong is the probability that the given label is wrong: 0 or 1 if people settled it.
+	Wrong []float64
+	// Settled says what people decided; Unsure: nothing yet, or they disagree.
+	Settled []Verdict
+	// Suggested is the class that people chose or that is likeliest; the given one if none is likelier.
+	Suggested []int
+	// Trust is the weight of learning from decisions against following the audit's list, 0 to 1.
+	Trust float64
+
+	base             *base
+	audited, learned []float64
+	draws            []drawn
+	outcomes         map[int]*outcome
+	found, right     int
+	misses           int
+	bias             calibration
+	shrink           shrinkage
+}
+
+// Learn returns the state after decisions, in the order of Seq.
+func (l *Learner) Learn(decisions []Decision) *State {
+	b := l.base
+	n := b.Len()
+	s := &State{
+		Wrong: make([]float64, n), Settled: make([]Verdict, n), Suggested: make([]int, n), base: b,
+		audited: make([]float64, n), learned: make([]float64, n),
+	}
+	var order []int
+	s.outcomes, order = outcomes(decisions, n)
+	var taught []lesson
+	for _, i := range order {
+		o := s.outcomes[i]
+		s.Settled[i] = o.verdict
+		switch o.verdict {
+		case Wrong:
+			s.found++
+			taught = append(taught, lesson{i, 1, o.label})
+		case Right:
+			s.right++
+			taught = append(taught, lesson{i, 0, b.Given[i]})
+		}
+	}
+	if m := len(decisions); m > 0 {
+		s.Seq = decisions[m-1].Seq
+	}
+	line := fitLine(b.odds, taught)
+	if l.near == nil || !l.near.continues(taught) {
+		l.near = newKernel(b)
+	}
+	l.near.add(taught)
+	l.model.fit(taught, l.near)
+	s.Trust = trust(decisions, s.outcomes)
+	for i := range n {
+		s.audited[i] = line.at(b.odds[i])
+	}
+	l.model.predict(s.learned, l.near)
+	for i := range n {
+		switch s.Settled[i] {
+		case Wrong:
+			s.Wrong[i] = 1
+		case Right:
+		default:
+			s.Wrong[i] = logistic(s.Trust*s.learned[i] + (1-s.Trust)*s.audited[i])
+		}
+		s.Suggested[i] = s.suggest(i)
+	}
+	s.draws = drawsOf(decisions, s)
+	s.misses = missesOf(decisions, s.Settled)
+	s.bias = calibrate(decisions, s.outcomes)
+	s.shrink = shrinkageOf(s.draws)
+	return s
+}
+
+// suggest returns the likeliest class of an image.
+func (s *State) suggest(i int) int {
+	b := s.base
+	o := s.outcomes[i]
+	switch {
+	case s.Settled[i] == Right:
+		return b.Given[i]
+	case s.Settled[i] == Wrong && o.label != None:
+		return o.label
+	case s.Wrong[i] < 0.5:
+		return b.Given[i]
+	case b.Suggested[i] != b.Given[i]:
+		return b.Suggested[i]
+	}
+	return b.other[i]
+}
+
+// trust weighs the experts by what each predicted before the decisions that judge them.
+func trust(decisions []Decision, by map[int]*outcome) float64 {
+	gain, seen := 0.0, map[int]bool{}
+	for i := range decisions {
+		d := &decisions[i]
+		o := by[d.Image]
+		if o == nil || o.verdict == Unsure || seen[d.Image] || d.Audited == d.Learned {
+			continue
+		}
+		seen[d.Image] = true
+		loss := func(v float64) float64 {
+			if o.verdict == Wrong {
+				v = -v
+			}
+			return math.Max(v, 0) + math.Log1p(math.Exp(-math.Abs(v)))
+		}
+		gain += loss(d.Audited) - loss(d.Learned)
+	}
+	return logistic(min(max(gain, -30), 30))
+}
+
+// lesson is a settled image.
+type lesson struct {
+	image int
+	wrong float64 // 1 or 0
+	label int     // the right class; None: unknown
+}
+
+// line is the expert that follows the audit's list: log odds a + b·s, b > 0.
+type line struct{ a, b float64 }
+
+func (l line) at(s float64) float64 { return l.a + l.b*s }
+
+// fitLine fits the line by Newton's method, with the prior a ~ N(0, 2²), log b ~ N(0, ½²).
+func fitLine(odds []float64, taught []lesson) line {
+	a, c := 0.0, 0.0 // b = e^c
+	for range 30 {
+		b := math.Exp(c)
+		ga, gc := a/4, c*4
+		haa, hac, hcc := 0.25, 0.0, 4.0
+		for _, t := range taught {
+			x := b * odds[t.image]
+			p := logistic(a + x)
+			r, w := p-t.wrong, p*(1-p)
+			ga += r
+			gc += r * x
+			haa += w
+			hac += w * x
+			hcc += w * x * x
+		}
+		det := haa*hcc - hac*hac
+		if det <= 0 {
+			break
+		}
+		da, dc := (hcc*ga-hac*gc)/det, (haa*gc-hac*ga)/det
+		da, dc = min(max(da, -1), 1), min(max(dc, -0.5), 0.5)
+		a, c = a-da, min(max(c-dc, -3), 2)
+		if math.Abs(da)+math.Abs(dc) < 1e-9 {
+			break
+		}
+	}
+	return line{a, math.Exp(c)}
+}
+
+// kernel sums over the settled images near each image.
+type kernel struct {
+	base    *base
+	taught  []lesson
+	all     []float64 // Σ k·(y - p)
+	allSum  []float64 // Σ k
+	same    []float64 // the same over images with the same given class
+	sameSum []float64
+	agree   []float64 // Σ k·[true = given]
+	deny    []float64 // Σ k·[true ≠ given]
+	sims    []float32
+}
+
+func newKernel(b *base) *kernel {
+	n := b.Len()
+	list := func() []float64 { return make([]float64, n) }
+	return &kernel{base: b, all: list(), allSum: list(), same: list(), sameSum: list(), agree: list(), deny: list()}
+}
+
+// continues reports whether the lessons begin with those already added.
+func (k *kernel) continues(taught []lesson) bool {
+	return len(taught) >= len(k.taught) && slices.Equal(taught[:len(k.taught)], k.taught)
+}
+
+// atOnce bounds the similarities held at once.
+const atOnce = 1 << 22
+
+// add adds the lessons that are new. Time O(n) products of vectors for each.
+func (k *kernel) add(taught []lesson) {
+	b := k.base
+	fresh := taught[len(k.taught):]
+	n := b.Len()
+	if b.z.Rows == 0 {
+		k.taught = append(k.taught, fresh...)
+		return
+	}
+	step := max(atOnce/n, 1)
+	for len(fresh) > 0 {
+		m := min(step, len(fresh))
+		q := features.NewMatrix(m, b.z.Cols)
+		for a := range m {
+			copy(features.Row(q, a), features.Row(b.z, fresh[a].image))
+		}
+		k.sims = features.Grow(k.sims, m*n)
+		s := blas32.General{Rows: m, Cols: n, Stride: n, Data: k.sims}
+		blas32.Gemm(blas.NoTrans, blas.Trans, 1, q, b.z, 0, s)
+		for a := range m {
+			k.addOne(fresh[a], features.Row(s, a))
+		}
+		k.taught = append(k.taught, fresh[:m]...)
+		fresh = fresh[m:]
+	}
+}
+
+func (k *kernel) addOne(t lesson, sims []float32) {
+	b := k.base
+	far := float32(1 - 8*b.width)
+	for i, s := range sims {
+		if s < far || i == t.image {
+			continue
+		}
+		k.put(i, t, math.Exp((float64(s)-1)/b.width))
+	}
+}
+
+// put adds a lesson with weight w to the sums of image i.
+func (k *kernel) put(i int, t lesson, w float64) {
+	b := k.base
+	r := w * (t.wrong - logistic(b.odds[t.image]))
+	k.all[i] += r
+	k.allSum[i] += w
+	if b.Given[i] == b.Given[t.image] {
+		k.same[i] += r
+		k.sameSum[i] += w
+	}
+	switch {
+	case t.label == b.Given[i]:
+		k.agree[i] += w
+	case t.label != None || b.Given[t.image] == b.Given[i]:
+		k.deny[i] += w
+	}
+}
+
+// learnt is the number of features that the kernel gives.
+const learnt = 3
+
+// features writes what the decided images near image i say.
+func (k *kernel) features(to []float64, i int) {
+	to[0] = 2 * k.all[i] / (k.allSum[i] + 1)
+	to[1] = 2 * k.same[i] / (k.sameSum[i] + 1)
+	to[2] = math.Log((k.deny[i] + 0.5) / (k.agree[i] + 0.5))
+}

@@ -1,0 +1,137 @@
+package learn
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/optimize"
+)
+
+// regression is the expert that learns: logistic regression on dense features and on the classes of an image.
+type regression struct {
+	base    *base
+	fixed   int      // dense features of the evidence
+	ids     [][3]int // of each image: its given class, suggested class, and pair, as positions in w
+	weights []float64
+	prior   []float64
+	lambda  []float64
+}
+
+// The strengths λ of the prior for each kind of feature: what was decided about images nearby teaches most.
+const (
+	lambdaStart     = 0.1 // intercept
+	lambdaOdds      = 2.0
+	lambdaEvidence  = 50.0
+	lambdaComponent = 200.0
+	lambdaNear      = 0.5
+	lambdaClass     = 10.0
+	lambdaPair      = 20.0
+)
+
+// Positions in w: intercept, log odds, fixed dense features, features of the kernel, then classes and pairs.
+func newRegression(b *base) *regression {
+	n := b.Len()
+	r := &regression{base: b, fixed: len(b.dense[0]), ids: make([][3]int, n)}
+	add := func(mean, lambda float64) {
+		r.prior, r.lambda = append(r.prior, mean), append(r.lambda, lambda)
+	}
+	add(0, lambdaStart)
+	add(1, lambdaOdds)
+	for c := range r.fixed {
+		if c < r.fixed-b.z.Cols {
+			add(0, lambdaEvidence)
+		} else {
+			add(0, lambdaComponent)
+		}
+	}
+	for range learnt {
+		add(0, lambdaNear)
+	}
+	first := len(r.prior)
+	for range 2 * b.Classes {
+		add(0, lambdaClass)
+	}
+	pairs := map[[2]int]int{}
+	for i := range n {
+		p := [2]int{b.Given[i], b.Suggested[i]}
+		at, ok := pairs[p]
+		if !ok {
+			at = len(r.prior)
+			pairs[p] = at
+			add(0, lambdaPair)
+		}
+		r.ids[i] = [3]int{first + p[0], first + b.Classes + p[1], at}
+	}
+	r.weights = append([]float64(nil), r.prior...)
+	return r
+}
+
+// row writes the dense features of image i.
+func (r *regression) row(to []float64, i int, k *kernel) {
+	to[0], to[1] = 1, r.base.odds[i]
+	copy(to[2:], r.base.dense[i])
+	k.features(to[2+r.fixed:], i)
+}
+
+func (r *regression) width() int { return 2 + r.fixed + learnt }
+
+// fit fits the weights to the lessons, from the prior, so that the result depends on the lessons alone.
+func (r *regression) fit(taught []lesson, k *kernel) {
+	copy(r.weights, r.prior)
+	if len(taught) == 0 {
+		return
+	}
+	d, m := r.width(), len(taught)
+	x := make([]float64, m*d)
+	for a, t := range taught {
+		r.row(x[a*d:(a+1)*d], t.image, k)
+	}
+	value := func(grad, w []float64) (v float64) {
+		for j := range w {
+			u := w[j] - r.prior[j]
+			v += r.lambda[j] / 2 * u * u
+			if grad != nil {
+				grad[j] = r.lambda[j] * u
+			}
+		}
+		for a, t := range taught {
+			row := x[a*d : (a+1)*d]
+			eta := floats.Dot(row, w[:d])
+			for _, id := range r.ids[t.image] {
+				eta += w[id]
+			}
+			v += math.Max(eta, 0) + math.Log1p(math.Exp(-math.Abs(eta))) - t.wrong*eta
+			if grad != nil {
+				g := logistic(eta) - t.wrong
+				floats.AddScaled(grad[:d], g, row)
+				for _, id := range r.ids[t.image] {
+					grad[id] += g
+				}
+			}
+		}
+		return v
+	}
+	p := optimize.Problem{
+		Func: func(w []float64) float64 { return value(nil, w) },
+		Grad: func(grad, w []float64) { value(grad, w) },
+	}
+	settings := &optimize.Settings{GradientThreshold: 1e-3, MajorIterations: 100, Concurrent: 1,
+		Converger: &optimize.FunctionConverge{Relative: 1e-7, Iterations: 5}}
+	found, err := optimize.Minimize(p, r.prior, settings, &optimize.LBFGS{Store: 10})
+	if found != nil && (err == nil || found.Status != optimize.Failure) && !floats.HasNaN(found.X) {
+		copy(r.weights, found.X)
+	}
+}
+
+// predict writes the log odds of every image.
+func (r *regression) predict(to []float64, k *kernel) {
+	row := make([]float64, r.width())
+	for i := range to {
+		r.row(row, i, k)
+		eta := floats.Dot(row, r.weights[:len(row)])
+		for _, id := range r.ids[i] {
+			eta += r.weights[id]
+		}
+		to[i] = min(max(eta, -mostOdds), mostOdds)
+	}
+}
