@@ -138,6 +138,9 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o job) (
 	if !o.Shared.alone {
 		heads.Shared = &o.Shared.heads
 	}
+	if o.Tune != nil {
+		heads.Seen = &by.seen
+	}
 	if len(o.Names) > 1 && len(o.Names) == len(o.Parts) {
 		heads.Counted = by.count
 	}
@@ -168,6 +171,9 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o job) (
 			verdict.Opinion, err = byBank(ctx, scorer, z, o.copies.voice, o.Classes, o.MaxMem)
 		}
 	}
+	if err == nil && !verdict.Blind {
+		by.weighed = weigh(verdict.Opinion, z.Labels, &by.seen)
+	}
 	if err == nil {
 		o.copies.echo(verdict.Opinion)
 	}
@@ -182,6 +188,9 @@ type networks struct {
 	names   []string
 	shares  []float64
 	counted int
+
+	seen    crossfit.Seen
+	weighed string // how their margins were weighed; "": they were not
 }
 
 func (n *networks) count(shares []float64) {
@@ -219,6 +228,9 @@ func (n *networks) why(scorer string) string {
 	folds := float64(n.folds)
 	said := fmt.Sprintf("fine-tuned networks in %d of %d folds (cross-validated label likelihood: with networks "+
 		"%.3f, with heads alone %.3f)", n.taken, n.folds, math.Exp(n.with/folds), math.Exp(n.without/folds))
+	if n.weighed != "" {
+		said += "; " + n.weighed
+	}
 	if scorer != "" {
 		said = scorer + "; " + said
 	}
