@@ -172,7 +172,10 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o job) (
 		}
 	}
 	if err == nil && !verdict.Blind {
-		by.weighed = weigh(verdict.Opinion, z.Labels, &by.seen)
+		by.weighed = weigh(verdict.Opinion, z.Labels, ofNetworks(&by.seen))
+		if o.Beside != nil {
+			by.beside = weigh(verdict.Opinion, z.Labels, o.Beside.testimony())
+		}
 	}
 	if err == nil {
 		o.copies.echo(verdict.Opinion)
@@ -189,8 +192,8 @@ type networks struct {
 	shares  []float64
 	counted int
 
-	seen    crossfit.Seen
-	weighed string // how their margins were weighed; "": they were not
+	seen            crossfit.Seen
+	weighed, beside string // how their margins, and another judgement, were weighed; "": they were not
 }
 
 func (n *networks) count(shares []float64) {
@@ -211,30 +214,23 @@ func (n *networks) chose(with, without float64) {
 
 // why adds these to the reasons of the scorer.
 func (n *networks) why(scorer string) string {
+	reasons := []string{scorer}
 	if n.counted > 0 {
 		var list []string
 		for part, share := range n.shares {
 			list = append(list, fmt.Sprintf("%s counts %.0f %%", n.names[part], 100*share/float64(n.counted)))
 		}
-		said := "heads on several backbones, weighed by cross-validated label likelihood: " + strings.Join(list, ", ")
-		if scorer != "" {
-			said = scorer + "; " + said
-		}
-		scorer = said
+		reasons = append(reasons, "heads on several backbones, weighed by cross-validated label likelihood: "+
+			strings.Join(list, ", "))
 	}
-	if n.folds == 0 {
-		return scorer
+	if n.folds > 0 {
+		folds := float64(n.folds)
+		reasons = append(reasons, fmt.Sprintf("fine-tuned networks in %d of %d folds (cross-validated label "+
+			"likelihood: with networks %.3f, with heads alone %.3f)", n.taken, n.folds, math.Exp(n.with/folds),
+			math.Exp(n.without/folds)))
 	}
-	folds := float64(n.folds)
-	said := fmt.Sprintf("fine-tuned networks in %d of %d folds (cross-validated label likelihood: with networks "+
-		"%.3f, with heads alone %.3f)", n.taken, n.folds, math.Exp(n.with/folds), math.Exp(n.without/folds))
-	if n.weighed != "" {
-		said += "; " + n.weighed
-	}
-	if scorer != "" {
-		said = scorer + "; " + said
-	}
-	return said
+	reasons = append(reasons, n.weighed, n.beside)
+	return strings.Join(slices.DeleteFunc(reasons, func(s string) bool { return s == "" }), "; ")
 }
 
 // filterScorer builds the scorer of a filter.

@@ -51,7 +51,7 @@ func TestNetworksAreWeighed(t *testing.T) {
 			return d.AP
 		}
 		before, expected := ap(), sum(v.Score)
-		why := weigh(v, labels, &seen)
+		why := weigh(v, labels, ofNetworks(&seen))
 		if gain := ap() - before; gain < bounds[0] || gain > bounds[1] {
 			t.Errorf("skill %v: AP %.4f, then %+.4f, expected %v", skill, before, gain, bounds)
 		}
@@ -80,13 +80,13 @@ func sum(list []float64) (s float64) {
 // Rows that no network judged, and those of which nothing is known, keep their opinion.
 func TestNetworksLeaveOthersAlone(t *testing.T) {
 	v, labels, seen, _ := doubted(1)
-	v.Order[3], seen.Unseen[5] = math.Inf(1), math.NaN()
+	v.Order[3], seen.Unseen[5], seen.Learned[5] = math.Inf(1), math.NaN(), math.NaN()
 	order := slices.Clone(v.Order)
-	weigh(v, labels, &seen)
+	weigh(v, labels, ofNetworks(&seen))
 	if v.Order[3] != order[3] || v.Order[5] != order[5] || v.Order[4] == order[4] {
 		t.Errorf("orders %v, then %v", order[3:6], v.Order[3:6])
 	}
-	if why := weigh(v, labels, new(crossfit.Seen)); why != "" {
+	if why := weigh(v, labels, ofNetworks(new(crossfit.Seen))); why != "" {
 		t.Errorf("no networks: %s", why)
 	}
 }
