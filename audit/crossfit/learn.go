@@ -81,18 +81,17 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	if err := e.look(h, judged.X, centres(z, others.Labels, e.classes)); err != nil {
 		return nil, err
 	}
-	expected := first
 	if opts.Tune != nil {
-		others.Labels, expected = taught(given, others.Labels, first)
-		err = e.tune(ctx, &Lesson{Learned: others, Judged: judged, Head: h, given: given, proxies: proxies, fold: fold,
-			opts: opts}, in, c)
+		others.Labels = given
+		err = e.tune(ctx, &Lesson{Learned: others, Judged: judged, Head: h, proxies: proxies, fold: fold, opts: opts},
+			in, c)
 	}
 	if opts.Beside != nil {
 		e.kinds = append(e.kinds, kind{beside: opts.Beside})
 	}
 	for i := range e.kinds {
 		if e.kinds[i].first = first; e.kinds[i].network {
-			e.kinds[i].first = expected
+			e.kinds[i].first = blind
 		}
 	}
 	e.heads = []*head.Head{opts.Start, h}

@@ -87,20 +87,20 @@ func leading(row []float32, y int) (at int, most float32) {
 	return at, most
 }
 
-// observing is a loss that notes the margin of the given label of every row just before a network learns from it.
+// observing is a loss that notes the margin of every row's label just before a network learns from it.
 type observing struct {
 	losses.Loss
 	proxies *features.Param
-	given   []int // column of each image
-	at      map[int]int
+	labels  []int
+	at      map[int]int // row of each image
 	sum     []float64
 	visits  []int
 	scratch []float32
 }
 
-// observe returns loss, observing the images of set, whose given labels are given.
-func observe(loss losses.Loss, proxies *features.Param, set features.Set, given []int) *observing {
-	o := &observing{Loss: loss, proxies: proxies, given: given, at: make(map[int]int, set.Len()),
+// observe returns loss, observing the images of set.
+func observe(loss losses.Loss, proxies *features.Param, set features.Set) *observing {
+	o := &observing{Loss: loss, proxies: proxies, labels: set.Labels, at: make(map[int]int, set.Len()),
 		sum: make([]float64, set.Len()), visits: make([]int, set.Len())}
 	for i, id := range set.IDs {
 		o.at[id] = i
@@ -121,8 +121,8 @@ func (o *observing) Eval(grad *blas32.General, z features.Set, ref *features.Set
 			row[k] *= v
 		}
 		at := o.at[id]
-		_, most := leading(row, o.given[at])
-		o.sum[at] += float64(row[o.given[at]] - most)
+		_, most := leading(row, o.labels[at])
+		o.sum[at] += float64(row[o.labels[at]] - most)
 		o.visits[at]++
 	}
 	return o.Loss.Eval(grad, z, ref)
