@@ -65,11 +65,11 @@ func (b *Beside) testimony() testimony {
 
 // weigh replaces the log odds of an opinion by their mean with those of witnesses:
 //
-//	o_i' = (o_i + Σ_m (a_m + b_m x_im)) / (1 + M),   b_m > 0
+//	o_i' = a + b (o_i + Σ_m (a_m + b_m x_im)) / (1 + M),   b_m > 0
 //
 // where x_im is what witness m says of label i. a_m and b_m maximise the likelihood of the opinion's probabilities,
-// without any truth: the more a witness contradicts them the less it counts, and it is left out if b_m ≤ 0. The mean
-// probability of a label stays about as it is. weigh returns the reason.
+// without any truth: the more a witness contradicts them the less it counts, and it is left out if b_m ≤ 0. a and b do
+// the same for the mean, so that as many labels are expected to be right as before. weigh returns the reason.
 func weigh(v judges.Opinion, labels []int, t testimony) string {
 	order, right := make([]float64, len(v.Order)), make([]float64, len(v.Order))
 	parts := make([]float64, len(v.Order)) // of the mean
@@ -98,13 +98,18 @@ func weigh(v judges.Opinion, labels []int, t testimony) string {
 		share := b * stat.PopStdDev(says, nil)
 		said, shares, total = append(said, w.what), append(shares, share), total+share
 	}
-	for i, n := range parts {
-		if n > 1 {
-			reconsider(v, i, labels[i], order[i]/n, t.rival)
-		}
-	}
 	if len(said) == 1 {
 		return ""
+	}
+	var rows []int
+	for i, n := range parts {
+		if order[i] /= n; n > 1 {
+			rows = append(rows, i)
+		}
+	}
+	a, b := explain(picked(right, rows), picked(order, rows))
+	for _, i := range rows {
+		reconsider(v, i, labels[i], a+b*order[i], t.rival)
 	}
 	for m, share := range shares {
 		said[m] += fmt.Sprintf(" (counts %.0f %%)", 100*share/total)

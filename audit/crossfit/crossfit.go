@@ -7,7 +7,8 @@
 //  1. fitted judges their labels, each image left out of its own judgement: heads do not learn labels that look wrong,
 //     and if another class is almost certain the image counts for that class (self-training);
 //  2. a head is trained on the rest, by a normalised softmax whose proxies start at the class centres;
-//  3. the fold's images are compared with the class centres before and after the training.
+//  3. the fold's images are compared with the class centres before and after the training;
+//  4. with [Options.Tune], a network learns all given labels of the other folds and judges the fold's images, too.
 //
 // The given labels of the same fold, which no step above has used, then determine the class probabilities that an
 // image's similarities stand for. A fold is halved for that: the labels of one half serve the other. So the class

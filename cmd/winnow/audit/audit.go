@@ -46,12 +46,12 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "suspects.csv for photos, else none",
 				Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl or .parquet; .json: all " +
 					"findings"},
-			&cli.StringFlag{Name: "scorer", DefaultText: judges.Default + "; of a run its filter",
+			&cli.StringFlag{Name: "scorer", DefaultText: judges.Default + ", of a run beside its filter",
 				Usage: "judge labels with the scorer `NAME`: " + strings.Join(inspect.Scorers(), ", ")},
 			&cli.StringFlag{Name: "probs",
 				Usage: "judge by class probabilities that any model gave, `FILE`.npy, .csv or .parquet: a row for " +
 					"each image of --labels, a column for each class; best out of fold"},
-			&cli.Float64Flag{Name: "noise-rate", DefaultText: "the run's",
+			&cli.Float64Flag{Name: "noise-rate", DefaultText: "those that are likely wrong",
 				Usage: "call this share `P` of the labels wrong"},
 			&cli.IntFlag{Name: "top", Value: 20, DefaultText: "20; of photos 10",
 				Usage: "print the `N` most suspect images"},
