@@ -18,9 +18,9 @@ import (
 
 // Lesson holds the images that a network is fine-tuned on for a fold, and those that it then judges. The network
 // starts from the head that was trained on those of their stored features whose labels look right. It learns all given
-// labels, since how it learns a label is evidence, too: with labels left out that look wrong, AP is .688 instead of .704
-// on 2,000 of CIFAR-10 with people's labels (aggre), .963 instead of .971 on birds with a fifth flipped (docs/log,
-// 2026-11).
+// labels, since how it learns a label is evidence, too: with labels left out that look wrong, AP is 0.688 instead of
+// 0.704 on 2,000 of CIFAR-10 with people's labels (aggre), 0.959 instead of 0.969 on birds with a fifth flipped
+// (docs/log, 2026-11).
 type Lesson struct {
 	Learned, Judged features.Set // stored features; labels of Learned number the judged classes
 	Head            *head.Head

@@ -128,8 +128,8 @@ func TestAuditByProxies(t *testing.T) {
 		t.Errorf("by %s, %s: AP %.3f, by the proxies alone %.3f", both.Scorer, both.Why, both.Detection.AP,
 			a.Detection.AP)
 	}
-	if page := mustRun(t, "winnow audit soft --scorer proxysim --top 1"); !strings.Contains(page, "by the run's proxies, which have "+
-		"learnt from this image too") {
+	page := mustRun(t, "winnow audit soft --scorer proxysim --top 1")
+	if !strings.Contains(page, "by the run's proxies, which have learnt from this image too") {
 		t.Errorf("the output does not say that the proxies have seen the images:\n%s", page)
 	}
 	fails(t, 2, "by the proxies of a run with the filter proxysim, which this run does not have", "audit", "run",
