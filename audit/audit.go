@@ -63,6 +63,8 @@ type Auditor struct {
 	Parts    []int    // crossfit, combined: values of each backbone, if a vector joins several; each gets heads
 	Names    []string // of these backbones, for Result.Why
 
+	// Beside is weighed with the opinion of the scorer, of which Probability must be true. nil: none.
+	Beside *Beside
 	// Same reports for pairs of rows whether their pictures are the same, one perhaps scaled, cropped a little,
 	// mirrored or saved again. nil: only vectors tell copies.
 	Same func(context.Context, []Pair) ([]bool, error)
@@ -165,6 +167,9 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	}
 	if !Named(o.Scorer).Trains {
 		set.X = blas32.General{} // free it if the caller does not keep it
+	}
+	if o.Beside != nil {
+		o.Beside = o.Beside.of(rows)
 	}
 	var verdict judges.Verdict
 	if !judged {

@@ -138,6 +138,9 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o job) (
 	if !o.Shared.alone {
 		heads.Shared = &o.Shared.heads
 	}
+	if o.Tune != nil {
+		heads.Seen = &by.seen
+	}
 	if len(o.Names) > 1 && len(o.Names) == len(o.Parts) {
 		heads.Counted = by.count
 	}
@@ -168,6 +171,12 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o job) (
 			verdict.Opinion, err = byBank(ctx, scorer, z, o.copies.voice, o.Classes, o.MaxMem)
 		}
 	}
+	if err == nil && !verdict.Blind {
+		by.weighed = weigh(verdict.Opinion, z.Labels, ofNetworks(&by.seen))
+		if o.Beside != nil {
+			by.beside = weigh(verdict.Opinion, z.Labels, o.Beside.testimony())
+		}
+	}
 	if err == nil {
 		o.copies.echo(verdict.Opinion)
 	}
@@ -182,6 +191,9 @@ type networks struct {
 	names   []string
 	shares  []float64
 	counted int
+
+	seen            crossfit.Seen
+	weighed, beside string // how their margins, and another judgement, were weighed; "": they were not
 }
 
 func (n *networks) count(shares []float64) {
@@ -202,27 +214,23 @@ func (n *networks) chose(with, without float64) {
 
 // why adds these to the reasons of the scorer.
 func (n *networks) why(scorer string) string {
+	reasons := []string{scorer}
 	if n.counted > 0 {
 		var list []string
 		for part, share := range n.shares {
 			list = append(list, fmt.Sprintf("%s counts %.0f %%", n.names[part], 100*share/float64(n.counted)))
 		}
-		said := "heads on several backbones, weighed by cross-validated label likelihood: " + strings.Join(list, ", ")
-		if scorer != "" {
-			said = scorer + "; " + said
-		}
-		scorer = said
+		reasons = append(reasons, "heads on several backbones, weighed by cross-validated label likelihood: "+
+			strings.Join(list, ", "))
 	}
-	if n.folds == 0 {
-		return scorer
+	if n.folds > 0 {
+		folds := float64(n.folds)
+		reasons = append(reasons, fmt.Sprintf("fine-tuned networks in %d of %d folds (cross-validated label "+
+			"likelihood: with networks %.3f, with heads alone %.3f)", n.taken, n.folds, math.Exp(n.with/folds),
+			math.Exp(n.without/folds)))
 	}
-	folds := float64(n.folds)
-	said := fmt.Sprintf("fine-tuned networks in %d of %d folds (cross-validated label likelihood: with networks "+
-		"%.3f, with heads alone %.3f)", n.taken, n.folds, math.Exp(n.with/folds), math.Exp(n.without/folds))
-	if scorer != "" {
-		said = scorer + "; " + said
-	}
-	return said
+	reasons = append(reasons, n.weighed, n.beside)
+	return strings.Join(slices.DeleteFunc(reasons, func(s string) bool { return s == "" }), "; ")
 }
 
 // filterScorer builds the scorer of a filter.

@@ -7,7 +7,8 @@
 //  1. fitted judges their labels, each image left out of its own judgement: heads do not learn labels that look wrong,
 //     and if another class is almost certain the image counts for that class (self-training);
 //  2. a head is trained on the rest, by a normalised softmax whose proxies start at the class centres;
-//  3. the fold's images are compared with the class centres before and after the training.
+//  3. the fold's images are compared with the class centres before and after the training;
+//  4. with [Options.Tune], a network learns all given labels of the other folds and judges the fold's images, too.
 //
 // The given labels of the same fold, which no step above has used, then determine the class probabilities that an
 // image's similarities stand for. A fold is halved for that: the labels of one half serve the other. So the class
@@ -31,7 +32,7 @@ import (
 
 // Options are the settings of [Judge]. The zero value means the defaults.
 type Options struct {
-	Folds  int        // default 5
+	Folds  int        // default 5; with networks, which take minutes, [TunedFolds]
 	Rounds int        // divisions into folds, each with its own seed; their mean log probabilities judge; default 1
 	Parts  []int      // values of each backbone, if a row joins several: each gets its own heads; nil: one backbone
 	Start  *head.Head // a copy is trained for each fold; nil: the whitening of all rows; unused with several backbones
@@ -44,6 +45,8 @@ type Options struct {
 	// Chose receives the log probability of a held-out label of a fold, in nats, with networks and without.
 	// Networks that do not raise it do not judge. May be nil.
 	Chose func(with, without float64)
+	// Seen receives what networks see of given labels, also of those that they learned. May be nil.
+	Seen *Seen
 	// Counted receives, for each fold, the share of each backbone in the similarities that judge: their weighed
 	// spread over the classes. May be nil.
 	Counted func(shares []float64)
@@ -90,7 +93,11 @@ func Probabilities(ctx context.Context, set features.Set, classes int, opts Opti
 
 // each learns fold by fold and calls do for its rows, with their probabilities and the weighing behind them.
 func each(ctx context.Context, set features.Set, classes int, opts Options, do said) error {
-	opts.Folds = cmp.Or(opts.Folds, 5)
+	folds := 5
+	if opts.Tune != nil {
+		folds = TunedFolds
+	}
+	opts.Folds = cmp.Or(opts.Folds, folds)
 	if opts.Told == nil {
 		opts.Told = func(int, int, int, string) {}
 	}
@@ -104,13 +111,15 @@ func each(ctx context.Context, set features.Set, classes int, opts Options, do s
 	if err != nil {
 		return err
 	}
-	folds := judges.PartHeard(c.of, len(c.classes), opts.Folds, opts.voice,
-		train.Rand(opts.Seed, "crossfit folds", 0))
+	if opts.Seen != nil {
+		opts.Seen.grow(set.Len())
+	}
+	of := judges.PartHeard(c.of, len(c.classes), opts.Folds, opts.voice, train.Rand(opts.Seed, "crossfit folds", 0))
 	for f := range opts.Folds {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("crossfit: stopped before fold %d of %d: %w", f+1, opts.Folds, err)
 		}
-		e, err := learnAll(ctx, set, c, folds, f, opts)
+		e, err := learnAll(ctx, set, c, of, f, opts)
 		if err != nil {
 			return fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
 		}

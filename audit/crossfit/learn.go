@@ -71,7 +71,7 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	proxies, err := fit(ctx, h, others, centres(z, others.Labels, e.classes), fold, opts, alone, new(train.Clock),
 		func(batch int) (Encoder, error) {
 			return head.NewEncoder(h, others, batch)
-		})
+		}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -82,14 +82,17 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 		return nil, err
 	}
 	if opts.Tune != nil {
-		others.Labels, first = taught(given, others.Labels, first)
-		err = e.tune(ctx, &Lesson{Learned: others, Judged: judged, Head: h, proxies: proxies, fold: fold, opts: opts})
+		others.Labels = given
+		err = e.tune(ctx, &Lesson{Learned: others, Judged: judged, Head: h, proxies: proxies, fold: fold, opts: opts},
+			in, c)
 	}
 	if opts.Beside != nil {
 		e.kinds = append(e.kinds, kind{beside: opts.Beside})
 	}
 	for i := range e.kinds {
-		e.kinds[i].first = first
+		if e.kinds[i].first = first; e.kinds[i].network {
+			e.kinds[i].first = blind
+		}
 	}
 	e.heads = []*head.Head{opts.Start, h}
 	return e, err
@@ -125,9 +128,10 @@ func Held(n, values, classes int) int64 {
 }
 
 // fit trains the encoder that open returns, h or a network under h, on the labelled rows of set, by cosines to a
-// proxy for each class. It returns the proxies, which begin at start.
+// proxy for each class. It returns the proxies, which begin at start. watch, if not nil, observes the loss.
 func fit(ctx context.Context, h *head.Head, set features.Set, start blas32.General, fold int, opts Options, p plan,
-	clock *train.Clock, open func(batch int) (Encoder, error)) (blas32.General, error) {
+	clock *train.Clock, open func(batch int) (Encoder, error),
+	watch func(losses.Loss, *features.Param) losses.Loss) (blas32.General, error) {
 	sampler, err := train.NewSampler(train.Shuffle{Rows: p.batch}, set.Labels,
 		train.Rand(opts.Seed, "crossfit batches", fold).Uint64())
 	if err != nil {
@@ -141,6 +145,9 @@ func fit(ctx context.Context, h *head.Head, set features.Set, start blas32.Gener
 	}
 	proxies, _ := loss.(losses.Proxied).Proxies()
 	copy(proxies.Data, start.Data)
+	if watch != nil {
+		loss = watch(loss, proxies)
+	}
 	e, err := open(sampler.Size())
 	if err != nil {
 		return start, err

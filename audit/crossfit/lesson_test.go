@@ -57,7 +57,7 @@ func (p pupil) seen(set features.Set) features.Set {
 // learns nothing changes nothing, to the bit, however often it runs.
 func TestNetworksJudge(t *testing.T) {
 	z, truth := blurred(8, 100, 0.2)
-	alone := judged(t, z, 8, Options{Seed: 1, Rounds: 2})
+	alone := judged(t, z, 8, Options{Seed: 1, Rounds: 2, Folds: TunedFolds})
 	if a := auroc(t, alone.Order, z, truth); a > 0.65 {
 		t.Fatalf("stored features alone: AUROC %.3f, expected chance", a)
 	}
@@ -77,11 +77,12 @@ func TestNetworksJudge(t *testing.T) {
 				}
 			},
 		})
-		if a := auroc(t, v.Order, z, truth); a < c.least || len(names) != 10 {
-			t.Errorf("blind %v: AUROC %.3f, expected %.2f; lessons %v, expected 10", c.blind, a, c.least, names)
+		if a := auroc(t, v.Order, z, truth); a < c.least || len(names) != 2*TunedFolds {
+			t.Errorf("blind %v: AUROC %.3f, expected %.2f; lessons %v, expected %d", c.blind, a, c.least, names,
+				2*TunedFolds)
 		}
-		if !c.blind && chosen != 10 || c.blind && chosen == 0 && !slices.Equal(v.Order, alone.Order) {
-			t.Errorf("blind %v: chosen in %d folds of 10", c.blind, chosen)
+		if !c.blind && chosen != 2*TunedFolds || c.blind && chosen == 0 && !slices.Equal(v.Order, alone.Order) {
+			t.Errorf("blind %v: chosen in %d folds of %d", c.blind, chosen, 2*TunedFolds)
 		}
 	}
 }

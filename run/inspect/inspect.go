@@ -59,7 +59,8 @@ type auditing struct {
 	Options
 	audit.Auditor
 	Host
-	pictures fs.FS // of the images, to compare likely copies; nil: they are not at hand
+	pictures fs.FS   // of the images, to compare likely copies; nil: they are not at hand
+	beside   *beside // counts beside the scorer; nil: none
 }
 
 // begin completes the options and the host.
@@ -298,6 +299,9 @@ func (o auditing) stored(ctx context.Context, d *datasets.Dataset, stores ...*fe
 		}
 	}
 	set := data.Train
+	if o.beside != nil {
+		o.Beside = o.beside.on(set.IDs, data.Classes)
+	}
 	if o.pictures != nil {
 		o.Same = samePictures(o.pictures, d, data.Train.IDs)
 	}

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"winnow/audit"
+	"winnow/audit/judges"
+	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters"
@@ -32,6 +36,7 @@ func Scorers() []string {
 // ofRun judges the training labels of a run by the scorer asked for, else by the run's weights, filter or proxies.
 func ofRun(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	var a *Report
+	whole := o // with the memory of all
 	whitened, judged := 0, r.Head.Config().Out
 	if !o.JustRank { // findings come from stored features
 		whitened, judged = r.Store.Dim, max(judged, min(r.Store.Dim, head.Widest))
@@ -55,7 +60,7 @@ func ofRun(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	case by.Kind == audit.ByWeights:
 		a, err = byWeights(ctx, r, o)
 	default:
-		a, err = byFilter(ctx, r, o)
+		a, err = byFilter(ctx, r, o, whole)
 	}
 	if err != nil {
 		return nil, err
@@ -84,8 +89,11 @@ func byJudge(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	return j.report(ctx, o.Note)
 }
 
-// byFilter judges the embedding of a run by a filter's scorer, the run's own or another, or by the run's proxies.
-func byFilter(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
+// byFilter judges the embedding of a run by a filter's scorer, the run's own or another, or by the run's proxies. If no
+// scorer is asked for and there are features of the images by a network that did not learn their labels, the default
+// scorer judges these, and the filter counts beside it.
+func byFilter(ctx context.Context, r *folder.Run, o, whole auditing) (*Report, error) {
+	asked := o.Scorer != ""
 	own, err := proxiesToJudgeBy(ctx, r, o)
 	if err != nil {
 		return nil, err
@@ -118,10 +126,76 @@ func byFilter(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 		j.classes, j.Proxies = own.classes, own.param
 		j.set.Labels = own.number(j.set.Labels)
 	}
+	if !asked && !o.JustRank {
+		if frozen, err := r.FrozenStore(); err == nil {
+			if _, ok := j.holds(frozen); ok {
+				return besideStored(ctx, j, frozen, d, whole)
+			}
+		}
+	}
 	if err := j.findIn(r, store); err != nil {
 		return nil, err
 	}
 	return j.report(ctx, o.Note)
+}
+
+// besideStored judges the stored features of a run's images by the default scorer, weighed with j, the judgement of the
+// run's embedding.
+func besideStored(ctx context.Context, j judged, stored *features.Store, d *datasets.Dataset,
+	o auditing) (*Report, error) {
+	j.opts.Classes, j.opts.JustRank = len(j.classes), true
+	z, err := j.embed(ctx, j.set)
+	if err != nil {
+		return nil, err
+	}
+	ranked, err := j.Run(ctx, z, j.opts)
+	if err != nil {
+		return nil, err
+	}
+	o.beside = &beside{name: "the run's " + ranked.Scorer, of: make(map[int]suspects.Suspect, len(ranked.Suspects))}
+	for _, s := range ranked.Suspects {
+		if !s.Unjudged {
+			s.Suggested = j.classes[s.SuggestedClass]
+			o.beside.of[z.IDs[s.Row]] = s
+		}
+	}
+	a, err := o.stored(ctx, d, stored)
+	if err != nil {
+		return nil, err
+	}
+	a.Backbone = j.backbone
+	return a, nil
+}
+
+// beside is a judgement of images by their position in the dataset.
+type beside struct {
+	name string
+	of   map[int]suspects.Suspect
+}
+
+// on returns the judgement as an audit of the images ids takes it, whose labels number classes.
+func (b *beside) on(ids []int, classes []string) *audit.Beside {
+	n := len(ids)
+	out := audit.Beside{Name: b.name, Opinion: judges.Opinion{Order: make([]float64, n), Score: make([]float64, n),
+		Suggested: make([]int, n), SuggestedScore: make([]float64, n)}}
+	for i, id := range ids {
+		s, ok := b.of[id]
+		if out.Order[i] = s.Order; !ok {
+			out.Order[i] = math.NaN()
+			continue
+		}
+		out.Score[i], out.Suggested[i] = s.Score, slices.Index(classes, s.Suggested)
+		if out.Suggested[i] >= 0 {
+			out.SuggestedScore[i] = *s.SuggestedScore
+		}
+	}
+	return &out
+}
+
+// holds reports whether a store holds the features of all judged images; rows are theirs.
+func (j *judged) holds(s *features.Store) (rows []int, ok bool) {
+	rows, _, _, err := lookup.Rows(j.d, s, j.set.IDs, "")
+	return rows, err == nil && len(rows) == j.set.Len()
 }
 
 // filterFor returns the run's filter at a rate, or vMF-Sim if the run's filter cannot judge a set by the set alone.
@@ -184,8 +258,8 @@ func (j *judged) findIn(r *folder.Run, store *features.Store) error {
 		}
 	}
 	for _, s := range stores {
-		rows, _, _, err := lookup.Rows(j.d, s, j.set.IDs, "")
-		if err != nil || len(rows) != j.set.Len() {
+		rows, ok := j.holds(s)
+		if !ok {
 			continue
 		}
 		stored, err := features.NewStored(s, rows, j.set.Labels, j.set.IDs)

@@ -39,8 +39,8 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 	photos, _ := drawn(t, flat)
 	whole := tuned(t, photos, "")
 	want := asJSON(t, whole.audit(t))
-	if !strings.Contains(whole.told, "fine-tuning glyphnet") || !strings.Contains(whole.told, "augmented by digits") ||
-		!strings.Contains(want, "fine-tuned networks in") {
+	if !strings.Contains(whole.told, "fine-tuning glyphnet") || !strings.Contains(whole.told, " more steps, ") ||
+		!strings.Contains(whole.told, "augmented by digits") || !strings.Contains(want, "fine-tuned networks in") {
 		t.Fatalf("told %s", whole.told)
 	}
 	kept := filepath.Join(t.TempDir(), "kept")

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/audit"
+	"winnow/audit/crossfit"
 	"winnow/audit/findings"
 	"winnow/audit/judges"
 	"winnow/backbone"
@@ -45,12 +46,12 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "suspects.csv for photos, else none",
 				Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl or .parquet; .json: all " +
 					"findings"},
-			&cli.StringFlag{Name: "scorer", DefaultText: judges.Default + "; of a run its filter",
+			&cli.StringFlag{Name: "scorer", DefaultText: judges.Default + ", of a run beside its filter",
 				Usage: "judge labels with the scorer `NAME`: " + strings.Join(inspect.Scorers(), ", ")},
 			&cli.StringFlag{Name: "probs",
 				Usage: "judge by class probabilities that any model gave, `FILE`.npy, .csv or .parquet: a row for " +
 					"each image of --labels, a column for each class; best out of fold"},
-			&cli.Float64Flag{Name: "noise-rate", DefaultText: "the run's",
+			&cli.Float64Flag{Name: "noise-rate", DefaultText: "those that are likely wrong",
 				Usage: "call this share `P` of the labels wrong"},
 			&cli.IntFlag{Name: "top", Value: 20, DefaultText: "20; of photos 3",
 				Usage: "print the `N` most suspect images"},
@@ -64,15 +65,15 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "two images are near copies if their cosine is at least `S`"},
 			&cli.IntFlag{Name: "neighbours", Value: 10,
 				Usage: "scorer knn: `K` images vote; simifeat-v and simifeat-r: the image itself is one of them"},
-			&cli.IntFlag{Name: "folds", Value: 5,
+			&cli.IntFlag{Name: "folds", DefaultText: fmt.Sprintf("5; of networks %d", crossfit.TunedFolds),
 				Usage: "scorers combined, self-confidence, margin, confident and crossfit: divide the images into " +
 					"`K` parts; the others judge each"},
 			&cli.IntFlag{Name: "seeds", Value: 1,
 				Usage: "scorers combined and crossfit: judge by the mean of `N` divisions into folds, each with " +
 					"its own seed"},
 			&cli.StringFlag{Name: "finetune",
-				Usage: "scorers combined and crossfit: judge each fold also by a network fine-tuned on the " +
-					"others, all of it or from `STAGE` on, as in winnow train"},
+				Usage: "scorers combined and crossfit: judge also by networks fine-tuned on the other folds, and by " +
+					"how they learn each label; all of the network or from `STAGE` on, as in winnow train"},
 			&cli.StringFlag{Name: "augment", DefaultText: "by the images",
 				Usage: "--finetune: vary images by the recipe `NAME`, as in winnow train"},
 			&cli.Uint64Flag{Name: "seed", Value: 1,

@@ -55,6 +55,9 @@ func read(c *cli.Context) (o Options, err error) {
 	if err := o.check(); err != nil {
 		return o, err
 	}
+	if n := o.Audit.Folds; c.IsSet("folds") && n < 2 {
+		return o, term.Misused("--folds: found %d, expected 2 or more", n)
+	}
 	if o.Cut, err = readCut(c); err != nil {
 		return o, err
 	}
@@ -213,9 +216,6 @@ func (o Options) check() error {
 	}
 	if n := o.Audit.Rounds; n < 1 {
 		return term.Misused("--seeds: found %d, expected 1 or more", n)
-	}
-	if n := o.Audit.Folds; n < 2 {
-		return term.Misused("--folds: found %d, expected 2 or more", n)
 	}
 	if o.Top < 0 {
 		return term.Misused("--top: found %d, expected 0 or more", o.Top)

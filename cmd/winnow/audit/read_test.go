@@ -34,7 +34,7 @@ func hereIsARun(t *testing.T) {
 func TestFlagsBecomeOptions(t *testing.T) {
 	hereIsARun(t)
 	rate, none := 0.25, 0.0
-	usual := inspect.Options{Options: audit.Options{Neighbours: 10, Folds: 5, Rounds: 1, Copies: 0.8, Seed: 1,
+	usual := inspect.Options{Options: audit.Options{Neighbours: 10, Rounds: 1, Copies: 0.8, Seed: 1,
 		MaxMem: 1 << 30}}
 	precise := usual
 	precise.Scorer, precise.Rate, precise.IncludeEval, precise.Seed = "vmf", &rate, true, 3
