@@ -58,6 +58,9 @@ func TestRehearsal(t *testing.T) {
 			if rec.Error != "" && p.Name != "machine" { // nvidia-smi may be missing
 				t.Errorf("%s: %v: %s", p.Name, rec.Of, rec.Error)
 			}
+			if p.Name == "parity" && rec.Of[2] == besideFloat64 && !(rec.Values["cpu_relative"] > 0) {
+				t.Errorf("%v: %v, expected the CPU to round", rec.Of, rec.Values)
+			}
 			if p.Name == "parity" && (rec.Values["cosine"] < .999 || rec.Values["relative"] > .01) {
 				t.Errorf("%v: %v", rec.Of, rec.Values)
 			}
@@ -250,6 +253,16 @@ func TestGoals(t *testing.T) {
 			t.Errorf("spoiled %d: found %s, expected %s", i, got, want)
 		}
 	}
+	// Gradients may differ by three times what the CPU's differ from float64's, and no more.
+	for cpu, want := range map[float64]string{8e-4: "p", 5e-4: "f"} {
+		r := fresh()
+		r.part("parity").Records[2].Values["relative"] = .002
+		r.part("parity").Records = append(r.part("parity").Records, rec(map[string]float64{"cosine": .99999,
+			"relative": .001, "cpu_relative": cpu}, net, "gradients", besideFloat64))
+		if got := states(r)[1:2]; got != want {
+			t.Errorf("the CPU is off by %v: found %s, expected %s", cpu, got, want)
+		}
+	}
 	if got := states(&Results{Device: "cuda"}); got != strings.Repeat("n", 14) {
 		t.Errorf("nothing was run: found %s", got)
 	}
@@ -360,11 +373,11 @@ func TestOpened(t *testing.T) {
 func TestCompare(t *testing.T) {
 	want := derived{[]string{"a", "b", "tiny"}, [][]float32{{1, 2}, {3, 4}, {1e-9, 0}}, [][]float32{{1}, {1}, {0}}}
 	got := derived{want.names, [][]float32{{1, 2}, {3, 5}, {1, 0}}, [][]float32{{1}, {0}, {0}}}
-	if g := compare(want, got); g.worst != "b" || math.Abs(g.most-.2) > 1e-9 || math.Abs(g.moved-math.Sqrt(.5)) > 1e-9 {
+	if g := compare(want, got); g.worst() != "b" || math.Abs(g.most-.2) > 1e-9 || math.Abs(g.moved-math.Sqrt(.5)) > 1e-9 {
 		t.Errorf("found %+v", g)
 	}
 	got.grads[0][0] = float32(math.NaN())
-	if g := compare(want, got); g.worst == "none" || !math.IsNaN(g.most) || !math.IsNaN(g.least) {
+	if g := compare(want, got); g.worst() == "none" || !math.IsNaN(g.most) || !math.IsNaN(g.least) {
 		t.Errorf("found %+v", g)
 	}
 }
