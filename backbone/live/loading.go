@@ -65,6 +65,16 @@ func (l *loading) workAhead(v *backbone.Viewer, own []float32) {
 	}
 }
 
+// done reports whether all rows are made, without an error.
+func (l *loading) done() bool {
+	for i := range l.state {
+		if l.state[i].Load() != taken || l.errs[i] != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // take reports whether the caller must make the i-th row. Otherwise it waits until the row is written.
 func (l *loading) take(i int) bool {
 	if l.state[i].CompareAndSwap(free, taken) || l.state[i].CompareAndSwap(begun, taken) {
