@@ -20,8 +20,8 @@ import (
 	"winnow/train/samples"
 )
 
-// BenchmarkTunedStep measures what a fine-tuning step of `winnow train --finetune all` costs beside its network: views of
-// pictures, head, filter, losses, memory, solver of the head, records. The network is a stand-in on a device: it only
+// BenchmarkTunedStep measures what a fine-tuning step of `winnow train --finetune all` costs beside its network: views
+// of pictures, head, filter, losses, memory, solver of the head, records. The network is a stand-in on a device: it only
 // waits, a third of the time forwards and the rest backwards, and so does the place of its weights. Metrics: the median
 // step, and what of it is not the network's time.
 func BenchmarkTunedStep(b *testing.B) {
@@ -99,7 +99,8 @@ type waiting struct {
 }
 
 func newWaiting(vectors features.Set, images int, step time.Duration) *waiting {
-	return &waiting{vectors: vectors, images: images, step: step, params: []*features.Param{features.NewParam("w", 16, 16)}}
+	return &waiting{vectors: vectors, images: images, step: step,
+		params: []*features.Param{features.NewParam("w", 16, 16)}}
 }
 
 func (w *waiting) wait(d time.Duration) {

@@ -160,8 +160,8 @@ func (p *Pixels) Load(rows []int) ([][]float32, error) {
 	return [][]float32{l.dst}, l.finish()
 }
 
-// adapt chooses how many background threads make the next batch: fewer if this one was made in the first third of the time
-// there was, twice as many if it was late. Threads that are not needed disturb what feeds the device.
+// adapt chooses how many background threads make the next batch: fewer if this one was made in the first third of the
+// time there was, twice as many if it was late. Threads that are not needed disturb the one that feeds the device.
 func (p *Pixels) adapt(l *loading) {
 	switch last := l.last.Load(); {
 	case !l.done():

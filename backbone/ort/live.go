@@ -279,8 +279,8 @@ type sent struct {
 	of    []float32 // the same numbers in Go's memory; nil: none
 }
 
-// Ahead copies the inputs of the next Forward to the device, also while Backward computes. They must not change until that
-// Forward, which is given the same slices; nil forgets them. Without a device it does nothing.
+// Ahead copies the inputs of the next Forward to the device, also while Backward computes. They must not change until
+// that Forward, which is given the same slices; nil forgets them. Without a device it does nothing.
 func (l *Live) Ahead(inputs [][]float32, n int) error {
 	for i := range l.ahead {
 		l.ahead[i].of = nil

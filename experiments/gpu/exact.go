@@ -225,10 +225,12 @@ func (d *doubling) lrn(n *graph.Node) error {
 	return nil
 }
 
-// inFloat64 reports whether ONNX Runtime's CPU provider has kernels in float64 for all of a network, or doubled writes them
-// out.
+// inFloat64 reports whether ONNX Runtime's CPU provider has kernels in float64 for all of a network, or doubled writes
+// them out.
 func (n *network) inFloat64() bool {
-	return !slices.ContainsFunc(n.model.Graph.Nodes, func(n *graph.Node) bool { return n.Op == "Erf" || n.Op == "Gelu" })
+	return !slices.ContainsFunc(n.model.Graph.Nodes, func(n *graph.Node) bool {
+		return n.Op == "Erf" || n.Op == "Gelu"
+	})
 }
 
 // exactly compares the gradients of the device and of the CPU with those in float64.

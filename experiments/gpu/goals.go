@@ -51,9 +51,9 @@ func state(met bool) string {
 	return "fail"
 }
 
-// agree compares the float32 numbers, and the gradients in every way, with the CPU's. Where a value is near a bend, of a
-// Relu or of the greatest of a window, rounding decides which side's gradient counts, on the CPU too: gradients may then
-// differ by as much as the CPU's are wrong, measured by float64.
+// agree compares the float32 numbers, and the gradients in every way, with the CPU's. Where a value is near the bend of
+// a Relu, or two in a window are nearly the greatest, rounding decides which gradient counts, on the CPU too. Gradients
+// may then differ as the CPU's differ from float64's.
 func (r *Results) agree(what string) Goal {
 	g := Goal{Name: fmt.Sprintf("%s agree with the CPU's: cosine ≥ %v, relative ≤ %v", what, leastCos,
 		mostRelative), State: "not run"}

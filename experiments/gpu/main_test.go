@@ -146,8 +146,8 @@ func TestChosenNetworks(t *testing.T) {
 	if p.State != stateDone || len(p.Records) != 1 || !strings.HasPrefix(p.Records[0].Of[0], "ViT-S/16") {
 		t.Fatalf("found %+v", p)
 	}
-	for _, want := range []string{"forward: ", "backward: ", "forward, by shapes: ", "backward, by shapes: ", "Softmax ",
-		"Conv [2 3 32 32][48 3 16 16][48] "} {
+	for _, want := range []string{"forward: ", "backward: ", "forward, by shapes: ", "backward, by shapes: ",
+		"Softmax ", "Conv [2 3 32 32][48 3 16 16][48] "} {
 		if !strings.Contains(p.Records[0].Text, want) {
 			t.Errorf("found no %q in %s", want, p.Records[0].Text)
 		}
@@ -299,8 +299,8 @@ func TestRefuses(t *testing.T) {
 		"-minutes: found -1":            {"-minutes", "-1"},
 		`-only: found "speed"`:          {"-only", "speed"},
 		`found the argument "more"`:     {"more"},
-		`-networks: found "VGG"`: {"-device", "cpu", "-small", "-out", filepath.Join(out, "c"), "-models", "", "-networks",
-			"VGG", "-part", "profile", "-until", "99999999999999", "-ort-lib", orttest.Runtime(t).Library()},
+		`-networks: found "VGG"`: {"-device", "cpu", "-small", "-out", filepath.Join(out, "c"), "-models", "",
+			"-networks", "VGG", "-part", "profile", "-until", "99999999999999", "-ort-lib", orttest.Runtime(t).Library()},
 		"expected one [N,channels,side,side": {"-device", "cpu", "-small", "-out", filepath.Join(out, "b"), "-models",
 			sizeless(t), "-only", "training", "-part", "training", "-until", "99999999999999", "-ort-lib",
 			orttest.Runtime(t).Library()},
@@ -373,7 +373,8 @@ func TestOpened(t *testing.T) {
 func TestCompare(t *testing.T) {
 	want := derived{[]string{"a", "b", "tiny"}, [][]float32{{1, 2}, {3, 4}, {1e-9, 0}}, [][]float32{{1}, {1}, {0}}}
 	got := derived{want.names, [][]float32{{1, 2}, {3, 5}, {1, 0}}, [][]float32{{1}, {0}, {0}}}
-	if g := compare(want, got); g.worst() != "b" || math.Abs(g.most-.2) > 1e-9 || math.Abs(g.moved-math.Sqrt(.5)) > 1e-9 {
+	if g := compare(want, got); g.worst() != "b" || math.Abs(g.most-.2) > 1e-9 ||
+		math.Abs(g.moved-math.Sqrt(.5)) > 1e-9 {
 		t.Errorf("found %+v", g)
 	}
 	got.grads[0][0] = float32(math.NaN())

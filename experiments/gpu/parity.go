@@ -14,8 +14,8 @@ import (
 	"winnow/features"
 )
 
-// parity compares features and gradients of every network with the CPU's: float32 first. Last, gradients of the device and
-// of the CPU are compared with those in float64.
+// parity compares features and gradients of every network with the CPU's: float32 first. Last, gradients of the device
+// and of the CPU are compared with those in float64.
 func parity(b *bench) error {
 	if err := b.open(); err != nil {
 		return err

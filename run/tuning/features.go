@@ -42,8 +42,8 @@ func (t *Live) Now(ctx context.Context, set features.Set) (features.Set, error) 
 	return t.featuresBy(ctx, m, set)
 }
 
-// trained computes vectors with the network that is trained, where it lies. On a GPU a session of its own for every
-// validation would take 1 to 2 seconds to start: cuDNN plans every convolution again, and again for every number of images.
+// trained computes vectors with the network that is trained, where it lies. On a GPU a session for every validation
+// would take a second or two to start: cuDNN plans each convolution again, and again for another number of images.
 type trained struct {
 	net    backbone.LiveNetwork
 	batch  int

@@ -189,8 +189,8 @@ func TestFeaturesFollowTheWeights(t *testing.T) {
 	}
 }
 
-// nearlyOnDevice checks that a network whose weights lie on a device gives the features that are wanted, with the weights
-// that lie there while they are held, and in batches of which the last is not full.
+// nearlyOnDevice checks that a network whose weights lie on a device gives the features that are wanted: with the
+// weights that lie there while they are held, and in batches of which the last is not full.
 func nearlyOnDevice(t *testing.T, live *Live, set, want features.Set) {
 	t.Helper()
 	net, batch := live.net, live.Batch
