@@ -72,14 +72,16 @@ func TestNonzeros(t *testing.T) {
 	}
 }
 
-// Blocks of rows that are evaluated at once give the value, the gradient and the rows' terms of one after another, bit for
-// bit: with few entries and with many, with blocks of one row and of several, and where rows are no multiple of either.
+// Blocks of rows that are evaluated at once give the value, the gradient and the rows' terms of one after another,
+// bit for bit: with few entries and with many, with blocks of one row and of several, and where rows are no multiple
+// of either.
 func TestRowsAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		rows, bank int
 		margin     float64
 		noting     bool
-	}{{64, 8192, 0.5, false}, {61, 8192, 0.5, true}, {37, 9000, -1, true}, {50, 3001, -1, false}, {9, 20000, 0.1, true}} {
+	}{{64, 8192, 0.5, false}, {61, 8192, 0.5, true}, {37, 9000, -1, true}, {50, 3001, -1, false},
+		{9, 20000, 0.1, true}} {
 		z, bank := benchSet(c.rows, 32, 20, 1), benchSet(c.bank, 32, 20, 2)
 		var values [2]float64
 		var grads [2]blas32.General

@@ -47,7 +47,8 @@ type group struct {
 // runs reports whether step (from 1) moves the group.
 func (g *group) runs(step int) bool { return step >= g.Start && (g.Stop == 0 || step <= g.Stop) }
 
-// eachRunning calls do for every group that a step moves. While a placed group waits for its device, the others are done.
+// eachRunning calls do for every group that a step moves. While a placed group waits for its device, do is called for
+// the others.
 func eachRunning(groups []group, step int, do func(*group, int) error) error {
 	if slices.ContainsFunc(groups, func(g group) bool { return g.placed != nil }) {
 		var here error

@@ -21,6 +21,9 @@ type loading struct {
 	dst   []float32
 	errs  []error
 	state []atomic.Int32 // state of each row
+
+	began time.Time
+	last  atomic.Int64 // when a background thread made its last row, in nanoseconds after began
 }
 
 // States of a row.
@@ -37,7 +40,7 @@ func (p *Pixels) begin(room *[]float32, rows []int, base uint64) *loading {
 	n := len(rows)
 	return &loading{
 		p: p, rows: slices.Clone(rows), base: base,
-		dst: *room, errs: make([]error, n), state: make([]atomic.Int32, n),
+		dst: *room, errs: make([]error, n), state: make([]atomic.Int32, n), began: time.Now(),
 	}
 }
 
@@ -61,8 +64,19 @@ func (l *loading) workAhead(v *backbone.Viewer, own []float32) {
 		}
 		copy(l.place(i), own)
 		l.errs[i] = err
+		l.last.Store(int64(time.Since(l.began)))
 		l.state[i].Store(taken)
 	}
+}
+
+// done reports whether all rows are made, without an error.
+func (l *loading) done() bool {
+	for i := range l.state {
+		if l.state[i].Load() != taken || l.errs[i] != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // take reports whether the caller must make the i-th row. Otherwise it waits until the row is written.

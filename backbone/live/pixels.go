@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"winnow/backbone"
 )
@@ -43,10 +44,12 @@ type Pixels struct {
 	now      []float32          // the views of the last Load
 	next     []float32          // the views being prepared
 	prepared *loading           // nil: nothing is prepared
+	loaded   *loading           // by the last Load
 
 	ahead      chan *loading // to the background threads; nil: there are none
 	background sync.WaitGroup
 	atWork     atomic.Int32 // number of background threads that are making views
+	wanted     int          // number of background threads for the next batch; see adapt
 }
 
 // NewPixels checks cfg and makes its viewers.
@@ -101,7 +104,7 @@ func (p *Pixels) Prepare(rows []int) {
 	if p.ahead == nil {
 		p.startBackground()
 	}
-	for range min(len(p.early), len(rows)) {
+	for range min(p.wanted, len(rows)) {
 		p.atWork.Add(1)
 		p.ahead <- l
 	}
@@ -110,7 +113,7 @@ func (p *Pixels) Prepare(rows []int) {
 
 // startBackground starts the background threads. They stay, since starting one takes longer than making a view.
 func (p *Pixels) startBackground() {
-	p.ahead = make(chan *loading)
+	p.ahead, p.wanted = make(chan *loading), len(p.early)
 	for _, v := range p.early {
 		ahead := p.ahead
 		p.background.Go(func() {
@@ -123,6 +126,17 @@ func (p *Pixels) startBackground() {
 		})
 	}
 }
+
+// Prepared returns the views that Prepare announced if all are made, and what tells their batch from others; else nil.
+func (p *Pixels) Prepared() ([][]float32, any) {
+	if l := p.prepared; l != nil && l.done() {
+		return [][]float32{l.dst}, l
+	}
+	return nil, nil
+}
+
+// Loaded tells the batch that the last Load returned.
+func (p *Pixels) Loaded() any { return p.loaded }
 
 // drop abandons the prepared batch.
 func (p *Pixels) drop() {
@@ -141,8 +155,20 @@ func (p *Pixels) Load(rows []int) ([][]float32, error) {
 		p.prepared = p.begin(&p.next, rows, base)
 	}
 	l := p.prepared
-	p.prepared, p.now, p.next = nil, p.next, p.now
+	p.prepared, p.loaded, p.now, p.next = nil, l, p.next, p.now
+	p.adapt(l)
 	return [][]float32{l.dst}, l.finish()
+}
+
+// adapt chooses how many background threads make the next batch: fewer if this one was made in the first third of the
+// time there was, twice as many if it was late. Threads that are not needed disturb the one that feeds the device.
+func (p *Pixels) adapt(l *loading) {
+	switch last := l.last.Load(); {
+	case !l.done():
+		p.wanted = min(2*p.wanted, len(p.early))
+	case last > 0 && 3*time.Duration(last) < time.Since(l.began):
+		p.wanted = max(1, p.wanted*3/4)
+	}
 }
 
 // load makes one view. A panic in a picture is an error of that picture.

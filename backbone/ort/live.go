@@ -58,6 +58,7 @@ type Live struct {
 	saved                    map[string]*block
 	place                    *Place   // of weights and gradients on a device; nil: they are read and written in place
 	pinned                   pins     // images
+	ahead                    []sent   // images of the next Forward that are on the device already
 	probe                    *program // computes the shapes that inference cannot tell; nil until needed
 	probed                   []string // the tensors whose shapes probe computes
 
@@ -272,6 +273,34 @@ func (l *Live) openPlain() (_ *program, err error) {
 	return l.plain, err
 }
 
+// sent is an input on the device.
+type sent struct {
+	block *block
+	of    []float32 // the same numbers in Go's memory; nil: none
+}
+
+// Ahead copies the inputs of the next Forward to the device, also while Backward computes. They must not change until
+// that Forward, which is given the same slices; nil forgets them. Without a device it does nothing.
+func (l *Live) Ahead(inputs [][]float32, n int) error {
+	for i := range l.ahead {
+		l.ahead[i].of = nil
+	}
+	if l.place == nil || inputs == nil {
+		return nil
+	}
+	for len(l.ahead) < len(inputs) {
+		l.ahead = append(l.ahead, sent{block: new(block)})
+	}
+	for i, images := range inputs {
+		shape := append([]int64{int64(n)}, l.shapes.rest[i]...)
+		if err := l.send(l.ahead[i].block, shape, images); err != nil {
+			return fmt.Errorf("ort: live: input %q: %w", l.data[i], err)
+		}
+		l.ahead[i].of = images
+	}
+	return nil
+}
+
 // Close frees sessions and memory. Closing twice is not an error.
 func (l *Live) Close() error {
 	for _, b := range l.saved {
@@ -282,6 +311,10 @@ func (l *Live) Close() error {
 		err = l.place.close()
 	}
 	l.pinned.free()
+	for _, s := range l.ahead {
+		s.block.free()
+	}
+	l.ahead = nil
 	for _, p := range []*pass{&l.kept, &l.passing} {
 		for _, list := range []map[string]*slot{p.inputs, p.params} {
 			for _, s := range list {

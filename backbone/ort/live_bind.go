@@ -43,7 +43,7 @@ func (l *Live) holdPass(p *pass, inputs [][]float32, n int) error {
 	for i, name := range l.data {
 		shape := append([]int64{int64(n)}, l.shapes.rest[i]...)
 		if l.place != nil {
-			if err := l.sendImages(p, name, shape, inputs[i]); err != nil {
+			if err := l.sendImages(p, i, shape, inputs[i]); err != nil {
 				return fmt.Errorf("ort: live: input %q: %w", name, err)
 			}
 			continue
@@ -78,19 +78,31 @@ func (l *Live) holdPass(p *pass, inputs [][]float32, n int) error {
 	return nil
 }
 
-// sendImages copies an input to the device.
-func (l *Live) sendImages(p *pass, name string, shape []int64, images []float32) error {
+// sendImages copies the i-th input to the device, unless it is there already.
+func (l *Live) sendImages(p *pass, i int, shape []int64, images []float32) error {
+	name := l.data[i]
 	if p.images[name] == nil {
 		p.images[name] = new(block)
 	}
-	b := p.images[name]
-	if err := b.hold(l.memory, Float, shape); err != nil {
+	if i < len(l.ahead) {
+		s := &l.ahead[i]
+		if s.of != nil && first(s.of) == first(images) && slices.Equal(s.block.shape, shape) {
+			p.images[name], s.block, s.of = s.block, p.images[name], nil
+			return nil
+		}
+		s.of = nil
+	}
+	return l.send(p.images[name], shape, images)
+}
+
+func (l *Live) send(to *block, shape []int64, images []float32) error {
+	if err := to.hold(l.memory, Float, shape); err != nil {
 		return err
 	}
 	if l.memory.device.CUDA {
 		l.pinned.add(images)
 	}
-	return l.memory.copy(b.p, first(images), 4*len(images))
+	return l.memory.copy(to.p, first(images), 4*len(images))
 }
 
 // holdKept makes room for what the backward pass will read and for the new statistics.

@@ -24,6 +24,9 @@ func (r *Results) parityDigest() (lines []string) {
 		switch {
 		case rec.Error != "":
 			lines = append(lines, fmt.Sprintf("%s: %s", strings.Join(rec.Of, ", "), brief(rec.Error)))
+		case rec.Of[2] == besideFloat64:
+			lines = append(lines, fmt.Sprintf("%s: relative %.1e, the CPU's %.1e; %s", strings.Join(rec.Of, ", "),
+				rec.Values["relative"], rec.Values["cpu_relative"], rec.Text))
 		case rec.Of[1] == "gradients":
 			beside := ""
 			if v, ok := rec.Values["beside_operators"]; ok {

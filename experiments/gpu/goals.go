@@ -15,6 +15,7 @@ const (
 	leastHalf    = 8000 // images/s of ResNet-50 from host memory in float16
 	leastOfTorch = .7
 	leastSame    = .999 // share of the CPU's neighbours
+	mostOfCPUs   = 3.   // times the CPU's difference from float64
 	leastOfStep  = .85  // images/s of a run over those of the bare step
 )
 
@@ -50,12 +51,24 @@ func state(met bool) string {
 	return "fail"
 }
 
-// agree compares the float32 numbers, and the gradients in every way, with the CPU's.
+// agree compares the float32 numbers, and the gradients in every way, with the CPU's. Where a value is near the bend of
+// a Relu, or two in a window are nearly the greatest, rounding decides which gradient counts, on the CPU too. Gradients
+// may then differ as the CPU's differ from float64's.
 func (r *Results) agree(what string) Goal {
 	g := Goal{Name: fmt.Sprintf("%s agree with the CPU's: cosine ≥ %v, relative ≤ %v", what, leastCos,
 		mostRelative), State: "not run"}
-	least, most, n, failed := 1.0, 0.0, 0, ""
-	for _, rec := range r.part("parity").Records {
+	records := r.part("parity").Records
+	allowed := map[string]float64{} // by network
+	for _, rec := range records {
+		if rec.Of[len(rec.Of)-1] == besideFloat64 {
+			allowed[rec.Of[0]] = mostOfCPUs * rec.Values["cpu_relative"]
+		}
+	}
+	if what == "gradients" {
+		g.Name += fmt.Sprintf(" or %v times the CPU's own from float64's", mostOfCPUs)
+	}
+	least, most, n, met, failed := 1.0, 0.0, 0, true, ""
+	for _, rec := range records {
 		if len(rec.Of) != 3 || rec.Of[1] != what || what == "features" && rec.Of[2] != "float32" {
 			continue
 		}
@@ -64,13 +77,15 @@ func (r *Results) agree(what string) Goal {
 			failed = rec.Of[0] + ", " + rec.Of[2] + ": " + rec.Error
 		}
 		if rec.Values != nil {
-			least, most = lesser(least, rec.Values["cosine"]), greater(most, rec.Values["relative"])
+			relative := rec.Values["relative"]
+			least, most = lesser(least, rec.Values["cosine"]), greater(most, relative)
+			met = met && (relative <= mostRelative || what == "gradients" && relative <= allowed[rec.Of[0]])
 		}
 	}
 	if n == 0 {
 		return g
 	}
-	g.State = state(failed == "" && least >= leastCos && most <= mostRelative)
+	g.State = state(failed == "" && least >= leastCos && met)
 	g.Found = fmt.Sprintf("%d comparisons: cosine %.7f, relative %.1e at worst", n, least, most)
 	if failed != "" {
 		g.Found += "; " + failed

@@ -58,6 +58,9 @@ func TestRehearsal(t *testing.T) {
 			if rec.Error != "" && p.Name != "machine" { // nvidia-smi may be missing
 				t.Errorf("%s: %v: %s", p.Name, rec.Of, rec.Error)
 			}
+			if p.Name == "parity" && rec.Of[2] == besideFloat64 && !(rec.Values["cpu_relative"] > 0) {
+				t.Errorf("%v: %v, expected the CPU to round", rec.Of, rec.Values)
+			}
 			if p.Name == "parity" && (rec.Values["cosine"] < .999 || rec.Values["relative"] > .01) {
 				t.Errorf("%v: %v", rec.Of, rec.Values)
 			}
@@ -143,8 +146,8 @@ func TestChosenNetworks(t *testing.T) {
 	if p.State != stateDone || len(p.Records) != 1 || !strings.HasPrefix(p.Records[0].Of[0], "ViT-S/16") {
 		t.Fatalf("found %+v", p)
 	}
-	for _, want := range []string{"forward: ", "backward: ", "forward, by shapes: ", "backward, by shapes: ", "Softmax ",
-		"Conv [2 3 32 32][48 3 16 16][48] "} {
+	for _, want := range []string{"forward: ", "backward: ", "forward, by shapes: ", "backward, by shapes: ",
+		"Softmax ", "Conv [2 3 32 32][48 3 16 16][48] "} {
 		if !strings.Contains(p.Records[0].Text, want) {
 			t.Errorf("found no %q in %s", want, p.Records[0].Text)
 		}
@@ -250,6 +253,16 @@ func TestGoals(t *testing.T) {
 			t.Errorf("spoiled %d: found %s, expected %s", i, got, want)
 		}
 	}
+	// Gradients may differ by three times what the CPU's differ from float64's, and no more.
+	for cpu, want := range map[float64]string{8e-4: "p", 5e-4: "f"} {
+		r := fresh()
+		r.part("parity").Records[2].Values["relative"] = .002
+		r.part("parity").Records = append(r.part("parity").Records, rec(map[string]float64{"cosine": .99999,
+			"relative": .001, "cpu_relative": cpu}, net, "gradients", besideFloat64))
+		if got := states(r)[1:2]; got != want {
+			t.Errorf("the CPU is off by %v: found %s, expected %s", cpu, got, want)
+		}
+	}
 	if got := states(&Results{Device: "cuda"}); got != strings.Repeat("n", 14) {
 		t.Errorf("nothing was run: found %s", got)
 	}
@@ -286,8 +299,8 @@ func TestRefuses(t *testing.T) {
 		"-minutes: found -1":            {"-minutes", "-1"},
 		`-only: found "speed"`:          {"-only", "speed"},
 		`found the argument "more"`:     {"more"},
-		`-networks: found "VGG"`: {"-device", "cpu", "-small", "-out", filepath.Join(out, "c"), "-models", "", "-networks",
-			"VGG", "-part", "profile", "-until", "99999999999999", "-ort-lib", orttest.Runtime(t).Library()},
+		`-networks: found "VGG"`: {"-device", "cpu", "-small", "-out", filepath.Join(out, "c"), "-models", "",
+			"-networks", "VGG", "-part", "profile", "-until", "99999999999999", "-ort-lib", orttest.Runtime(t).Library()},
 		"expected one [N,channels,side,side": {"-device", "cpu", "-small", "-out", filepath.Join(out, "b"), "-models",
 			sizeless(t), "-only", "training", "-part", "training", "-until", "99999999999999", "-ort-lib",
 			orttest.Runtime(t).Library()},
@@ -360,11 +373,12 @@ func TestOpened(t *testing.T) {
 func TestCompare(t *testing.T) {
 	want := derived{[]string{"a", "b", "tiny"}, [][]float32{{1, 2}, {3, 4}, {1e-9, 0}}, [][]float32{{1}, {1}, {0}}}
 	got := derived{want.names, [][]float32{{1, 2}, {3, 5}, {1, 0}}, [][]float32{{1}, {0}, {0}}}
-	if g := compare(want, got); g.worst != "b" || math.Abs(g.most-.2) > 1e-9 || math.Abs(g.moved-math.Sqrt(.5)) > 1e-9 {
+	if g := compare(want, got); g.worst() != "b" || math.Abs(g.most-.2) > 1e-9 ||
+		math.Abs(g.moved-math.Sqrt(.5)) > 1e-9 {
 		t.Errorf("found %+v", g)
 	}
 	got.grads[0][0] = float32(math.NaN())
-	if g := compare(want, got); g.worst == "none" || !math.IsNaN(g.most) || !math.IsNaN(g.least) {
+	if g := compare(want, got); g.worst() == "none" || !math.IsNaN(g.most) || !math.IsNaN(g.least) {
 		t.Errorf("found %+v", g)
 	}
 }

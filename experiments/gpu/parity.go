@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -13,7 +14,8 @@ import (
 	"winnow/features"
 )
 
-// parity compares features and gradients of every network with the CPU's: float32 first.
+// parity compares features and gradients of every network with the CPU's: float32 first. Last, gradients of the device
+// and of the CPU are compared with those in float64.
 func parity(b *bench) error {
 	if err := b.open(); err != nil {
 		return err
@@ -29,6 +31,14 @@ func parity(b *bench) error {
 	}
 	for _, n := range list {
 		if err := b.sameFeatures(n, b.precisions()[1:]); err != nil {
+			return err
+		}
+	}
+	for _, n := range list {
+		if !n.inFloat64() {
+			continue
+		}
+		if err := b.exactly(n); err != nil {
 			return err
 		}
 	}
@@ -150,8 +160,38 @@ func (b *bench) derive(t *trained, n *network) (r derived, err error) {
 // gap is how far a way is from another.
 type gap struct {
 	least, most float64 // cosine and relative difference of the weight's gradient that differs most
-	worst       string  // name of that weight
 	moved       float64 // relative difference of all weights' moves
+	weights     []apart // that matter, those that differ most first
+}
+
+// apart is how far the gradient of a weight is from another: the relative difference.
+type apart struct {
+	name string
+	off  float64
+}
+
+// far is off, or infinite for NaN.
+func (a apart) far() float64 {
+	if math.IsNaN(a.off) {
+		return math.Inf(1)
+	}
+	return a.off
+}
+
+// worst names the weight that differs most.
+func (g gap) worst() string {
+	if len(g.weights) == 0 {
+		return "none"
+	}
+	return g.weights[0].name
+}
+
+// worstFew names the weights that differ most, and by how much.
+func (g gap) worstFew() (list []string) {
+	for _, w := range g.weights[:min(3, len(g.weights))] {
+		list = append(list, fmt.Sprintf("%s %.1e", w.name, w.off))
+	}
+	return list
 }
 
 // compare returns the gap between what is wanted and what was found.
@@ -167,18 +207,19 @@ func compare(want, got derived) gap {
 	for _, g := range want.grads {
 		longest = greater(longest, length(g))
 	}
-	a := gap{least: 1, worst: "none"}
+	a := gap{least: 1}
 	for i, g := range want.grads {
 		if length(g) < matters*longest {
 			continue
 		}
 		cos, relative := cosine(g, got.grads[i])
-		if relative > a.most || math.IsNaN(relative) {
-			a.worst = want.names[i]
-		}
+		a.weights = append(a.weights, apart{want.names[i], relative})
 		a.least, a.most = lesser(a.least, cos), greater(a.most, relative)
 	}
-	_, a.moved = cosine(slices.Concat(want.moved...), slices.Concat(got.moved...))
+	slices.SortStableFunc(a.weights, func(a, b apart) int { return cmp.Compare(b.far(), a.far()) })
+	if want.moved != nil {
+		_, a.moved = cosine(slices.Concat(want.moved...), slices.Concat(got.moved...))
+	}
 	return a
 }
 
@@ -218,14 +259,14 @@ func (b *bench) sameGradients(n *network) error {
 			}
 			g := compare(cpu, got)
 			r := Record{Values: map[string]float64{"cosine": g.least, "relative": g.most, "moved": g.moved,
-				"weights": float64(len(cpu.grads))}, Text: "worst: " + g.worst}
+				"weights": float64(len(cpu.grads))}, Text: "worst: " + g.worst()}
 			if before := b.part.find(n.name, "gradients", base.name); w != base && before != nil && before.Error == "" {
 				operators, err := inWay(base)
 				if err != nil {
 					return r, err
 				}
 				g = compare(operators, got)
-				r.Values["beside_operators"], r.Text = g.most, r.Text+"; beside operators: "+g.worst
+				r.Values["beside_operators"], r.Text = g.most, r.Text+"; beside operators: "+g.worst()
 			}
 			return r, nil
 		}, n.name, "gradients", w.name)

@@ -39,7 +39,8 @@ func parts() []part {
 			"float32 must agree.", 2, time.Minute,
 			[]column{{"cosine", "least cosine", "%.7f"}, {"relative", "most relative", "%.1e"},
 				{"beside_operators", "relative, beside operators on the device", "%.1e"},
-				{"moved", "steps, relative", "%.1e"}}, parity},
+				{"moved", "steps, relative", "%.1e"},
+				{"cpu_relative", "the CPU's, relative", "%.1e"}}, parity},
 		{"training", "A fine-tuning step", "Images to gradients of all weights to new weights, with Adam. resident: " +
 			"weights, gradients and the solver's state stay on the device; host: they are copied at every step, and " +
 			"the solver runs on the CPU. cuDNN: gradients of convolutions by its functions; operators: by ONNX's. " +

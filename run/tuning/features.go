@@ -32,11 +32,49 @@ func (t *Live) Now(ctx context.Context, set features.Set) (features.Set, error) 
 	if t.untouched() {
 		return set, nil
 	}
+	if p := t.onDevice(); p != nil {
+		return t.extract(ctx, p, set)
+	}
 	m, err := t.current()
 	if err != nil {
 		return set, err
 	}
 	return t.featuresBy(ctx, m, set)
+}
+
+// trained computes vectors with the network that is trained, where it lies. On a GPU a session for every validation
+// would take a second or two to start: cuDNN plans each convolution again, and again for another number of images.
+type trained struct {
+	net    backbone.LiveNetwork
+	batch  int
+	images []float32 // of a whole batch
+	x      blas32.General
+}
+
+// onDevice returns the network that is trained if it is on a device and computes as its file would; else nil.
+func (t *Live) onDevice() *trained {
+	if t.net.Place() == nil || t.frozen != nil || t.Cut.Batch > 0 || len(t.net.State()) > 0 {
+		return nil
+	}
+	if t.validated == nil {
+		t.validated = &trained{net: t.net, batch: t.Batch, x: features.NewMatrix(t.Batch, t.net.Dim())}
+	}
+	return t.validated
+}
+
+func (n *trained) Dim() int { return n.net.Dim() }
+
+// Infer computes the vectors of at most a batch of images. A smaller batch is filled up.
+func (n *trained) Infer(dst blas32.General, pixels []float32, images int) error {
+	n.images = features.Grow(n.images, n.batch*n.net.Inputs()[0])
+	copy(n.images, pixels)
+	if err := n.net.Forward(n.x, [][]float32{n.images}, n.batch, false); err != nil {
+		return err
+	}
+	for i := range images {
+		copy(features.Row(dst, i), features.Row(n.x, i))
+	}
+	return nil
 }
 
 // untouched reports whether every trained number is still that of the file. Numbers of a Constant node count as
@@ -76,10 +114,15 @@ func (t *Live) featuresBy(ctx context.Context, m *graph.Model, set features.Set)
 		return set, err
 	}
 	defer net.Close()
+	return t.extract(ctx, net, set)
+}
+
+// extract returns set with the features that a network computes for its images, in the view of extraction.
+func (t *Live) extract(ctx context.Context, net backbone.Network, set features.Set) (features.Set, error) {
 	paths := t.pathsOf(set)
 	into := &inMemory{x: features.NewMatrix(len(paths), net.Dim())}
 	// all were readable when the run began
-	cfg := backbone.ExtractConfig{Preprocessing: p, Batch: t.Batch, Strict: true}
+	cfg := backbone.ExtractConfig{Preprocessing: t.Backbone.Preprocessing, Batch: t.Batch, Strict: true}
 	if err := backbone.Extract(ctx, cfg, net, t.Root, paths, into, nil); err != nil {
 		return set, err
 	}

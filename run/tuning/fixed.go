@@ -29,6 +29,9 @@ type filled struct {
 	x, d   blas32.General
 }
 
+// Ahead does nothing: Forward fills the inputs.
+func (f *filled) Ahead([][]float32, int) error { return nil }
+
 func (f *filled) Dim() int { return f.Live.Dim() / f.batch }
 
 func (f *filled) Inputs() []int {

@@ -48,7 +48,8 @@ type Live struct {
 	peer         *ort.Live   // a second network; nil: there is none
 	second       live.Inputs // of the second network
 	prefix       backbone.Prefix
-	views        *Views // nil before they are compared
+	views        *Views   // nil before they are compared
+	validated    *trained // see onDevice
 
 	tried  bool             // whether chosen was chosen
 	chosen gradient.Options // for differentiating on a GPU

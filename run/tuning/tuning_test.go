@@ -14,6 +14,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/backbone/graph"
+	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/hint"
@@ -162,6 +163,7 @@ func TestFeaturesFollowTheWeights(t *testing.T) {
 	if err != nil || slices.Equal(now.X.Data, set.X.Data) || !slices.Equal(now.Labels, set.Labels) {
 		t.Fatalf("%v: the stored features behind a weight that moved", err)
 	}
+	nearlyOnDevice(t, live, set, now)
 
 	dir := t.TempDir()
 	if err := live.Save(dir, folder.BestHeadFile, h, models.HeadMeta{Winnow: "test"}); err != nil {
@@ -184,6 +186,40 @@ func TestFeaturesFollowTheWeights(t *testing.T) {
 	}
 	if err := os.WriteFile(network, append(data, 0), 0o644); err != nil || live.Matches(dir, folder.BestHeadFile) {
 		t.Errorf("%v: a head that matches another network", err)
+	}
+}
+
+// nearlyOnDevice checks that a network whose weights lie on a device gives the features that are wanted: with the
+// weights that lie there while they are held, and in batches of which the last is not full.
+func nearlyOnDevice(t *testing.T, live *Live, set, want features.Set) {
+	t.Helper()
+	net, batch := live.net, live.Batch
+	defer func() { live.net, live.Batch, live.validated = net, batch, nil }()
+	resident, err := ort.NewLive(live.rt, live.derivative, ort.LiveOptions{Model: live.live, Resident: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resident.Close()
+	for i, p := range resident.Params() {
+		copy(p.Data, net.Params()[i].Data)
+	}
+	live.net, live.Batch = resident, 4
+	for _, held := range []bool{false, true} {
+		if err := resident.Place().Hold(held); err != nil {
+			t.Fatal(err)
+		}
+		if held {
+			resident.Params()[0].Data[0]++ // the place does not follow
+		}
+		found, err := live.Now(t.Context(), set)
+		if err != nil || live.validated == nil {
+			t.Fatal(err, live.validated)
+		}
+		for i, v := range want.X.Data {
+			if d := found.X.Data[i] - v; !(d*d <= 1e-10) {
+				t.Fatalf("held %v: number %d is %v, expected %v", held, i, found.X.Data[i], v)
+			}
+		}
 	}
 }
 

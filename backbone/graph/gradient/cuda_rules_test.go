@@ -9,7 +9,7 @@ import (
 	"winnow/backbone/graph/gradient"
 )
 
-// What is written otherwise for CUDA, in operators that the CPU has too, gives the same gradients, without the operators
+// What is written otherwise for CUDA, in operators that the CPU has too, gives the same gradients without the operators
 // that are slow there.
 func TestRulesForCUDA(t *testing.T) {
 	for name, c := range map[string]struct {
