@@ -40,7 +40,7 @@ function found(row) {
   if (!group.length && !problems.length) return "";
   return el("div", { class: "findings" }, ...problems.map((p) => el("p", {}, p)),
     group.length ? el("p", {}, `same picture: ${many(group.length, "other file")}`) : "",
-    group.length ? el("div", { class: "strip" }, ...group.slice(0, 5).map((p) => example(p, "copy"))) : "");
+    group.length ? el("div", { class: "strip", "data-full": "yes" }, ...group.slice(0, 5).map((p) => example(p, "copy"))) : "");
 }
 
 // side shows a class that the image may belong to: the given one or the suggested one.
