@@ -32,7 +32,8 @@ export function card(row) {
   mark(article, row);
   return article;
 }
-export const tags = (row) => row.kinds.filter((k) => k !== "group" || !row.kinds.includes("copy")).map((k) => el("span", { class: `tag ${k}`, title: reasons[k] ?? null }, kinds[k] ?? k));
+// tags leave out what the card shows below: copies and problems.
+export const tags = (row) => row.kinds.filter((k) => k !== "group" && k !== "problem").map((k) => el("span", { class: `tag ${k}`, title: reasons[k] ?? null }, kinds[k] ?? k));
 
 // found shows what is found of the picture itself: its problems, and its copies.
 function found(row) {
