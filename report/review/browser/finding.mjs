@@ -31,6 +31,18 @@ export const finding = [
     await settled(page);
     assert.equal(new URL(page.url()).hash, "#state=all");
   }],
+  ["copies and pictures with problems", async ({ page, server }) => {
+    for (const kind of ["group", "problem"]) {
+      await page.locator("#f-kind").selectOption(kind);
+      await settled(page);
+      assert.equal((await server.ask(`/api/rows?state=all&kind=${kind}`)).total, 2);
+      assert.equal(await page.locator(`.card[data-kind~="${kind}"]`).count(), 2);
+      assert.deepEqual(await texts(page, ".card .findings p:first-child"), ["dark: as night", "dark: as night"]);
+      assert.equal(await page.locator(".card .findings img").count(), 2, "each shows the other");
+    }
+    await page.locator("#clear").click();
+    await settled(page);
+  }],
   ["score, path and state", async ({ page, server, set }) => {
     const middle = (await server.row(Math.floor(set.rows / 2))).score;
     await page.locator("#f-below").fill(String(middle));

@@ -32,7 +32,8 @@ export function card(row) {
   mark(article, row);
   return article;
 }
-export const tags = (row) => row.kinds.filter((k) => k !== "group" || !row.kinds.includes("copy")).map((k) => el("span", { class: `tag ${k}`, title: reasons[k] ?? null }, kinds[k] ?? k));
+// tags leave out what the card shows below: copies and problems.
+export const tags = (row) => row.kinds.filter((k) => k !== "group" && k !== "problem").map((k) => el("span", { class: `tag ${k}`, title: reasons[k] ?? null }, kinds[k] ?? k));
 
 // found shows what is found of the picture itself: its problems, and its copies.
 function found(row) {
@@ -40,7 +41,7 @@ function found(row) {
   if (!group.length && !problems.length) return "";
   return el("div", { class: "findings" }, ...problems.map((p) => el("p", {}, p)),
     group.length ? el("p", {}, `same picture: ${many(group.length, "other file")}`) : "",
-    group.length ? el("div", { class: "strip" }, ...group.slice(0, 5).map((p) => example(p, "copy"))) : "");
+    group.length ? el("div", { class: "strip", "data-full": "yes" }, ...group.slice(0, 5).map((p) => example(p, "copy"))) : "");
 }
 
 // side shows a class that the image may belong to: the given one or the suggested one.
