@@ -23,7 +23,8 @@ type reportResult struct {
 	Runs  []report.Measured
 }
 
-// The page shows the numbers of result.json, eval and an audit by the run's filter, contains its pictures and loads nothing from outside.
+// The page shows the numbers of result.json, eval and an audit by the run's filter, contains its pictures and loads
+// nothing from outside.
 func TestReport(t *testing.T) {
 	drawnRun(t)
 	result := runJSON[reportResult](t, "winnow -q report run --out r.html --json")
