@@ -23,13 +23,14 @@ type reportResult struct {
 	Runs  []report.Measured
 }
 
-// The page shows the numbers of result.json, eval and audit, contains its pictures and loads nothing from outside.
+// The page shows the numbers of result.json, eval and an audit by the run's filter, contains its pictures and loads
+// nothing from outside.
 func TestReport(t *testing.T) {
 	drawnRun(t)
 	result := runJSON[reportResult](t, "winnow -q report run --out r.html --json")
 	page := readFile(t, "r.html")
 	evaluated := runJSON[measure.Result](t, "winnow -q eval run --json")
-	judged := runJSON[inspect.Report](t, "winnow -q audit run --json")
+	judged := runJSON[inspect.Report](t, "winnow -q audit run --scorer vmf --json")
 	got := result.Runs[0]
 	if got.Trained.MAPAtR != evaluated.MAPAtR || got.Frozen.PrecisionAt1 != evaluated.Frozen.PrecisionAt1 ||
 		got.Whitened.RPrecision != evaluated.Whitened.RPrecision ||
