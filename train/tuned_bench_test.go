@@ -21,9 +21,9 @@ import (
 )
 
 // BenchmarkTunedStep measures what a fine-tuning step of `winnow train --finetune all` costs beside its network: views
-// of pictures, head, filter, losses, memory, solver of the head, records. The network is a stand-in on a device: it only
-// waits, a third of the time forwards and the rest backwards, and so does the place of its weights. Metrics: the median
-// step, and what of it is not the network's time.
+// of pictures, head, filter, losses, memory, solver of the head, records. The network is a stand-in on a device: it
+// only waits, a third of the time forwards and the rest backwards, and so does the place of its weights. Metrics: the
+// median step, and what of it is not the network's time.
 func BenchmarkTunedStep(b *testing.B) {
 	const width, batch, steps, pictures = 1280, 64, 200, 256
 	orttest.UseBLAS(b)

@@ -7,8 +7,8 @@ import (
 	"winnow/features"
 )
 
-// The next Forward of a slice that was sent ahead computes with what was sent; another slice, and one that is forgotten,
-// are read when it begins.
+// The next Forward of a slice that was sent ahead computes with what was sent; another slice, and one that is
+// forgotten, are read when it begins.
 func TestAhead(t *testing.T) {
 	m, weights := smallNet()
 	l := openPlaced(t, m, weights)
