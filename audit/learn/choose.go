@@ -72,12 +72,12 @@ func shrinkageOf(draws []drawn) shrinkage {
 
 // pool is the undecided images with what a draw needs.
 type pool struct {
-	rows       []int
-	mean       []float64 // g
-	upTo       []float64 // Σ p up to and with each row
-	chance     []float64
-	left, vary float64
-	low, high  float64
+	rows              []int
+	mean              []float64 // g
+	upTo              []float64 // Σ p up to and with each row
+	chance            []float64
+	left, vary, doubt float64
+	low, high         float64
 }
 
 // pool returns the undecided images for drawing.
@@ -110,6 +110,8 @@ func (s *State) pool() pool {
 		square += g * (1 - g) / c
 	}
 	p.vary = max(square, 1)
+	rate := p.left / float64(max(n, 1))
+	p.doubt = p.vary + believed/float64(believed+len(s.draws))*rate*(1-rate)*float64(n)*float64(n)
 	return p
 }
 
@@ -146,7 +148,7 @@ func (s *State) Next(n int, goal Goal, o Showing) []Question {
 			}
 			q := s.question(i, Random)
 			q.Draw = &Draw{Seq: s.Seq, Chance: left.chance[a], Mean: left.mean[a], Left: left.left, Low: left.low,
-				High: left.high, Vary: left.vary, Times: 1, Said: s.Wrong[i]}
+				High: left.high, Vary: left.vary, Doubt: left.doubt, Times: 1, Said: s.Wrong[i]}
 			at[i] = len(list)
 			list = append(list, q)
 			asked[i] = true

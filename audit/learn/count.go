@@ -129,7 +129,7 @@ func (s *State) Count() Count {
 	wrong := 0
 	sum, weights := 0.0, 0.0
 	for _, t := range s.draws {
-		w := 1 / t.Vary
+		w := 1 / t.Doubt
 		sum, weights = sum+w*t.total, weights+w
 		if t.y > 0.5 {
 			wrong++
@@ -143,12 +143,12 @@ func (s *State) Count() Count {
 	if m := len(s.draws); wrong >= enough && m-wrong >= enough {
 		mean, square, fourth, expected := sum/weights, 0.0, 0.0, 0.0
 		for _, t := range s.draws {
-			w := 1 / t.Vary
+			w := 1 / t.Doubt
 			q := w * w * (t.total - mean) * (t.total - mean)
 			square, fourth, expected = square+q, fourth+q*q, expected+w*w*t.Vary
 		}
 		// A few surprises make up most of the variance: it is known as well as from so many normal values.
-		freedom := max(square*square/max(fourth, 1e-300)-1, 3)
+		freedom := max(2*square*square/max(fourth, 1e-300)-1, 3)
 		square *= float64(m) / float64(m-1)
 		se := math.Sqrt(max(square, expected)) / weights // few surprises may not have shown the variance yet
 		half := se * distuv.StudentsT{Sigma: 1, Nu: min(freedom, float64(m-1))}.Quantile(1-alpha/2)

@@ -72,7 +72,8 @@ type Draw struct {
 	Left   float64 `json:"left"`   // Σ_{U_t} g_tj
 	Low    float64 `json:"low"`    // least (y_j - g_tj)/p_tj of the undecided
 	High   float64 `json:"high"`   // largest
-	Vary   float64 `json:"vary"`   // v_t, expected variance of T_t
+	Vary   float64 `json:"vary"`   // v_t, expected variance of T_t if g is right
+	Doubt  float64 `json:"doubt"`  // u_t, v_t and what g may be wrong by: 1/u_t weighs the draw
 	Times  int     `json:"times"`  // how often the image was drawn from this state, from 1
 	Said   float64 `json:"said"`   // the prediction before shrinking
 }

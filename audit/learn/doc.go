@@ -48,11 +48,12 @@
 // of the uniform draw, for when it is not. g shrinks the prediction by what earlier draws show it to be worth: the
 // slope of a regression of y on it. If the model is worthless g is a constant, and T_t counts.
 //
-// The estimate is Σ w_t·T_t / Σ w_t with w_t = 1/v_t, v_t the variance expected before the draw. Intervals:
+// The estimate is Σ w_t·T_t / Σ w_t. Before the draw, T_t is expected to vary by v_t = Σ g(1-g)/p, if g is right; the
+// weight w_t is 1/u_t, where u_t adds to v_t the variance of counting, times 10/(10 + earlier draws). Intervals:
 //
 //   - If ten draws found a wrong and ten a right label, the normal interval of the martingale Σ w_t(T_t - θ), with the
 //     variance Σ q_t, q_t = w_t²·(T_t - θ̂)², or Σ w_t²·v_t if that is larger, and the quantile of Student's t with
-//     (Σ q_t)²/Σ q_t² - 1 degrees of freedom (Hall & Heyde, Martingale limit theory, 1980, chapter 3).
+//     2·(Σ q_t)²/Σ q_t² - 1 degrees of freedom (Hall & Heyde, Martingale limit theory, 1980, chapter 3).
 //   - Before, and for every promise to stop, a confidence sequence, valid at all times at once, so that people
 //     may look after every decision: T_t lies between bounds [L_t, H_t] known before the draw, and for the true θ the
 //     wealth of bets Π (1 + c·(T_t-θ)/(θ-L_t)) and Π (1 + c·(θ-T_t)/(H_t-θ)), 0 < c < 1, averaged over a few c,
