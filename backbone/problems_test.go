@@ -118,10 +118,3 @@ func TestProblemsOfAll(t *testing.T) {
 		t.Errorf("%d problems of a picture that was not read", n)
 	}
 }
-
-func slicesConcat(found [][]backbone.Found) (all []backbone.Found) {
-	for _, list := range found {
-		all = append(all, list...)
-	}
-	return all
-}

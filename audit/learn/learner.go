@@ -16,7 +16,6 @@ type Learner struct {
 	base  *base
 	model *regression
 	near  *kernel
-	last  []float64 // weights of the regression fitted last, from which the next one starts
 }
 
 // New prepares learning. Time O(n·d·min(n, d)) for principal components and O(n·min(n, 20000)) for neighbours.

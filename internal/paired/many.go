@@ -68,9 +68,9 @@ const power = 0.8
 const mostNeeded = 1000
 
 // Needs returns how many repetitions would find a difference of this mean and spread with a chance of 80 %, by a
-// two-sided t-test at level alpha: the smallest n with (t(n-1, 1-α/2) + t(n-1, .8)) SD/√n ≤ |mean| (Cohen 1988, section
-// 2.4, with quantiles of Student's t for the noncentral distribution). It returns 0 if more than 1,000 are needed, or if
-// the spread is unknown. The mean and the spread of few repetitions are themselves uncertain: it is a guide.
+// two-sided t-test at level alpha: the smallest n with (t(n-1, 1-α/2) + t(n-1, .8)) SD/√n ≤ |mean| (Cohen 1988,
+// section 2.4, with quantiles of Student's t for the noncentral distribution). It returns 0 if more than 1,000 are
+// needed, or if the spread is unknown. The mean and the spread of few repetitions are themselves uncertain.
 func (d Difference) Needs(alpha float64) int {
 	if !(math.Abs(d.Mean) > 0) || math.IsNaN(d.SD) {
 		return 0

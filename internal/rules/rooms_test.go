@@ -357,6 +357,8 @@ var rooms = []Room{
 		"cmd/winnow/program internal/diagnosis"},
 	{"experiments/review", "plays many reviews: how soon wrong labels are found, how often the count holds the truth",
 		"audit/learn audit/suspects run/rehearsal"},
+	{"experiments/reproduce", "prints the verdicts of stored studies",
+		"papers/studies"},
 	{"experiments/audit", "plants oddities into a set and counts which are found",
 		"audit/findings audit/judges datasets features head run train"},
 	{"experiments/finetune/why", "watches fine-tunings beside the truth: drift, terms, filter, bank",

@@ -227,8 +227,8 @@ func WriteTable(to io.Writer, all []Item) error {
 		return err
 	}
 	_, err := fmt.Fprint(to, "\nTimes are for all seeds, estimated from the measurement in brackets: whole cells with "+
-		"their evaluation for heads; steps alone for networks,\non the network measured, not the paper's. \"Over\": the "+
-		"dataset is more than four times as large as the one measured, and evaluating on it takes longer.\nThe JSON "+
-		"form has the source of each.\n")
+		"their evaluation for heads; steps alone for networks,\non the network measured, not the paper's. "+
+		"\"Over\": the dataset is more than four times as large as the one measured, and evaluating on it takes "+
+		"longer.\nThe JSON form has the source of each.\n")
 	return err
 }

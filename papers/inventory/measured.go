@@ -24,7 +24,7 @@ type rate struct {
 // heads are the rates of heads on stored features: the mean seconds of the trainings in a results.csv, divided by
 // their steps and by the number of cells that ran at once.
 var heads = []rate{
-	{"adapted-figure7", 8.11 / 2000 / 2, 2990, "35 cells", "experiments/reproduce/adapted-table1"}, // the same trainings
+	{"adapted-figure7", 8.11 / 2000 / 2, 2990, "35 cells", "experiments/reproduce/adapted-table1"}, // the same
 	{"adapted-figure", 23.00 / 2000 / 2, 60000, "18 cells", "experiments/reproduce/adapted-figure4"},
 	{"adapted-", 8.11 / 2000 / 2, 2990, "35 cells", "experiments/reproduce/adapted-table1"},
 	{"bspml-", 6.04 / 1000 / 2, 2990, "135 cells", "experiments/reproduce/bspml-table2"},

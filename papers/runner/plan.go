@@ -308,8 +308,8 @@ func namesOf(what, study string, texts, names []string) (list []string, err erro
 		}
 		for _, part := range parts {
 			if part = strings.TrimSpace(part); part == "" || !known(part) {
-				return nil, hint.Misused("reproduce: found the %s %q, expected part of a name, or several separated by "+
-					"commas; %s has the %ss %s", what, part, study, what, strings.Join(names, ", "))
+				return nil, hint.Misused("reproduce: found the %s %q, expected part of a name, or several separated "+
+					"by commas; %s has the %ss %s", what, part, study, what, strings.Join(names, ", "))
 			}
 			list = append(list, part)
 		}

@@ -69,7 +69,7 @@ type Comparison struct {
 	paired.Difference         // over the seeds of both sides, minus the claim's By
 	Holm              float64 // P, corrected for all comparisons of the study (Holm 1979); NaN for one seed
 	State             State
-	Seeds             int   // how many would settle what cannot be said ([paired.Difference.Needs]); 0: too many, or unknown
+	Seeds             int   // how many would settle what cannot be said ([paired.Difference.Needs]); 0: not known
 	Paper             *bool // whether it holds in the paper's own numbers; nil: not known
 }
 

@@ -259,8 +259,8 @@ func tested(verdicts []verdict) string {
 	return fmt.Sprintf("Comparisons are paired over the seeds. A difference counts if it is significant (two-sided "+
 		"t-test, p < %v after Holm's correction for the %d different comparisons here), whatever the number of seeds; "+
 		"of an undecided one the number of seeds is named that would find it with a chance of 80 %%, if it is at most "+
-		"1,000. Of a claim that was not run as a whole nothing can be said. All seeds share one test set: the result is "+
-		"about other trainings, not other images.", significance, len(asks))
+		"1,000. Of a claim that was not run as a whole nothing can be said. All seeds share one test set: the result "+
+		"is about other trainings, not other images.", significance, len(asks))
 }
 
 // Text writes tables and verdicts for a terminal.

@@ -73,7 +73,8 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringSliceFlag{Name: "rows",
 				Usage: "only rows whose name contains `TEXT`, or is NAME for =NAME; a list with commas, or repeated"},
 			&cli.StringSliceFlag{Name: "columns",
-				Usage: "only columns whose name contains `TEXT`, or is NAME for =NAME; a list with commas, or repeated"},
+				Usage: "only columns whose name contains `TEXT`, or is NAME for =NAME; a list with commas, or " +
+					"repeated"},
 			&cli.StringSliceFlag{Name: "set",
 				Usage: "a setting of every training, `[ROW:]KEY=VALUE` as in winnow train, or of the rows whose name " +
 					"contains ROW; may be repeated"},
