@@ -367,6 +367,17 @@ func TestCopiesOnNoGPU(t *testing.T) {
 	if most := 4 * (4*60 + 2*4*5 + 2*10 + 2); sum > most {
 		t.Errorf("a step copies %d bytes, expected at most %d", sum, most)
 	}
+	// Pictures that were sent ahead are not sent again.
+	early := copies(func() {
+		if err := l.Ahead(pictures, 4); err != nil {
+			t.Fatal(err)
+		}
+	})
+	images := " " + fmt.Sprint(4*4*60)
+	if late := copies(step); len(early) != 1 || !strings.HasSuffix(early[0], images) ||
+		slices.ContainsFunc(late, func(line string) bool { return strings.HasSuffix(line, images) }) {
+		t.Errorf("ahead: copies %q, then %q", early, late)
+	}
 }
 
 // Full memory is reported in the library's words, and a smaller run still works in the same session.
