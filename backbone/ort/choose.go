@@ -69,8 +69,11 @@ func kindOf(c gradient.Convolution, n int) string {
 	return text
 }
 
-// timed measures a convolution's gradients, or remembers.
+// timed measures a convolution's gradients, or remembers. Only one is measured at a time: beside each other both would
+// seem slower.
 func (r *Runtime) timed(kind string, c gradient.Convolution, n int) (t timing, err error) {
+	r.measuring.Lock()
+	defer r.measuring.Unlock()
 	r.mu.Lock()
 	t, ok := r.timings[kind]
 	r.mu.Unlock()

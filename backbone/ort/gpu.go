@@ -15,7 +15,7 @@ import (
 // lanes on a GPU, and pins the memory of an extraction.
 
 // CUDAState says how far computing on a GPU has been tested.
-const CUDAState = "CUDA: tried on one NVIDIA H200; other cards, and several at once, are untried"
+const CUDAState = "CUDA: tried on one NVIDIA H200 and one H100; other cards, and several at once, are untried"
 
 // GPU is how the CUDA provider computes. The zero value gives the numbers nearest to the CPU's.
 type GPU struct {

@@ -50,7 +50,8 @@ type Runtime struct {
 	blas   *BLAS
 	pinned pins
 
-	timings map[string]timing // of gradients on this device, by kind
+	timings   map[string]timing // of gradients on this device, by kind
+	measuring sync.Mutex        // held while a timing is taken
 }
 
 // process is what this process has loaded. ONNX Runtime and its wrapper have one environment per process, so
