@@ -36,7 +36,7 @@ type Run struct {
 	Meta         models.HeadMeta
 	ManifestFile location.Source   // may be a folder
 	Manifest     *datasets.Dataset // with the images that the run held out as the validation split
-	Given        *datasets.Dataset // as ManifestFile has it
+	Given        *datasets.Dataset // as ManifestFile has it, with the labels that people decided before the training
 	Store        *features.Store   // of the network that the head belongs to
 	Tuned        *models.Backbone  // that network if the run trained it, else nil
 
@@ -74,6 +74,17 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	}
 	if r.Given, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
 		return nil, hint.With(err, "if it moved, name it with %s", config.Key("data.manifest"))
+	}
+	if o.Manifest.IsZero() {
+		decided, err := ReadDecisions(dir)
+		if err != nil {
+			return nil, err
+		}
+		if decided != nil {
+			if r.Given, _, _, err = Decide(decided, r.Given); err != nil {
+				return nil, fmt.Errorf("%s: %w", filepath.Join(dir, DecisionsFile), err)
+			}
+		}
 	}
 	if r.Manifest = r.Given; o.Manifest.IsZero() {
 		r.Manifest, _ = r.Given.WithValidation(r.Config.Validation.Share(), r.Config.Seed)

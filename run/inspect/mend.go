@@ -11,7 +11,8 @@ import (
 )
 
 // mend writes the manifest that was judged to a file or folder ([datasets.MendTo]), without the images that a cut takes
-// or with the labels suggested for them. All other rows and columns stay as they are.
+// or with the labels suggested for them. Labels that people found wrong are mended as they decided. All other rows and
+// columns stay as they are.
 func (a *Report) mend(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Mended, error) {
 	taken, err := a.result.Take(cut)
 	if err != nil {
@@ -22,7 +23,17 @@ func (a *Report) mend(ctx context.Context, to string, cut audit.Cut, relabel boo
 			"some that stay", len(taken), a.from)
 	}
 	made := map[int]datasets.Decision{}
+	if a.Checked != nil {
+		m, err := a.checks.Match(a.source)
+		if err != nil {
+			return datasets.Mended{}, err
+		}
+		made = m.Decisions()
+	}
 	for _, s := range taken {
+		if s.Checked != "" { // people's decisions stand
+			continue
+		}
 		if s.CopyVerdict == suspects.Look || s.CopyVerdict == suspects.Kept { // never the right one with the wrong
 			continue
 		}
