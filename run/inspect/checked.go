@@ -88,7 +88,11 @@ func (a *Report) learn(ctx context.Context, in Input, note func(string, ...any))
 		note("%s: none of its decisions is about a judged label", c.File)
 		return nil
 	}
-	x, err := a.vectors(ctx, in)
+	paths := make([]string, len(a.Images))
+	for i := range a.Images {
+		paths[i] = a.Images[i].Path
+	}
+	x, err := a.vectors(ctx, in, paths)
 	if err != nil {
 		return err
 	}
@@ -135,8 +139,8 @@ func (a *Report) numbered(at map[int]datasets.Checked) map[string]int {
 // mostTaught is the largest number of values of the vectors that learning holds: 1 GiB.
 const mostTaught = 1 << 28
 
-// vectors returns the stored features of the images, row by row; no rows if there are none, or too many.
-func (a *Report) vectors(ctx context.Context, in Input) (x blas32.General, err error) {
+// vectors returns the stored features of images, row by row; no rows if there are none, or too many.
+func (a *Report) vectors(ctx context.Context, in Input, paths []string) (x blas32.General, err error) {
 	dir, _, _ := strings.Cut(cmp.Or(a.Store, in.Features), ",")
 	var store *features.Store
 	switch {
@@ -149,12 +153,8 @@ func (a *Report) vectors(ctx context.Context, in Input) (x blas32.General, err e
 			return x, err
 		}
 	}
-	if len(a.Images)*store.Dim > mostTaught {
+	if len(paths)*store.Dim > mostTaught {
 		return x, nil
-	}
-	paths := make([]string, len(a.Images))
-	for i := range a.Images {
-		paths[i] = a.Images[i].Path
 	}
 	rows, missing := store.Lookup(paths)
 	if len(missing) > 0 {

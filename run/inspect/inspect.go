@@ -100,11 +100,13 @@ type Report struct {
 	Detection *eval.Detection    `json:"detection"` // null if the true labels are unknown
 	Images    []suspects.Suspect `json:"images"`
 	// Unjudged counts images alone in their class: nothing is known of them, and their score is 1
-	Unjudged int               `json:"unjudged"`
-	LeftOut  []lookup.LeftOut  `json:"left_out"`
-	Noise    *folder.NoiseRate `json:"estimated_noise"` // null if there is nothing to estimate it from
-	Classes  []Class           `json:"classes"`
-	Looked   bool              `json:"pictures_measured"` // so that Images have the problems of pictures
+	Unjudged int              `json:"unjudged"`
+	LeftOut  []lookup.LeftOut `json:"left_out"`
+	// Unlabelled are images without a label, with the classes that they may be of.
+	Unlabelled []Unlabelled      `json:"unlabelled,omitempty"`
+	Noise      *folder.NoiseRate `json:"estimated_noise"` // null if there is nothing to estimate it from
+	Classes    []Class           `json:"classes"`
+	Looked     bool              `json:"pictures_measured"` // so that Images have the problems of pictures
 	// Groups are the groups of copies; images have a group's number, from 1.
 	Groups []datasets.Duplicates `json:"copy_groups"`
 
@@ -206,6 +208,9 @@ func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, err
 	a, err := judge()
 	if err == nil && in.Checks != nil {
 		err = a.learn(ctx, in, o.Note)
+	}
+	if err == nil {
+		err = a.suggest(ctx, in)
 	}
 	return a, err
 }

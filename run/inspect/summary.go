@@ -51,6 +51,10 @@ func (a *Report) Sentences() []string {
 		list = append(list, fmt.Sprintf("Not judged: %s alone in a class, with nothing to compare with.",
 			text.Plural(a.Unjudged, "image")))
 	}
+	if n := len(a.Unlabelled); n > 0 {
+		list = append(list, fmt.Sprintf("No label: %s; the first, %s, looks like %s.", text.Plural(n, "image"),
+			text.Line(a.Unlabelled[0].Path), a.Unlabelled[0]))
+	}
 	if a.Sampled > 0 {
 		list = append(list, fmt.Sprintf("Judged by %d of the images: copies were not looked for.", a.Sampled))
 	}

@@ -46,6 +46,10 @@ func (a *Report) WriteText(w io.Writer, top int) {
 			fmt.Fprintln(w, s)
 		}
 	}
+	if n := len(a.Unlabelled); n > 0 {
+		fmt.Fprintf(w, "%s without a label; the first, %s, looks like %s\n", text.Plural(n, "image"),
+			text.Line(a.Unlabelled[0].Path), a.Unlabelled[0])
+	}
 	if a.Sampled > 0 {
 		fmt.Fprintf(w, "fitted to %d of them; near copies and nearest images were not looked for\n", a.Sampled)
 	}
