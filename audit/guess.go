@@ -39,7 +39,8 @@ const (
 //
 // with β by the likelihood of the given labels, each image left out of its class ([noiserate.Calibrate]), so that wrong
 // labels do not make it less certain than it is. Every class is taken to be as frequent as the others. Classes with
-// fewer than two images are never guessed; without two others nothing is. Time O(n·d·min(n, d) + m·C·d) for m rows without a label.
+// fewer than two images are never guessed; without two others nothing is. Time O(n·d·min(n, d) + m·C·d) for m rows
+// without a label.
 func Guesses(ctx context.Context, set features.Set, classes int) ([]Guess, error) {
 	white, start, free, err := judgedVectors(ctx, set, true, &Shared{alone: true})
 	if err != nil {

@@ -257,8 +257,8 @@ func TestAuditSuggestsLabels(t *testing.T) {
 	kept := filepath.Join(w.dir, "kept.db")
 	decided(t, kept, "page", d, map[string]string{"c00/00.jpg": "class00"})
 	for _, with := range []bool{false, true} {
-		args := []string{"audit", "--manifest", manifest, "--features", w.store, "--scorer", "fitted", "--json", "--out",
-			list}
+		args := []string{"audit", "--manifest", manifest, "--features", w.store, "--scorer", "fitted", "--json",
+			"--out", list}
 		if with {
 			args = append(args, "--decisions", kept)
 		}
