@@ -226,6 +226,17 @@ func TestTrainOnDecisions(t *testing.T) {
 			t.Errorf("%s: the run opens with %q, decided %q", s.Path, r.Manifest.LabelName(s), label)
 		}
 	}
+	clean := filepath.Join(w.dir, "clean.csv") // a list mended by the run has the decided labels
+	mustCall(t, "audit", out, "--clean", clean, "--relabel", "--precision", "1")
+	if text, err := os.ReadFile(clean); err != nil || strings.Contains(string(text), "c00/01.jpg") {
+		t.Errorf("the mended list has an image of no class: %v", err)
+	} else {
+		for path, label := range labels {
+			if label != "" && label != "none" && !strings.Contains(string(text), path+","+label+",") {
+				t.Errorf("%s: the mended list does not have %s", path, label)
+			}
+		}
+	}
 	// a run that goes on notices other decisions
 	decided(t, filepath.Join(w.dir, "more.db"), "page", d, map[string]string{"c01/02.jpg": "", "c01/03.jpg": ""})
 	code, _, stderr := call(context.Background(), w.args(out, "--screen", "fitted", "--epochs", "2", "--resume",

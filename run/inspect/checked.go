@@ -49,7 +49,7 @@ type Random struct {
 // audit's evidence and what was decided about images like them ([learn.Learner]). A checked label is never called
 // wrong.
 func (a *Report) learn(ctx context.Context, in Input, note func(string, ...any)) error {
-	m, err := in.Checks.Match(a.source)
+	m, err := in.Checks.Match(a.data)
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
@@ -110,10 +110,7 @@ func (a *Report) learn(ctx context.Context, in Input, note func(string, ...any))
 	a.rejudge(s, names)
 	a.settleChecked()
 	a.recount(s)
-	if a.data != nil {
-		return a.measure(a.data)
-	}
-	return nil
+	return a.measure(a.data)
 }
 
 // numbered numbers all labels that are given, suggested or decided.

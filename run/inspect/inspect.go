@@ -118,13 +118,14 @@ type Report struct {
 	// Check is the command that shows images drawn at random, which tell how many labels are wrong; "": none.
 	Check string `json:"check_command,omitempty"`
 
-	result audit.Result
-	checks *datasets.Checks
-	data   *datasets.Dataset // as it was judged
-	ids    []int             // position in the manifest of each row of the result
-	source *datasets.Dataset
-	from   location.Source // the file that source was read from
-	root   location.Source // of its images, as named
+	result  audit.Result
+	decided map[int]datasets.Decision // what a run decided before its training
+	checks  *datasets.Checks
+	data    *datasets.Dataset // as it was judged
+	ids     []int             // position in the manifest of each row of the result
+	source  *datasets.Dataset
+	from    location.Source // the file that source was read from
+	root    location.Source // of its images, as named
 }
 
 // Class is what an audit finds about a class.

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"winnow/audit"
@@ -23,12 +24,13 @@ func (a *Report) mend(ctx context.Context, to string, cut audit.Cut, relabel boo
 			"some that stay", len(taken), a.from)
 	}
 	made := map[int]datasets.Decision{}
+	maps.Copy(made, a.decided)
 	if a.Checked != nil {
 		m, err := a.checks.Match(a.source)
 		if err != nil {
 			return datasets.Mended{}, err
 		}
-		made = m.Decisions()
+		maps.Copy(made, m.Decisions())
 	}
 	for _, s := range taken {
 		if s.Checked != "" { // people's decisions stand

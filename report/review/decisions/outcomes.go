@@ -3,6 +3,8 @@ package decisions
 import (
 	"database/sql"
 	"errors"
+	"fmt"
+	"io/fs"
 
 	"winnow/datasets"
 )
@@ -14,6 +16,10 @@ const Imported = "Label Studio"
 // who were sure. It reads a copy, so that the file may be read-only, or open in a server, and never changes.
 func ReadOutcomes(path string) (c *datasets.Checks, err error) {
 	s, err := OpenCopy(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("review: decisions: %s does not exist, expected the file that a review keeps next to the "+
+			"manifest, NAME.decisions.db", path)
+	}
 	if err != nil {
 		return nil, err
 	}
