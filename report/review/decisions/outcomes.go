@@ -17,8 +17,8 @@ const Imported = "Label Studio"
 func ReadOutcomes(path string) (c *datasets.Checks, err error) {
 	s, err := OpenCopy(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("review: decisions: %s does not exist, expected the file that a review keeps next to the "+
-			"manifest, NAME.decisions.db", path)
+		return nil, fmt.Errorf("review: decisions: %s does not exist, expected the file that a review keeps next to "+
+			"the manifest, NAME.decisions.db", path)
 	}
 	if err != nil {
 		return nil, err
