@@ -28,6 +28,7 @@ func (r *Training) buildConfig() error {
 		LogEvery: cfg.LogEvery, DiagnoseEvery: cfg.Diagnostics.Every.In(epoch),
 		Identity: r.identity(), Clock: r.clock, Now: time.Now,
 	}
+	r.loop.Trusted = r.Data.Trusted
 	if r.Data.Validation.Len() > 0 {
 		r.loop.Patience = cfg.Validation.Patience
 	}
@@ -150,6 +151,9 @@ func (r *Training) identity() map[string]string {
 		id["data.model"] = data.Key.Model
 	}
 	id["data.images"], id["data.features"] = data.Sum, data.StoreSum
+	if c := r.options.Checks; c != nil {
+		id["data.decisions"] = c.Sum()
+	}
 	return id
 }
 

@@ -26,6 +26,7 @@ type Data struct {
 	ClassIDs   []int            // their ids in the dataset
 	Paths      []string         // of the whole dataset, by position
 	LeftOut    []lookup.LeftOut // images of the two splits that could not be read
+	Trusted    map[int]bool     // IDs of training rows whose labels people decided; may be nil
 	Unlabelled int              // rows of Train without a label: whitening uses them, training does not
 	Screened   bool             // labels that were called wrong before the training are removed
 	Unjudged   int              // images of the validation split without a label

@@ -35,8 +35,9 @@ type Options struct {
 	Note  func(format string, args ...any)                         // takes notes about data and plan; may be nil
 	Watch func(what string) (at func(done, total int), end func()) // shows progress of what takes long; may be nil
 
-	Screenings *Screenings // shared with other trainings; nil: labels are judged for this one
-	MLflow     string      // folder of MLflow's files that records the run, too; "": none
+	Checks     *datasets.Checks // what people decided about labels; nil: nothing, or what a resumed run began with
+	Screenings *Screenings      // shared with other trainings; nil: labels are judged for this one
+	MLflow     string           // folder of MLflow's files that records the run, too; "": none
 }
 
 // Observer follows a training. Functions may be nil.

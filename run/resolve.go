@@ -85,6 +85,9 @@ func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 			runtime.GC()
 		}
 	}
+	if d, err = r.decide(d); err != nil {
+		return long, err
+	}
 	d, held := d.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
 	if held.Images > 0 {
 		r.options.Note("no validation split: %s, are held out to find the best state (%s trains on all)", held,
@@ -98,6 +101,7 @@ func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 		read = r.readNetwork
 	}
 	err = read(ctx, d)
+	r.Data.trust(r.trusted)
 	r.options.About.Features = r.features()
 	return long, err
 }

@@ -43,6 +43,7 @@ type Training struct {
 	backbone tuning.Backbone
 	owns     bool         // Close closes the backbone
 	kept     bool         // in a run's folder, with all its files
+	trusted  []int        // positions in the manifest of images with a decided label, rising
 	free     func() error // releases the vectors of Data; nil: they are in the program's own memory
 	folder   io.Closer    // the lock of the folder; nil: not yet
 	left     folder.State // what an earlier training left there
@@ -267,6 +268,11 @@ func (r *Training) begin() error {
 	}
 	if r.Screening != nil {
 		if facts.ScreenedSHA256, err = folder.WriteScreening(dir, r.screened); err != nil {
+			return err
+		}
+	}
+	if c := r.options.Checks; c != nil {
+		if err := folder.WriteDecisions(dir, c); err != nil {
 			return err
 		}
 	}

@@ -65,6 +65,7 @@ type Screenings struct {
 // screeningOf is what decides the result.
 type screeningOf struct {
 	images, features, judge string
+	trusted                 int // images
 	rate                    config.Rate
 	seed                    uint64
 }
@@ -78,7 +79,7 @@ type sharedScreening struct {
 // settings and seed unless an earlier part of the run has one.
 func (s *Screenings) screen(ctx context.Context, cfg *config.Run, data *Data, before *screening,
 	at func(done, total int)) (*screening, error) {
-	of := screeningOf{data.Sum, data.StoreSum, cfg.Screen, cfg.Filter.Rate, cfg.Seed}
+	of := screeningOf{data.Sum, data.StoreSum, cfg.Screen, len(data.Trusted), cfg.Filter.Rate, cfg.Seed}
 	s.mu.Lock()
 	shared := s.of[of]
 	if shared == nil {
@@ -115,6 +116,10 @@ func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total in
 	}
 	kept := 0
 	for _, s := range result.Suspects {
+		if d.Trusted[d.Train.IDs[s.Row]] {
+			kept++ // and right
+			continue
+		}
 		if s.Dropped && !s.Alone {
 			found.List = append(found.List, folder.Screened{Path: d.Paths[d.Train.IDs[s.Row]],
 				Label: d.Classes[s.GivenClass], Score: s.Score, Suggested: d.Classes[s.SuggestedClass]})

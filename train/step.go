@@ -136,9 +136,27 @@ func (t *Trainer) judge(z features.Set) {
 		by = t.Shown
 	}
 	f.Kept, f.Scores = t.Filter.Keep(z, by)
+	f.Kept = t.trust(f.Kept, z.IDs)
 	f.Judge, f.Unjudged = t.Filter.Judge(), t.Filter.Unjudged()
 	f.Threshold = t.Filter.Threshold()
 	f.HasThreshold = finite(f.Threshold)
+}
+
+// trust adds the trusted rows of a batch to those that the filter keeps.
+func (t *Trainer) trust(kept, ids []int) []int {
+	if len(t.Trusted) == 0 {
+		return kept
+	}
+	t.both = t.both[:0]
+	for i, id := range ids {
+		if len(kept) > 0 && kept[0] == i {
+			kept = kept[1:]
+		} else if !t.Trusted[id] {
+			continue
+		}
+		t.both = append(t.both, i)
+	}
+	return t.both
 }
 
 // gather copies the kept rows together, followed by the unlabelled rows, which are those of z from known on. If

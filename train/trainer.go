@@ -25,6 +25,7 @@ type Config struct {
 	Sampler *Sampler
 	Terms   []Term
 	Filter  *filters.Filter // nil: every row is kept
+	Trusted map[int]bool    // IDs of rows that the filter never drops; may be nil
 	Bank    *features.Bank  // nil: no memory
 	// Shown holds all rows of earlier batches, kept or not, for a filter that judges by them; nil: it judges by
 	// Bank.
@@ -177,6 +178,7 @@ type Trainer struct {
 	last    []int        // the last batch drawn
 	all     []int        // 0 … batch-1
 	kept    features.Set
+	both    []int // kept by the filter, or trusted
 	labels  []int // of the batch, corrected
 	dKept   blas32.General
 	dz      blas32.General

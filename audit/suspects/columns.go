@@ -34,12 +34,13 @@ func (c column) leaf() string {
 
 const (
 	trueLabel = "true_label"
+	checked   = "checked"
 	path      = "path" // of an image, and the part of an item that names it
 	problem   = "kind" // of a problem, in place of a path
 )
 
-// columns in the order of CSV. true_label is left out if none is known. The leading column of a list stands before its
-// other parts.
+// columns in the order of CSV. true_label and checked are left out if no image has one. The leading column of a list
+// stands before its other parts.
 var columns = []column{
 	one("rank", func(e *Suspect) string { return strconv.Itoa(e.Rank) },
 		func(_ *rows, e *Suspect, s string) (err error) {
@@ -82,6 +83,15 @@ var columns = []column{
 		}),
 	texts(problems, problem, problemsOf, func(p *Problem) *string { return &p.Kind }),
 	texts(problems, "why", problemsOf, func(p *Problem) *string { return &p.Why }),
+	one(checked, func(e *Suspect) string { return string(e.Checked) },
+		func(_ *rows, e *Suspect, s string) error {
+			v := Verdict(s)
+			if s != "" && v != Kept && v != Wrong {
+				return fmt.Errorf("found %.40q, expected %s, %s or nothing", s, Kept, Wrong)
+			}
+			e.Checked = v
+			return nil
+		}),
 }
 
 func copyGroup() column {

@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// writeCSV leaves out true_label if no row has one. sheet quotes cells that a spreadsheet would compute.
+// writeCSV leaves out true_label and checked if no row has one. sheet quotes cells that a spreadsheet would compute.
 func writeCSV(w io.Writer, entries []Suspect, columns []column, sheet bool) error {
-	truth := false
+	truth, decided := false, false
 	for i := range entries {
-		truth = truth || entries[i].True != ""
+		truth, decided = truth || entries[i].True != "", decided || entries[i].Checked != ""
 	}
 	out := csv.NewWriter(w)
 	var record []string
 	write := func(mark string, cell func(c column) string) error {
 		record = record[:0]
 		for _, c := range columns {
-			if c.name != trueLabel || truth {
+			if (c.name != trueLabel || truth) && (c.name != checked || decided) {
 				record = append(record, cell(c))
 			}
 		}

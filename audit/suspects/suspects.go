@@ -20,6 +20,7 @@
 //	copy_group                    number of the group of copies of one picture; empty if it has no copy
 //	problems, problems_why        of the picture: dark, blurred …, and what was measured
 //	copy_verdict                  of copies whose labels contradict each other: right, wrong, or look
+//	checked                       what people decided about the given label: right or wrong; empty if nothing yet
 //
 // In CSV a list of paths is one field, joined by |. A | in a path is written \|, and a \ is written \\. The other
 // values of a list have fields of their own, joined in the same way: cosines in nearest_with_given_label_similarity
@@ -82,6 +83,8 @@ type Suspect struct {
 	CopyGroup int `json:"copy_group,omitempty" parquet:"copy_group"`
 	// CopyVerdict is empty unless the labels of the group contradict each other.
 	CopyVerdict Verdict `json:"copy_verdict,omitempty" parquet:"copy_verdict,optional,dict"`
+	// Checked says what people decided about the given label: right, wrong, or nothing yet. Then nothing is guessed.
+	Checked Verdict `json:"checked,omitempty" parquet:"checked,optional,dict"`
 	// Problems of the picture, apart from its label.
 	Problems []Problem `json:"problems,omitempty" parquet:"problems,list"`
 
@@ -96,6 +99,8 @@ type Suspect struct {
 // Said returns how right the given label looks, as text: a probability in percent, else the score.
 func (e *Suspect) Said() string {
 	switch {
+	case e.Checked != "":
+		return "checked: " + string(e.Checked)
 	case e.Unjudged:
 		return Unjudged
 	case e.GivenProbability != nil:
@@ -104,13 +109,13 @@ func (e *Suspect) Said() string {
 	return text.Score(e.Score)
 }
 
-// Verdict says which of the contradicting labels of copies is right.
+// Verdict says whether a label is right.
 type Verdict string
 
 // The verdicts.
 const (
-	Kept  Verdict = "right" // likelier than any other label of the group
-	Wrong Verdict = "wrong" // another label of the group is likelier
+	Kept  Verdict = "right" // of copies: likelier than any other label of the group
+	Wrong Verdict = "wrong" // of copies: another label of the group is likelier
 	Look  Verdict = "look"  // none is clearly likelier: somebody has to look
 )
 

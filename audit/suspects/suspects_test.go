@@ -48,6 +48,9 @@ func made(n int) []Suspect {
 		if i%2 == 0 {
 			e.SuggestedProbability, e.Fit, e.True = e.SuggestedScore, ref(-score()), strconv.Itoa(i%50)
 		}
+		if i%9 == 4 {
+			e.Checked = []Verdict{Kept, Wrong}[i%2]
+		}
 		if rng.IntN(100) == 0 {
 			e.Copies = []Copy{{Path: path(), Label: "7", Similarity: 0.99}}
 			e.Problems = []Problem{{"dark", "a|b, 7 %"}, {"odd size", "3×4 pixels"}}[:rng.IntN(3)]

@@ -207,6 +207,6 @@ peers: {rate: 0.2, gradual: 10 epochs, exponent: 1, warm_up: 20 epochs}
 func filesOfAnyRun() []string {
 	return slices.DeleteFunc(folder.Files(), func(name string) bool {
 		return strings.HasSuffix(name, ".onnx") || slices.Contains([]string{folder.WeightsFile, folder.CorrectionsFile,
-			folder.ScreenedFile, folder.RangeFile, train.DiagnosticsFile}, name)
+			folder.ScreenedFile, folder.DecisionsFile, folder.RangeFile, train.DiagnosticsFile}, name)
 	})
 }

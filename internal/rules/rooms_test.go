@@ -177,7 +177,7 @@ var rooms = []Room{
 			"train/selective"},
 	{"run/inspect", "audits the labels of images, of a manifest by stored features, or of a run, and writes the " +
 		"mended manifest",
-		"audit audit/crossfit audit/findings audit/judges audit/suspects backbone cluster datasets " +
+		"audit audit/crossfit audit/findings audit/judges audit/learn audit/suspects backbone cluster datasets " +
 			"datasets/imageroot datasets/location eval run/extraction features filters filters/leaveout " +
 			"filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses " +
 			"models run run/config run/dealt run/folder run/tuning train train/samples"},
@@ -254,7 +254,7 @@ var rooms = []Room{
 	{"report/review/finder", "finds the images that are like another, for the page of a review",
 		"backbone run/embedding features report/review run/folder search"},
 	{"report/review/decisions", "keeps decisions and their history durably; holds SQLite",
-		""},
+		"datasets"},
 	{"report/review/pictures", "makes and keeps small pictures",
 		"backbone datasets"},
 

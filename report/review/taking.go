@@ -317,6 +317,6 @@ func (t *taker) store(reviewer string, list []decisions.Change) error {
 		return nil
 	}
 	t.taken.New += len(fresh)
-	_, err := t.Decisions.Decide(decisions.Author{Tab: "Label Studio", Reviewer: reviewer}, fresh)
+	_, err := t.Decisions.Decide(decisions.Author{Tab: decisions.Imported, Reviewer: reviewer}, fresh)
 	return err
 }

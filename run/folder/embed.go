@@ -21,10 +21,10 @@ func OpenStore(o Options) (*Run, error) {
 	o.Host = o.Host.Complete()
 	r := &Run{Options: o, Dir: o.Features, ManifestFile: o.Manifest}
 	var err error
-	if r.Given, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
+	if r.Listed, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
 		return nil, err
 	}
-	r.Manifest = r.Given
+	r.Given, r.Manifest = r.Listed, r.Listed
 	if r.Store, err = features.Open(r.Dir); err != nil {
 		return nil, err
 	}

@@ -47,6 +47,7 @@ type Facts struct {
 	LeftOut        []lookup.LeftOut `json:"left_out"`
 	Classes        []string         `json:"classes"`                  // names, by their numbers in the training
 	NoiseRate      *NoiseRate       `json:"noise_rate,omitempty"`     // estimated, if filter.rate was auto
+	Decisions      *Decisions       `json:"decisions,omitempty"`      // what people decided about labels before
 	Screening      *Screening       `json:"screening,omitempty"`      // of the labels before the training
 	RateTest       *RateTest        `json:"learning_rates,omitempty"` // if solver.lr or backbone_solver.lr was auto
 	StepsPerEpoch  int              `json:"steps_per_epoch"`

@@ -29,6 +29,7 @@ const (
 	SamplesFile      = "samples.csv"     // losses and scores of the samples: package train/samples
 	CorrectionsFile  = "corrections.csv" // corrected labels, in the order of the steps
 	ScreenedFile     = "screened.csv"    // labels that were called wrong before the training
+	DecisionsFile    = "decisions.json"  // what people decided about labels before the training
 	RangeFile        = "lr_range.csv"    // range tests of learning rates before the training
 )
 
@@ -43,7 +44,8 @@ func BackboneFile(headFile string) string {
 // Files lists the names of the files that a run may write, except event files, whose names have a time in them.
 func Files() []string {
 	return []string{ConfigFile, FactsFile, ResultFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile,
-		WeightsFile, SamplesFile, CorrectionsFile, ScreenedFile, RangeFile,
+		WeightsFile, SamplesFile, CorrectionsFile, ScreenedFile, DecisionsFile,
+		RangeFile,
 		train.MetricsFile, train.DiagnosticsFile, train.CheckpointFile}
 }
 

@@ -34,11 +34,13 @@ type Run struct {
 	HeadFile     string // its name in Dir
 	Head         *head.Head
 	Meta         models.HeadMeta
-	ManifestFile location.Source   // may be a folder
-	Manifest     *datasets.Dataset // with the images that the run held out as the validation split
-	Given        *datasets.Dataset // as ManifestFile has it
-	Store        *features.Store   // of the network that the head belongs to
-	Tuned        *models.Backbone  // that network if the run trained it, else nil
+	ManifestFile location.Source           // may be a folder
+	Manifest     *datasets.Dataset         // with the images that the run held out as the validation split
+	Given        *datasets.Dataset         // with the labels that people decided before the training
+	Listed       *datasets.Dataset         // as ManifestFile has it
+	Decided      map[int]datasets.Decision // what makes Given of Listed
+	Store        *features.Store           // of the network that the head belongs to
+	Tuned        *models.Backbone          // that network if the run trained it, else nil
 
 	sum string // as its heads have it; "" if an earlier winnow wrote config.yaml
 }
@@ -72,8 +74,21 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	if r.ManifestFile = o.Manifest; o.Manifest.IsZero() {
 		r.ManifestFile = location.At(r.Config.Data.Manifest)
 	}
-	if r.Given, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
+	if r.Listed, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
 		return nil, hint.With(err, "if it moved, name it with %s", config.Key("data.manifest"))
+	}
+	if r.Given = r.Listed; o.Manifest.IsZero() {
+		decided, err := ReadDecisions(dir)
+		if err != nil {
+			return nil, err
+		}
+		if decided != nil {
+			made, m, _, err := Decide(decided, r.Given)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", filepath.Join(dir, DecisionsFile), err)
+			}
+			r.Given, r.Decided = made, m.Decisions()
+		}
 	}
 	if r.Manifest = r.Given; o.Manifest.IsZero() {
 		r.Manifest, _ = r.Given.WithValidation(r.Config.Validation.Share(), r.Config.Seed)

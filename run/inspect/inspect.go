@@ -100,24 +100,32 @@ type Report struct {
 	Detection *eval.Detection    `json:"detection"` // null if the true labels are unknown
 	Images    []suspects.Suspect `json:"images"`
 	// Unjudged counts images alone in their class: nothing is known of them, and their score is 1
-	Unjudged int               `json:"unjudged"`
-	LeftOut  []lookup.LeftOut  `json:"left_out"`
-	Noise    *folder.NoiseRate `json:"estimated_noise"` // null if there is nothing to estimate it from
-	Classes  []Class           `json:"classes"`
-	Looked   bool              `json:"pictures_measured"` // so that Images have the problems of pictures
+	Unjudged int              `json:"unjudged"`
+	LeftOut  []lookup.LeftOut `json:"left_out"`
+	// Unlabelled are images without a label, with the classes that they may be of.
+	Unlabelled []Unlabelled      `json:"unlabelled,omitempty"`
+	Noise      *folder.NoiseRate `json:"estimated_noise"` // null if there is nothing to estimate it from
+	Classes    []Class           `json:"classes"`
+	Looked     bool              `json:"pictures_measured"` // so that Images have the problems of pictures
 	// Groups are the groups of copies; images have a group's number, from 1.
 	Groups []datasets.Duplicates `json:"copy_groups"`
 
 	Reading *datasets.Reading `json:"reading,omitempty"` // how the source was read, and what was left out
 
+	// Checked says what the decisions of people are, and what was learnt from them; nil: there are none.
+	Checked *Decided `json:"checked,omitempty"`
+
 	// Check is the command that shows images drawn at random, which tell how many labels are wrong; "": none.
 	Check string `json:"check_command,omitempty"`
 
-	result audit.Result
-	ids    []int // position in the manifest of each row of the result
-	source *datasets.Dataset
-	from   location.Source // the file that source was read from
-	root   location.Source // of its images, as named
+	result  audit.Result
+	decided map[int]datasets.Decision // what a run decided before its training
+	checks  *datasets.Checks
+	data    *datasets.Dataset // as it was judged
+	ids     []int             // position in the manifest of each row of the result
+	source  *datasets.Dataset
+	from    location.Source // the file that source was read from
+	root    location.Source // of its images, as named
 }
 
 // Class is what an audit finds about a class.
@@ -152,6 +160,8 @@ type Input struct {
 	Splits []string // of Images that are judged; none: all
 
 	Columns datasets.Names // of Images or Manifest, if they are a table; none: usual names
+
+	Checks *datasets.Checks // what people decided about labels before; nil: nothing
 }
 
 // check refuses settings that do not go together. It reads nothing.
@@ -189,13 +199,21 @@ func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, err
 	if err := in.check(o.Options); err != nil {
 		return nil, err
 	}
+	judge := func() (*Report, error) { return ofStored(ctx, in, o) }
 	switch {
 	case in.Run != nil:
-		return ofRun(ctx, in.Run, o)
+		judge = func() (*Report, error) { return ofRun(ctx, in.Run, o) }
 	case !in.Images.IsZero():
-		return ofImages(ctx, in, o)
+		judge = func() (*Report, error) { return ofImages(ctx, in, o) }
 	}
-	return ofStored(ctx, in, o)
+	a, err := judge()
+	if err == nil && in.Checks != nil {
+		err = a.learn(ctx, in, o.Note)
+	}
+	if err == nil {
+		err = a.suggest(ctx, in)
+	}
+	return a, err
 }
 
 // ofStored judges the training labels of a manifest by the stored features of its images, whitened, or by given
@@ -406,7 +424,7 @@ func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, class
 	if n := len(ids) - len(result.Suspects); n > 0 {
 		note("%d images have no label and are not judged", n)
 	}
-	a.result, a.ids, a.Sampled = result, ids, result.Sampled
+	a.result, a.data, a.ids, a.Sampled = result, d, ids, result.Sampled
 	a.Scorer, a.Why, a.Blind, a.Suggests = result.Scorer, result.Why, result.Blind, result.Suggests
 	a.Rate, a.Asked, a.Alike, a.Unjudged = result.Rate, result.Asked, result.Alike, result.Unjudged
 	for _, s := range result.Suspects {

@@ -1,6 +1,11 @@
 package inspect
 
-import "winnow/datasets"
+import (
+	"slices"
+
+	"winnow/audit/suspects"
+	"winnow/datasets"
+)
 
 // measure compares the audit with the true labels, if the manifest has them.
 func (a *Report) measure(d *datasets.Dataset) error {
@@ -16,7 +21,13 @@ func (a *Report) measure(d *datasets.Dataset) error {
 	if !d.HasTruth(datasets.Train) {
 		return nil
 	}
-	detection, err := a.result.Measure(wrong)
+	open := a.result // of checked labels everything is known
+	open.Suspects = slices.DeleteFunc(slices.Clone(a.Images), func(e suspects.Suspect) bool { return e.Checked != "" })
+	if len(open.Suspects) == 0 {
+		a.Detection = nil
+		return nil
+	}
+	detection, err := open.Measure(wrong)
 	a.Detection = &detection
 	return err
 }

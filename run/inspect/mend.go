@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"winnow/audit"
@@ -11,7 +12,8 @@ import (
 )
 
 // mend writes the manifest that was judged to a file or folder ([datasets.MendTo]), without the images that a cut takes
-// or with the labels suggested for them. All other rows and columns stay as they are.
+// or with the labels suggested for them. Labels that people found wrong are mended as they decided. All other rows and
+// columns stay as they are.
 func (a *Report) mend(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Mended, error) {
 	taken, err := a.result.Take(cut)
 	if err != nil {
@@ -22,7 +24,18 @@ func (a *Report) mend(ctx context.Context, to string, cut audit.Cut, relabel boo
 			"some that stay", len(taken), a.from)
 	}
 	made := map[int]datasets.Decision{}
+	maps.Copy(made, a.decided)
+	if a.Checked != nil {
+		m, err := a.checks.Match(a.source)
+		if err != nil {
+			return datasets.Mended{}, err
+		}
+		maps.Copy(made, m.Decisions())
+	}
 	for _, s := range taken {
+		if s.Checked != "" { // people's decisions stand
+			continue
+		}
 		if s.CopyVerdict == suspects.Look || s.CopyVerdict == suspects.Kept { // never the right one with the wrong
 			continue
 		}

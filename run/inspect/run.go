@@ -65,7 +65,8 @@ func ofRun(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.View, a.from, a.source, a.Reading = r.Look(), r.ManifestFile, r.Given, r.Given.Reading
+	a.View, a.from, a.source, a.Reading = r.Look(), r.ManifestFile, r.Listed, r.Listed.Reading
+	a.decided = r.Decided
 	return a, nil
 }
 

@@ -44,9 +44,16 @@ func (a *Report) Sentences() []string {
 	} else if d != nil {
 		list = append(list, fmt.Sprintf("The manifest knows the true labels: none of %d is wrong.", d.Samples))
 	}
+	if a.Checked != nil {
+		list = append(list, a.Checked.Sentences()...)
+	}
 	if a.Unjudged > 0 {
 		list = append(list, fmt.Sprintf("Not judged: %s alone in a class, with nothing to compare with.",
 			text.Plural(a.Unjudged, "image")))
+	}
+	if n := len(a.Unlabelled); n > 0 {
+		list = append(list, fmt.Sprintf("No label: %s; the first, %s, looks like %s.", text.Plural(n, "image"),
+			text.Line(a.Unlabelled[0].Path), a.Unlabelled[0]))
 	}
 	if a.Sampled > 0 {
 		list = append(list, fmt.Sprintf("Judged by %d of the images: copies were not looked for.", a.Sampled))
@@ -61,6 +68,9 @@ func (a *Report) Sentences() []string {
 // headline says how many labels look wrong.
 func (a *Report) headline(called int) string {
 	judged := len(a.Images) - a.Unjudged
+	if c := a.Checked; c != nil { // the others
+		judged -= c.Right + c.Wrong
+	}
 	said := fmt.Sprintf("%d of %d labels look wrong", called, judged)
 	switch {
 	case a.Asked:
@@ -75,12 +85,17 @@ func (a *Report) headline(called int) string {
 	if a.Noise == nil {
 		return said + "; how many are wrong is not known."
 	}
-	return said + "; " + a.howMany(judged) + "."
+	return said + "; " + a.howMany(len(a.Images)-a.Unjudged) + "."
 }
 
 // howMany says how many labels are wrong, what is counted and what cannot be seen.
 func (a *Report) howMany(judged int) string {
 	n, said := a.Noise, ""
+	if c := a.Checked; c != nil && c.Random != nil {
+		return fmt.Sprintf("of all %d labels between %s and %s %% are wrong (%.0f to %.0f), with 95 %% confidence: %d "+
+			"of %d drawn at random were", judged, percent(n.Low), percent(n.High), n.Low*float64(judged),
+			n.High*float64(judged), c.Random.Wrong, c.Random.Images)
+	}
 	if a.ExpectedWrong != nil {
 		said = fmt.Sprintf("about %.0f are expected to be, ", *a.ExpectedWrong)
 	}
@@ -135,7 +150,9 @@ const fewest = 3
 
 // judged returns the images that were judged.
 func (a *Report) judged() []suspects.Suspect {
-	return slices.DeleteFunc(slices.Clone(a.Images), func(e suspects.Suspect) bool { return e.Unjudged })
+	return slices.DeleteFunc(slices.Clone(a.Images), func(e suspects.Suspect) bool {
+		return e.Unjudged || e.Checked != ""
+	})
 }
 
 // Worst is a class with labels that are called wrong.

@@ -23,7 +23,8 @@ const (
 
 // WriteText writes the audit for people: the top most suspect images, then a summary of all.
 func (a *Report) WriteText(w io.Writer, top int) {
-	printSuspects(w, a, text.First(a.Images, top))
+	open := slices.DeleteFunc(slices.Clone(a.Images), func(e suspects.Suspect) bool { return e.Checked != "" })
+	printSuspects(w, a, text.First(open, top))
 	fmt.Fprintln(w, a.headline(len(a.Called())))
 	fmt.Fprintf(w, "%d images judged by %s", len(a.Images), a.Scorer)
 	if a.Suggests != "" {
@@ -40,6 +41,15 @@ func (a *Report) WriteText(w io.Writer, top int) {
 		fmt.Fprintf(w, "; %d are alone in their class and not judged", a.Unjudged)
 	}
 	fmt.Fprintln(w)
+	if a.Checked != nil {
+		for _, s := range a.Checked.Sentences() {
+			fmt.Fprintln(w, s)
+		}
+	}
+	if n := len(a.Unlabelled); n > 0 {
+		fmt.Fprintf(w, "%s without a label; the first, %s, looks like %s\n", text.Plural(n, "image"),
+			text.Line(a.Unlabelled[0].Path), a.Unlabelled[0])
+	}
 	if a.Sampled > 0 {
 		fmt.Fprintf(w, "fitted to %d of them; near copies and nearest images were not looked for\n", a.Sampled)
 	}
@@ -87,7 +97,7 @@ func printSuspects(w io.Writer, a *Report, list []suspects.Suspect) {
 		if e.Unjudged {
 			row[2] = suspects.Unjudged
 		}
-		if e.Suggested != e.Given {
+		if e.Suggested != e.Given && e.SuggestedScore != nil {
 			row[4] = scoreText(*e.SuggestedScore, suggestsCertain)
 		}
 		rows = append(rows, row)

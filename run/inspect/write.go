@@ -14,6 +14,7 @@ import (
 	"winnow/audit/suspects"
 	"winnow/internal/atomicfile"
 	"winnow/internal/interrupt"
+	"winnow/internal/text"
 )
 
 // Files are the files that an audit writes, and how.
@@ -45,6 +46,14 @@ func (a *Report) Save(ctx context.Context, f Files, o Options, note func(format 
 	if f.Out != "" {
 		if err := a.Write(ctx, f.Out, f.Sheet); err != nil {
 			return fmt.Errorf("audit: %s: %w", f.Out, err)
+		}
+		if len(a.Unlabelled) > 0 {
+			to := unlabelledFile(f.Out)
+			err := atomicfile.Write(to, func(w io.Writer) error { return a.writeUnlabelled(w, f.Sheet) })
+			if err != nil {
+				return fmt.Errorf("audit: %s: %w", to, err)
+			}
+			note("%s: the nearest classes of %s without a label", to, text.Plural(len(a.Unlabelled), "image"))
 		}
 	}
 	return nil

@@ -24,6 +24,7 @@ import (
 	"winnow/internal/budget"
 	"winnow/report"
 	"winnow/report/review"
+	"winnow/report/review/decisions"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 )
@@ -78,6 +79,9 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "--finetune: vary images by the recipe `NAME`, as in winnow train"},
 			&cli.Uint64Flag{Name: "seed", Value: 1,
 				Usage: "seed `N` of the folds and of the resampling behind the interval"},
+			&cli.StringFlag{Name: "decisions",
+				Usage: "use what people decided in winnow review, `FILE`.decisions.db: checked labels are certain, " +
+					"are never called wrong again, and teach how to judge the others"},
 			&cli.StringFlag{Name: "clean",
 				Usage: "write a mended manifest to `FILE`, or, of a folder with files of boxes, into a folder; by " +
 					"default the images called wrong are mended"},
@@ -143,6 +147,11 @@ func judge(ctx context.Context, p *term.Program, o Options,
 	}
 	if err := o.checkFiles(manifest); err != nil {
 		return nil, made, err
+	}
+	if o.Decisions != "" {
+		if o.In.Checks, err = decisions.ReadOutcomes(o.Decisions); err != nil {
+			return nil, made, err
+		}
 	}
 	if o.In.Run != nil || o.In.Features != "" { // there is something to multiply
 		rt, err := p.OpenRuntime()
@@ -219,6 +228,9 @@ func (o Options) reviewWords(images location.Source) []string {
 	words := []string{"winnow", "review", o.Out, "--manifest", images.String()}
 	if !o.In.Root.IsZero() {
 		words = append(words, "--root", o.In.Root.String())
+	}
+	if o.Decisions != "" {
+		words = append(words, "--decisions", o.Decisions)
 	}
 	for flag, name := range term.Named(o.In.Columns) {
 		words = append(words, flag, name)

@@ -31,8 +31,9 @@ type Options struct {
 	Shard cluster.Shard
 
 	inspect.Files
-	Page string // HTML file for images
-	JSON bool
+	Page      string // HTML file for images
+	Decisions string // file of winnow review; "": none
+	JSON      bool
 }
 
 // read turns the flags into options.
@@ -41,7 +42,7 @@ func read(c *cli.Context) (o Options, err error) {
 		Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"),
 		Top: c.Int("top"), Sheet: c.Bool("spreadsheet"),
 	}
-	o.JSON = c.Bool("json")
+	o.JSON, o.Decisions = c.Bool("json"), c.String("decisions")
 	compared := c.IsSet("copies") || c.IsSet("neighbours")
 	o.Audit = inspect.Options{
 		IncludeEval: c.Bool("include-eval"), FitSample: c.Int("fit-sample"),
@@ -63,6 +64,10 @@ func read(c *cli.Context) (o Options, err error) {
 	}
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
+	}
+	if c.IsSet("decisions") && (o.Decisions == "" || !o.Shard.Whole()) {
+		return o, term.Misused("--decisions: name the file that winnow review keeps, without --shard: the decisions " +
+			"are about all images")
 	}
 	if o.Audit.FitSample > 0 && compared {
 		return o, term.Misused("--copies and --neighbours compare all images with each other: leave them out, or " +
@@ -296,5 +301,9 @@ func (o Options) checkFiles(manifest location.Source) error {
 			to = append(to, f)
 		}
 	}
-	return term.CheckTargets(to, []string{manifest.Path()})
+	read := []string{manifest.Path()}
+	if o.Decisions != "" {
+		read = append(read, o.Decisions)
+	}
+	return term.CheckTargets(to, read)
 }

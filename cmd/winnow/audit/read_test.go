@@ -89,6 +89,8 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		"--labels m.csv --features f --fit-sample " +
 			"0": {Files: inspect.Files{Top: 20}, Audit: together, In: inspect.Input{Manifest: location.At("m.csv"),
 			Features: "f", View: "center"}},
+		"run --decisions d.db": {Files: inspect.Files{Top: 20}, Audit: usual, Run: "run", Decisions: "d.db",
+			Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 		"run --out s.csv --spreadsheet": {Files: inspect.Files{Out: "s.csv", Sheet: true, Top: 20}, Audit: usual,
 			Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 		"run --clean c.csv --drop": {Files: inspect.Files{Top: 20, Clean: "c.csv"}, Audit: usual, Run: "run",
@@ -113,16 +115,18 @@ func TestMisuse(t *testing.T) {
 	for line, want := range map[string]string{
 		"": "images (a folder, a .zip file or a manifest) or one run " +
 			"folder, or --labels FILE and --features DIR",
-		"photos --features f":                                   "--features does not go with photos",
-		"photos --labels l.csv":                                 "--manifest does not go with photos",
-		"photos --view mean":                                    "--view does not go with photos",
-		"photos --last":                                         "--last is about runs",
-		"photos --split tset":                                   "--split: ",
-		"photos --split=":                                       "--split: ",
-		"photos --scorer proxysim":                              "cannot judge stored features",
-		"photos more":                                           "takes one run folder, found 2 arguments",
-		"photos --out s.foo":                                    "--out: ",
-		"run --finetune all":                                    "and no run",
+		"photos --features f":      "--features does not go with photos",
+		"photos --labels l.csv":    "--manifest does not go with photos",
+		"photos --view mean":       "--view does not go with photos",
+		"photos --last":            "--last is about runs",
+		"photos --split tset":      "--split: ",
+		"photos --split=":          "--split: ",
+		"photos --scorer proxysim": "cannot judge stored features",
+		"photos more":              "takes one run folder, found 2 arguments",
+		"photos --out s.foo":       "--out: ",
+		"run --finetune all":       "and no run",
+		"photos --decisions=":      "--decisions: name the file",
+		"--labels m --features f --fit-sample 9 --shard 1/2 -o s.csv --decisions d.db": "without --shard",
 		"photos --seeds 0":                                      "--seeds: found 0",
 		"--labels m --features f --root r":                      "--root is about runs",
 		"run --model m":                                         "--model and --split are about images",
@@ -174,8 +178,8 @@ func TestReviewCommand(t *testing.T) {
 	if got := o.reviewCommand("out/it's.features"); got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}
-	o = Options{In: inspect.Input{Images: location.At(dir)}, Files: inspect.Files{Out: "s.csv"}}
-	want = "winnow review s.csv --manifest " + dir + " --features s.features --out mended.csv"
+	o = Options{In: inspect.Input{Images: location.At(dir)}, Files: inspect.Files{Out: "s.csv"}, Decisions: "d.db"}
+	want = "winnow review s.csv --manifest " + dir + " --decisions d.db --features s.features --out mended.csv"
 	if got := o.reviewCommand("s.features"); got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}

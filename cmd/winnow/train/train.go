@@ -15,6 +15,7 @@ import (
 	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
 	"winnow/internal/text"
+	"winnow/report/review/decisions"
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -34,6 +35,7 @@ type Options struct {
 	DryRun            bool // print the plan and its cost, and stop
 	JSON              bool
 	MLflow            string // folder of its store
+	Decisions         string // file of winnow review; "": none
 }
 
 // Command is winnow train.
@@ -47,6 +49,9 @@ func command(call term.Call[Options]) *cli.Command {
 		Description: help,
 		Flags: append(slices.Insert(term.RunFlags(), 3, cli.Flag(&cli.StringFlag{Name: "out", Aliases: []string{"o"},
 			Usage: "run folder `DIR`"})),
+			&cli.StringFlag{Name: "decisions",
+				Usage: "use what people decided in winnow review, `FILE`.decisions.db: decided labels replace given " +
+					"ones, and neither --screen nor the filter drops them"},
 			&cli.BoolFlag{Name: "resume", Usage: "continue the interrupted run in --out"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "delete the run in --out first"},
 			&cli.BoolFlag{Name: "defaults", Usage: "print the settings that would be used, and exit"},
@@ -62,7 +67,7 @@ func command(call term.Call[Options]) *cli.Command {
 func read(c *cli.Context) (Options, error) {
 	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"),
 		Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), DryRun: c.Bool("dry-run"),
-		JSON: c.Bool("json"), MLflow: c.String("mlflow")}
+		JSON: c.Bool("json"), MLflow: c.String("mlflow"), Decisions: c.String("decisions")}
 	err := term.OneManifest(c)
 	if err != nil {
 		return o, err
@@ -75,6 +80,9 @@ func read(c *cli.Context) (Options, error) {
 	}
 	if o.Out == "" && !(o.DryRun && o.Config.Data.Features != "") { // making features needs a folder
 		return o, term.Misused("--out is missing")
+	}
+	if c.IsSet("decisions") && o.Decisions == "" {
+		return o, term.Misused("--decisions: name the file that winnow review keeps")
 	}
 	if o.Resume && o.Overwrite {
 		return o, term.Misused("--resume and --overwrite contradict each other")
@@ -92,6 +100,12 @@ func train(ctx context.Context, p *term.Program, o Options) error {
 	}
 	asked := run.Options{Dir: o.Out, Resume: o.Resume, Overwrite: o.Overwrite, Host: p.Host(), Note: p.Note,
 		Watch: p.Watch, MLflow: o.MLflow}
+	if o.Decisions != "" {
+		var err error
+		if asked.Checks, err = decisions.ReadOutcomes(o.Decisions); err != nil {
+			return err
+		}
+	}
 	asked.About = folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
 	if o.Recipe != "" {
 		recipe, err := recipes.Find(o.Recipe)

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/audit/suspects"
+	"winnow/datasets"
+	made "winnow/report/review/decisions"
+	"winnow/run/folder"
+	"winnow/run/inspect"
+)
+
+// decided keeps decisions about images in a file, as winnow review does: a label, "" for the given one, or none for an
+// image of no class.
+func decided(t testing.TB, file, tab string, d *datasets.Dataset, labels map[string]string) {
+	t.Helper()
+	s, err := made.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []made.Change
+	for _, sample := range d.Samples {
+		label, ok := labels[sample.Path]
+		if !ok {
+			continue
+		}
+		c := made.Change{Path: sample.Path, Given: d.LabelName(sample), Action: made.Relabel, Label: label}
+		switch label {
+		case "":
+			c.Action = made.Keep
+		case "none":
+			c.Action, c.Label = made.Drop, ""
+		}
+		list = append(list, c)
+	}
+	if _, err := s.Decide(made.Author{Tab: tab}, list); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// trueLabel is the label of an image of a world.
+func trueLabel(path string) string { return "class" + path[1:3] }
+
+// answers are decisions from the truth about the training images that choose takes.
+func (w world) answers(d *datasets.Dataset, choose func(i int) bool) map[string]string {
+	labels := map[string]string{}
+	for i, s := range d.Samples {
+		if s.Split == datasets.Train && choose(i) {
+			if labels[s.Path] = ""; w.wrong[s.Path] {
+				labels[s.Path] = trueLabel(s.Path)
+			}
+		}
+	}
+	return labels
+}
+
+func TestAuditLearnsFromDecisions(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 1, 0.3)
+	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := w.answers(d, func(i int) bool { return i%3 == 0 })
+	labels["c00/01.jpg"] = "none"
+	kept := filepath.Join(w.dir, "kept.db")
+	decided(t, kept, "page", d, labels)
+	before, err := os.ReadFile(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, clean := filepath.Join(w.dir, "s.csv"), filepath.Join(w.dir, "clean.csv")
+	audited := func(more ...string) (a inspect.Report) {
+		t.Helper()
+		stdout, _ := mustCall(t, append([]string{"audit", "--manifest", w.manifest, "--features", w.store, "--scorer",
+			"fitted", "--json", "--out", list}, more...)...)
+		if err := json.Unmarshal([]byte(stdout), &a); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	first := audited()
+	a := audited("--decisions", kept, "--clean", clean, "--relabel")
+	if after, err := os.ReadFile(kept); err != nil || string(after) != string(before) {
+		t.Errorf("the file of decisions changed: %v", err)
+	}
+	c := a.Checked
+	if c == nil || c.Right+c.Wrong != len(labels) || c.None != 1 || c.Random != nil || c.Wrong < 10 {
+		t.Fatalf("checked %+v of %d", c, len(labels))
+	}
+	found := func(list []suspects.Suspect) (hits int) { // wrong labels among the unchecked that stand first
+		n := 0
+		for _, e := range list {
+			if _, ok := labels[e.Path]; !ok && n < 40 {
+				if n++; w.wrong[e.Path] {
+					hits++
+				}
+			}
+		}
+		return hits
+	}
+	if was, is := found(first.Images), found(a.Images); 20*is < 19*was {
+		t.Errorf("decisions made the list worse: %d of the first 40 are wrong, %d before", is, was)
+	}
+	read, err := suspects.Read(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range read {
+		label, ok := labels[e.Path]
+		want := map[bool]suspects.Verdict{false: "", true: suspects.Kept}[ok]
+		if label != "" {
+			want = suspects.Wrong
+		}
+		if e.Checked != want || ok && e.Dropped || e.Rank != i+1 ||
+			label != "" && label != "none" && e.Suggested != label {
+			t.Errorf("%+v, expected %q %q", e, want, label)
+		}
+	}
+	if first, last := read[0].Checked, read[len(read)-1].Checked; first != suspects.Wrong || last != suspects.Kept {
+		t.Errorf("the list begins with %q and ends with %q", first, last)
+	}
+	mended, err := datasets.ReadFile(clean, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]string{}
+	for _, s := range mended.Samples {
+		there[s.Path] = mended.LabelName(s)
+	}
+	for path, label := range labels {
+		switch is, ok := there[path]; {
+		case label == "none" && ok, label == "" && is != given(d, path), label != "none" && label != "" && is != label:
+			t.Errorf("%s: mended to %q, decided %q", path, is, label)
+		}
+	}
+	// next month's list has the labels mended: nothing is asked again
+	code, stdout, stderr := call(context.Background(), "audit", "--manifest", clean, "--features", w.store, "--scorer",
+		"fitted", "--decisions", kept, "--json")
+	var next inspect.Report
+	if err := json.Unmarshal([]byte(stdout), &next); code != 0 || err != nil || next.Checked.Wrong != 0 ||
+		next.Checked.Right < len(labels)-1-c.Stale {
+		t.Errorf("%d: %+v %s", code, next.Checked, stderr)
+	}
+}
+
+func given(d *datasets.Dataset, path string) string {
+	for _, s := range d.Samples {
+		if s.Path == path {
+			return d.LabelName(s)
+		}
+	}
+	return ""
+}
+
+// Checks of images drawn at random say how many labels are wrong; an export of Label Studio does not.
+func TestAuditCountsRandomChecks(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 1, 0.3)
+	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := w.answers(d, func(int) bool { return true }) // the drawn ones among them
+	for tab, want := range map[string]string{"page": "drawn at random were", made.Imported: "Another program chose"} {
+		kept := filepath.Join(t.TempDir(), "kept.db")
+		decided(t, kept, tab, d, labels)
+		out, _ := mustCall(t, "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", "fitted",
+			"--decisions", kept)
+		if !strings.Contains(out, want) || !strings.Contains(out, fmt.Sprintf("%d of them wrong", len(w.wrong))) {
+			t.Errorf("%s: found\n%s, expected %q", tab, out, want)
+		}
+	}
+}
+
+func TestTrainOnDecisions(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 2, 0.3)
+	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := w.answers(d, func(i int) bool { return i%2 == 0 })
+	labels["c00/01.jpg"] = "none"
+	wrong := 0
+	for _, label := range labels {
+		if label != "" && label != "none" {
+			wrong++
+		}
+	}
+	kept, out := filepath.Join(w.dir, "kept.db"), filepath.Join(w.dir, "run")
+	decided(t, kept, "page", d, labels)
+	mustCall(t, w.args(out, "--screen", "fitted", "--epochs", "2", "--decisions", kept)...)
+	facts, err := folder.ReadFacts(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := facts.Decisions
+	if is == nil || is.Relabelled != wrong || is.None != 1 || is.Right != len(labels)-wrong-1 || is.File != kept {
+		t.Fatalf("run.json has %+v, expected %d of %d relabelled", is, wrong, len(labels))
+	}
+	screened, err := folder.ReadScreening(out)
+	if err != nil || len(screened) == 0 {
+		t.Fatal(screened, err)
+	}
+	for _, s := range screened {
+		if _, ok := labels[s.Path]; ok {
+			t.Errorf("%s was dropped though people decided about it", s.Path)
+		}
+	}
+	r, err := folder.Open(t.Context(), out, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range r.Manifest.Samples {
+		if label := labels[s.Path]; label != "" && r.Manifest.LabelName(s) != strings.TrimPrefix(label, "none") {
+			t.Errorf("%s: the run opens with %q, decided %q", s.Path, r.Manifest.LabelName(s), label)
+		}
+	}
+	clean := filepath.Join(w.dir, "clean.csv") // a list mended by the run has the decided labels
+	mustCall(t, "audit", out, "--clean", clean, "--relabel", "--precision", "1")
+	if text, err := os.ReadFile(clean); err != nil || strings.Contains(string(text), "c00/01.jpg") {
+		t.Errorf("the mended list has an image of no class: %v", err)
+	} else {
+		for path, label := range labels {
+			if label != "" && label != "none" && !strings.Contains(string(text), path+","+label+",") {
+				t.Errorf("%s: the mended list does not have %s", path, label)
+			}
+		}
+	}
+	// a run that goes on notices other decisions
+	decided(t, filepath.Join(w.dir, "more.db"), "page", d, map[string]string{"c01/02.jpg": "", "c01/03.jpg": ""})
+	code, _, stderr := call(context.Background(), w.args(out, "--screen", "fitted", "--epochs", "2", "--resume",
+		"--decisions", filepath.Join(w.dir, "more.db"))...)
+	if code == 0 || !strings.Contains(stderr, "the decisions changed since the training") {
+		t.Errorf("%d: %s", code, stderr)
+	}
+}
+
+// Images without a label get suggestions, and labels that people decided for them are known.
+func TestAuditSuggestsLabels(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 1, 0.3)
+	text, err := os.ReadFile(w.manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, open := strings.Split(string(text), "\n"), map[string]bool{}
+	for i := 1; i <= 320; i += 8 {
+		cells := strings.Split(lines[i], ",")
+		open[cells[0]], lines[i] = true, cells[0]+",,"+cells[2]
+	}
+	manifest, list := filepath.Join(w.dir, "open.csv"), filepath.Join(w.dir, "s.csv")
+	write(t, manifest, strings.Join(lines, "\n"))
+	d, err := datasets.ReadFile(manifest, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := filepath.Join(w.dir, "kept.db")
+	decided(t, kept, "page", d, map[string]string{"c00/00.jpg": "class00"})
+	for _, with := range []bool{false, true} {
+		args := []string{"audit", "--manifest", manifest, "--features", w.store, "--scorer", "fitted", "--json",
+			"--out", list}
+		if with {
+			args = append(args, "--decisions", kept)
+		}
+		stdout, _ := mustCall(t, args...)
+		var a inspect.Report
+		if err := json.Unmarshal([]byte(stdout), &a); err != nil {
+			t.Fatal(err)
+		}
+		right, expected := 0, 0.0
+		for _, u := range a.Unlabelled {
+			if !open[u.Path] || len(u.Likely) != 3 || u.Likely[0].Probability < u.Likely[1].Probability {
+				t.Errorf("%+v", u)
+			}
+			if expected += u.Likely[0].Probability; u.Likely[0].Label == trueLabel(u.Path) {
+				right++
+			}
+		}
+		n := len(a.Unlabelled)
+		if with == (n == 40) || n < 39 || right < 15 || float64(right) > expected+8 || float64(right) < expected-8 {
+			t.Errorf("decisions %v: %d suggestions, %d right, %.1f expected", with, n, right, expected)
+		}
+		if rows := table(t, filepath.Join(w.dir, "s.unlabelled.csv")); len(rows) != 1+3*n || len(a.Images) != 280 {
+			t.Errorf("%d rows of %d images, %d judged", len(rows), n, len(a.Images))
+		}
+	}
+}

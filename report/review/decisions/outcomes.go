@@ -1,0 +1,99 @@
+package decisions
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"winnow/datasets"
+)
+
+// Imported is the tab of decisions that Label Studio made. Nothing is known of how it chose the images.
+const Imported = "Label Studio"
+
+// ReadOutcomes returns what the decisions in a file come to: for each image what more than half of the reviewers want
+// who were sure. It reads a copy, so that the file may be read-only, or open in a server, and never changes.
+func ReadOutcomes(path string) (c *datasets.Checks, err error) {
+	s, err := OpenCopy(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("review: decisions: %s does not exist, expected the file that a review keeps next to "+
+			"the manifest, NAME.decisions.db", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	rows, err := s.db.Query(`SELECT path, given, action, label, coalesce(
+		(SELECT tab FROM batches WHERE batches.batch = images.batch), '') = ? FROM images ORDER BY path, reviewer`,
+		Imported)
+	if err != nil {
+		return nil, inWords(path, err)
+	}
+	defer rows.Close()
+	c = &datasets.Checks{File: path, By: map[string]datasets.Checked{}}
+	if err := collect(rows, c); err != nil {
+		return nil, inWords(path, err)
+	}
+	return c, nil
+}
+
+// opinion is one reviewer's decision.
+type opinion struct {
+	given     string
+	action    Action
+	label     string
+	elsewhere bool
+}
+
+// collect reads the decisions, those about one image together.
+func collect(rows *sql.Rows, c *datasets.Checks) error {
+	var at string
+	var list []opinion
+	end := func() {
+		if k, ok := outcome(list); ok {
+			c.By[at] = k
+		} else if len(list) > 0 {
+			c.Open++
+		}
+		list = list[:0]
+	}
+	for rows.Next() {
+		var path string
+		var o opinion
+		if err := rows.Scan(&path, &o.given, &o.action, &o.label, &o.elsewhere); err != nil {
+			return err
+		}
+		if path != at {
+			end()
+			at = path
+		}
+		if o.action != Undecided {
+			list = append(list, o)
+		}
+	}
+	end()
+	return rows.Err()
+}
+
+// outcome returns what more than half of the sure reviewers want.
+func outcome(list []opinion) (k datasets.Checked, ok bool) {
+	sure, most := 0, 0
+	for _, o := range list {
+		if o.action == Unsure {
+			continue
+		}
+		sure++
+		same := 0
+		for _, p := range list {
+			if p.action == o.action && p.label == o.label {
+				same++
+			}
+		}
+		if same > most {
+			most = same
+			k = datasets.Checked{Given: o.given, Right: o.action == Keep, Label: o.label, Elsewhere: o.elsewhere}
+		}
+	}
+	return k, sure > 0 && 2*most > sure
+}

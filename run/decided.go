@@ -1,0 +1,75 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/run/config"
+	"winnow/run/folder"
+)
+
+// decide replaces given labels by those that people decided. Their images are trusted: neither screening nor the filter
+// drops them.
+func (r *Training) decide(d *datasets.Dataset) (*datasets.Dataset, error) {
+	if r.options.Resume && folder.Begun(r.options.Dir) {
+		before, err := folder.ReadDecisions(r.options.Dir)
+		if err != nil {
+			return nil, err
+		}
+		switch now := r.options.Checks; {
+		case now == nil:
+			r.options.Checks = before
+		case before == nil:
+			return nil, hint.With(fmt.Errorf("train: %s began without decisions, expected none, found those of %s",
+				r.options.Dir, now.File), "train into another folder to use them")
+		case now.Sum() != before.Sum():
+			return nil, hint.With(fmt.Errorf("train: %s: the decisions changed since the training in %s began: their "+
+				"sha256 is %.12s…, expected %.12s…", now.File, r.options.Dir, now.Sum(), before.Sum()),
+				"name no decisions to go on with those of its beginning (%s), or train into another folder",
+				folder.DecisionsFile)
+		}
+	}
+	if r.options.Checks == nil {
+		return d, nil
+	}
+	made, m, said, err := folder.Decide(r.options.Checks, d)
+	if err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	r.options.About.Decisions = &said
+	r.options.Note("%s", said)
+	if cfg := r.Config; cfg.Method != config.Metric || cfg.SelfPaced.On() {
+		r.options.Note("%s chooses images by itself: it may pass over those with a decided label", methodOf(cfg))
+	}
+	for i := range m.At {
+		if made.Samples[i].Label != datasets.Unlabelled {
+			r.trusted = append(r.trusted, i)
+		}
+	}
+	slices.Sort(r.trusted)
+	return made, nil
+}
+
+// methodOf names what chooses images.
+func methodOf(cfg config.Run) string {
+	if cfg.Method != config.Metric {
+		return cfg.Method
+	}
+	return "self-paced weighing"
+}
+
+// trust marks the training rows with a decided label.
+func (d *Data) trust(positions []int) {
+	if len(positions) == 0 {
+		return
+	}
+	d.Trusted = map[int]bool{}
+	for i, id := range d.Train.IDs {
+		if _, ok := slices.BinarySearch(positions, id); ok && d.Train.Labels[i] != features.Unlabelled {
+			d.Trusted[id] = true
+		}
+	}
+}

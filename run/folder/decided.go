@@ -1,0 +1,70 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"winnow/datasets"
+	"winnow/internal/hint"
+	"winnow/internal/text"
+)
+
+// Decisions says which decisions about labels a run uses. They are kept in [DecisionsFile].
+type Decisions struct {
+	File       string `json:"file"`          // where they were read from
+	SHA256     string `json:"sha256"`        // of the decisions, not of the file
+	Right      int    `json:"right"`         // images whose given label is right
+	Relabelled int    `json:"relabelled"`    // images with another label
+	None       int    `json:"no_class"`      // images of no class, which take part without a label
+	Stale      int    `json:"label_changed"` // images whose label changed since it was judged: not used
+	Gone       int    `json:"gone"`          // decided images that the manifest does not have
+	Open       int    `json:"open"`          // images without an outcome: reviewers were unsure, or disagree
+}
+
+// String returns the decisions for people.
+func (d Decisions) String() string {
+	said := fmt.Sprintf("%s: %s right, %d replaced, %d images of no class take part without a label", d.File,
+		text.Plural(d.Right, "checked label"), d.Relabelled, d.None)
+	if d.Stale > 0 {
+		said += fmt.Sprintf("; %d not used, as the label changed since", d.Stale)
+	}
+	if d.Gone > 0 {
+		said += fmt.Sprintf("; %d about images that the manifest does not have", d.Gone)
+	}
+	return said
+}
+
+// Decide applies decisions to a manifest: it returns the manifest with the decided labels, and what they are.
+func Decide(c *datasets.Checks, d *datasets.Dataset) (*datasets.Dataset, datasets.Matched, Decisions, error) {
+	m, err := c.Match(d)
+	if err != nil {
+		return nil, m, Decisions{}, err
+	}
+	wrong, none := m.Wrong()
+	return m.Relabelled(d), m, Decisions{File: c.File, SHA256: c.Sum(), Right: len(m.At) - wrong,
+		Relabelled: wrong - none, None: none, Stale: m.Stale, Gone: m.Gone, Open: c.Open}, nil
+}
+
+// WriteDecisions keeps the decisions that a run uses.
+func WriteDecisions(dir string, c *datasets.Checks) error { return writeJSON(dir, DecisionsFile, c) }
+
+// ReadDecisions returns the decisions that a run uses, and compares them with run.json; nil if it uses none.
+func ReadDecisions(dir string) (*datasets.Checks, error) {
+	facts, err := ReadFacts(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && facts.Decisions == nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := new(datasets.Checks)
+	if err := readJSON(dir, DecisionsFile, c); err != nil {
+		return nil, hint.With(fmt.Errorf("train: %w", err), "restore it: the run used these decisions about labels")
+	}
+	if sum := c.Sum(); sum != facts.Decisions.SHA256 {
+		return nil, changed(filepath.Join(dir, DecisionsFile), sum, FactsFile, facts.Decisions.SHA256)
+	}
+	return c, nil
+}

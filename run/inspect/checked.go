@@ -1,0 +1,367 @@
+package inspect
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/audit"
+	"winnow/audit/learn"
+	"winnow/audit/suspects"
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/internal/text"
+	"winnow/run/folder"
+)
+
+// Decided counts the judged images whose labels people checked.
+type Decided struct {
+	File  string `json:"file"`
+	Right int    `json:"right"`
+	Wrong int    `json:"wrong"`
+	None  int    `json:"no_class"`           // of Wrong, images that are of no class
+	Other int    `json:"imported,omitempty"` // of both, images that another program chose
+	Stale int    `json:"label_changed"`      // images whose label changed since it was judged: judge it again
+	Gone  int    `json:"not_judged"`         // decided images that are not among the judged ones
+	Open  int    `json:"open"`               // images without an outcome: reviewers were unsure, or disagree
+	// Random counts checks of images drawn at random; nil: the decisions cannot tell how many of all labels are wrong.
+	Random *Random `json:"random_checks"`
+	Trust  float64 `json:"learned"` // weight of what was learnt from decisions against the audit, 0 to 1
+}
+
+// Random are checks of images drawn at random, and what they say about all labels.
+type Random struct {
+	Images int     `json:"images"`
+	Wrong  int     `json:"wrong"`
+	Rate   float64 `json:"rate"` // of wrong labels among all, with its 95 % interval
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+}
+
+// learn uses decisions about some of the judged labels: these are certain, and the others are judged again by the
+// audit's evidence and what was decided about images like them ([learn.Learner]). A checked label is never called
+// wrong.
+func (a *Report) learn(ctx context.Context, in Input, note func(string, ...any)) error {
+	m, err := in.Checks.Match(a.data)
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	if len(a.Images) == 0 {
+		return nil
+	}
+	c := &Decided{File: in.Checks.File, Stale: m.Stale, Gone: m.Gone, Open: in.Checks.Open}
+	classes := a.numbered(m.At)
+	var taught []learn.Decision
+	for i := range a.Images {
+		e := &a.Images[i]
+		k, ok := m.At[a.ids[e.Row]]
+		if !ok {
+			continue
+		}
+		d := learn.Decision{Question: learn.Question{Image: i, How: learn.Import}, Seq: int64(len(taught) + 1),
+			Verdict: learn.Right, Label: learn.None}
+		if e.Checked = suspects.Kept; k.Right {
+			c.Right++
+		} else {
+			e.Checked, d.Verdict = suspects.Wrong, learn.Wrong
+			if c.Wrong++; k.Label == "" {
+				c.None++
+			} else {
+				d.Label = classes[k.Label]
+			}
+		}
+		if k.Elsewhere {
+			c.Other++
+		}
+		taught = append(taught, d)
+	}
+	c.Gone += len(m.At) - len(taught)
+	a.Checked, a.checks = c, in.Checks
+	if len(taught) == 0 {
+		note("%s: none of its decisions is about a judged label", c.File)
+		return nil
+	}
+	paths := make([]string, len(a.Images))
+	for i := range a.Images {
+		paths[i] = a.Images[i].Path
+	}
+	x, err := a.vectors(ctx, in, paths)
+	if err != nil {
+		return err
+	}
+	l, err := learn.New(ctx, learn.EvidenceOf(a.Images, classes, x))
+	if err != nil {
+		return err
+	}
+	s := l.Learn(taught)
+	c.Trust = s.Trust
+	names := make([]string, len(classes))
+	for name, i := range classes {
+		names[i] = name
+	}
+	c.Random = a.random(m.At)
+	a.rejudge(s, names)
+	a.settleChecked()
+	a.recount(s)
+	return a.measure(a.data)
+}
+
+// numbered numbers all labels that are given, suggested or decided.
+func (a *Report) numbered(at map[int]datasets.Checked) map[string]int {
+	classes := map[string]int{}
+	add := func(name string) {
+		if _, ok := classes[name]; !ok {
+			classes[name] = len(classes)
+		}
+	}
+	for i := range a.Images {
+		add(a.Images[i].Given)
+		add(a.Images[i].Suggested)
+	}
+	for i := range a.Images {
+		if k := at[a.ids[a.Images[i].Row]]; k.Label != "" {
+			add(k.Label)
+		}
+	}
+	return classes
+}
+
+// mostTaught is the largest number of values of the vectors that learning holds: 1 GiB.
+const mostTaught = 1 << 28
+
+// vectors returns the stored features of images, row by row; no rows if there are none, or too many.
+func (a *Report) vectors(ctx context.Context, in Input, paths []string) (x blas32.General, err error) {
+	dir, _, _ := strings.Cut(cmp.Or(a.Store, in.Features), ",")
+	var store *features.Store
+	switch {
+	case in.Run != nil:
+		store = in.Run.Store
+	case dir == "":
+		return x, nil
+	default:
+		if store, err = features.Open(dir); err != nil {
+			return x, err
+		}
+	}
+	if len(paths)*store.Dim > mostTaught {
+		return x, nil
+	}
+	rows, missing := store.Lookup(paths)
+	if len(missing) > 0 {
+		return x, nil
+	}
+	return store.Read(ctx, rows)
+}
+
+// rejudge replaces the opinion about each label by what was learnt, and sorts the images by it: those found wrong
+// first, those found right last.
+func (a *Report) rejudge(s *learn.State, names []string) {
+	called := a.CalledWrong
+	probable := audit.Named(a.Scorer).Probability
+	wrong := make(map[int]float64, len(a.Images)) // by row
+	for i := range a.Images {
+		e := &a.Images[i]
+		wrong[e.Row] = s.Wrong[i]
+		if e.Unjudged && e.Checked == "" { // still nothing to compare with
+			continue
+		}
+		if a.Blind && e.Checked == "" {
+			continue
+		}
+		right, was := 1-s.Wrong[i], e.SuggestedProbability
+		if suggested := names[s.Suggested[i]]; e.Suggested != suggested {
+			e.Suggested, e.SupportSuggested = suggested, []suspects.Near{}
+			e.SuggestedScore, e.SuggestedProbability = nil, nil
+		} else if e.Suggested != e.Given && was != nil && e.GivenProbability != nil {
+			p := (1 - right) * math.Min(*was/math.Max(1-*e.GivenProbability, 1e-9), 1)
+			e.SuggestedScore, e.SuggestedProbability = &p, &p
+		}
+		if e.Checked == suspects.Wrong && e.Suggested != e.Given {
+			one := 1.0
+			e.SuggestedProbability = &one
+		}
+		e.GivenProbability = &right
+		if e.Suggested == e.Given {
+			e.SuggestedProbability = &right
+		}
+		if probable {
+			e.Score, e.SuggestedScore = right, e.SuggestedProbability
+		}
+		e.Order = -learnedOdds(s.Wrong[i])
+	}
+	place := func(e suspects.Suspect) int {
+		return map[suspects.Verdict]int{suspects.Wrong: 0, "": 1, suspects.Kept: 2}[e.Checked]
+	}
+	if !a.Blind {
+		slices.SortStableFunc(a.Images, func(x, y suspects.Suspect) int {
+			return cmp.Or(cmp.Compare(place(x), place(y)), cmp.Compare(wrong[y.Row], wrong[x.Row]),
+				cmp.Compare(x.Rank, y.Rank))
+		})
+	} else {
+		slices.SortStableFunc(a.Images, func(x, y suspects.Suspect) int {
+			return cmp.Or(cmp.Compare(place(x), place(y)), cmp.Compare(x.Rank, y.Rank))
+		})
+	}
+	asked := int(a.Rate * float64(len(a.Images)))
+	for i := range a.Images {
+		e := &a.Images[i]
+		e.Rank = i + 1
+		switch {
+		case e.Checked != "":
+			e.Dropped = false
+		case a.Asked:
+			e.Dropped = i < asked
+		case e.Unjudged || a.Blind || e.CopyVerdict == suspects.Look:
+			e.Dropped = false
+		case probable || called == 0:
+			e.Dropped = wrong[e.Row] > 0.5 && (e.Suggested != e.Given || e.Outlier)
+		default: // as many as before, found ones included
+			e.Dropped = i < called && (e.Suggested != e.Given || e.Outlier)
+		}
+	}
+}
+
+// learnedOdds are log odds, of which certain ones are larger than all others.
+func learnedOdds(p float64) float64 { return math.Log(p) - math.Log1p(-p) }
+
+// settleChecked gives the copies of a checked image its right label: they show the same picture. If people chose
+// different labels for copies of one picture, the others stay as they were judged.
+func (a *Report) settleChecked() {
+	label, vary := map[int]string{}, map[int]bool{}
+	for i := range a.Images {
+		e := &a.Images[i]
+		if e.Checked == "" {
+			continue
+		}
+		is := e.Suggested // of a wrong label without another one, the given label: nothing is known
+		known := e.Checked == suspects.Kept || is != e.Given
+		if e.CopyVerdict != "" {
+			e.CopyVerdict = e.Checked
+		}
+		if g := e.CopyGroup; g > 0 && known {
+			if was, ok := label[g]; ok && was != is {
+				vary[g] = true
+			}
+			label[g] = is
+		}
+	}
+	for i := range a.Images {
+		e := &a.Images[i]
+		is, ok := label[e.CopyGroup]
+		if e.Checked != "" || e.CopyGroup == 0 || !ok || vary[e.CopyGroup] || e.CopyVerdict == "" && e.Given == is {
+			continue
+		}
+		p := e.GivenProbability
+		if e.CopyVerdict = suspects.Kept; e.Given != is {
+			e.CopyVerdict = suspects.Wrong
+			if e.Suggested != is {
+				p = nil
+			} else {
+				p = e.SuggestedProbability
+			}
+		}
+		e.Dropped, e.Suggested, e.SuggestedProbability, e.SuggestedScore = e.Given != is, is, p, p
+	}
+}
+
+// random finds the checks of images drawn at random among the decisions: those that a check of a review draws
+// ([drawn]), if all of them are decided and no other program chose them; else nil.
+func (a *Report) random(at map[int]datasets.Checked) *Random {
+	r := &Random{}
+	for _, i := range drawn(a.Images, Checked) {
+		k, ok := at[a.ids[a.Images[i].Row]]
+		if !ok || k.Elsewhere {
+			return nil
+		}
+		if r.Images++; !k.Right {
+			r.Wrong++
+		}
+	}
+	share := learn.Share(r.Wrong, r.Images)
+	r.Rate, r.Low, r.High = share.Estimate, share.Low, share.High
+	return r
+}
+
+// drawn returns the positions of n images that a check of a review shows: those whose paths have the smallest sha256,
+// all if there are fewer.
+func drawn(list []suspects.Suspect, n int) []int {
+	at, sums := features.AllRows(len(list)), make([][sha256.Size]byte, len(list))
+	for i := range list {
+		sums[i] = sha256.Sum256([]byte(list[i].Path))
+	}
+	slices.SortFunc(at, func(i, j int) int { return bytes.Compare(sums[i][:], sums[j][:]) })
+	return at[:min(n, len(at))]
+}
+
+// recount counts what is called wrong, and corrects the noise rate by what is known.
+func (a *Report) recount(s *learn.State) {
+	c, n := a.Checked, float64(len(a.Images))
+	a.CalledWrong, a.Unjudged = 0, 0
+	for i := range a.Images {
+		e := &a.Images[i]
+		if e.Unjudged = e.Unjudged && e.Checked == ""; e.Unjudged {
+			a.Unjudged++
+		}
+		if e.Dropped {
+			a.CalledWrong++
+		}
+	}
+	if !a.Asked {
+		a.Rate = float64(a.CalledWrong) / n
+	}
+	total := 0.0
+	for _, p := range s.Wrong {
+		total += p
+	}
+	if !a.Blind {
+		a.ExpectedWrong = &total
+	}
+	least, most := float64(c.Wrong)/n, 1-float64(c.Right)/n // certain
+	if r := c.Random; r != nil {
+		a.Noise = &folder.NoiseRate{Method: "random checks", Rate: r.Rate, Low: r.Low, High: r.High, Judged: r.Images}
+		a.Alike = false
+	} else if a.Noise != nil && a.ExpectedWrong != nil && audit.Named(a.Scorer).Probability {
+		a.Noise.Rate = total / n
+		a.Noise.Low, a.Noise.High = min(a.Noise.Low, a.Noise.Rate), max(a.Noise.High, a.Noise.Rate)
+	}
+	if a.Noise != nil {
+		within := func(v float64) float64 { return min(max(v, least), most) }
+		a.Noise.Rate, a.Noise.Low, a.Noise.High = within(a.Noise.Rate), within(a.Noise.Low), within(a.Noise.High)
+	}
+}
+
+// Sentences say what the decisions are and what they tell.
+func (c *Decided) Sentences() (list []string) {
+	n := c.Right + c.Wrong
+	if n == 0 {
+		list = append(list, fmt.Sprintf("Checked: none of the judged labels (%s).", text.Line(c.File)))
+	} else {
+		said := fmt.Sprintf("Checked: %s, %d of them wrong (%s); they are not called wrong again, and the others are "+
+			"judged by them too", text.Plural(n, "label"), c.Wrong, text.Line(c.File))
+		list = append(list, said+".")
+		switch {
+		case c.Random != nil:
+		case c.Other == n:
+			list = append(list, "Another program chose the checked images: they teach, but do not say how many of the "+
+				"other labels are wrong.")
+		default:
+			list = append(list, fmt.Sprintf("The checked images were not all drawn at random: they teach, but do not "+
+				"say how many of the other labels are wrong; %d images drawn at random would.", Checked))
+		}
+	}
+	if c.Stale > 0 {
+		list = append(list, fmt.Sprintf("Judged again: %s changed after people checked it.",
+			text.Plural(c.Stale, "label")))
+	}
+	if c.Gone > 0 {
+		list = append(list, fmt.Sprintf("Not used: decisions about %s not judged here.", text.Plural(c.Gone, "image")))
+	}
+	return list
+}
