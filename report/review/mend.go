@@ -111,10 +111,15 @@ func (r *Reviewer) export() (e Exported, err error) {
 	return e, nil
 }
 
-func (r *Reviewer) postExport(struct{}) (int, any, error) {
+// Write writes the mended manifest to Out.
+func (r *Reviewer) Write() (Exported, error) {
 	r.exporting.Lock()
 	defer r.exporting.Unlock()
-	e, err := r.export()
+	return r.export()
+}
+
+func (r *Reviewer) postExport(struct{}) (int, any, error) {
+	e, err := r.Write()
 	return http.StatusOK, e, err
 }
 

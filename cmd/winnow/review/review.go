@@ -8,12 +8,14 @@ import (
 	"log"
 	"net"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/audit/learn"
 	"winnow/backbone"
 	"winnow/cmd/winnow/term"
+	"winnow/datasets/imageroot"
 	"winnow/report/review"
 	"winnow/report/review/finder"
 	"winnow/run/folder"
@@ -75,8 +77,8 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "the manifest `FILE` that was audited, or the folder or .zip file; required without --simulate"},
 			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
 				Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
-			&cli.StringFlag{Name: "features", Aliases: []string{"index"},
-				Usage: "find similar images by the feature store or index `DIR`"},
+			&cli.StringFlag{Name: "features", Aliases: []string{"index"}, DefaultText: "SUSPECTS.features, if there",
+				Usage: "learn from decisions, and find similar images, by the feature store or index `DIR`"},
 			&cli.StringFlag{Name: "run",
 				Usage: "find similar images by the embedding of the run folder `RUN`; its features are found again, " +
 					"or named with --features"},
@@ -92,15 +94,18 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "take decisions from `FILE`, an export of Label Studio as JSON or JSON_MIN"},
 			&cli.StringFlag{Name: "names", DefaultText: "the manifest's column class_name",
 				Usage: "show classes by the names in `FILE`.csv, columns class and name; labels are written unchanged"},
-			&cli.BoolFlag{Name: "check", Usage: fmt.Sprintf("show %d images drawn at random in place of the "+
-				"suspects: they tell how many labels of all are wrong", inspect.Checked)},
+			&cli.BoolFlag{Name: "check", DefaultText: "in a first review with --features",
+				Usage: fmt.Sprintf("begin with %d images drawn at random, which tell how many labels of all are wrong; "+
+					"--check alone shows random images only, --check=false none", inspect.Checked)},
 			&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` of a reviewer that the page suggests"},
 			&cli.StringFlag{Name: "simulate", Usage: "serve nothing: let a simulated reviewer answer from `COLUMN` " +
 				"of the suspects, true_label, and print what is found and estimated after how many decisions"},
 			&cli.StringFlag{Name: "goal", Value: string(learn.Find),
-				Usage: "--simulate: `NAME` of what to show: find, measure or teach"},
-			&cli.StringFlag{Name: "until", Usage: "--simulate: stop by the `RULE` 1%, when with 95 % confidence at " +
-				"most so many images have a wrong label that is not found, or 50 per hour, when fewer are found"},
+				Usage: "`NAME` of what to show: find (likely wrong), measure (random), teach (doubtful) or list (in " +
+					"the order of the suspects)"},
+			&cli.StringFlag{Name: "until", Usage: "say when to stop, by the `RULE` 1%, when with 95 % confidence at " +
+				"most so many images have a wrong label that is not found, or 50 per hour, when fewer are found; " +
+				"needs features"},
 			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the mended manifest to --out"},
 			&cli.StringFlag{Name: "decided",
 				Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
@@ -149,7 +154,39 @@ func run(ctx context.Context, p *term.Program, o Options) (err error) {
 		return errors.Join(err, closeFinder(found))
 	}
 	defer func() { err = errors.Join(err, closeFinder(found), closeDecisions()) }()
+	r.Next = next(o)
 	return serve(ctx, p, o, r)
+}
+
+// next returns the commands that go on with the decisions: that write the mended list, if the server does not, and that
+// train on it.
+func next(o Options) (list []string) {
+	images := []string{"--manifest", o.Manifest.String()}
+	for flag, name := range term.Named(o.Columns) {
+		images = append(images, flag, name)
+	}
+	out := o.Out
+	if out == "" {
+		out = "mended.csv"
+		write := append([]string{"winnow", "review"}, images...)
+		if o.Decisions != "" {
+			write = append(write, "--decisions", o.Decisions)
+		}
+		list = append(list, term.Quoted(append(write, "--export", "--out", out)))
+	}
+	if form, err := o.FormOf(); o.Out != "" && (err != nil || !form.Trainable()) {
+		return list
+	}
+	images[1] = out
+	words := append([]string{"winnow", "train"}, images...)
+	root := imageroot.Resolve(o.Root, o.Manifest)
+	if folder := filepath.Dir(out); filepath.Clean(root.String()) != folder {
+		words = append(words, "--root", root.String())
+	}
+	if o.Features != "" && o.Run == "" {
+		words = append(words, "--features", o.Features)
+	}
+	return append(list, term.Quoted(append(words, "--out", "runs/mended")))
 }
 
 // simulate plays the review with reviewers who answer from the truth.
@@ -196,8 +233,22 @@ func serve(ctx context.Context, p *term.Program, o Options, r *review.Reviewer) 
 	if err := review.Serve(ctx, l, guard.Protect(r.Handler()), log.New(p.Err, "winnow: review: ", 0)); err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
-	if r.Decisions.Here() == nil { // else the error of closing them tells where they are
-		p.Note("%s, kept in %s", r.Summary(), r.Decisions.Path)
+	if r.Decisions.Here() != nil { // the error of closing them tells where they are
+		return nil
+	}
+	p.Note("%s, kept in %s", r.Summary(), r.Decisions.Path)
+	if r.Decided() == 0 {
+		return nil
+	}
+	if r.Out != "" {
+		written, err := r.Write()
+		if err != nil {
+			return err
+		}
+		p.Note("%s", strings.TrimRight(written.Text(), "\n"))
+	}
+	for _, command := range r.Next {
+		p.Note("next: %s", command)
 	}
 	return nil
 }
