@@ -214,8 +214,8 @@ func (k *kernel) continues(taught []lesson) bool {
 }
 
 // add adds the lessons that are new, one product of matrices each: sums of products differ in their last bits by the
-// shape of the matrices, and the state must not depend on how many decisions came at once. Time O(n) products of vectors
-// for each.
+// shape of the matrices, and the state must not depend on how many decisions came at once. Time O(n) products of
+// vectors for each.
 func (k *kernel) add(taught []lesson) {
 	b := k.base
 	fresh := taught[len(k.taught):]

@@ -184,7 +184,7 @@ type learned struct {
 	Count  learn.Count    `json:"count"` // of wrong labels
 	Next   learn.Interval `json:"next"`  // wrong among the next 100
 	Text   string         `json:"text"`
-	Up     int            `json:"up"`    // images not on a screen that look more suspect than when a page was shown last
+	Up     int            `json:"up"`    // images not shown yet that look more suspect than when a page was shown last
 	Down   int            `json:"down"`  // less suspect
 	Pace   float64        `json:"pace"`  // decisions an hour; 0: unknown
 	Rule   string         `json:"rule"`  // when the review may end; "": none
@@ -447,8 +447,8 @@ func (r *Reviewer) postNext(body struct {
 	case r.learning == nil:
 		return 0, nil, refuse(http.StatusNotFound, "this review learns nothing: its list has one order")
 	case body.Offset < 0 || body.Limit < 1 || body.Limit > mostRows:
-		return 0, nil, refuse(http.StatusBadRequest, "offset and limit: found %d and %d, expected 0 or more and 1 to %d",
-			body.Offset, body.Limit, mostRows)
+		return 0, nil, refuse(http.StatusBadRequest, "offset and limit: found %d and %d, expected 0 or more and "+
+			"1 to %d", body.Offset, body.Limit, mostRows)
 	}
 	if err := decisions.CheckReviewer(body.Reviewer); err != nil {
 		return 0, nil, bad(err)

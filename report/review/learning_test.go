@@ -125,7 +125,8 @@ func TestNext(t *testing.T) {
 		asked := stored()
 		for _, r := range page.Rows {
 			s, ok := asked[r.Path]
-			if !ok || r.Why == nil || s.How != r.Why.How || s.How == learn.Random && (s.Draw == nil || s.Draw.Chance <= 0) {
+			if !ok || r.Why == nil || s.How != r.Why.How ||
+				s.How == learn.Random && (s.Draw == nil || s.Draw.Chance <= 0) {
 				t.Fatalf("image %d is shown as %+v, stored is %+v, %v", r.ID, r.Why, s, ok)
 			}
 			if decided < 30 && r.Why.How != learn.Random {
@@ -230,8 +231,8 @@ func copyOf(t *testing.T, from, to string) {
 	}
 }
 
-// TestTogether: a second reviewer is asked the random images too, but nothing else that the first one was asked; who has
-// not decided sees nothing of others, and the page tells how far people agree.
+// TestTogether: a second reviewer is asked the random images too, but nothing else that the first one was asked; who
+// has not decided sees nothing of others, and the page tells how far people agree.
 func TestTogether(t *testing.T) {
 	w := learns(t, 300, Learning{Goal: learn.Find, Check: 12})
 	ann := w.next("Ann", 0, 20).Rows

@@ -161,7 +161,8 @@ func TestReviewers(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 	w.must("GET", "/api/rows?limit=5&reviewer=Dan", "", &rows)
-	if r := rows.Rows[4]; r.Decision != nil || r.Version != 0 || len(r.Others) != 0 || r.Differ || r.Outcome != "undecided" {
+	if r := rows.Rows[4]; r.Decision != nil || r.Version != 0 || len(r.Others) != 0 || r.Differ ||
+		r.Outcome != "undecided" {
 		t.Errorf("a newcomer sees what others said: %+v", r)
 	}
 	for query, want := range map[string][]int32{

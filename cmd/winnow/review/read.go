@@ -98,8 +98,8 @@ func read(c *cli.Context) (Options, error) {
 	return o, nil
 }
 
-// beside returns the folder NAME.features next to the list NAME, in which winnow audit keeps features, or "" if there is
-// none.
+// beside returns the folder NAME.features next to the list NAME, in which winnow audit keeps features, or "" if there
+// is none.
 func beside(list string) string {
 	dir := strings.TrimSuffix(list, filepath.Ext(list)) + ".features"
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -129,8 +129,8 @@ func readLearning(c *cli.Context, o *Options) error {
 		}
 		o.Learning.Rule = text
 		if !vectors || goal == inOrder {
-			return term.Misused("--until goes with --features: name the features of the audit, without which nothing is " +
-				"learned of the other images")
+			return term.Misused("--until goes with --features: name the features of the audit, without which nothing " +
+				"is learned of the other images")
 		}
 	}
 	switch {

@@ -27,8 +27,8 @@ func TestFlagsBecomeOptions(t *testing.T) {
 			"--listen [::1]:80 --open --allow-host a --allow-host b --token 0123456789abcdef": {
 			Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv"), Root: location.At("r"),
 				Decisions: "d.db", Out: "o.csv",
-				Learning: review.Learning{Goal: learn.Find, Check: 60}}, Features: "f", Model: "x.onnx", Listen: "[::1]:80",
-			OpenPage: true, Hosts: []string{"a", "b"}, Token: "0123456789abcdef"},
+				Learning: review.Learning{Goal: learn.Find, Check: 60}}, Features: "f", Model: "x.onnx",
+			Listen: "[::1]:80", OpenPage: true, Hosts: []string{"a", "b"}, Token: "0123456789abcdef"},
 		"s.csv --manifest m.csv --check": {Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv"), Draw: 60,
 			Learning: listed}, Listen: "127.0.0.1:0"},
 		"s.csv --manifest m.csv --features f --check --until 2%": {Files: review.Files{Audit: "s.csv",

@@ -35,16 +35,18 @@ Ctrl-C ends the server.
    winnow review suspects.csv --manifest photos --features suspects.features --out mended.csv
    winnow review --manifest photos --export --out mended.csv
 
-The suspects cannot tell how many labels are wrong among the others. Images drawn at random can: decide about each
-of them, and the page says between which shares the truth is.
+With the features of the audit (SUSPECTS.features, or --features) the page learns: after each decision the images that
+are not on the screen are put in the order of how likely they are wrong. Some images are drawn at random; they tell how
+many labels are wrong in all and how many are left. A first review begins with 60 of them, and --until says when to
+stop. Ctrl-C writes the mended manifest to --out and prints the next commands.
 
-   winnow review suspects.csv --manifest photos --check
+   winnow review suspects.csv --manifest photos --out mended.csv --until 1%
 
 Every decision is saved at once, in a file next to the manifest that a later audit of the same manifest reads
 again. Several people can use one server: the page asks each browser for a name once, keeps who decided what and
-when, and shows where people differ. The mended manifest follows the majority of those who were sure; without a
-majority a label stays as given. One server at a time holds the file. Links that lead out of the images' folder
-are not followed. With a feature store, an index or a run, the page finds similar images.
+when, and shows where people differ once they have decided. The mended manifest follows the majority of those who
+were sure; without a majority a label stays as given. One server at a time holds the file. Links that lead out of the
+images' folder are not followed. With a feature store, an index or a run, the page finds similar images.
 
 Decisions can be exported in many forms: metadata.csv is an imagefolder's, labels.json FiftyOne's,
 NAME.cleanlab.csv cleanlab's; NAME.labelstudio.json holds tasks for Label Studio with the suggestions, and
@@ -54,8 +56,8 @@ annotations made there can be imported:
    winnow review --manifest photos --import export.json --export --out mended.csv
 
 How much learning from decisions helps on a set whose true labels are known, and how well it counts, a simulation
-tells: it plays the review, with the images in the order that the decisions so far suggest, one in twenty drawn at
-random, next to the list from top to bottom. With --check it begins with 60 images drawn at random.
+tells: it plays the review, with the images in the order that the decisions so far suggest, next to the list from
+top to bottom. With --check it begins with 60 images drawn at random.
 
    winnow review suspects.csv --simulate true_label --features suspects.features --decisions 500
 
@@ -95,7 +97,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "names", DefaultText: "the manifest's column class_name",
 				Usage: "show classes by the names in `FILE`.csv, columns class and name; labels are written unchanged"},
 			&cli.BoolFlag{Name: "check", DefaultText: "in a first review with --features",
-				Usage: fmt.Sprintf("begin with %d images drawn at random, which tell how many labels of all are wrong; "+
+				Usage: fmt.Sprintf("begin with %d images drawn at random, which tell how many labels are wrong; "+
 					"--check alone shows random images only, --check=false none", inspect.Checked)},
 			&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` of a reviewer that the page suggests"},
 			&cli.StringFlag{Name: "simulate", Usage: "serve nothing: let a simulated reviewer answer from `COLUMN` " +
