@@ -124,6 +124,9 @@ func newLearning(ctx context.Context, o Learning, t *table, d *decided, s *decis
 	if err == nil {
 		err = put(math.MaxInt64)
 	}
+	if err == nil {
+		l.past()
+	}
 	return l, err
 }
 
@@ -216,6 +219,36 @@ const moved = 0.05
 // mostTrend is the largest number of points of a trend: then every other one goes.
 const mostTrend = 200
 
+// pastPoints is how many points of the trend are computed again at the start, of at most mostPast images.
+const (
+	pastPoints = 10
+	mostPast   = 20_000
+)
+
+// past computes how the estimate went before this start, from the first part of the decisions, two parts, and so on.
+func (l *learning) past() {
+	if n := len(l.log); n >= pastPoints && len(l.learner.Learn(nil).Wrong) <= mostPast {
+		for k := 1; k < pastPoints; k++ {
+			l.follow(l.learner.Learn(l.log[:n*k/pastPoints]).Count())
+		}
+	}
+}
+
+// follow adds a count to the trend.
+func (l *learning) follow(c learn.Count) {
+	if !c.Known {
+		return
+	}
+	l.trend = append(l.trend, trendPoint{c.Settled, c.Wrong.Estimate, c.Wrong.Low, c.Wrong.High})
+	if len(l.trend) > mostTrend {
+		thin := l.trend[:0:0]
+		for i := len(l.trend) % 2; i < len(l.trend); i += 2 {
+			thin = append(thin, l.trend[i])
+		}
+		l.trend = thin
+	}
+}
+
 // learn returns the state after all decisions. It is the same for the same decisions.
 func (r *Reviewer) learn() *learn.State {
 	l := r.learning
@@ -255,16 +288,7 @@ func (r *Reviewer) learn() *learn.State {
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if c.Known {
-		l.trend = append(l.trend, trendPoint{c.Settled, c.Wrong.Estimate, c.Wrong.Low, c.Wrong.High})
-		if len(l.trend) > mostTrend {
-			thin := l.trend[:0:0]
-			for i := len(l.trend) % 2; i < len(l.trend); i += 2 {
-				thin = append(thin, l.trend[i])
-			}
-			l.trend = thin
-		}
-	}
+	l.follow(c)
 	said.Trend = slices.Clone(l.trend)
 	if l.shown == nil {
 		l.shown = shown

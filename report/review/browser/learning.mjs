@@ -42,7 +42,7 @@ let server, set, page, visit, context;
 export const learning = [
   ["a review that learns begins with a check, then shows what it suspects", async ({ browser, binary, set: small, shots }) => {
     set = makeLarge(binary, join(dirname(small.images), "learning"));
-    server = new Server(binary, set, ["--until", "5%"]);
+    server = new Server(binary, set, ["--until", "15%"]);
     await server.start();
     context = await browser.newContext({ viewport: { width: 1280, height: 720 }, colorScheme: "light" });
     visit = new Visit(context, server.origin);
@@ -116,7 +116,7 @@ export const learning = [
   ["the rule is reached and the page says what to do next; ending the server writes the list", async ({ shots }) => {
     for (let n = 0; n < 150 && !(await learned(server)).met; n++) await answer(page, server, set);
     await page.waitForSelector("#learned .ended");
-    assert.match(await page.locator("#learned .ended").textContent(), /Until 5%.*is reached[^]*winnow train --manifest/);
+    assert.match(await page.locator("#learned .ended").textContent(), /Until 15%.*is reached[^]*winnow train --manifest/);
     await page.evaluate(() => scrollTo(0, 0));
     await page.screenshot({ path: join(shots, "1280x720-light-ended.png") });
     await page.setViewportSize({ width: 390, height: 844 });

@@ -37,7 +37,7 @@ export const tags = (row) => [reason(row), ...listed(row)].filter(Boolean);
 function reason({ why }) {
   if (!why) return null;
   const [words, title] = {
-    suspect: [`likely wrong: ${chance(why.wrong)}`, "Probability that the given label is wrong, by what the review had learned when it chose this image"],
+    suspect: [`${why.wrong < 0.5 ? "may be" : "likely"} wrong: ${chance(why.wrong)}`, "Probability that the given label is wrong, by what the review had learned when it chose this image"],
     random: ["random check", "Drawn at random, to count the wrong labels: it need not look wrong"],
     copy: [why.copy ? `copy of ${file(why.copy.path)}` : "copy", "A copy of an image with the same label that is decided"],
   }[why.how] ?? ["", ""];
