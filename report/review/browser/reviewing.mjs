@@ -120,7 +120,8 @@ export const reviewing = [
     await act(page, two, "d");
     await act(other, two, "d");
     await act(other, three, "q");
-    assert.deepEqual([(await server.row(one)).outcome, (await server.row(two)).outcome, (await server.row(three)).outcome], ["disagreed", "drop", "unsure"]);
+    assert.deepEqual([(await server.row(one)).outcome, (await server.row(two)).outcome, (await server.row(three)).outcome], ["disagreed", "drop", "undecided"], "who has not decided sees no outcome");
+    assert.equal((await server.ask("/api/changes?since=0&reviewer=Ben")).changed.find((c) => c.id === three).outcome, "unsure");
     await stand(other, one);
     await other.keyboard.press("Enter");
     await other.waitForSelector("#focus .voices dl");
