@@ -212,34 +212,23 @@ func (k *kernel) continues(taught []lesson) bool {
 	return len(taught) >= len(k.taught) && slices.Equal(taught[:len(k.taught)], k.taught)
 }
 
-// atOnce bounds the similarities held at once.
-const atOnce = 1 << 22
-
-// add adds the lessons that are new. Time O(n) products of vectors for each.
+// add adds the lessons that are new, one product of matrices each: sums of products differ in their last bits by the
+// shape of the matrices, and the state must not depend on how many decisions came at once. Time O(n) products of
+// vectors for each.
 func (k *kernel) add(taught []lesson) {
 	b := k.base
 	fresh := taught[len(k.taught):]
 	n := b.Len()
-	if b.z.Rows == 0 {
-		k.taught = append(k.taught, fresh...)
-		return
-	}
-	step := max(atOnce/n, 1)
-	for len(fresh) > 0 {
-		m := min(step, len(fresh))
-		q := features.NewMatrix(m, b.z.Cols)
-		for a := range m {
-			copy(features.Row(q, a), features.Row(b.z, fresh[a].image))
+	if b.z.Rows > 0 {
+		k.sims = features.Grow(k.sims, n)
+		s := blas32.General{Rows: 1, Cols: n, Stride: n, Data: k.sims}
+		for _, t := range fresh {
+			q := blas32.General{Rows: 1, Cols: b.z.Cols, Stride: b.z.Cols, Data: features.Row(b.z, t.image)}
+			blas32.Gemm(blas.NoTrans, blas.Trans, 1, q, b.z, 0, s)
+			k.addOne(t, features.Row(s, 0))
 		}
-		k.sims = features.Grow(k.sims, m*n)
-		s := blas32.General{Rows: m, Cols: n, Stride: n, Data: k.sims}
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, q, b.z, 0, s)
-		for a := range m {
-			k.addOne(fresh[a], features.Row(s, a))
-		}
-		k.taught = append(k.taught, fresh[:m]...)
-		fresh = fresh[m:]
 	}
+	k.taught = append(k.taught, fresh...)
 }
 
 func (k *kernel) addOne(t lesson, sims []float32) {

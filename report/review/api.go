@@ -140,7 +140,7 @@ func (r *Reviewer) getRows(_ *http.Request, values url.Values) (any, error) {
 	total, page := r.decided.find(q, &r.texts)
 	rows := make([]row, len(page))
 	for i, id := range page {
-		rows[i] = r.decided.row(id, q.eyes)
+		rows[i] = r.row(id, q.eyes)
 	}
 	return map[string]any{"total": total, "offset": q.offset, "rows": rows}, nil
 }
@@ -177,12 +177,12 @@ func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	version, images := r.decided.since(int64(since), mostChanges)
-	now := r.decided.progress(images)
+	now := r.progress(images)
 	return map[string]any{
 		"audit": r.table.sum, "version": version, "more": version < now.Version,
 		"changed": r.decided.states(images, r.decided.numberOf(reviewer)),
 		"counts":  now.Counts, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes,
-		"reviewers": now.Reviewers,
+		"reviewers": now.Reviewers, "learned": now.Learned,
 	}, nil
 }
 
@@ -202,11 +202,13 @@ type historyEntry struct {
 	Key          *string          `json:"key"` // null: not in this manifest
 	Path         string           `json:"path"`
 	Undone       bool             `json:"undone"`
+	Hidden       bool             `json:"hidden"` // another's answer about an image that the reviewer has not decided
 }
 
 func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
 	offset, limit := p.number("offset", 0, 0, 1<<40), p.number("limit", 50, 0, mostHistory)
+	reviewer := p.reviewer()
 	if err := p.done(); err != nil {
 		return nil, bad(err)
 	}
@@ -214,6 +216,9 @@ func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	who := r.decided.numberOf(reviewer)
 	entries := make([]historyEntry, len(list))
 	for i, e := range list {
 		entries[i] = historyEntry{
@@ -225,6 +230,10 @@ func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
 		if image, ok := r.table.find(e.Path); ok {
 			key := keyOf(image)
 			entries[i].Key = &key
+			if e.Reviewer != reviewer && r.decided.vote(image, who).action == undecided {
+				entries[i] = historyEntry{N: e.N, At: e.At.UTC(), Reviewer: e.Reviewer, Path: e.Path, Undone: e.Undone,
+					Key: &key, Hidden: true}
+			}
 			if id := r.table.id[image]; id != none {
 				entries[i].ID = &id
 			}

@@ -27,6 +27,7 @@ type applied struct {
 	Version   int64           `json:"version"`
 	Classes   []classProgress `json:"classes"` // the classes of the changed images
 	Reviewers []progressOf    `json:"reviewers"`
+	Learned   *learned        `json:"learned"` // null: the review learns nothing
 }
 
 // classProgress is the number of decided suspects of a class.
@@ -117,9 +118,38 @@ func (r *Reviewer) change(reviewer string, apply func() ([]decisions.Image, erro
 		at = append(at, image)
 		if conflict == nil {
 			d.set(image, i)
+			if id := t.id[image]; id != none && r.learning != nil {
+				r.learning.answer(id, i.Reviewer, d.voteOf(image, i), i.Change, i.At.UnixMilli())
+			}
 		}
 	}
-	return d.states(at, d.numberOf(reviewer)), d.progress(at), err
+	if conflict == nil {
+		defer r.learnSoon()
+	}
+	return d.states(at, d.numberOf(reviewer)), r.progress(at), err
+}
+
+// progress returns the state of the review after a change of images, with what it has learned so far.
+func (r *Reviewer) progress(images []int32) applied {
+	a := r.decided.progress(images)
+	l := r.learning
+	if l == nil || l.said == nil {
+		return a
+	}
+	said := *l.said
+	if left, drawn := l.begins(); len(drawn) > 0 || left > 0 {
+		said.Check = &checking{Of: len(drawn) + left}
+		for _, id := range drawn {
+			if r.decided.action[r.table.list[id].image] != undecided {
+				said.Check.Done++
+			}
+		}
+		if said.Check.Done == said.Check.Of {
+			said.Check = nil
+		}
+	}
+	a.Learned = &said
+	return a
 }
 
 // progress returns the state of the review after a change of images.
@@ -129,9 +159,7 @@ func (d *decided) progress(images []int32) applied {
 		Counts: d.countsByName(), Precision: p, Hint: d.hint(p),
 		Classes: []classProgress{}, Reviewers: d.eachReviewer(),
 	}
-	if n := len(d.changes); n > 0 {
-		a.Version = d.changes[n-1].version
-	}
+	a.Version = d.version()
 	seen := map[int32]bool{}
 	for _, image := range images {
 		id := d.table.id[image]

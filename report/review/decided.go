@@ -84,8 +84,16 @@ func newDecided(t *table, s *decisions.Store) (*decided, error) {
 	return d, err
 }
 
-// set stores a reviewer's decision about an image.
-func (d *decided) set(image int32, i decisions.Image) {
+// version returns the store's version at the last change.
+func (d *decided) version() int64 {
+	if n := len(d.changes); n > 0 {
+		return d.changes[n-1].version
+	}
+	return 0
+}
+
+// voteOf returns a reviewer's decision about an image as it stands today.
+func (d *decided) voteOf(image int32, i decisions.Image) vote {
 	v := vote{
 		reviewer: d.reviewer(i.Reviewer), action: uint8(slices.Index(actionNames[:], i.Action)), label: none,
 		note: i.Note, at: i.At.UnixMilli(), version: i.Version,
@@ -94,6 +102,12 @@ func (d *decided) set(image int32, i decisions.Image) {
 		v.label = d.table.class(i.Label)
 	}
 	v.action, v.label = d.table.asItStands(v.action, v.label, i.Given, d.table.label(image))
+	return v
+}
+
+// set stores a reviewer's decision about an image.
+func (d *decided) set(image int32, i decisions.Image) {
+	v := d.voteOf(image, i)
 	if id := d.table.id[image]; id != none {
 		d.count(id, -1)
 		defer d.count(id, +1)

@@ -28,6 +28,9 @@ const (
 // forms lists all forms.
 var forms = []Form{inPlace, Table, imagefolder, fiftyOne, labelStudio, cleanlab}
 
+// Trainable reports whether the form is a manifest that winnow reads.
+func (f Form) Trainable() bool { return f == inPlace || f == Table || f == imagefolder }
+
 // names are the file names that tell a form: the whole name, or its end.
 var names = []struct {
 	name string

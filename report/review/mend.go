@@ -25,6 +25,8 @@ type Exported struct {
 	Gone    int    `json:"gone"`                   // decisions about images that the manifest does not have
 	Example string `json:"gone_example,omitempty"` // one of these images
 
+	Agreement *agreement `json:"agreement,omitempty"` // of reviewers about the same images
+
 	Studio *studio `json:"label_studio,omitempty"` // for tasks: how to set up Label Studio
 }
 
@@ -71,7 +73,7 @@ func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
 	if len(r.table.list) == 0 {
 		e.Undecided = len(d.action) - e.Kept - e.Dropped - e.Relabelled - e.Unsure - e.Disagreed
 	}
-	e.Rows = len(d.action) - e.Dropped
+	e.Rows, e.Agreement = len(d.action)-e.Dropped, d.agreement()
 	return do, e
 }
 
@@ -109,10 +111,15 @@ func (r *Reviewer) export() (e Exported, err error) {
 	return e, nil
 }
 
-func (r *Reviewer) postExport(struct{}) (int, any, error) {
+// Write writes the mended manifest to Out.
+func (r *Reviewer) Write() (Exported, error) {
 	r.exporting.Lock()
 	defer r.exporting.Unlock()
-	e, err := r.export()
+	return r.export()
+}
+
+func (r *Reviewer) postExport(struct{}) (int, any, error) {
+	e, err := r.Write()
 	return http.StatusOK, e, err
 }
 

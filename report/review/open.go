@@ -34,6 +34,7 @@ type Files struct {
 	Names     string          // file with names of classes; "": a column of the manifest, if it has one
 	Reviewer  string          // the name that the page suggests
 	Columns   datasets.Names  // of the manifest, if it is a table; none: usual names
+	Learning  Learning
 }
 
 // decisionsFile returns the path of the file of decisions.
@@ -57,7 +58,8 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	defer debug.SetGCPercent(debug.SetGCPercent(30))
 	conf := Config{
 		AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer,
-		Root: imageroot.Resolve(f.Root, f.Manifest),
+		Learn: f.Learning,
+		Root:  imageroot.Resolve(f.Root, f.Manifest),
 	}
 	if conf.Form, err = f.FormOf(); err != nil {
 		return nil, nil, err

@@ -36,6 +36,8 @@ type Config struct {
 	Names        map[string]string // names of classes by label; a label without one is shown as it is
 	Notice       string            // shown when the page opens
 	Reviewer     string            // the name that the page suggests
+	Learn        Learning          // how to learn from decisions
+	Next         []string          // commands that go on with the decisions, for people
 }
 
 // Finder finds images of the manifest that are similar to another one. Only one goroutine at a time calls it.
@@ -60,8 +62,9 @@ type Reviewer struct {
 	Config
 	Others int // other audits that were reviewed with the same decisions before
 
-	table *table
-	texts textIndex
+	table    *table
+	texts    textIndex
+	learning *learning // nil: the review does not learn
 
 	searches  *searches
 	uploading chan struct{} // limits the uploads at a time
@@ -96,8 +99,18 @@ func New(c Config) (*Reviewer, error) {
 		searches: newSearches(), uploading: make(chan struct{}, uploads),
 	}
 	r.texts.fill(t)
+	if v, ok := c.Finder.(Vectors); ok && c.Learn.Goal != "" && !t.drawn && len(t.list) > 0 {
+		if len(t.list) > mostLearned {
+			r.Notice = fmt.Sprintf("The order stays: learning takes too long for more than %d images", mostLearned)
+		} else if r.learning, err = newLearning(context.Background(), c.Learn, t, d, c.Decisions, v); err != nil {
+			return nil, err
+		}
+	}
 	if len(t.list) > 0 {
 		r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: len(t.list)})
+	}
+	if r.learning != nil && err == nil {
+		r.learn()
 	}
 	return r, err
 }

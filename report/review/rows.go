@@ -32,6 +32,7 @@ type row struct {
 	Copies         []pic    `json:"copies"`
 	Group          []pic    `json:"group"`    // the other copies of its picture
 	Problems       []string `json:"problems"` // of the picture, each with the reason
+	Why            *why     `json:"why"`      // it is shown; null: the reviewer chose it
 	seen
 }
 
@@ -61,6 +62,13 @@ func (t *table) pics(images []int32) []pic {
 		list[i] = t.pic(image)
 	}
 	return list
+}
+
+// row returns the row of an id as a reviewer sees it, with the reason why it is shown.
+func (r *Reviewer) row(id, reviewer int32) row {
+	at := r.decided.row(id, reviewer)
+	at.Why = r.why(id)
+	return at
 }
 
 // row returns the row of an id as a reviewer sees it.

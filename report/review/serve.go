@@ -76,6 +76,9 @@ func (r *Reviewer) routes() map[string]route {
 		"/api/changes":    {read, quick, get(r.getChanges)},
 		"/api/history":    {read, quick, get(r.getHistory)},
 
+		"/api/next": {change, slow, post(r.postNext)},
+		"/api/skip": {change, quick, post(r.postSkip)},
+
 		"/api/decide": {change, quick, post(r.postDecide)},
 		"/api/undo":   {change, quick, post(r.postUndo)},
 		"/api/redo":   {change, quick, post(r.postRedo)},

@@ -25,6 +25,9 @@ type session struct {
 	Reviewer  string         `json:"reviewer"` // the name that the page suggests
 	Reviewers []progressOf   `json:"reviewers"`
 	Notice    string         `json:"notice"`
+	Learned   *learned       `json:"learned"`   // null: the list has one order
+	HowLearn  string         `json:"how_learn"` // how to learn, if the review does not; "": it does
+	Next      []string       `json:"next"`      // commands that go on with the decisions
 	HasTruth  bool           `json:"has_truth"` // always false: reviewers must not see the true labels
 	Studio    *studio        `json:"studio"`    // how to set up Label Studio for tasks
 }
@@ -42,13 +45,16 @@ func (r *Reviewer) session() session {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	t, d := r.table, r.decided
-	now := d.progress(nil)
+	now := r.progress(nil)
 	s := session{
 		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile.String(), Out: r.Out,
 		Drawn: t.drawn, Total: len(t.list), Classes: []sessionClass{}, Kinds: map[string]int{},
 		Counts: now.Counts, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
-		Reviewer: r.Reviewer, Notice: r.Notice, Reviewers: now.Reviewers,
+		Reviewer: r.Reviewer, Notice: r.Notice, Reviewers: now.Reviewers, Learned: now.Learned, Next: r.Next,
 		Similar: r.Finder != nil, Upload: r.Finder != nil && r.Finder.Uploads(),
+	}
+	if r.learning == nil {
+		s.HowLearn = r.Learn.Hint
 	}
 	s.Studio = r.studio()
 	for _, k := range kindNames {

@@ -132,9 +132,12 @@ type seen struct {
 	Label    string           `json:"outcome_label"`
 }
 
-// seen returns an image's decisions as a reviewer sees them.
+// seen returns an image's decisions as a reviewer sees them. Who has not decided sees nothing of what others said.
 func (d *decided) seen(image, reviewer int32) seen {
 	votes := d.votes[image]
+	if own := d.vote(image, reviewer); own.action == undecided {
+		return seen{Others: []opinion{}, Outcome: decisions.Undecided, Version: own.version, Note: own.note}
+	}
 	s := seen{
 		Others: []opinion{}, Differ: differ(votes),
 		Outcome: actionNames[d.action[image]], Label: d.labelName(d.label[image]),

@@ -2,6 +2,8 @@ package review
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,9 +47,6 @@ func read(c *cli.Context) (Options, error) {
 		Export: c.Bool("export"), JSON: c.Bool("json"), OpenPage: c.Bool("open"),
 		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"),
 	}
-	if c.Bool("check") {
-		o.Draw = inspect.Checked
-	}
 	if c.NArg() == 1 && o.Audit == "" {
 		o.Audit = c.Args().First()
 	} else if c.NArg() > 0 {
@@ -58,9 +57,13 @@ func read(c *cli.Context) (Options, error) {
 		err := readSimulation(c, &o)
 		return o, err
 	}
+	if o.Features == "" && o.Run == "" && o.Audit != "" && !o.Export {
+		o.Features = beside(o.Audit)
+	}
+	if err := readLearning(c, &o); err != nil {
+		return o, err
+	}
 	switch {
-	case c.IsSet("goal") || c.IsSet("until"):
-		return o, term.Misused("--goal and --until go with --simulate")
 	case !c.IsSet("manifest"):
 		return o, term.Misused("%s: --manifest missing: see '%[1]s --help'", c.Command.HelpName)
 	case o.Export && o.Out == "":
@@ -69,7 +72,7 @@ func read(c *cli.Context) (Options, error) {
 		return o, term.Misused("--format goes with --out")
 	case !o.Export && o.Audit == "" && o.Import == "":
 		return o, term.Misused("the suspects are missing: name the file that winnow audit wrote")
-	case o.Draw > 0 && o.Export:
+	case c.Bool("check") && o.Export:
 		return o, term.Misused("--check goes with the suspects, without --export: it shows some of their images")
 	case o.List != "" && !o.Export:
 		return o, term.Misused("--decided goes with --export")
@@ -95,6 +98,57 @@ func read(c *cli.Context) (Options, error) {
 	return o, nil
 }
 
+// beside returns the folder NAME.features next to the list NAME, in which winnow audit keeps features, or "" if there
+// is none.
+func beside(list string) string {
+	dir := strings.TrimSuffix(list, filepath.Ext(list)) + ".features"
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return ""
+	}
+	return dir
+}
+
+// inOrder is the goal of a review that leaves the list as it is.
+const inOrder = "list"
+
+// readLearning reads how the review learns. A first review that learns begins with random images, unless that is
+// refused; without features, images are only drawn if asked for.
+func readLearning(c *cli.Context, o *Options) error {
+	goal := learn.Goal(c.String("goal"))
+	if goal != inOrder && !slices.Contains(learn.Goals(), goal) {
+		return term.Misused("--goal: found %q, expected find, measure, teach or %s", goal, inOrder)
+	}
+	vectors := o.Features != "" || o.Run != ""
+	if c.Bool("check") && (!vectors || goal == inOrder) {
+		o.Draw = inspect.Checked
+	}
+	if text := c.String("until"); text != "" {
+		var err error
+		if o.Learning.Until, err = learn.ParseRule(text); err != nil {
+			return term.Misused("--until: %v", err)
+		}
+		o.Learning.Rule = text
+		if !vectors || goal == inOrder {
+			return term.Misused("--until goes with --features: name the features of the audit, without which nothing " +
+				"is learned of the other images")
+		}
+	}
+	switch {
+	case !vectors:
+		o.Learning.Hint = "The list keeps its order. To learn from decisions what comes next and how many labels are " +
+			"wrong, start winnow review with --features, the folder that the audit was made of."
+	case goal == inOrder:
+	case c.Bool("check"):
+		o.Learning.Goal = learn.Measure
+	default:
+		o.Learning.Goal = goal
+	}
+	if o.Learning.Goal != "" && (c.Bool("check") || !c.IsSet("check")) {
+		o.Learning.Check = inspect.Checked
+	}
+	return nil
+}
+
 // readSimulation completes the options of a simulation.
 func readSimulation(c *cli.Context, o *Options) error {
 	if column := c.String("simulate"); column != rehearsal.TruthColumn {
@@ -109,7 +163,10 @@ func readSimulation(c *cli.Context, o *Options) error {
 	if o.Audit == "" {
 		return term.Misused("the suspects are missing: name the file that winnow audit wrote")
 	}
-	r := rehearsal.Options{Goal: learn.Goal(c.String("goal")), Check: o.Draw}
+	r := rehearsal.Options{Goal: learn.Goal(c.String("goal"))}
+	if c.Bool("check") {
+		r.Check = inspect.Checked
+	}
 	if !slices.Contains(learn.Goals(), r.Goal) {
 		return term.Misused("--goal: found %q, expected find, measure or teach", c.String("goal"))
 	}

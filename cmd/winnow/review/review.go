@@ -8,12 +8,14 @@ import (
 	"log"
 	"net"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/audit/learn"
 	"winnow/backbone"
 	"winnow/cmd/winnow/term"
+	"winnow/datasets/imageroot"
 	"winnow/report/review"
 	"winnow/report/review/finder"
 	"winnow/run/folder"
@@ -33,16 +35,18 @@ Ctrl-C ends the server.
    winnow review suspects.csv --manifest photos --features suspects.features --out mended.csv
    winnow review --manifest photos --export --out mended.csv
 
-The suspects cannot tell how many labels are wrong among the others. Images drawn at random can: decide about each
-of them, and the page says between which shares the truth is.
+With the features of the audit (SUSPECTS.features, or --features) the page learns: after each decision the images that
+are not on the screen are put in the order of how likely they are wrong. Some images are drawn at random; they tell how
+many labels are wrong in all and how many are left. A first review begins with 60 of them, and --until says when to
+stop. Ctrl-C writes the mended manifest to --out and prints the next commands.
 
-   winnow review suspects.csv --manifest photos --check
+   winnow review suspects.csv --manifest photos --out mended.csv --until 1%
 
 Every decision is saved at once, in a file next to the manifest that a later audit of the same manifest reads
 again. Several people can use one server: the page asks each browser for a name once, keeps who decided what and
-when, and shows where people differ. The mended manifest follows the majority of those who were sure; without a
-majority a label stays as given. One server at a time holds the file. Links that lead out of the images' folder
-are not followed. With a feature store, an index or a run, the page finds similar images.
+when, and shows where people differ once they have decided. The mended manifest follows the majority of those who
+were sure; without a majority a label stays as given. One server at a time holds the file. Links that lead out of the
+images' folder are not followed. With a feature store, an index or a run, the page finds similar images.
 
 Decisions can be exported in many forms: metadata.csv is an imagefolder's, labels.json FiftyOne's,
 NAME.cleanlab.csv cleanlab's; NAME.labelstudio.json holds tasks for Label Studio with the suggestions, and
@@ -52,8 +56,8 @@ annotations made there can be imported:
    winnow review --manifest photos --import export.json --export --out mended.csv
 
 How much learning from decisions helps on a set whose true labels are known, and how well it counts, a simulation
-tells: it plays the review, with the images in the order that the decisions so far suggest, one in twenty drawn at
-random, next to the list from top to bottom. With --check it begins with 60 images drawn at random.
+tells: it plays the review, with the images in the order that the decisions so far suggest, next to the list from
+top to bottom. With --check it begins with 60 images drawn at random.
 
    winnow review suspects.csv --simulate true_label --features suspects.features --decisions 500
 
@@ -75,8 +79,8 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "the manifest `FILE` that was audited, or the folder or .zip file; required without --simulate"},
 			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
 				Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
-			&cli.StringFlag{Name: "features", Aliases: []string{"index"},
-				Usage: "find similar images by the feature store or index `DIR`"},
+			&cli.StringFlag{Name: "features", Aliases: []string{"index"}, DefaultText: "SUSPECTS.features, if there",
+				Usage: "learn from decisions, and find similar images, by the feature store or index `DIR`"},
 			&cli.StringFlag{Name: "run",
 				Usage: "find similar images by the embedding of the run folder `RUN`; its features are found again, " +
 					"or named with --features"},
@@ -92,15 +96,18 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "take decisions from `FILE`, an export of Label Studio as JSON or JSON_MIN"},
 			&cli.StringFlag{Name: "names", DefaultText: "the manifest's column class_name",
 				Usage: "show classes by the names in `FILE`.csv, columns class and name; labels are written unchanged"},
-			&cli.BoolFlag{Name: "check", Usage: fmt.Sprintf("show %d images drawn at random in place of the "+
-				"suspects: they tell how many labels of all are wrong", inspect.Checked)},
+			&cli.BoolFlag{Name: "check", DefaultText: "in a first review with --features",
+				Usage: fmt.Sprintf("begin with %d images drawn at random, which tell how many labels are wrong; "+
+					"--check alone shows random images only, --check=false none", inspect.Checked)},
 			&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` of a reviewer that the page suggests"},
 			&cli.StringFlag{Name: "simulate", Usage: "serve nothing: let a simulated reviewer answer from `COLUMN` " +
 				"of the suspects, true_label, and print what is found and estimated after how many decisions"},
 			&cli.StringFlag{Name: "goal", Value: string(learn.Find),
-				Usage: "--simulate: `NAME` of what to show: find, measure or teach"},
-			&cli.StringFlag{Name: "until", Usage: "--simulate: stop by the `RULE` 1%, when with 95 % confidence at " +
-				"most so many images have a wrong label that is not found, or 50 per hour, when fewer are found"},
+				Usage: "`NAME` of what to show: find (likely wrong), measure (random), teach (doubtful) or list (in " +
+					"the order of the suspects)"},
+			&cli.StringFlag{Name: "until", Usage: "say when to stop, by the `RULE` 1%, when with 95 % confidence at " +
+				"most so many images have a wrong label that is not found, or 50 per hour, when fewer are found; " +
+				"needs features"},
 			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the mended manifest to --out"},
 			&cli.StringFlag{Name: "decided",
 				Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
@@ -149,7 +156,39 @@ func run(ctx context.Context, p *term.Program, o Options) (err error) {
 		return errors.Join(err, closeFinder(found))
 	}
 	defer func() { err = errors.Join(err, closeFinder(found), closeDecisions()) }()
+	r.Next = next(o)
 	return serve(ctx, p, o, r)
+}
+
+// next returns the commands that go on with the decisions: that write the mended list, if the server does not, and that
+// train on it.
+func next(o Options) (list []string) {
+	images := []string{"--manifest", o.Manifest.String()}
+	for flag, name := range term.Named(o.Columns) {
+		images = append(images, flag, name)
+	}
+	out := o.Out
+	if out == "" {
+		out = "mended.csv"
+		write := append([]string{"winnow", "review"}, images...)
+		if o.Decisions != "" {
+			write = append(write, "--decisions", o.Decisions)
+		}
+		list = append(list, term.Quoted(append(write, "--export", "--out", out)))
+	}
+	if form, err := o.FormOf(); o.Out != "" && (err != nil || !form.Trainable()) {
+		return list
+	}
+	images[1] = out
+	words := append([]string{"winnow", "train"}, images...)
+	root := imageroot.Resolve(o.Root, o.Manifest)
+	if folder := filepath.Dir(out); filepath.Clean(root.String()) != folder {
+		words = append(words, "--root", root.String())
+	}
+	if o.Features != "" && o.Run == "" {
+		words = append(words, "--features", o.Features)
+	}
+	return append(list, term.Quoted(append(words, "--out", "runs/mended")))
 }
 
 // simulate plays the review with reviewers who answer from the truth.
@@ -196,8 +235,22 @@ func serve(ctx context.Context, p *term.Program, o Options, r *review.Reviewer) 
 	if err := review.Serve(ctx, l, guard.Protect(r.Handler()), log.New(p.Err, "winnow: review: ", 0)); err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
-	if r.Decisions.Here() == nil { // else the error of closing them tells where they are
-		p.Note("%s, kept in %s", r.Summary(), r.Decisions.Path)
+	if r.Decisions.Here() != nil { // the error of closing them tells where they are
+		return nil
+	}
+	p.Note("%s, kept in %s", r.Summary(), r.Decisions.Path)
+	if r.Decided() == 0 {
+		return nil
+	}
+	if r.Out != "" {
+		written, err := r.Write()
+		if err != nil {
+			return err
+		}
+		p.Note("%s", strings.TrimRight(written.Text(), "\n"))
+	}
+	for _, command := range r.Next {
+		p.Note("next: %s", command)
 	}
 	return nil
 }

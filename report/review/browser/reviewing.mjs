@@ -110,15 +110,18 @@ export const reviewing = [
     await go(other, place);
     const act = async (p, id, key) => { await stand(p, id); await p.keyboard.press(key); await settled(p); };
     await act(page, one, "k");
-    await other.waitForFunction((id) => document.querySelector(`.card[data-id="${id}"] .remarks`).textContent.includes("Tess ✓ kept"), one);
+    await other.waitForFunction(() => document.getElementById("precision").textContent.startsWith("0 by you")); // it has heard of the decision
+    assert.equal(await at(other, one).locator(".remarks").textContent(), "", "another's answer is seen before one's own");
     assert.equal(await stamp(other, one), "", "another's decision looks like one's own");
     await act(other, one, "d");
+    assert.match(await at(other, one).locator(".remarks").textContent(), /Tess ✓ kept/);
     assert.ok(await other.locator("#conflict").isHidden(), "different people do not get in each other's way");
     await page.waitForFunction((id) => { const c = document.querySelector(`.card[data-id="${id}"]`); return c.querySelector(".remarks").textContent.includes("Ben ✕ dropped") && c.querySelector(".differs").checkVisibility(); }, one);
     await act(page, two, "d");
     await act(other, two, "d");
     await act(other, three, "q");
-    assert.deepEqual([(await server.row(one)).outcome, (await server.row(two)).outcome, (await server.row(three)).outcome], ["disagreed", "drop", "unsure"]);
+    assert.deepEqual([(await server.row(one)).outcome, (await server.row(two)).outcome, (await server.row(three)).outcome], ["disagreed", "drop", "undecided"], "who has not decided sees no outcome");
+    assert.equal((await server.ask("/api/changes?since=0&reviewer=Ben")).changed.find((c) => c.id === three).outcome, "unsure");
     await stand(other, one);
     await other.keyboard.press("Enter");
     await other.waitForSelector("#focus .voices dl");

@@ -57,7 +57,7 @@ func current(tx *sql.Tx, path, reviewer string) (stored, error) {
 	return i, err
 }
 
-// put writes an image's row.
+// put writes an image's row, and the change as an answer.
 func put(tx *sql.Tx, i stored) error {
 	values := []any{i.Path, i.Reviewer, i.Given, i.Action, i.Label, i.Note, i.At.UnixMilli(), i.Version, i.Change,
 		i.batch}
@@ -66,6 +66,12 @@ func put(tx *sql.Tx, i stored) error {
 		ON CONFLICT (path, reviewer) DO UPDATE SET given = excluded.given, action = excluded.action,
 		label = excluded.label, note = excluded.note, at = excluded.at, version = excluded.version,
 		change = excluded.change, batch = excluded.batch, sum = excluded.sum`, append(values, sumOf(values...))...)
+	if err != nil {
+		return err
+	}
+	values = []any{i.Path, i.Reviewer, i.Given, i.Action, i.Label, i.At.UnixMilli(), i.Change}
+	_, err = tx.Exec("INSERT INTO answers (path, reviewer, given, action, label, at, change, sum) "+
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?)", append(values, sumOf(values...))...)
 	return err
 }
 

@@ -333,7 +333,7 @@ func TestForeign(t *testing.T) {
 		want string
 	}{
 		"text":    {[]byte("path,label\na.jpg,cat\n" + strings.Repeat("b.jpg,dog\n", 100)), "not a file of decisions"},
-		"newer":   {spoil("n", run("PRAGMA user_version=4")), "version 4, expected 1 to 3"},
+		"newer":   {spoil("n", run("PRAGMA user_version=5")), "version 5, expected 1 to 4"},
 		"foreign": {spoil("f", run("PRAGMA application_id=5")), "another program"},
 		"cut":     {data[:5000], "damaged"},
 		"trigger": {spoil("t", run("CREATE TRIGGER kept AFTER INSERT ON images BEGIN UPDATE images SET action = "+

@@ -43,6 +43,17 @@ ALTER TABLE history ADD COLUMN before_note TEXT NOT NULL DEFAULT '';
 ALTER TABLE images ADD COLUMN sum INTEGER NOT NULL DEFAULT 0; -- of the other columns, as of the tables below
 ALTER TABLE history ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE batches ADD COLUMN sum INTEGER NOT NULL DEFAULT 0; -- of what never changes: not of the state
+`, `
+CREATE TABLE answers (
+	n INTEGER PRIMARY KEY, path TEXT NOT NULL, reviewer TEXT NOT NULL, given TEXT NOT NULL, action TEXT NOT NULL,
+	label TEXT NOT NULL, at INTEGER NOT NULL, change INTEGER NOT NULL, sum INTEGER NOT NULL DEFAULT 0
+);
+INSERT INTO answers (path, reviewer, given, action, label, at, change)
+	SELECT path, reviewer, given, action, label, at, change FROM images ORDER BY change, path, reviewer;
+CREATE TABLE questions (
+	n INTEGER PRIMARY KEY, path TEXT NOT NULL, reviewer TEXT NOT NULL, change INTEGER NOT NULL, question TEXT NOT NULL,
+	sum INTEGER NOT NULL
+);
 `}
 
 // upgrade brings tables of a version to the latest one; version 0 means there are none.
@@ -52,8 +63,8 @@ func upgrade(tx *sql.Tx, from int64) error {
 			return err
 		}
 	}
-	if from > 0 && from < summed {
-		if err := addSums(tx); err != nil {
+	if from > 0 && from < answered {
+		if err := addSums(tx, from); err != nil {
 			return err
 		}
 	}

@@ -12,8 +12,11 @@ import (
 // SQLite has no sums: a flipped bit in a text or a number stays unnoticed. Each row therefore holds the CRC-32C of its
 // values, which is compared whenever the row is read.
 
-// summed is the first version whose rows have sums.
-const summed = 3
+// First versions of the file whose rows have sums, and that keep all answers.
+const (
+	summed   = 3
+	answered = 4
+)
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -23,7 +26,9 @@ var (
 		"batch"}
 	historyColumns = []string{"batch", "path", "given", "action", "label", "note", "at", "before_given",
 		"before_action", "before_label", "before_note", "before_at", "before_batch"}
-	batchColumns = []string{"batch", "tab", "reviewer", "at"}
+	batchColumns    = []string{"batch", "tab", "reviewer", "at"}
+	answerColumns   = []string{"path", "reviewer", "given", "action", "label", "at", "change"}
+	questionColumns = []string{"path", "reviewer", "change", "question"}
 )
 
 // sumOf returns the sum of a row's values: texts and integers, each behind its kind.
@@ -63,8 +68,8 @@ func compareSums(tx *sql.Tx) error {
 	})
 }
 
-// addSums gives rows that an earlier winnow wrote their sums.
-func addSums(tx *sql.Tx) error {
+// addSums gives the rows of a file of an earlier version the sums that they lack.
+func addSums(tx *sql.Tx, from int64) error {
 	type row struct {
 		table string
 		key   []any
@@ -72,14 +77,17 @@ func addSums(tx *sql.Tx) error {
 	}
 	var rows []row
 	err := eachRow(tx, func(table string, _ []string, key, values []any, _ int64) error {
-		rows = append(rows, row{table, key, sumOf(values...)})
+		if from < summed || table == "answers" {
+			rows = append(rows, row{table, key, sumOf(values...)})
+		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	for _, r := range rows {
-		where := map[string]string{"images": "path = ? AND reviewer = ?", "history": "n = ?", "batches": "batch = ?"}
+		where := map[string]string{"images": "path = ? AND reviewer = ?", "history": "n = ?", "batches": "batch = ?",
+			"answers": "n = ?", "questions": "n = ?"}
 		_, err := tx.Exec("UPDATE "+r.table+" SET sum = ? WHERE "+where[r.table], append([]any{r.sum}, r.key...)...)
 		if err != nil {
 			return err
@@ -96,7 +104,8 @@ func eachRow(tx *sql.Tx, do func(table string, columns []string, key, values []a
 		key     []string
 		columns []string
 	}{{"images", []string{"path", "reviewer"}, imageColumns}, {"history", []string{"n"}, historyColumns},
-		{"batches", []string{"batch"}, batchColumns}} {
+		{"batches", []string{"batch"}, batchColumns}, {"answers", []string{"n"}, answerColumns},
+		{"questions", []string{"n"}, questionColumns}} {
 		if err := eachOf(tx, t.name, t.key, t.columns, do); err != nil {
 			return err
 		}

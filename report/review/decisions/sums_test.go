@@ -19,7 +19,7 @@ func sumAgain(t *testing.T, db *sql.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(addSums(tx), tx.Commit(), db.Close()); err != nil {
+	if err := errors.Join(addSums(tx, 1), tx.Commit(), db.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -120,13 +120,17 @@ func TestSumsOfEarlierFiles(t *testing.T) {
 		}
 	}
 	change("ALTER TABLE images DROP COLUMN sum", "ALTER TABLE history DROP COLUMN sum",
-		"ALTER TABLE batches DROP COLUMN sum", "PRAGMA user_version=2")
+		"ALTER TABLE batches DROP COLUMN sum", "DROP TABLE answers", "DROP TABLE questions", "PRAGMA user_version=2")
 	s, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := len(all(t, s)); n != 3 {
 		t.Errorf("%d paths, expected 3", n)
+	}
+	answers := 0
+	if err := s.Answers(func(Answer) error { answers++; return nil }); err != nil || answers != 4 {
+		t.Errorf("%d answers, expected 4: %v", answers, err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"time"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"winnow/backbone"
 	"winnow/report/review"
 	"winnow/run/embedding"
@@ -60,6 +62,11 @@ func (f *Finder) Close() error {
 
 // Uploads implements review.Finder.
 func (f *Finder) Uploads() bool { return f.by != nil }
+
+// Rows implements review.Vectors.
+func (f *Finder) Rows(paths []string) (x blas32.General, absent int, err error) {
+	return f.in.Rows(paths)
+}
 
 // Similar implements review.Finder.
 func (f *Finder) Similar(ctx context.Context, path string, n int) ([]review.Found, error) {

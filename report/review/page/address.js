@@ -11,7 +11,7 @@ export function read() {
   if (!["undecided", "decided", "all", "keep", "drop", "relabel", "unsure", "disagreed", "differ", "noted"].includes(place.state)) place.state = start.state;
   if (!/^(|\*|=.{0,60})$/u.test(place.by)) place.by = "";
   if (!["", "compact"].includes(place.view)) place.view = "";
-  if (!["", "least", "class", "path"].includes(place.sort)) place.sort = "";
+  if (!["", "suspect", "least", "class", "path"].includes(place.sort)) place.sort = "";
   if (!["", "any", "suspect", "outlier", "copy", "group", "problem"].includes(place.kind)) place.kind = "";
   return place;
 }

@@ -1,7 +1,7 @@
 // One image of the list: its picture, both labels with examples of both classes, and the buttons that decide.
 
 import { el, picture, broken } from "./dom.js";
-import { how, many, means, rank, kinds, reasons, stamp, done, better, file, tail } from "./words.js";
+import { chance, how, many, means, rank, kinds, reasons, stamp, done, better, file, tail } from "./words.js";
 import { store } from "./store.js";
 import { typical } from "./typical.js";
 import { called, full } from "./names.js";
@@ -32,8 +32,18 @@ export function card(row) {
   mark(article, row);
   return article;
 }
-// tags leave out what the card shows below: copies and problems.
-export const tags = (row) => row.kinds.filter((k) => k !== "group" && k !== "problem").map((k) => el("span", { class: `tag ${k}`, title: reasons[k] ?? null }, kinds[k] ?? k));
+// tags leave out what the card shows below: copies and problems. If the review chose the image, they say why first.
+export const tags = (row) => [reason(row), ...listed(row)].filter(Boolean);
+function reason({ why }) {
+  if (!why) return null;
+  const [words, title] = {
+    suspect: [`${why.wrong < 0.5 ? "may be" : "likely"} wrong: ${chance(why.wrong)}`, "Probability that the given label is wrong, by what the review had learned when it chose this image"],
+    random: ["random check", "Drawn at random, to count the wrong labels: it need not look wrong"],
+    copy: [why.copy ? `copy of ${file(why.copy.path)}` : "copy", "A copy of an image with the same label that is decided"],
+  }[why.how] ?? ["", ""];
+  return words ? el("span", { class: `tag why ${why.how}`, title }, words) : null;
+}
+const listed = (row) => row.kinds.filter((k) => k !== "group" && k !== "problem" && !(row.why && k === "suspect")).map((k) => el("span", { class: `tag ${k}`, title: reasons[k] ?? null }, kinds[k] ?? k));
 
 // found shows what is found of the picture itself: its problems, and its copies.
 function found(row) {

@@ -5,6 +5,7 @@ import { tell, Failure } from "./api.js";
 import { store } from "./store.js";
 import { drain } from "./outbox.js";
 import { count, many } from "./words.js";
+import { nextSteps } from "./learned.js";
 
 // The formats of the download, and what each is for.
 const forms = [
@@ -26,7 +27,8 @@ function show() {
   const write = el("button", { type: "button", class: "primary", onclick: () => run(write, answer) }, "Write the file");
   write.hidden = !store.session.out; // no file to write; it can still be downloaded
   dialog.replaceChildren(head("exported-name", "Export the mended manifest"),
-    el("p", {}, `The file has all rows of the manifest, without the ${many(counts.drop, "dropped image")} and with a new label for ${many(counts.relabel, "relabelled image")}. All other images keep their given labels: those not decided, unsure (${count(counts.unsure)}), or without a majority of the reviewers (${count(counts.disagreed)}). To train on the file, use `, el("code", {}, "winnow train --manifest"), "."),
+    el("p", {}, `The file has all rows of the manifest, without the ${many(counts.drop, "dropped image")} and with a new label for ${many(counts.relabel, "relabelled image")}. All other images keep their given labels: those not decided, unsure (${count(counts.unsure)}), or without a majority of the reviewers (${count(counts.disagreed)}).`),
+    nextSteps(),
     store.pending.size ? el("p", { class: "warn" }, `${many(store.pending.size, "decision")} not saved yet will be missing.`) : "",
     el("div", { class: "row" }, write, form, link, el("a", { href: "/api/decided.csv", download: "decided.csv" }, "List of decisions")), note, answer);
   open(dialog);

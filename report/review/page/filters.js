@@ -21,7 +21,7 @@ export function filters() {
   form.elements.kind.addEventListener("change", (e) => store.go({ kind: e.target.value }));
   for (const key of ["state", "by"]) form.elements[key].addEventListener("change", (e) => store.go({ [key]: e.target.value }));
   form.elements.sort.addEventListener("change", (e) => store.go({ sort: e.target.value }));
-  get("rest").addEventListener("click", () => store.go({ kind: store.kind ? "any" : "" }));
+  get("rest").addEventListener("click", () => store.go({ kind: store.learns ? "suspect" : store.kind ? "any" : "" }));
   for (const key of ["above", "below"]) form.elements[key].addEventListener("change", (e) => {
     const words = e.target.value.trim().replace(",", "."), fine = words === "" || Number.isFinite(Number(words));
     e.target.setAttribute("aria-invalid", String(!fine));
@@ -54,7 +54,12 @@ function draw() {
   const kind = form.elements.kind;
   if (kind.options.length === 0) kind.append(...Object.entries({ any: "any", ...kinds }).map(([value, words]) => el("option", { value }, value !== "any" ? `${words} (${count(session.kinds[value] ?? 0)})` : words)));
   kind.value = store.kind || "any";
-  form.elements.sort.value = place.sort;
+  const sort = form.elements.sort;
+  if (session.learned && sort.options[0].value === "" && !sort.querySelector("[value=suspect]")) {
+    sort.options[0].textContent = "likely wrong, as learned";
+    sort.options[0].after(el("option", { value: "suspect" }, "score, lowest first"));
+  }
+  sort.value = place.sort;
   const { suspect } = session.kinds, all = session.total, rest = get("rest");
   rest.hidden = place.state !== "undecided" || !suspect || suspect === all || !["", "any"].includes(place.kind);
   rest.textContent = store.kind ? "Show all images" : `Only the ${ofList(suspect)}`;

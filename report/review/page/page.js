@@ -18,6 +18,7 @@ import { choose } from "./chooser.js";
 import { write } from "./notes.js";
 import { zoom } from "./zoom.js";
 import { standing } from "./standing.js";
+import { learned } from "./learned.js";
 import { filters, another } from "./filters.js";
 import { exporting } from "./exporting.js";
 import { theme } from "./theme.js";
@@ -169,6 +170,7 @@ async function run() {
   const named = reviewer.known();
   await outbox.name();
   standing();
+  learned();
   grid.grid();
   large.large();
   filters();

@@ -1,8 +1,8 @@
 // The state of the page: the session, the rows of this page of the list, the current row, and the selected ones.
 // Events: "session" (counts, precision, hint), "rows" (another page), "row" (detail: id), "current", "selection", "said".
 
-import { ask } from "./api.js";
-import { read, write, query, start } from "./address.js";
+import { ask, tell } from "./api.js";
+import { read, write, query, start, filtered } from "./address.js";
 import { me } from "./reviewer.js";
 import { learn } from "./names.js";
 import { drawnAtRandom } from "./words.js";
@@ -29,8 +29,11 @@ class Store extends EventTarget {
   get kind() {
     const { kind, state } = this.place;
     if (kind) return kind === "any" ? "" : kind;
+    if (this.learns) return "";
     return state === "undecided" && this.session?.kinds.suspect ? "suspect" : "";
   }
+  // learns says that the order of the list follows from the decisions so far: of all images to decide, without filters.
+  get learns() { return Boolean(this.session?.learned) && this.place.state === "undecided" && this.place.sort === "" && !filtered(this.place); }
   get row() { return this.rows[this.current] ?? null; }
   find(id) { return this.rows.find((r) => r.id === id) ?? this.guests.get(id) ?? null; }
   index(id) { return this.rows.findIndex((r) => r.id === id); }
@@ -60,6 +63,7 @@ class Store extends EventTarget {
     if (mine.signal.aborted) return;
     if (page.rows.length === 0 && place.offset > 0 && page.total > 0) return this.go({ offset: Math.floor((page.total - 1) / this.size) * this.size }, false);
     const at = Number(place.id || -1), was = keep ? this.row?.id : -1;
+    if (page.counts) this.standing(page);
     this.rows = page.rows;
     this.total = page.total;
     for (const row of this.rows) this.heard(row.id, row.version);
@@ -71,12 +75,15 @@ class Store extends EventTarget {
     this.tell("selection");
   }
   #key(offset) { return JSON.stringify([query(this.place), this.kind, offset, this.size]); }
-  #rows(offset, signal) { return ask("/api/rows", { ...query(this.place), kind: this.kind, offset, limit: this.size, reviewer: me() }, signal); }
+  #rows(offset, signal) {
+    if (this.learns) return tell("/api/next", { reviewer: me(), offset, limit: this.size });
+    return ask("/api/rows", { ...query(this.place), kind: this.kind, offset, limit: this.size, reviewer: me() }, signal);
+  }
 
   // look requests the next page in advance. Any change of a decision makes it stale.
   look() {
     const offset = this.place.offset + this.size;
-    if (offset >= this.total || this.place.state === "undecided" && this.rows.some((r) => r.decision)) return null;
+    if (this.learns || offset >= this.total || this.place.state === "undecided" && this.rows.some((r) => r.decision)) return null;
     const page = this.#rows(offset);
     page.catch(() => {});
     this.#ahead = { key: this.#key(offset), version: this.session?.version, page };
@@ -137,8 +144,8 @@ class Store extends EventTarget {
   }
 
   // standing takes the progress of the review, and of the classes that a change touched.
-  standing({ counts, precision, hint, reviewers, classes = [] }) {
-    Object.assign(this.session, { counts, precision, hint, reviewers });
+  standing({ counts, precision, hint, reviewers, learned, classes = [] }) {
+    Object.assign(this.session, { counts, precision, hint, reviewers, learned });
     const touched = new Map(classes.map((c) => [c.name, c.decided]));
     for (const c of this.session.classes) if (touched.has(c.name)) c.decided = touched.get(c.name);
     this.tell("session");
