@@ -85,7 +85,7 @@ export const reviewing = [
     assert.equal(await stamp(page, id), "✕ dropped");
     await page.locator("#who").click();
     await page.getByRole("button", { name: "Continue without a name" }).click();
-    await page.waitForFunction((i) => document.querySelector(`.card[data-id="${i}"] .stamp`).textContent === "" && document.querySelector(`.card[data-id="${i}"] .remarks`).textContent.includes("Ben Bär ✕ dropped"), id);
+    await page.waitForFunction((i) => document.querySelector(`.card[data-id="${i}"] .stamp`).textContent === "" && document.querySelector(`.card[data-id="${i}"] .remarks`).textContent === "", id);
     await page.keyboard.press("u");
     await page.waitForFunction(() => document.getElementById("said").textContent.startsWith("Nothing to undo"));
     await page.locator("#who").click();

@@ -79,7 +79,7 @@ function agreement(a) {
 // ending says that the review may end, and what to do next.
 function ending(l, total) {
   const all = l.count.settled === total;
-  return el("div", { class: "hint ended" }, el("p", {}, el("b", {}, all ? "All images are decided. " : `“Until ${l.rule}” is reached. `), all ? "" : `${l.text}. You can stop here, or go on.`), nextSteps());
+  return el("div", { class: "hint ended" }, el("p", {}, el("b", {}, all ? "All images are decided. " : `“Until ${l.rule}” is reached. `), all ? "" : `${l.text[0].toUpperCase()}${l.text.slice(1)}. You can stop here, or go on.`), nextSteps());
 }
 
 // nextSteps says how to go on with the decisions.
