@@ -210,7 +210,7 @@ func (o Options) reviewCommand(store string) string {
 		mended = "mended" + review.Endings[form][0]
 	}
 	words = append(words, "--features", store, "--out", filepath.Join(filepath.Dir(o.Out), mended))
-	return quoted(words)
+	return term.Quoted(words)
 }
 
 // checkCommand returns the command that shows images drawn at random from the judged ones.
@@ -220,7 +220,7 @@ func (o Options) checkCommand(images location.Source) string {
 		o.Out = "suspects.csv"
 		before = "audit again with --out " + o.Out + ", then "
 	}
-	return before + quoted(append(o.reviewWords(images), "--check"))
+	return before + term.Quoted(append(o.reviewWords(images), "--check"))
 }
 
 // reviewWords are the words of a review's command that name the suspects and their images.
@@ -236,14 +236,4 @@ func (o Options) reviewWords(images location.Source) []string {
 		words = append(words, flag, name)
 	}
 	return words
-}
-
-// quoted joins words for a shell.
-func quoted(words []string) string {
-	for i, word := range words {
-		if strings.ContainsAny(word, " \t\n'\"\\$`&|;<>()*?[]#~!{}") {
-			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
 }
