@@ -274,9 +274,8 @@ func TestAuditCleansRun(t *testing.T) {
 		}
 	}
 	var run, store inspect.Report
-	for args, to := range map[string]*inspect.Report{"audit run --json": &run,
-		"audit run --scorer centres --json": &run, "audit --labels noisy.csv --features features --scorer " +
-			"centres --json": &store} {
+	for args, to := range map[string]*inspect.Report{"audit run --scorer centres --json": &run,
+		"audit --labels noisy.csv --features features --scorer centres --json": &store} {
 		if err := json.Unmarshal([]byte(mustRun(t, "winnow "+args)), to); err != nil {
 			t.Fatal(err)
 		}
