@@ -103,7 +103,7 @@ func (r *reproduction) try(ctx context.Context, cell studies.Cell) (studies.Outc
 	case row.Untrained != "":
 		var embed embedder
 		if embed, err = untrained(ctx, row.Untrained, t); err == nil {
-			err = errors.Join(r.measure(ctx, &o, embed, t), r.validate(ctx, &o, embed, t))
+			err = errors.Join(r.measure(ctx, &o, embed, frozen(ctx), t), r.validate(ctx, &o, embed, t))
 		}
 	default:
 		err = r.judge(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true},
@@ -116,10 +116,15 @@ func (r *reproduction) try(ctx context.Context, cell studies.Cell) (studies.Outc
 	return o, err
 }
 
+// frozen returns the features unchanged.
+func frozen(ctx context.Context) embedder {
+	return func(set features.Set) (features.Set, error) { return comparison.Frozen(ctx, set) }
+}
+
 // untrained returns the features unchanged, or whitened to the dimension that a head would have.
 func untrained(ctx context.Context, how string, t training) (embedder, error) {
 	if how == studies.Frozen {
-		return func(set features.Set) (features.Set, error) { return comparison.Frozen(ctx, set) }, nil
+		return frozen(ctx), nil
 	}
 	white, err := head.Whitening(ctx, t.data.Train, min(t.cfg.Head.Out, t.data.Train.Dim()), t.cfg.Head.Bias)
 	if err != nil {
@@ -151,6 +156,17 @@ func embedding(ctx context.Context, on *run.Training, h *head.Head) embedder {
 			return now, err
 		}
 		return h.EmbedSet(ctx, now)
+	}
+}
+
+// encoding embeds images with the network's present state, without a head.
+func encoding(ctx context.Context, on *run.Training) embedder {
+	return func(set features.Set) (features.Set, error) {
+		now, err := on.Now(ctx, set)
+		if err != nil {
+			return now, err
+		}
+		return comparison.Frozen(ctx, now)
 	}
 }
 
@@ -187,7 +203,7 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 			start := time.Now()
 			defer func() { aside = time.Since(start) }()
 			last := studies.Outcome{Seed: o.Seed, Measures: map[string]float64{}}
-			err := r.measure(ctx, &last, embedding(ctx, on, h), t)
+			err := r.measure(ctx, &last, embedding(ctx, on, h), encoding(ctx, on), t)
 			o.Last = last.Measures
 			return err
 		}})
@@ -207,7 +223,7 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 	}
 	seen.weighed(o)
 	seen.end(o)
-	if err := r.measure(ctx, o, embedding(ctx, on, out.Head), t); err != nil {
+	if err := r.measure(ctx, o, embedding(ctx, on, out.Head), encoding(ctx, on), t); err != nil {
 		return err
 	}
 	if t.cfg.Correct.On() && dir != "" {

@@ -160,7 +160,7 @@ func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps i
 	each = time.Duration(on.Steps) * timed.Each()
 	start := time.Now()
 	o := studies.Outcome{Measures: map[string]float64{}, Seed: cell.Seed}
-	if err := r.measure(ctx, &o, embedding(ctx, on, timed.Outcome.Head), t); err != nil {
+	if err := r.measure(ctx, &o, embedding(ctx, on, timed.Outcome.Head), encoding(ctx, on), t); err != nil {
 		return 0, 0, err
 	}
 	return on.Steps, each + time.Since(start), nil

@@ -42,6 +42,11 @@ const (
 	auroc          = "auroc"           // of the audit of the training labels
 )
 
+// probeEncoder is the accuracy of a linear probe on what the head is given: the network's features or, of heads on
+// stored features, those. SupContrast, the code of Khosla et al. (2020), probes there, since the projection is only for
+// training; "probe" is on the head's vectors, as the papers' tables are reproduced.
+const probeEncoder = "probe-encoder"
+
 // recallOf parses r@K.
 func recallOf(name string) (k int, ok bool) {
 	text, ok := strings.CutPrefix(name, "r@")
@@ -53,18 +58,19 @@ func recallOf(name string) (k int, ok bool) {
 }
 
 // measure fills in the measures that the study asks for: of the test split, or of queries against the gallery. Metrics
-// that are fitted are fitted on the given training labels.
-func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {
+// that are fitted are fitted on the given training labels. before embeds without the head.
+func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed, before embedder, t training) error {
 	d, s := t.labels.data, t.from.store
 	metrics := r.metrics(d)
 	if len(metrics) == 0 && !r.shows() && !r.countsHits() {
 		return nil
 	}
-	test, gallery, err := testOf(ctx, d, s)
+	stored, gallery, err := testOf(ctx, d, s)
 	if err != nil {
 		return err
 	}
-	if test, err = embed(test); err != nil {
+	test, err := embed(stored)
+	if err != nil {
 		return err
 	}
 	if err := r.show(ctx, o, test, d.Classes); err != nil {
@@ -117,6 +123,44 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed em
 			for _, name := range metric.names[v.Key] {
 				o.Measures[name] = v.Value
 			}
+		}
+	}
+	if !slices.Contains(r.Study.Measures, probeEncoder) {
+		return nil
+	}
+	return probeBefore(ctx, o, before, stored, d, s)
+}
+
+// probeBefore measures probeEncoder.
+func probeBefore(ctx context.Context, o *studies.Outcome, before embedder, test features.Set, d *datasets.Dataset,
+	s *features.Store) error {
+	train, _, err := lookup.Split(ctx, d, s, datasets.Train)
+	if err != nil {
+		return err
+	}
+	if train, err = before(train.Labelled()); err != nil {
+		return err
+	}
+	if test, err = before(test); err != nil {
+		return err
+	}
+	probe := studyMeasures["probe"]
+	entry, err := eval.Find(probe.metric)
+	if err != nil {
+		return err
+	}
+	values, err := entry.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	found, err := entry.Measure(ctx, eval.Input{Test: test, Train: &train, Seed: o.Seed, MaxMem: eval.DefaultMaxMem / 4},
+		values)
+	if err != nil {
+		return fmt.Errorf("%s: %w", probeEncoder, err)
+	}
+	for _, v := range found.Shown() {
+		if v.Key == probe.key {
+			o.Measures[probeEncoder] = v.Value
 		}
 	}
 	return nil

@@ -201,7 +201,7 @@ func knownMeasure(name string) bool {
 	_, recall := recallOf(name)
 	_, known := studyMeasures[name]
 	others := slices.Concat(judgements, estimates,
-		[]string{seconds, maw, sdaw, studies.Hits10, meanSilhouette, worstSilhouette})
+		[]string{seconds, maw, sdaw, studies.Hits10, meanSilhouette, worstSilhouette, probeEncoder})
 	return recall || known || isCorrection(name) || isFilterMeasure(name) || slices.Contains(others, name)
 }
 

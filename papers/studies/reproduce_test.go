@@ -112,7 +112,7 @@ func TestEveryStudy(t *testing.T) {
 // ofVectors reports whether a measure is one of embedded images, so that untrained features have it too.
 func ofVectors(measure string) bool {
 	return strings.HasPrefix(measure, "r@") ||
-		slices.Contains(strings.Fields("p@1 r-precision map@r nmi nmi-geo ami f1 ncm probe"), measure)
+		slices.Contains(strings.Fields("p@1 r-precision map@r nmi nmi-geo ami f1 ncm probe probe-encoder"), measure)
 }
 
 // missingRows returns which of the rows of frozen and whitened features are not on every column of a study that shows
