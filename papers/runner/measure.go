@@ -153,8 +153,8 @@ func probeBefore(ctx context.Context, o *studies.Outcome, before embedder, test 
 	if err != nil {
 		return err
 	}
-	found, err := entry.Measure(ctx, eval.Input{Test: test, Train: &train, Seed: o.Seed, MaxMem: eval.DefaultMaxMem / 4},
-		values)
+	in := eval.Input{Test: test, Train: &train, Seed: o.Seed, MaxMem: eval.DefaultMaxMem / 4}
+	found, err := entry.Measure(ctx, in, values)
 	if err != nil {
 		return fmt.Errorf("%s: %w", probeEncoder, err)
 	}
