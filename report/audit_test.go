@@ -66,7 +66,8 @@ func TestAuditedPage(t *testing.T) {
 		"<code>winnow review &#39;&lt;x&gt;&#39;</code>", `<span class="num">&lt; 0.1 % right</span>`,
 		`<span class="num">3.0 % right</span>`, "&lt;b&gt;cat", "75 (50 to 90)", "dog, 2 of 2", "images that " +
 			"fit no class", "bad.png: not an image", "winnow 9.9",
-		`<span class="tag outlier">labels contradict</span><span class="tag outlier">in two splits</span>dog is likelier`,
+		`<span class="tag outlier">labels contradict</span><span class="tag outlier">in two splits</span>` +
+			"dog is likelier",
 		"fit -4.2", `<span class="tag outlier">dark</span>&lt;i&gt;night`, `href="#gallery-3">Pictures with problems`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q on the page", want)

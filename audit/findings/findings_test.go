@@ -140,7 +140,8 @@ func TestCompany(t *testing.T) {
 			}
 			for i, v := range fit[ordinary:] {
 				if v >= least || v >= findings.Outlying {
-					t.Errorf("%s, seed %d: stranger %d fits with %v, ordinary vectors from %v", c.name, seed, i, v, least)
+					t.Errorf("%s, seed %d: stranger %d fits with %v, ordinary vectors from %v", c.name, seed, i, v,
+						least)
 				}
 			}
 			if group != nil {

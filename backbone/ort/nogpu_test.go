@@ -165,7 +165,8 @@ func (w windowed) model() *graph.Model {
 	weight := weights(b)
 	y := b.Node("Conv", []string{x, weight("a", 1, w.in, 2, 1, 1), weight("a.bias", 2, w.in)})
 	filters := weight("b", 3, w.out, w.in/w.groups, w.kernel, w.kernel)
-	y = b.Node("Conv", []string{y, filters, weight("b.bias", 4, w.out)}, graph.Ints("strides", w.stride, w.stride), graph.Ints("dilations", w.dilation, w.dilation),
+	y = b.Node("Conv", []string{y, filters, weight("b.bias", 4, w.out)},
+		graph.Ints("strides", w.stride, w.stride), graph.Ints("dilations", w.dilation, w.dilation),
 		graph.Ints("pads", w.pad, w.pad, w.pad, w.pad), graph.Int("group", w.groups))
 	if w.relu {
 		y = b.Node("Relu", []string{y})

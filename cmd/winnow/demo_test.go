@@ -72,7 +72,8 @@ func TestDemoRunsAreRuns(t *testing.T) {
 		t.Error("the topline's manifest holds wrong labels")
 	}
 	var audited struct{ Detection json.RawMessage }
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q audit demo/prism --last --scorer vmf --json")), &audited); err != nil {
+	out := mustRun(t, "winnow -q audit demo/prism --last --scorer vmf --json")
+	if err := json.Unmarshal([]byte(out), &audited); err != nil {
 		t.Fatal(err)
 	}
 	if said, again := compactJSON(t, parts["detection"]), compactJSON(t, audited.Detection); said != again {

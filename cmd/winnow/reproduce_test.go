@@ -144,7 +144,8 @@ func TestReproduceFilters(t *testing.T) {
 	}
 	figure("prism-figure2", "--rows", "AvgSim")
 	cells := outcomes(t, out)
-	if page := figure("prism-figure3", "--rows", "AvgSim"); strings.Count(page, "<svg") != 6 || !strings.Contains(page, "threshold 0") ||
+	if page := figure("prism-figure3", "--rows", "AvgSim"); strings.Count(page, "<svg") != 6 ||
+		!strings.Contains(page, "threshold 0") ||
 		len(outcomes(t, out)) != 2 {
 		t.Errorf("%d drawings of %d cells", strings.Count(page, "<svg"), len(outcomes(t, out)))
 	}
@@ -330,7 +331,8 @@ func TestReproduceRefuses(t *testing.T) {
 			append([]string{"prism-table1", "--set", "TCL:length=1 epoch"}, glyphs...)},
 		{"stand in for every dataset", 2, []string{"prism-table1", "--data", "cars196=glyphs"}},
 		{"--classes is about", 2, []string{"prism-table1", "--classes", "12", "--data", "cars196=a.csv,b"}},
-		{"has the rows frozen, whitened, Co-teaching", 2, append([]string{"prism-table1", "--rows", "nosuch"}, glyphs...)},
+		{"has the rows frozen, whitened, Co-teaching", 2,
+			append([]string{"prism-table1", "--rows", "nosuch"}, glyphs...)},
 		{"no test image has a class of the split train", 1, append([]string{"sclrhe-table1"}, glyphs...)},
 		{"no test image has a class of the split train", 1, append([]string{"adapted-figure4"}, glyphs...)},
 	} {

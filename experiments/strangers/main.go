@@ -185,7 +185,8 @@ func linked(s [][]float32) []float64 {
 	for i := range far {
 		far[i] = math.Inf(1)
 	}
-	for now := 0; len(edges) < n-1; {
+	now := 0
+	for len(edges) < n-1 { // the minimum spanning tree, by Prim
 		in[now] = true
 		next := -1
 		for j := range far {

@@ -91,7 +91,8 @@ func TestDots(t *testing.T) {
 			t.Errorf("%+v: %+v, the limit is at %v", c, dot, d.Zero)
 		}
 	}
-	if d.Dots[0].At <= d.Dots[4].At || d.Dots[2].At >= d.Dots[3].At || d.Says != "5 of 6 comparisons run, holds in 1, does not in 1" {
+	if d.Dots[0].At <= d.Dots[4].At || d.Dots[2].At >= d.Dots[3].At ||
+		d.Says != "5 of 6 comparisons run, holds in 1, does not in 1" {
 		t.Errorf("%+v", d)
 	}
 	if one := (verdict{Comparisons: []Comparison{{}}}).dots(); one.Dots[0].At != one.Zero || one.Zero != 0.5 {

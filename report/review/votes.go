@@ -1,6 +1,7 @@
 package review
 
 import (
+	"slices"
 	"time"
 
 	"winnow/report/review/decisions"
@@ -19,29 +20,17 @@ type vote struct {
 // outcome returns what happens to an image: what more than half of the reviewers want who decided and were
 // sure. Without such a majority it is disagreed, and the image is left as given; so it is if all are unsure.
 func outcome(votes []vote) (action uint8, label int32) {
-	sure, most := 0, 0
-	action, label = undecided, none
-	for _, v := range votes {
-		switch {
-		case settled(v.action):
-			sure++
-			same := 0
-			for _, w := range votes {
-				if w.action == v.action && w.label == v.label {
-					same++
-				}
-			}
-			if same > most {
-				most, action, label = same, v.action, v.label
-			}
-		case v.action == unsure && sure == 0:
-			action = unsure
-		}
-	}
-	if sure > 0 && 2*most <= sure {
+	at, sure := decisions.Majority(len(votes), func(i int) bool { return settled(votes[i].action) },
+		func(i, j int) bool { return votes[i].action == votes[j].action && votes[i].label == votes[j].label })
+	switch {
+	case at >= 0:
+		return votes[at].action, votes[at].label
+	case sure > 0:
 		return disagreed, none
+	case slices.ContainsFunc(votes, func(v vote) bool { return v.action == unsure }):
+		return unsure, none
 	}
-	return action, label
+	return undecided, none
 }
 
 // settled reports whether an action says if the given label is right.

@@ -18,7 +18,8 @@ func TestRulesForCUDA(t *testing.T) {
 	}{
 		"sums across channels": {[]string{"Pad", "Slice"}, func(b *graph.Builder,
 			weight func(name string, dims ...int64) string) string {
-			x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(7), graph.Fixed(4), graph.Fixed(3)})
+			x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(7), graph.Fixed(4),
+				graph.Fixed(3)})
 			y := b.Node("Mul", []string{x, weight("a", 7, 1, 1)})
 			return b.Node("LRN", []string{y}, graph.Int("size", 5), graph.Float("alpha", 0.9), graph.Float("beta", 0.6),
 				graph.Float("bias", 0.7))

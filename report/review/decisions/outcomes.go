@@ -78,22 +78,35 @@ func collect(rows *sql.Rows, c *datasets.Checks) error {
 
 // outcome returns what more than half of the sure reviewers want.
 func outcome(list []opinion) (k datasets.Checked, ok bool) {
-	sure, most := 0, 0
-	for _, o := range list {
-		if o.action == Unsure {
+	at, _ := Majority(len(list), func(i int) bool { return list[i].action != Unsure },
+		func(i, j int) bool { return list[i].action == list[j].action && list[i].label == list[j].label })
+	if at < 0 {
+		return k, false
+	}
+	o := list[at]
+	return datasets.Checked{Given: o.given, Right: o.action == Keep, Label: o.label, Elsewhere: o.elsewhere}, true
+}
+
+// Majority returns the first of n votes that more than half of the sure ones agree with, or -1, and how many are sure.
+func Majority(n int, isSure func(i int) bool, same func(i, j int) bool) (at, sure int) {
+	most := 0
+	for i := range n {
+		if !isSure(i) {
 			continue
 		}
 		sure++
-		same := 0
-		for _, p := range list {
-			if p.action == o.action && p.label == o.label {
-				same++
+		alike := 0
+		for j := range n {
+			if isSure(j) && same(i, j) {
+				alike++
 			}
 		}
-		if same > most {
-			most = same
-			k = datasets.Checked{Given: o.given, Right: o.action == Keep, Label: o.label, Elsewhere: o.elsewhere}
+		if alike > most {
+			most, at = alike, i
 		}
 	}
-	return k, sure > 0 && 2*most > sure
+	if 2*most <= sure {
+		at = -1
+	}
+	return at, sure
 }
