@@ -32,6 +32,8 @@ type GPU struct {
 	// Operators writes the gradients of convolutions in ONNX's operators alone, as on a CPU without kernels, instead of
 	// cuDNN's and winnow's own kernels.
 	Operators bool
+	// Tell prints the times by which each kind of layer's gradients were chosen.
+	Tell bool
 	// Search is how cuDNN finds the algorithm of a convolution.
 	Search ConvSearch
 }

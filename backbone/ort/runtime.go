@@ -142,6 +142,9 @@ func (r *Runtime) Device() Device { return r.device }
 // TF32 reports whether products on this device may round to TF32.
 func (r *Runtime) TF32() bool { return r.device.CUDA && r.gpu.TF32 }
 
+// Tells reports whether the times by which gradients are chosen are to be printed.
+func (r *Runtime) Tells() bool { return r.gpu.Tell }
+
 // Where names the device or devices, with those options that can change a result, such as "cuda:0+tf32". It is
 // written into files that must only be continued in the same way.
 func (r *Runtime) Where() string {

@@ -131,6 +131,11 @@ func (t *Live) kernels(batch int) gradient.Options {
 				"alone, with differences of %.1g; %d kinds of convolution were timed, and %d of %d layers left to "+
 				"the operators", by, found.off, len(timed), left, len(t.chosen.Operators))
 		}
+		if t.rt.Tells() {
+			for _, line := range timed {
+				t.Note("%s", line)
+			}
+		}
 	}
 	return t.chosen
 }

@@ -137,6 +137,8 @@ func globalFlags() []cli.Flag {
 				"operators (ONNX's alone, the same in every run)"},
 		&cli.IntFlag{Name: "threads", DefaultText: "one per core",
 			Usage: "compute with `N` threads", EnvVars: []string{"WINNOW_THREADS"}},
+		&cli.BoolFlag{Name: "verbose",
+			Usage: "print the times by which the way of each kind of layer's gradients was chosen on a GPU"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no progress and no notes"},
 	}
 }

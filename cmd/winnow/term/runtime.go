@@ -113,7 +113,7 @@ const (
 
 // gpuOptions reads --gpu-memory, --tf32, --cudnn-search and --gpu-gradients.
 func gpuOptions(c *cli.Context) (ort.GPU, error) {
-	g := ort.GPU{TF32: c.Bool("tf32"), Search: ort.ConvSearch(c.String("cudnn-search"))}
+	g := ort.GPU{TF32: c.Bool("tf32"), Tell: c.Bool("verbose"), Search: ort.ConvSearch(c.String("cudnn-search"))}
 	switch way := c.String("gpu-gradients"); way {
 	case fastestGradients, "":
 	case operatorGradients:
