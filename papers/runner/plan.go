@@ -178,7 +178,8 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	if column.Says != nil && !(column.Noise == givenLabels && rate > 0) { // known wrong labels are counted instead
 		rate = *column.Says
 	}
-	if row.Labels == studies.True || row.Labels == studies.Topline || column.Noise == trueLabels || column.Noise == "" {
+	cleaned := slices.Contains([]string{studies.True, studies.Topline, studies.Oracle}, row.Labels)
+	if cleaned || column.Noise == trueLabels || column.Noise == "" {
 		rate = 0
 	}
 	settings = slices.Concat(settings, r.settingsOf(row))
