@@ -376,7 +376,7 @@ func (r *Training) prepare(ctx context.Context) (err error) {
 			r.Config.Head.Out, text.Approx(need), config.Key("head.out"))
 	}
 	var white *head.Head
-	if r.Config.Head.Init != head.Random {
+	if !r.Config.Head.Drawn() {
 		if white, err = r.Data.whitening(ctx, r.Config.Head.Out, r.Config.Head.Bias); err != nil {
 			return err
 		}
