@@ -13,7 +13,9 @@ const (
 	manyClasses = 50    // with two images or more
 	leastPart   = 8     // smallest class of which images are held out
 	mostHeld    = 2_000 // images: enough to know a share of right answers to one in a hundred
-	leastHeld   = 50    // images: with fewer, two training states differ by chance alone
+
+	// LeastHeld images are held out at least, or none: with fewer, two training states differ by chance alone.
+	LeastHeld = 50
 )
 
 // Held says what was held out for validation. Zero images mean that nothing was.
@@ -74,7 +76,7 @@ func (d *Dataset) WithValidation(share float64, seed uint64) (*Dataset, Held) {
 			rows = append(rows, of[:max(2, int(math.Round(part*float64(len(of)))))]...)
 		}
 	}
-	if held.Images = len(rows); len(rows) < leastHeld {
+	if held.Images = len(rows); len(rows) < LeastHeld {
 		return d, Held{}
 	}
 	out := *d

@@ -1,12 +1,20 @@
 package head
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Initialisations of the weights.
 const (
-	Whiten = "whiten" // PCA whitening of the stored training features, without labels
-	Random = "random" // He for layers followed by an activation, Glorot for the last
+	Whiten  = "whiten"  // PCA whitening of the stored training features, without labels
+	Random  = "random"  // He for layers followed by an activation, Glorot for the last
+	Kaiming = "kaiming" // as Random, but the last layer He by its outputs: the released code of PRISM
 )
+
+// Inits are the names of all.
+var Inits = []string{Whiten, Random, Kaiming}
 
 // ReLU is the only activation: max(x, 0).
 const ReLU = "relu"
@@ -18,13 +26,16 @@ type Config struct {
 	Hidden     []int  `yaml:"hidden" json:"hidden"`         // widths of the hidden layers, first to last
 	Bias       bool   `yaml:"bias" json:"bias"`             // every layer adds a bias
 	Activation string `yaml:"activation" json:"activation"` // after each hidden layer: relu
-	Init       string `yaml:"init" json:"init"`             // whiten or random
+	Init       string `yaml:"init" json:"init"`             // one of [Inits]
 }
 
 // Default returns the default head: linear with bias, whitened, 512 dimensions.
 func Default() Config {
 	return Config{Out: 512, Bias: true, Activation: ReLU, Init: Whiten}
 }
+
+// Drawn reports whether the initial weights are random, so that no features are read.
+func (c Config) Drawn() bool { return c.Init != Whiten }
 
 // Limits that no real head reaches. Larger values are mistakes in a file, found before memory is allocated.
 const (
@@ -56,8 +67,8 @@ func (c Config) Validate() error {
 	if c.Activation != ReLU && (c.Activation != "" || len(c.Hidden) > 0) {
 		return fmt.Errorf("head: activation: found %q, expected %q", c.Activation, ReLU)
 	}
-	if c.Init != Whiten && c.Init != Random {
-		return fmt.Errorf("head: init: found %q, expected %q or %q", c.Init, Whiten, Random)
+	if !slices.Contains(Inits, c.Init) {
+		return fmt.Errorf("head: init: found %q, expected %s", c.Init, strings.Join(Inits, ", "))
 	}
 	return nil
 }

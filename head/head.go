@@ -37,9 +37,9 @@ type layer struct {
 }
 
 // New returns a head with initial weights. train are the stored training features. Only whitening reads them,
-// until ctx is cancelled; with Init random they may be empty. rng draws all random weights.
+// until ctx is cancelled; with random weights they may be empty. rng draws all random weights.
 func New(ctx context.Context, cfg Config, train blas32.General, rng *rand.Rand) (*Head, error) {
-	if cfg.Init == Random {
+	if cfg.Drawn() {
 		return NewWhitened(cfg, nil, rng)
 	}
 	if err := cfg.Validate(); err != nil {
@@ -57,13 +57,13 @@ func New(ctx context.Context, cfg Config, train blas32.General, rng *rand.Rand) 
 }
 
 // NewWhitened is New with the [Whitening] of the training features to cfg.Out dimensions, centred if the head
-// has a bias. Init random does not read it.
+// has a bias. Random weights do not read it.
 func NewWhitened(cfg Config, white *Head, rng *rand.Rand) (*Head, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	h := blank(cfg)
-	if cfg.Init == Random {
+	if cfg.Drawn() {
 		h.drawAll(rng)
 		return h, nil
 	}

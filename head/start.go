@@ -9,19 +9,23 @@ import (
 	"winnow/features"
 )
 
-// drawAll fills every weight at random: He et al. (ICCV 2015), variance 2/in, before an activation;
-// Glorot & Bengio (AISTATS 2010), variance 2/(in+out), for the last layer. Biases are zero.
+// drawAll fills every weight at random: He et al. (ICCV 2015), variance 2/in, before an activation; for the last layer
+// Glorot & Bengio (AISTATS 2010), variance 2/(in+out), or, with Kaiming, He et al. by the outputs, 2/out. Biases are
+// zero.
 func (h *Head) drawAll(rng *rand.Rand) {
 	for _, l := range h.layers {
-		l.draw(rng)
+		l.draw(rng, h.cfg.Init)
 	}
 }
 
-func (l layer) draw(rng *rand.Rand) {
+func (l layer) draw(rng *rand.Rand, init string) {
 	w := l.weight
 	variance := 2 / float64(w.Rows+w.Cols)
-	if l.relu {
+	switch {
+	case l.relu:
 		variance = 2 / float64(w.Rows)
+	case init == Kaiming:
+		variance = 2 / float64(w.Cols)
 	}
 	scale := math.Sqrt(variance)
 	for i := range w.Data {
@@ -53,7 +57,7 @@ func (h *Head) startWhitened(w whitened, rng *rand.Rand) {
 	mirror(first, w, r, rng)
 	for _, l := range h.layers[1:] {
 		if l.relu {
-			l.draw(rng)
+			l.draw(rng, Random)
 		}
 		passPairs(l, r)
 	}

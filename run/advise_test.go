@@ -75,3 +75,13 @@ func TestReadCourse(t *testing.T) {
 		t.Errorf("found %+v, %v, expected %+v", c, err, want)
 	}
 }
+
+// A verdict by held-out labels says so if many of them are thought to be wrong.
+func TestDoubtedValidation(t *testing.T) {
+	if got := doubted(0.19); got != "" {
+		t.Errorf("19 %%: %s", got)
+	}
+	if got := doubted(0.48); !strings.Contains(got, "48 %") || !strings.Contains(got, "worse than the start") {
+		t.Errorf("48 %%: %s", got)
+	}
+}

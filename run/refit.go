@@ -15,7 +15,7 @@ import (
 func (r *Training) refit() *train.Refit {
 	after := r.Config.Finetune.Refit.In(r.Epoch)
 	live, tuned := r.backbone.(*tuning.Live)
-	if after == 0 || !tuned || live.Drawn || r.Config.Method != config.Metric || r.Config.Head.Init == head.Random {
+	if after == 0 || !tuned || live.Drawn || r.Config.Method != config.Metric || r.Config.Head.Drawn() {
 		return nil
 	}
 	for _, term := range r.loop.Terms {

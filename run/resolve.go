@@ -89,7 +89,7 @@ func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 		return long, err
 	}
 	d, held := d.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
-	if held.Images > 0 {
+	if r.heldOut = held.Images > 0; r.heldOut {
 		r.options.Note("no validation split: %s, are held out to find the best state (%s trains on all)", held,
 			config.Key("validation.hold_out=0"))
 	}
@@ -376,7 +376,7 @@ func (r *Training) prepare(ctx context.Context) (err error) {
 			r.Config.Head.Out, text.Approx(need), config.Key("head.out"))
 	}
 	var white *head.Head
-	if r.Config.Head.Init != head.Random {
+	if !r.Config.Head.Drawn() {
 		if white, err = r.Data.whitening(ctx, r.Config.Head.Out, r.Config.Head.Bias); err != nil {
 			return err
 		}

@@ -43,6 +43,7 @@ type Training struct {
 	backbone tuning.Backbone
 	owns     bool         // Close closes the backbone
 	kept     bool         // in a run's folder, with all its files
+	heldOut  bool         // the validation split is a part of the training images, with their given labels
 	trusted  []int        // positions in the manifest of images with a decided label, rising
 	free     func() error // releases the vectors of Data; nil: they are in the program's own memory
 	folder   io.Closer    // the lock of the folder; nil: not yet

@@ -66,6 +66,9 @@ var unequal = map[string]string{
 	"prism/co-teaching-plus":        "as co-teaching",
 	"prism/co-teaching-temperature": "as co-teaching",
 	"prism/f-correction":            "shuffled batches",
+	"prism/mcl-avgsim-released":     "a whole network, by the settings of the released code",
+	"prism/mcl-vmf-released":        "as mcl-avgsim-released",
+	"prism/mcl-vmf-whole":           "a whole network, at one rate",
 	"adapted_triplet/cub200-semi":   "also images without a label",
 }
 

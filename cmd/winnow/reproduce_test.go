@@ -31,7 +31,7 @@ func TestReproduce(t *testing.T) {
 	args := func(dir string, more ...string) []string {
 		return append([]string{"reproduce", "prism-table1", "--data", "glyphs", "--classes", "24", "--images", "10",
 			"--out", dir,
-			"--rows", "MCL", "--columns", "sym 20", "--seeds", "2", "--set", "length=30 steps", "--set",
+			"--rows", "MCL + PRISM,MCL + oracle", "--columns", "sym 20", "--seeds", "2", "--set", "length=30 steps", "--set",
 			"filter.avgsim=5 steps"}, more...)
 	}
 	code, out, stderr := call(t.Context(), args(at, "--jobs", "1")...)
@@ -279,7 +279,7 @@ func TestReproduceList(t *testing.T) {
 	}
 	var list []studies.Listed
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --json")), &list); err != nil ||
-		!slices.ContainsFunc(list, func(s studies.Listed) bool { return s.Name == "prism-table2" && s.Cells == 148 }) {
+		!slices.ContainsFunc(list, func(s studies.Listed) bool { return s.Name == "prism-table2" && s.Cells == 180 }) {
 		t.Errorf("found %+v, %v", list, err)
 	}
 	fails(t, 2, "--list: found the study prism-table2", "reproduce", "--list", "prism-table2")

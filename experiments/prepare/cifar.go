@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"winnow/datasets"
 	"winnow/internal/atomicfile"
@@ -30,7 +31,8 @@ const (
 )
 
 // cifar10n writes CIFAR-10's binary files (data_batch_1.bin with the first training images, test_batch.bin), as
-// winnow reads them, from sheets of PNG, and a manifest for each kind of human label: clean, aggre, random1, worse.
+// winnow reads them, from sheets of PNG, and a manifest for each kind of human label: clean, aggre,
+// random1 to random3, worse.
 // The true label is in the column true_label.
 func cifar10n(args []string, stdout, stderr io.Writer) error {
 	f, out := newFlags("cifar10n", stderr)
@@ -80,7 +82,7 @@ func cifar10n(args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	for _, kind := range []string{"clean", "aggre", "random1", "worse"} {
+	for _, kind := range []string{"clean", "aggre", "random1", "random2", "random3", "worse"} {
 		d, err := cifarDataset(kind, human, given, counts["data_batch_1.bin"], counts["test_batch.bin"], *held)
 		if err != nil {
 			return err
@@ -98,8 +100,8 @@ func cifar10n(args []string, stdout, stderr io.Writer) error {
 func cifarDataset(kind string, human map[string][]int, given map[int]int, train, test,
 	validation int) (*datasets.Dataset, error) {
 	column := kind + "_label"
-	if kind == "random1" {
-		column = "random_label1"
+	if n, ok := strings.CutPrefix(kind, "random"); ok {
+		column = "random_label" + n
 	}
 	labels, clean := human[column], human["clean_label"]
 	if len(labels) < train || len(clean) < train {

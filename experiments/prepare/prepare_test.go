@@ -60,7 +60,7 @@ func encoded(t *testing.T, img image.Image) []byte {
 func TestCIFAR(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string][]byte{}
-	labels, human := "row,label\n", "index,clean_label,aggre_label,worse_label,random_label1\n"
+	labels, human := "row,label\n", "index,clean_label,aggre_label,worse_label,random_label1,random_label2,random_label3\n"
 	for _, k := range []int{0, 1, 2, 3, 4, 50} {
 		img := image.NewNRGBA(image.Rect(0, 0, 1024, perSheet))
 		for row := range perSheet {
@@ -73,7 +73,7 @@ func TestCIFAR(t *testing.T) {
 		files[fmt.Sprintf("cifar10_batch_%d.png", k)] = encoded(t, img)
 	}
 	for i := range 5000 {
-		human += fmt.Sprintf("%d,%d,%d,%d,%d\n", i, i%10, i%10, (i+i%2)%10, i%10)
+		human += fmt.Sprintf("%d,%d,%d,%d,%[2]d,%[2]d,%[2]d\n", i, i%10, i%10, (i+i%2)%10)
 	}
 	files["labels.csv"] = []byte(labels)
 	var packed bytes.Buffer

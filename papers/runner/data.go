@@ -26,6 +26,7 @@ import (
 	"winnow/report"
 	"winnow/run"
 	"winnow/run/extraction"
+	"winnow/train"
 )
 
 // Source is a dataset with its features.
@@ -339,7 +340,34 @@ func (d *data) as(ctx context.Context, labels string, column studies.Column, see
 	return l, l.err
 }
 
+// dropped returns the data without the training images whose label is wrong or, if labels are [studies.Random], without
+// as many drawn at random.
+func dropped(d *datasets.Dataset, labels string, seed uint64) *datasets.Dataset {
+	drop, rows := map[int]bool{}, d.Labelled(datasets.Train)
+	for _, i := range rows {
+		if s := d.Samples[i]; s.True != datasets.Unlabelled && s.Label != s.True {
+			drop[i] = true
+		}
+	}
+	if labels == studies.Random {
+		n := len(drop)
+		clear(drop)
+		for _, at := range train.Rand(seed, "random drop", 0).Perm(len(rows))[:n] {
+			drop[rows[at]] = true
+		}
+	}
+	out, at := *d, -1
+	out.Samples = slices.DeleteFunc(slices.Clone(d.Samples), func(datasets.Sample) bool { at++; return drop[at] })
+	return &out
+}
+
 func (l *labelled) make(ctx context.Context, d *data, labels, noise string, rate float64, seed uint64) {
+	defer func() {
+		if l.err == nil && (labels == studies.Oracle || labels == studies.Random) {
+			l.data = dropped(l.data, labels, seed)
+			l.rate = l.data.Noise(datasets.Train).Rate
+		}
+	}()
 	if l.data = d.clean; noise == givenLabels {
 		l.rate = l.data.Noise(datasets.Train).Rate
 		return

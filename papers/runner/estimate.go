@@ -26,14 +26,23 @@ func Estimate(ctx context.Context, o Options) (Plan, error) {
 		return Plan{}, err
 	}
 	jobs, threads := r.share()
-	queue := r.queue(jobs)
-	plan := Plan{Study: r.Study.Name, Jobs: jobs}
 	if !r.timesSteps() {
 		if r.rt, err = r.Runtime(threads); err != nil {
-			return plan, err
+			return Plan{}, err
 		}
 		defer r.rt.Close()
 	}
+	plan, err := r.estimateAll(ctx, jobs)
+	if err == nil && r.Budget > 0 {
+		_, plan.Within, err = r.within(plan)
+	}
+	return plan, err
+}
+
+// estimateAll times a few steps of each row that has cells left.
+func (r *reproduction) estimateAll(ctx context.Context, jobs int) (Plan, error) {
+	queue := r.queue(jobs)
+	plan := Plan{Study: r.Study.Name, Jobs: jobs}
 	type line struct {
 		cells, done int
 		each        time.Duration
@@ -75,6 +84,7 @@ func Estimate(ctx context.Context, o Options) (Plan, error) {
 			} else {
 				r.Host.Note("timing %d steps of %s", drySteps, row.Name)
 			}
+			var err error
 			if p.Steps, at.each, err = r.estimate(ctx, cell); err != nil {
 				return plan, fmt.Errorf("%s: %w", r.describe(cell), err)
 			}
@@ -96,6 +106,7 @@ type Plan struct {
 	Seconds float64      `json:"seconds"`           // time of the cells left
 	Untimed bool         `json:"untimed,omitempty"` // the time of some rows is unknown: the study measures it
 	Rows    []plannedRow `json:"rows"`
+	Within  *Within      `json:"budget,omitempty"` // what fits in Options.Budget; nil: no budget
 }
 
 // plannedRow is the plan for a row.
@@ -133,6 +144,9 @@ func (p Plan) Text(to io.Writer) error {
 	}
 	all := time.Duration(p.Seconds * float64(time.Second)).Round(time.Second)
 	_, err := fmt.Fprintf(to, "%d of %d cells left to run: about %s, %d at once\n", p.Left, p.Cells, all, p.Jobs)
+	if err == nil && p.Within != nil {
+		_, err = fmt.Fprintln(to, p.Within)
+	}
 	return err
 }
 

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -40,7 +41,9 @@ func (r *reproduction) plan() error {
 	for j, c := range r.Study.Columns {
 		of := r.first(c)
 		if of == nil && !r.Study.Drawn() {
-			left = append(left, c.Name)
+			if name := cmp.Or(c.Data, c.Name); matches(c.Name, r.Columns) && !slices.Contains(left, name) {
+				left = append(left, name)
+			}
 			continue
 		}
 		same := fmt.Sprintf("%s %g %v", c.Noise, c.Rate, c.Set) // but for the dataset, which a stand-in replaces
@@ -60,7 +63,7 @@ func (r *reproduction) plan() error {
 		columns = append(columns, j)
 	}
 	if len(left) > 0 {
-		r.Host.Note("no data for the columns %s: they are left out", strings.Join(left, ", "))
+		r.Host.Note("no data for %s: columns that need it are left out", strings.Join(left, ", "))
 	}
 	for _, row := range r.Study.Rows {
 		if row.Network != "" && r.wanted(row) && !r.given(row) {
@@ -175,7 +178,8 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	if column.Says != nil && !(column.Noise == givenLabels && rate > 0) { // known wrong labels are counted instead
 		rate = *column.Says
 	}
-	if row.Labels == studies.True || row.Labels == studies.Topline || column.Noise == trueLabels || column.Noise == "" {
+	cleaned := slices.Contains([]string{studies.True, studies.Topline, studies.Oracle}, row.Labels)
+	if cleaned || column.Noise == trueLabels || column.Noise == "" {
 		rate = 0
 	}
 	settings = slices.Concat(settings, r.settingsOf(row))

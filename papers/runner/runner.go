@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"winnow/audit"
 	"winnow/backbone/ort"
@@ -44,6 +45,8 @@ type Options struct {
 	Jobs    int             // cells at once; 0: one for each thread
 	Threads int             // of all jobs together; 0: one for each core
 	Winnow  string          // version of winnow, for the outcomes
+	// Budget is how long the run may take by its own estimate: it leaves out cells that tell least. 0: no limit
+	Budget time.Duration
 
 	Host    extraction.Host                                          // makes the features of Glyphs, and takes notes
 	Watch   func(what string) (at func(done, total int), end func()) // shows the progress in percent; may be nil
@@ -124,6 +127,17 @@ func (r *reproduction) run(ctx context.Context) error {
 	}
 	defer rt.Close()
 	r.rt = rt
+	if r.Budget > 0 {
+		plan, err := r.estimateAll(ctx, jobs)
+		if err != nil {
+			return err
+		}
+		var fits *Within
+		if r.cells, fits, err = r.within(plan); err != nil {
+			return err
+		}
+		r.Host.Note("%s", fits)
+	}
 	queue := r.queue(jobs)
 	queue.Begun = func(rest int) { r.line = newLine(rest, r.Watch) }
 	queue.Note = r.say

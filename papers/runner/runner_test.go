@@ -244,3 +244,32 @@ func TestGlyphsAreWritten(t *testing.T) {
 		t.Error("a study of trained classes was let through")
 	}
 }
+
+// TestDroppedLabels: rows without the wrong labels, and without as many drawn at random, have as many images.
+func TestDroppedLabels(t *testing.T) {
+	clean := &datasets.Dataset{Classes: []string{"a", "b"}}
+	for i := range 200 {
+		clean.Samples = append(clean.Samples, datasets.Sample{Path: fmt.Sprint(i), Label: i % 2, True: i % 2,
+			Split: []string{datasets.Train, datasets.Test}[i/150]})
+	}
+	d := &data{clean: clean, labels: map[string]*labelled{}}
+	column := studies.Column{Noise: "symmetric", Rate: 0.3}
+	of := func(labels string) (*datasets.Dataset, float64) {
+		l, err := d.as(t.Context(), labels, column, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.data, l.rate
+	}
+	noisy, rate := of(studies.Noisy)
+	wrong := noisy.Noise(datasets.Train).Corrupted
+	oracle, none := of(studies.Oracle)
+	random, left := of(studies.Random)
+	train := func(d *datasets.Dataset) int { return len(d.Select(datasets.Train)) }
+	if wrong < 30 || none != 0 || train(oracle) != 150-wrong || train(random) != 150-wrong {
+		t.Errorf("%d wrong labels; without them %d images, %v wrong; %d drawn", wrong, train(oracle), none, train(random))
+	}
+	if left < rate/2 || left > 2*rate || len(d.clean.Samples) != 200 || len(random.Select(datasets.Test)) != 50 {
+		t.Errorf("found %.2f of the labels wrong after a random drop, %.2f before", left, rate)
+	}
+}

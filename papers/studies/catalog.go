@@ -2,6 +2,7 @@ package studies
 
 import (
 	"embed"
+	"fmt"
 	"io"
 	"io/fs"
 	"slices"
@@ -73,12 +74,19 @@ func Summaries() (list []Listed, err error) {
 	return list, err
 }
 
+// shownData is how many datasets of a study the list names.
+const shownData = 5
+
 // WriteTable writes studies as a table.
 func WriteTable(to io.Writer, all []Listed) error {
 	w := text.NewTable(to)
 	w.Row("study", "what", "source", "data", "cells a seed")
 	for _, s := range all {
-		w.Row(s.Name, s.Title, s.Paper+", "+s.Source, strings.Join(s.Datasets, " "), strconv.Itoa(s.Cells))
+		data := text.First(s.Datasets, shownData)
+		if n := len(s.Datasets) - len(data); n > 0 {
+			data = append(slices.Clone(data), fmt.Sprintf("and %d more", n))
+		}
+		w.Row(s.Name, s.Title, s.Paper+", "+s.Source, strings.Join(data, " "), strconv.Itoa(s.Cells))
 	}
 	return w.Flush()
 }

@@ -3,6 +3,7 @@ package studies
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // check returns an error if the study is inconsistent.
@@ -56,8 +57,8 @@ func (s *Study) checkRow(i int, r Row) error {
 	if r.Ratio != nil && (!s.trained(r.Ratio.Of) || !s.trained(r.Ratio.To)) {
 		return fmt.Errorf("row %q: ratio of %q to %q, expected two rows that are run", r.Name, r.Ratio.Of, r.Ratio.To)
 	}
-	if !slices.Contains([]string{"", Noisy, True, Topline}, r.Labels) {
-		return fmt.Errorf("row %q: labels are %q, expected %s, %s or %s", r.Name, r.Labels, Noisy, True, Topline)
+	if r.Labels != "" && !slices.Contains(Labels, r.Labels) {
+		return fmt.Errorf("row %q: labels are %q, expected %s", r.Name, r.Labels, strings.Join(Labels, ", "))
 	}
 	if r.Whole != "" && r.Recipe == "" {
 		return fmt.Errorf("row %q: whole is %q, expected a recipe for stored features beside it", r.Name, r.Whole)

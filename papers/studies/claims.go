@@ -25,6 +25,17 @@ type Claim struct {
 	Most          bool  `yaml:"most"` // the claim is about most of its comparisons, not all
 }
 
+// Claimed returns the names of the rows that claims compare.
+func (s *Study) Claimed() map[string]bool {
+	names := map[string]bool{}
+	for _, c := range s.Claims {
+		for _, name := range slices.Concat(c.Better, c.Than) {
+			names[name] = true
+		}
+	}
+	return names
+}
+
 func (s *Study) checkClaim(c Claim) error {
 	if c.Say == "" || len(c.Better) == 0 {
 		return fmt.Errorf("say and better are needed")

@@ -64,7 +64,12 @@ const (
 	Noisy   = "noisy"   // the column's
 	True    = "true"    // the true ones, whatever the column's noise
 	Topline = "topline" // the true ones of a share 1 - rate of the samples (Le & Odobez, section 6)
+	Oracle  = "oracle"  // the column's without the wrong ones: what a filter without error would keep
+	Random  = "random"  // the column's without as many drawn at random: what dropping alone does
 )
+
+// Labels are the names of all.
+var Labels = []string{Noisy, True, Topline, Oracle, Random}
 
 // Row is a method.
 type Row struct {
@@ -73,7 +78,7 @@ type Row struct {
 	Whole  string   `yaml:"whole"`  // instead of Recipe, which is for stored features, if the network is trained too
 	Set    []string `yaml:"set"`
 	Tune   []Names  `yaml:"tune"`   // instead of the study's
-	Labels string   `yaml:"labels"` // Noisy (also ""), True or Topline
+	Labels string   `yaml:"labels"` // one of [Labels]; Noisy also ""
 	// Network made the features of the row, if it is not the table's network. Datasets then have other names, see
 	// [Row.Source].
 	Network string `yaml:"network"`

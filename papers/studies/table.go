@@ -94,7 +94,11 @@ func (r *Results) most() (n int) {
 	return n
 }
 
-// grid returns the table of a measure: a header, then a line for each row. Empty rows and columns are left out.
+// widest is the most columns of a printed table that keeps the study's layout.
+const widest = 12
+
+// grid returns the table of a measure: a header, then a line for each row. Empty rows and columns are left out. A table
+// of more than widest columns, if it has fewer rows, has a line for each column instead.
 func (r *Results) grid(measure string) (lines [][]string) {
 	var columns []int
 	for j := range r.Study.Columns {
@@ -121,7 +125,20 @@ func (r *Results) grid(measure string) (lines [][]string) {
 			lines = append(lines, line)
 		}
 	}
+	if len(columns) > widest && len(lines) <= len(columns) {
+		return transposed(lines)
+	}
 	return lines
+}
+
+func transposed(lines [][]string) [][]string {
+	out := make([][]string, len(lines[0]))
+	for j := range out {
+		for _, line := range lines {
+			out[j] = append(out[j], line[j])
+		}
+	}
+	return out
 }
 
 // columnTitle returns the name of a column and, for given labels, their share of wrong ones if known.

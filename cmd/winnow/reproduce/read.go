@@ -18,6 +18,8 @@ func read(c *cli.Context) (o Options, err error) {
 		return o, term.Misused("reproduce: found %s, expected one study", strings.Join(given, " "))
 	case c.Int("jobs") < 0:
 		return o, term.Misused("--jobs: found %d, expected at least 1", c.Int("jobs"))
+	case c.IsSet("budget") && c.Duration("budget") <= 0:
+		return o, term.Misused("--budget: found %s, expected more than 0", c.Duration("budget"))
 	case len(given) > 0 && c.Bool("list"):
 		return o, term.Misused("--list: found the study %s, expected none", given[0])
 	case len(given) == 0 && (c.IsSet("data") || c.Bool("dry-run")):
@@ -35,7 +37,7 @@ func read(c *cli.Context) (o Options, err error) {
 			return o, term.Misused("--at: %w", err)
 		}
 	}
-	o.Dir, o.Jobs = c.String("out"), c.Int("jobs")
+	o.Dir, o.Jobs, o.Budget = c.String("out"), c.Int("jobs"), c.Duration("budget")
 	o.Rows, o.Columns, o.Set = c.StringSlice("rows"), c.StringSlice("columns"), c.StringSlice("set")
 	o.Finetune, o.Model, o.Root = c.String("finetune"), c.String("model"), location.At(c.String("root"))
 	if o.Seeds, err = cells.ParseSeeds(c.String("seeds")); err != nil {

@@ -63,7 +63,7 @@ func RunFlags() (flags []cli.Flag) {
 			d.Filter.Rate.String()},
 		"dim":    {"`N` dimensions of the embedding", fmt.Sprint(d.Head.Out)},
 		"hidden": {"widths `N,...` of the head's hidden layers; none: a linear head", "none"},
-		"init":   {"`WAY` to initialise the head: whiten or random", d.Head.Init},
+		"init":   {"`WAY` to initialise the head: whiten, random or kaiming (random as PRISM's released code)", d.Head.Init},
 		"epochs": {"train for `N` epochs; auto: by the number of images",
 			fmt.Sprint(d.Length.N, "; with --finetune auto")},
 		"steps": {"train for `N` steps", "those of --epochs"},
