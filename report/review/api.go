@@ -181,7 +181,7 @@ func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 	return map[string]any{
 		"audit": r.table.sum, "version": version, "more": version < now.Version,
 		"changed": r.decided.states(images, r.decided.numberOf(reviewer)),
-		"counts":  now.Counts, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes,
+		"counts":  now.Counts, "whole": now.Whole, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes,
 		"reviewers": now.Reviewers, "learned": now.Learned,
 	}, nil
 }
@@ -198,7 +198,7 @@ type historyEntry struct {
 	BeforeAction decisions.Action `json:"before_action"`
 	BeforeLabel  string           `json:"before_label"`
 	BeforeNote   string           `json:"before_note"`
-	ID           *int32           `json:"id"`  // null: not in this audit
+	ID           *int32           `json:"id"`  // null: not in this manifest
 	Key          *string          `json:"key"` // null: not in this manifest
 	Path         string           `json:"path"`
 	Undone       bool             `json:"undone"`
@@ -234,9 +234,8 @@ func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
 				entries[i] = historyEntry{N: e.N, At: e.At.UTC(), Reviewer: e.Reviewer, Path: e.Path, Undone: e.Undone,
 					Key: &key, Hidden: true}
 			}
-			if id := r.table.id[image]; id != none {
-				entries[i].ID = &id
-			}
+			id := r.table.place[image]
+			entries[i].ID = &id
 		}
 	}
 	return map[string]any{"total": total, "entries": entries}, nil

@@ -35,6 +35,8 @@ type Files struct {
 	Reviewer  string          // the name that the page suggests
 	Columns   datasets.Names  // of the manifest, if it is a table; none: usual names
 	Learning  Learning
+	Home      View
+	Missing   Missing
 }
 
 // decisionsFile returns the path of the file of decisions.
@@ -49,7 +51,13 @@ func (f Files) decisionsFile() string {
 	return shards.Folder(manifest).Join(name).String() + ".decisions.db"
 }
 
-// Open opens a review. It calls find for the finder once the images are there; find may return nil.
+// planeFile returns the path of the file of places on the map: beside the decisions.
+func (f Files) planeFile() string {
+	file := f.decisionsFile()
+	return strings.TrimSuffix(strings.TrimSuffix(file, filepath.Ext(file)), ".decisions") + ".map.csv"
+}
+
+// Open opens a review, without an audit if none is named. It calls find for the finder once the images are there; find may return nil.
 // closeDecisions closes the decisions; the caller closes the finder.
 func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions func() error, err error) {
 	// A million judged images take some hundred megabytes while they are read and a third of that afterwards. So the
@@ -58,8 +66,8 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	defer debug.SetGCPercent(debug.SetGCPercent(30))
 	conf := Config{
 		AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer,
-		Learn: f.Learning,
-		Root:  imageroot.Resolve(f.Root, f.Manifest),
+		Learn: f.Learning, Home: f.Home, Missing: f.Missing, Plane: f.planeFile(),
+		Root: imageroot.Resolve(f.Root, f.Manifest),
 	}
 	if conf.Form, err = f.FormOf(); err != nil {
 		return nil, nil, err
@@ -67,7 +75,9 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns}); err != nil {
 		return nil, nil, err
 	}
-	if f.Draw > 0 {
+	if f.Audit == "" {
+		conf.Audit, err = noAudit(f.Manifest, conf.Manifest)
+	} else if f.Draw > 0 {
 		conf.Audit, err = readDrawn(f.Audit, f.Manifest, conf.Manifest, f.Draw)
 	} else {
 		conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest)

@@ -72,6 +72,7 @@ func (r *Reviewer) routes() map[string]route {
 		"/api/session":    {read, quick, get(r.getSession)},
 		"/api/rows":       {read, quick, get(r.getRows)},
 		"/api/typical":    {read, quick, get(r.getTypical)},
+		"/api/findings":   {read, quick, get(r.getFindings)},
 		"/api/confusions": {read, quick, get(r.getConfusions)},
 		"/api/changes":    {read, quick, get(r.getChanges)},
 		"/api/history":    {read, quick, get(r.getHistory)},
