@@ -111,7 +111,7 @@ func answerError(w http.ResponseWriter, err error) {
 	if errors.As(err, new(*decisions.Gone)) {
 		status = http.StatusServiceUnavailable
 		body["error"] += "; download what was saved (" + savingAt + "), " +
-			"put that file there and start winnow review again"
+			"put that file there and start winnow again"
 		body["save"] = savingAt
 	}
 	answer(w, status, body)

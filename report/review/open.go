@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,7 @@ type Files struct {
 	Learning  Learning
 	Home      View
 	Missing   Missing
+	Guessed   bool // Audit was found, not named: if it is about other images, there is none
 }
 
 // decisionsFile returns the path of the file of decisions.
@@ -82,6 +84,14 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	} else {
 		conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest)
 	}
+	if f.Guessed && err != nil {
+		conf.Notice = fmt.Sprintf("%s is not used: %v", f.Audit, err)
+		conf.AuditFile = ""
+		conf.Audit, err = noAudit(f.Manifest, conf.Manifest)
+	}
+	if conf.AuditFile != "" {
+		conf.Missing.Audit = ""
+	}
 	if err != nil {
 		if hint.Of(err) == "" {
 			err = hint.With(err, "make it: winnow audit %s", f.Manifest)
@@ -91,7 +101,9 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if f.Names != "" {
 		conf.Names, err = readNames(f.Names, conf.Audit.table)
 	} else {
-		conf.Names, conf.Notice = manifestNames(conf.Manifest)
+		var why string
+		conf.Names, why = manifestNames(conf.Manifest)
+		conf.Notice = cmp.Or(conf.Notice, why)
 	}
 	if err != nil {
 		return nil, nil, err

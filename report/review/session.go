@@ -64,7 +64,10 @@ type reading struct {
 func (t *table) reading() reading {
 	said := reading{Lines: []string{}}
 	if how := t.manifest.Reading; how != nil {
-		said.Form, said.Lines = how.Form, append(said.Lines, how.Lines()...)
+		said.Lines = append(said.Lines, how.Lines()...)
+		if how.Form != "table" {
+			said.Form = how.Form
+		}
 	}
 	for _, n := range t.images {
 		said.Labelled += int(n)

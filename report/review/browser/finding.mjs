@@ -134,7 +134,7 @@ export const finding = [
     await page.waitForFunction((n) => document.querySelector(".card").dataset.id === String(n - 1), set.rows);
     await page.locator("#compact").click();
     await settled(page);
-    await go(page, "state=all&view=compact");
+    await go(page, "state=all&cards=compact");
     assert.equal(await page.locator(".card").count(), Math.min(48, set.rows));
   }],
   ["the next class", async ({ page, server }) => {

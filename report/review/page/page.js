@@ -1,4 +1,4 @@
-// winnow review: connects the parts of the page. Each part is a module that knows only its own elements;
+// winnow studio and winnow review: connects the parts of the page. Each part is a module that knows only its own elements;
 // modules learn of each other through the store's events.
 
 import { get, el } from "./dom.js";
@@ -20,6 +20,10 @@ import { zoom } from "./zoom.js";
 import { standing } from "./standing.js";
 import { learned } from "./learned.js";
 import { filters, another } from "./filters.js";
+import { views, to } from "./views.js";
+import { classes } from "./classes.js";
+import { findings } from "./findings.js";
+import { views as names } from "./address.js";
 import { exporting } from "./exporting.js";
 import { theme } from "./theme.js";
 import { watch } from "./watch.js";
@@ -47,9 +51,9 @@ async function decide(rows, way) {
   const many = store.selected.size > 0 && !large.shown();
   store.unselect();
   if (large.visiting()) return;
-  const at = Math.max(...rows.map((r) => store.index(r.id)));
-  if (way === ways.reset) return;
-  await grid.advance(many ? at : store.current);
+  const at = rows.map((r) => store.index(r.id));
+  if (way === ways.reset || !rows.some((r) => way(r)?.action !== "undecided")) return;
+  await grid.advance(many || rows.length > 1 ? Math.max(...at) : store.current);
 }
 
 const acts = {
@@ -70,6 +74,11 @@ const acts = {
   map: () => confusions.show(),
   history: () => past.show(),
   help: () => help.show(),
+  group: () => {
+    const rows = store.groups?.find((g) => g.rows.some((r) => r.id === store.row?.id))?.rows ?? [];
+    for (const row of rows) store.select(row.id, true);
+  },
+  ...Object.fromEntries(names.map((name, i) => [`view${i + 1}`, () => large.shown() || to(name)])),
   nextPage: () => grid.next(),
   previousPage: () => grid.previous(),
   right: (e) => walk(e, 1, false),
@@ -113,8 +122,8 @@ function acted({ detail: { name, row, event } }) {
 async function visit(id) {
   const here = store.index(id);
   if (here >= 0) return large.show(store.rows[here]);
-  const { rows } = await ask("/api/rows", { state: "all", offset: id, limit: 1, reviewer: reviewer.me() });
-  if (rows[0]?.id !== id) return store.say(`Number ${id + 1} is not in the audit`);
+  const { rows } = await ask("/api/rows", { scope: "all", state: "all", offset: id, limit: 1, reviewer: reviewer.me() });
+  if (rows[0]?.id !== id) return store.say(`Number ${id + 1} is not there`);
   store.heard(id, rows[0].version);
   large.show(rows[0]);
 }
@@ -157,6 +166,7 @@ async function run() {
   help.letters();
   store.addEventListener("said", (e) => said(e.detail));
   store.addEventListener("act", acted);
+  store.addEventListener("group", ({ detail: { rows, way } }) => decide(rows, way));
   store.addEventListener("visit", (e) => visit(e.detail));
   store.addEventListener("selection", picked);
   store.addEventListener("closed", () => grid.focus());
@@ -171,6 +181,8 @@ async function run() {
   await outbox.name();
   standing();
   learned();
+  views();
+  findings();
   grid.grid();
   large.large();
   filters();
@@ -180,6 +192,7 @@ async function run() {
   watch();
   await store.refresh();
   similar.similar();
+  classes();
   await Promise.all([store.load(), confusions.confusions()]);
   document.documentElement.dataset.ready = "yes";
   reviewer.reviewer(renamed);
