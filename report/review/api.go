@@ -133,7 +133,7 @@ func (r *Reviewer) getSession(_ *http.Request, values url.Values) (any, error) {
 func (r *Reviewer) getRows(_ *http.Request, values url.Values) (any, error) {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	q, err := parseQuery(values, r.decided)
+	q, err := parseQuery(values, r.decided, &r.plane)
 	if err != nil {
 		return nil, bad(err)
 	}

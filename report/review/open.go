@@ -129,7 +129,11 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if r, err = New(conf); err != nil {
 		return nil, nil, errors.Join(err, made.Close())
 	}
-	return r, made.Close, nil // made alone: conf would keep a table of a million images alive
+	closeAll := func() error {
+		r.End()
+		return made.Close()
+	}
+	return r, closeAll, nil // made alone: conf would keep a table of a million images alive
 }
 
 // someImage returns an error if none of the first suspects' files exists: the folder is then the wrong one.

@@ -37,6 +37,7 @@ type query struct {
 	any           bool // state=all
 	differ, noted bool
 	text          string
+	within        *lasso // nil: anywhere
 	sort          string // one of sorts
 	offset, limit int
 }
@@ -125,7 +126,7 @@ func (p *parameters) done() error {
 }
 
 // parseQuery reads the filter of /api/rows.
-func parseQuery(values url.Values, d *decided) (query, error) {
+func parseQuery(values url.Values, d *decided, places *plane) (query, error) {
 	p, t := &parameters{values: values}, d.table
 	q := query{
 		class: p.class("class", t), to: p.class("to", t),
@@ -136,6 +137,7 @@ func parseQuery(values url.Values, d *decided) (query, error) {
 	if q.sort = p.get("sort"); !slices.Contains(sorts, q.sort) {
 		p.fail("sort: found %.40q, expected suspect, least, class, path or manifest", q.sort)
 	}
+	q.within = p.lasso(places)
 	switch scope := p.get("scope"); scope {
 	case "", "audit":
 	case "all":
@@ -213,7 +215,7 @@ func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 		case scored && (!(e.score < q.below) || !(e.score > q.above)):
 		case q.decided && action == undecided, !q.any && !q.decided && action != q.action:
 		case q.differ && !differ(d.votes[image]), q.noted && !noted(d.votes[image]):
-		case holds != nil && !holds[id]:
+		case holds != nil && !holds[id], q.within != nil && !q.within.holds(image):
 		default:
 			if total >= q.offset && len(page) < q.limit {
 				page = append(page, id)

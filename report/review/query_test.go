@@ -73,7 +73,7 @@ func TestFind(t *testing.T) {
 		case "path":
 			slices.SortFunc(want, func(a, b int32) int { return strings.Compare(w.list[a].Path, w.list[b].Path) })
 		}
-		q, err := parseQuery(values, w.review.decided)
+		q, err := parseQuery(values, w.review.decided, &w.review.plane)
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -87,6 +87,10 @@ type Reviewer struct {
 	texts    textIndex
 	learning *learning // nil: the review does not learn
 
+	plane  plane
+	ending context.Context // done when the server ends
+	end    context.CancelFunc
+
 	searches  *searches
 	uploading chan struct{} // limits the uploads at a time
 	exporting sync.Mutex
@@ -120,6 +124,8 @@ func New(c Config) (*Reviewer, error) {
 		Config: c, table: t, decided: d,
 		searches: newSearches(), uploading: make(chan struct{}, uploads),
 	}
+	r.ending, r.end = context.WithCancel(context.Background())
+	r.plane.file = c.Plane
 	r.texts.fill(t)
 	if v, ok := c.Finder.(Vectors); ok && c.Learn.Goal != "" && !t.drawn && len(t.list) > 0 {
 		if len(t.list) > mostLearned {

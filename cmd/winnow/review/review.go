@@ -166,7 +166,7 @@ func open(ctx context.Context, p *term.Program, o Options) (err error) {
 	if err != nil {
 		return errors.Join(err, closeFinder(found))
 	}
-	defer func() { err = errors.Join(err, closeFinder(found), closeDecisions()) }()
+	defer func() { err = errors.Join(err, closeDecisions(), closeFinder(found)) }()
 	if o.Guessed && r.AuditFile == "" {
 		p.Note("%s", r.Notice)
 	}

@@ -2,7 +2,7 @@
 
 export const start = { view: "", find: "", class: "", split: "", to: "", kind: "", above: "", below: "", state: "", text: "", sort: "", by: "", lasso: "", offset: 0, id: "", cards: "" };
 const filters = ["class", "split", "to", "kind", "above", "below", "text", "by", "lasso"];
-export const views = ["data", "suspects", "findings"];
+export const views = ["data", "suspects", "findings", "map"];
 export const finds = ["copies", "leaks", "strangers", "problems"];
 
 // The view that opens first, and the decisions that each view shows first.

@@ -37,10 +37,10 @@ export function group(g, number) {
   const buttons = find === "strangers" || find === "problems" ? [all("Drop all", "drop", "Remove these images from the data set"), all("Keep all", "keep", "These labels are right")] : copies(g);
   const label = part("Label all…", "Give all of them another label", () => choose(rows, (name) => decideAll(rows, (row) => (row.given === name ? { action: "keep" } : { action: "relabel", label: name }))));
   const id = `group-${number}`;
-  return el("li", { class: "group", role: "group", "aria-labelledby": id },
+  return el("li", {}, el("section", { class: "group", "aria-labelledby": id },
     el("div", { class: "row" }, el("h3", { id }, title(g)), el("span", { class: "gap" }), ...buttons, label, all("Clear", "undecided", "Make all of them undecided again")),
     el("div", { class: "tiles" }, ...rows.map((row) => el("div", {}, tile(row), el("small", { class: "why" }, why(row))))),
-    g.images > rows.length ? el("p", { class: "soft" }, `The first ${rows.length} of ${count(g.images)} are shown.`) : "");
+    g.images > rows.length ? el("p", { class: "soft" }, `The first ${rows.length} of ${count(g.images)} are shown.`) : ""));
 }
 const decideAll = (rows, way) => store.tell("group", { rows, way });
 

@@ -10,7 +10,7 @@ import { count, listName, many } from "./words.js";
 import { drain } from "./outbox.js";
 
 const list = get("grid"), cards = new Map(); // id → article
-let seen = null, origin = -1; // the card where a selection with Shift began
+let seen = null, origin = -1, held = -1; // the card where a selection with Shift began, the current card when a mouse button went down
 
 export function grid() {
   seen = new IntersectionObserver((entries) => {
@@ -21,6 +21,7 @@ export function grid() {
   store.addEventListener("row", (e) => touch(e.detail));
   store.addEventListener("selection", () => { for (const row of store.rows) touch(row.id); });
   store.addEventListener("current", stand);
+  list.addEventListener("mousedown", () => { held = store.current; }, true);
   list.addEventListener("focusin", (e) => {
     const at = store.index(Number(e.target.closest("article")?.dataset.id ?? -1));
     if (at >= 0 && at !== store.current) store.move(at);
@@ -100,6 +101,7 @@ export function step(by, line, selecting) {
   if (selecting) stretch(from, store.current);
   focus();
 }
+export const before = () => held;
 // stretch selects all cards from the beginning of the selection to a card.
 export function stretch(from, to) {
   if (origin < 0 || store.selected.size === 0) origin = from;

@@ -23,6 +23,7 @@ import { filters, another } from "./filters.js";
 import { views, to } from "./views.js";
 import { classes } from "./classes.js";
 import { findings } from "./findings.js";
+import * as plane from "./plane.js";
 import { views as names } from "./address.js";
 import { exporting } from "./exporting.js";
 import { theme } from "./theme.js";
@@ -46,6 +47,7 @@ function subjects() {
 }
 
 async function decide(rows, way) {
+  if (store.view === "map" && !large.shown()) return plane.selection() ? void outbox.decide(await plane.rows(), way) : undefined;
   if (grid.turns()) return store.say("The next page is loading");
   if (rows.length === 0 || !outbox.decide(rows, way)) return;
   const many = store.selected.size > 0 && !large.shown();
@@ -63,7 +65,7 @@ const acts = {
   note: () => { const rows = subjects(); if (rows.length && !grid.turns()) write(rows, (note) => outbox.decide(rows, (row) => noted(row, note))); },
   accept: () => decide(subjects(), ways.accept),
   reset: () => decide(subjects(), ways.reset),
-  choose: () => { const rows = subjects(); if (rows.length) choose(rows, (name) => decide(rows, ways.label(name))); },
+  choose: async () => { const rows = store.view === "map" && !large.shown() && plane.selection() ? await plane.rows() : subjects(); if (rows.length) choose(rows, (name) => decide(rows, ways.label(name))); },
   undo: () => outbox.undo(),
   redo: () => outbox.redo(),
   another: () => large.shown() || another(1),
@@ -88,7 +90,7 @@ const acts = {
   first: () => !large.shown() && (store.move(0), grid.focus()),
   last: () => !large.shown() && (store.move(store.rows.length - 1), grid.focus()),
   open: (e) => !large.shown() && e.target.matches(".card, body") && large.show(),
-  leave: () => !large.shown() && store.unselect(),
+  leave: () => store.view === "map" && !large.shown() ? plane.clear() : !large.shown() && store.unselect(),
 };
 // noted adds a note to the present decision.
 function noted(row, note) {
@@ -106,7 +108,7 @@ function acted({ detail: { name, row, event } }) {
   if (name === "previous" || name === "next") return walk(event, name === "next" ? 1 : -1, false);
   const at = store.index(row.id);
   if (name === "select") {
-    if (event.shiftKey && at >= 0) grid.stretch(store.current, at); else grid.pick(at);
+    if (event.shiftKey && at >= 0) grid.stretch(grid.before(), at); else grid.pick(at);
     store.move(at);
     return undefined;
   }
@@ -114,7 +116,7 @@ function acted({ detail: { name, row, event } }) {
     if (!store.selected.has(row.id) && name !== "open" && name !== "similar" && name !== "note") store.unselect();
     store.move(at);
   }
-  if (name === "open") return event.shiftKey ? grid.stretch(store.current, at) : large.show(row);
+  if (name === "open") return event.shiftKey ? grid.stretch(grid.before(), at) : large.show(row);
   return acts[name]();
 }
 
@@ -166,6 +168,7 @@ async function run() {
   help.letters();
   store.addEventListener("said", (e) => said(e.detail));
   store.addEventListener("act", acted);
+  store.addEventListener("lasso", (e) => acts[e.detail]());
   store.addEventListener("group", ({ detail: { rows, way } }) => decide(rows, way));
   store.addEventListener("visit", (e) => visit(e.detail));
   store.addEventListener("selection", picked);
@@ -183,6 +186,7 @@ async function run() {
   learned();
   views();
   findings();
+  plane.plane();
   grid.grid();
   large.large();
   filters();
