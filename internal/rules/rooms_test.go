@@ -247,8 +247,8 @@ var rooms = []Room{
 	{"run/rehearsal", "plays a review with reviewers who answer from the truth, and counts what they find",
 		"audit/learn audit/suspects internal/hint search"},
 
-	{"report/review", "serves the page on which people look at a set and decide about its images, takes their decisions from Label " +
-		"Studio, and writes them in every form",
+	{"report/review", "serves the page on which people look at a set and decide about its images, takes their " +
+		"decisions from Label Studio, and writes them in every form",
 		"audit/learn audit/suspects datasets datasets/imageroot datasets/labelstudio datasets/shards eval/tsne " +
 			"internal/hint internal/jsontext internal/pagestyle report/atlas report/review/decisions " +
 			"report/review/pictures"},

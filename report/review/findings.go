@@ -50,7 +50,7 @@ func (t *table) gather() {
 			if e.given != first.given {
 				f.why = contradicting
 			}
-			leaks = leaks || e.split != first.split
+			leaks = leaks || t.split[t.place[image]] != t.split[t.place[f.images[0]]]
 		}
 		t.findings["copies"] = append(t.findings["copies"], f)
 		if leaks {
@@ -127,8 +127,8 @@ func (r *Reviewer) getFindings(_ *http.Request, values url.Values) (any, error) 
 		g := foundGroup{Why: f.why, Images: len(f.images), Rows: []row{}}
 		for _, image := range f.images[:min(mostNear, len(f.images))] {
 			g.Rows = append(g.Rows, r.row(t.place[image], who))
-			if e := &t.all[t.place[image]]; e.verdict == suspects.Kept {
-				g.Likely = t.called(e.given)
+			if t.verdicts[image] == suspects.Kept {
+				g.Likely = t.label(image)
 			}
 		}
 		page = append(page, g)

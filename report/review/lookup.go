@@ -32,7 +32,7 @@ func (t *table) sort() {
 // complete adds the images that the audit does not have, and finds the splits.
 func (t *table) complete() {
 	audited := len(t.list)
-	t.all, t.place = t.list, slices.Clone(t.id)
+	t.all, t.place, t.split = t.list, slices.Clone(t.id), make([]uint8, len(t.id))
 	for image := range t.manifest.Samples {
 		if t.id[image] == none {
 			label := int32(none)
@@ -46,9 +46,10 @@ func (t *table) complete() {
 		split := t.manifest.Samples[image].Split
 		at := slices.Index(t.splits, split)
 		if at < 0 { // there are five splits at most
-			at, t.splits = len(t.splits), append(t.splits, split)
+			at, t.splits, t.sizes = len(t.splits), append(t.splits, split), append(t.sizes, 0)
 		}
-		t.all[t.place[image]].split = uint8(at)
+		t.split[t.place[image]] = uint8(at)
+		t.sizes[at]++
 	}
 	t.list = t.all[:audited]
 }
@@ -90,11 +91,14 @@ func (t *table) index() {
 	for i := range t.manifest.Samples {
 		if label := t.manifest.Samples[i].Label; label != datasets.Unlabelled {
 			t.images[label]++
+			t.labels++
 		}
 	}
 	number := map[[2]int32]int32{}
+	t.kinds, t.given = make([]kind, len(t.all)), make([]int32, len(t.all))
 	for id := range t.all {
 		e := &t.all[id]
+		t.kinds[id], t.given[id] = e.kinds, e.given
 		if e.given != none {
 			t.at[e.given] = append(t.at[e.given], int32(id))
 		}

@@ -59,8 +59,9 @@ func (f Files) planeFile() string {
 	return strings.TrimSuffix(strings.TrimSuffix(file, filepath.Ext(file)), ".decisions") + ".map.csv"
 }
 
-// Open opens a review, without an audit if none is named. It calls find for the finder once the images are there; find may return nil.
-// closeDecisions closes the decisions; the caller closes the finder.
+// Open opens a review, without an audit if none is named. It calls find for the finder once the images are there;
+// find may return nil. closeDecisions ends the work in the background and closes the decisions; the caller then closes
+// the finder.
 func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions func() error, err error) {
 	// A million judged images take some hundred megabytes while they are read and a third of that afterwards. So the
 	// garbage collector runs often meanwhile, and the memory is released at the end.

@@ -38,6 +38,7 @@ type plane struct {
 	share  [2]float64
 	works  string // the method that is computed now; "": none
 	done   int    // its steps
+	steps  int    // of t-SNE
 	failed string // why the last one has no result
 	file   string // of the places by t-SNE; "": they are not kept
 	worker sync.WaitGroup
@@ -45,6 +46,9 @@ type plane struct {
 
 // spot is a place in the unit square, y downwards; NaN: none.
 type spot struct{ x, y float32 }
+
+// fewestPoints is the least number of images of a map.
+const fewestPoints = 5
 
 // planeSteps is the number of steps of t-SNE.
 const planeSteps = 1000
@@ -67,7 +71,7 @@ func (r *Reviewer) planeState() planeState {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	s := planeState{Method: p.method, Points: p.points, Share: p.share, Works: p.works, Done: p.done,
-		Steps: planeSteps, Failed: p.failed}
+		Steps: p.steps, Failed: p.failed}
 	s.Light, s.Dark = atlas.Colours(len(r.Manifest.Classes))
 	return s
 }
@@ -146,6 +150,10 @@ func (r *Reviewer) compute(v Vectors, method string, kept bool) error {
 	if err != nil {
 		return err
 	}
+	if len(rows) < fewestPoints {
+		return fmt.Errorf("the features have a vector of %d of the %d images, expected %d or more", len(rows),
+			len(r.table.all), fewestPoints)
+	}
 	var points []tsne.Point
 	var share [2]float64
 	if method == byComponents {
@@ -155,7 +163,7 @@ func (r *Reviewer) compute(v Vectors, method string, kept bool) error {
 		}
 		points, share = c.Points, c.Share
 	} else {
-		points, _, err = tsne.Embed(r.ending, x, tsne.Options{Iterations: planeSteps, Seed: 1, Stepped: func(t int) {
+		points, _, err = tsne.Embed(r.ending, x, tsne.Options{Iterations: p.steps, Seed: 1, Stepped: func(t int) {
 			p.mutex.Lock()
 			p.done = t
 			p.mutex.Unlock()
@@ -184,7 +192,8 @@ func (p *plane) take(method string, at []spot, share [2]float64) {
 	}
 }
 
-// vectors reads the vectors of all images that have one, and their rows in the manifest. It takes the turn of a search.
+// vectors reads the vectors of all images that have one, of length 1, and their rows in the manifest. It takes the
+// turn of a search.
 func (r *Reviewer) vectors(v Vectors) (x blas32.General, rows []int32, err error) {
 	select {
 	case r.searches.turn <- struct{}{}:
@@ -198,10 +207,13 @@ func (r *Reviewer) vectors(v Vectors) (x blas32.General, rows []int32, err error
 	n := 0
 	for i := range x.Rows {
 		row := x.Data[i*x.Stride : i*x.Stride+x.Cols]
-		if blas32.Nrm2(blas32.Vector{N: x.Cols, Inc: 1, Data: row}) == 0 {
+		norm := blas32.Nrm2(blas32.Vector{N: x.Cols, Inc: 1, Data: row})
+		if norm == 0 {
 			continue
 		}
-		copy(x.Data[n*x.Stride:], row)
+		for j, f := range row {
+			x.Data[n*x.Stride+j] = f / norm
+		}
 		rows = append(rows, int32(i))
 		n++
 	}
@@ -253,14 +265,12 @@ func (r *Reviewer) getPlaces(w http.ResponseWriter, _ *http.Request) {
 	for id := range t.all {
 		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(at[t.all[id].image].y))
 	}
-	for id := range t.all {
-		out = binary.LittleEndian.AppendUint32(out, uint32(t.all[id].given))
+	for _, class := range t.given {
+		out = binary.LittleEndian.AppendUint32(out, uint32(class))
 	}
-	for id := range t.all {
-		out = append(out, t.all[id].split)
-	}
-	for id := range t.all {
-		out = append(out, byte(t.all[id].kinds))
+	out = append(out, t.split...)
+	for _, k := range t.kinds {
+		out = append(out, byte(k))
 	}
 	for id := range t.all {
 		out = append(out, d.action[t.all[id].image])

@@ -197,36 +197,66 @@ func parseQuery(values url.Values, d *decided, places *plane) (query, error) {
 // find returns the ids on a page of the query's images, and the total number.
 func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 	t := d.table
+	if list := t.unfiltered(q); list != nil {
+		return len(list), list[min(q.offset, len(list)):min(q.offset+q.limit, len(list))]
+	}
 	var holds []bool
 	if q.text != "" {
 		holds = texts.holds(t, q.text)
 	}
 	scored := !math.IsInf(q.below, 1) || !math.IsInf(q.above, -1)
-	take := func(id int32) {
-		e := &t.all[id]
-		image := e.image
-		action := d.action[image]
-		if q.by != none {
-			action = d.vote(image, q.by).action
-		}
+	// What is looked at first is small and decides most.
+	passes := func(id int32) bool {
 		switch {
-		case q.to != none && e.suggested != q.to, q.kind != 0 && e.kinds&q.kind == 0:
-		case q.split != none && int(e.split) != q.split:
-		case scored && (!(e.score < q.below) || !(e.score > q.above)):
-		case q.decided && action == undecided, !q.any && !q.decided && action != q.action:
-		case q.differ && !differ(d.votes[image]), q.noted && !noted(d.votes[image]):
-		case holds != nil && !holds[id], q.within != nil && !q.within.holds(image):
-		default:
-			if total >= q.offset && len(page) < q.limit {
-				page = append(page, id)
-			}
-			total++
+		case q.kind != 0 && t.kinds[id]&q.kind == 0, q.split != none && int(t.split[id]) != q.split:
+			return false
+		case holds != nil && !holds[id]:
+			return false
+		case q.to == none && !scored && q.any && !q.differ && !q.noted && q.within == nil:
+			return true
 		}
+		e := &t.all[id]
+		if q.to != none && e.suggested != q.to || scored && (!(e.score < q.below) || !(e.score > q.above)) {
+			return false
+		}
+		if !q.any {
+			action := d.action[e.image]
+			if q.by != none {
+				action = d.vote(e.image, q.by).action
+			}
+			if q.decided && action == undecided || !q.decided && action != q.action {
+				return false
+			}
+		}
+		return (!q.differ || differ(d.votes[e.image])) && (!q.noted || noted(d.votes[e.image])) &&
+			(q.within == nil || q.within.holds(e.image))
 	}
 	for id := range t.sorted(q) {
-		take(id)
+		if !passes(id) {
+			continue
+		}
+		if total >= q.offset && len(page) < q.limit {
+			page = append(page, id)
+		}
+		total++
 	}
 	return total, page
+}
+
+// unfiltered returns the ids that a query chooses by its class alone, in its order, if they are at hand; else nil.
+func (t *table) unfiltered(q query) []int32 {
+	switch {
+	case !q.all || !q.any || q.differ || q.noted || q.to != none || q.split != none || q.kind != 0 || q.text != "" ||
+		q.within != nil || !math.IsInf(q.below, 1) || !math.IsInf(q.above, -1):
+		return nil
+	case q.class != none && (q.sort == "" || q.sort == "suspect" || q.sort == "class"):
+		return t.of(q.class, true)
+	case q.class == none && q.sort == "path":
+		return t.byPath()
+	case q.class == none && q.sort == "manifest":
+		return t.place
+	}
+	return nil
 }
 
 // sorts are the orders of /api/rows: most suspect first (also ""), least suspect first, by given label, by
@@ -242,7 +272,7 @@ func (t *table) sorted(q query) iter.Seq[int32] {
 	among := func(list []int32) iter.Seq[int32] {
 		return func(yield func(int32) bool) {
 			for _, id := range list {
-				if id < end && (q.class == none || t.all[id].given == q.class) && !yield(id) {
+				if id < end && (q.class == none || t.given[id] == q.class) && !yield(id) {
 					return
 				}
 			}

@@ -125,7 +125,7 @@ func New(c Config) (*Reviewer, error) {
 		searches: newSearches(), uploading: make(chan struct{}, uploads),
 	}
 	r.ending, r.end = context.WithCancel(context.Background())
-	r.plane.file = c.Plane
+	r.plane.file, r.plane.steps = c.Plane, planeSteps
 	r.texts.fill(t)
 	if v, ok := c.Finder.(Vectors); ok && c.Learn.Goal != "" && !t.drawn && len(t.list) > 0 {
 		if len(t.list) > mostLearned {

@@ -83,7 +83,7 @@ func (d *decided) row(id, reviewer int32) row {
 		ID: id, Key: keyOf(e.image), Rank: e.rank, Path: t.path(e.image),
 		Given: t.called(e.given), Suggested: t.called(e.suggested),
 		Score: number(e.score), SuggestedScore: number(e.better),
-		Split: t.splits[e.split], Audited: int(id) < len(t.list), Verdict: string(e.verdict),
+		Split: t.splits[t.split[id]], Audited: int(id) < len(t.list), Verdict: string(t.verdicts[e.image]),
 		Probable: e.said&ofGiven != 0, ProbableToo: e.said&ofSuggested != 0,
 		Unjudged: e.said&unjudged != 0, Kinds: []string{}, Fit: number(e.fit),
 		ForGiven: t.pics(given), ForSuggested: t.pics(suggested), Copies: t.pics(copies),

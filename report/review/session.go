@@ -62,15 +62,12 @@ type reading struct {
 }
 
 func (t *table) reading() reading {
-	said := reading{Lines: []string{}}
+	said := reading{Lines: []string{}, Labelled: t.labels}
 	if how := t.manifest.Reading; how != nil {
 		said.Lines = append(said.Lines, how.Lines()...)
 		if how.Form != "table" {
 			said.Form = how.Form
 		}
-	}
-	for _, n := range t.images {
-		said.Labelled += int(n)
 	}
 	return said
 }
@@ -89,12 +86,8 @@ func (r *Reviewer) session() session {
 		Reviewer: r.Reviewer, Notice: r.Notice, Reviewers: now.Reviewers, Learned: now.Learned, Next: r.Next,
 		Similar: r.Finder != nil, Upload: r.Finder != nil && r.Finder.Uploads(),
 	}
-	sizes := make([]int, len(t.splits))
-	for i := range t.all {
-		sizes[t.all[i].split]++
-	}
 	for i, name := range t.splits {
-		s.Splits = append(s.Splits, sessionSplit{name, sizes[i]})
+		s.Splits = append(s.Splits, sessionSplit{name, t.sizes[i]})
 	}
 	for _, kind := range findingKinds {
 		s.Findings[kind] = len(t.findings[kind])

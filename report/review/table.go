@@ -53,8 +53,6 @@ type entry struct {
 	counts             [3]uint8
 	kinds              kind
 	said               saying
-	split              uint8 // position in the table's splits
-	verdict            suspects.Verdict
 }
 
 // lists returns an image's neighbours with the given label, those with the suggested one, and its copies with
@@ -98,6 +96,14 @@ type table struct {
 	groups   map[int][]int32              // images of each group of copies
 	groupOf  map[int32]int                // of each image that has copies
 	problems map[int32][]suspects.Problem // of the pictures of images that have some
+	verdicts map[int32]suspects.Verdict   // of images whose copies have other labels
+
+	// What filters often look at, by id: small, and read in any order.
+	kinds  []kind
+	given  []int32
+	split  []uint8 // positions in splits
+	sizes  []int   // images of each split
+	labels int     // images with a label
 }
 
 // confusion is a given label and the label suggested instead.
@@ -159,6 +165,7 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error)
 		manifest: d, classes: slices.Clone(d.Classes), classOf: map[string]int32{},
 		row: row, byKind: map[string]int{},
 		groups: map[int][]int32{}, groupOf: map[int32]int{}, problems: map[int32][]suspects.Problem{},
+		verdicts: map[int32]suspects.Verdict{},
 	}
 	for i, name := range t.classes {
 		t.classOf[name] = int32(i)
@@ -250,7 +257,9 @@ func (t *table) add(e *suspects.Suspect) error {
 	if e.Unjudged {
 		at.said |= unjudged
 	}
-	at.verdict = e.CopyVerdict
+	if e.CopyVerdict != "" {
+		t.verdicts[image] = suspects.Verdict(strings.Clone(string(e.CopyVerdict)))
+	}
 	add := func(list int, path string) {
 		if image, ok := t.row[path]; ok {
 			t.near = append(t.near, image)

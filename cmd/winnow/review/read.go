@@ -36,8 +36,8 @@ type Options struct {
 	Rehearsal rehearsal.Options
 }
 
-// options converts the flags of either command to options.
-func options(c *cli.Context) Options {
+// readOptions converts the flags of either command to options.
+func readOptions(c *cli.Context) Options {
 	return Options{
 		Files: review.Files{
 			Audit: c.String("audit"), Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
@@ -53,7 +53,7 @@ func options(c *cli.Context) Options {
 
 // read converts the flags of winnow review to options, and refuses invalid combinations.
 func read(c *cli.Context) (Options, error) {
-	o := options(c)
+	o := readOptions(c)
 	if c.NArg() == 1 && o.Audit == "" {
 		o.Audit = c.Args().First()
 	} else if c.NArg() > 0 {
@@ -86,14 +86,13 @@ func read(c *cli.Context) (Options, error) {
 	case o.JSON && (o.Export == (o.Import != "")):
 		return o, term.Misused("--json goes with --export, or with --import")
 	}
-	o.Missing = missing(o)
 	return o, checkServing(o)
 }
 
 // readStudio converts the flags of winnow studio to options. The argument names the images, or, with --manifest, the
 // list of their audit. A list that is not named is looked for.
 func readStudio(c *cli.Context) (Options, error) {
-	o := options(c)
+	o := readOptions(c)
 	o.Home = review.Data
 	switch arg := c.Args().First(); {
 	case c.NArg() > 1:
@@ -128,7 +127,6 @@ func readStudio(c *cli.Context) (Options, error) {
 	if err := readLearning(c, &o); err != nil {
 		return o, err
 	}
-	o.Missing = missing(o)
 	return o, checkServing(o)
 }
 

@@ -156,6 +156,7 @@ func run(ctx context.Context, p *term.Program, o Options) (err error) {
 
 // open opens the images with their audit and serves the page.
 func open(ctx context.Context, p *term.Program, o Options) (err error) {
+	o.Missing = missing(o)
 	var found *finder.Finder
 	r, closeDecisions, err := review.Open(o.Files, func() (_ review.Finder, err error) {
 		if found, err = openFinder(ctx, p, o); found == nil {
