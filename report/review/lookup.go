@@ -95,10 +95,10 @@ func (t *table) index() {
 		}
 	}
 	number := map[[2]int32]int32{}
-	t.kinds, t.given = make([]kind, len(t.all)), make([]int32, len(t.all))
+	t.kinds, t.given, t.image = make([]kind, len(t.all)), make([]int32, len(t.all)), make([]int32, len(t.all))
 	for id := range t.all {
 		e := &t.all[id]
-		t.kinds[id], t.given[id] = e.kinds, e.given
+		t.kinds[id], t.given[id], t.image[id] = e.kinds, e.given, e.image
 		if e.given != none {
 			t.at[e.given] = append(t.at[e.given], int32(id))
 		}

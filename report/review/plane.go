@@ -303,8 +303,9 @@ func (t *table) scores() (low, high float64) {
 
 // lasso is a polygon of the plane that holds images.
 type lasso struct {
-	corners []spot
-	at      []spot // places of the images
+	corners   []spot
+	low, high spot   // of the corners
+	at        []spot // places of the images
 }
 
 // mostCorners is the largest number of a lasso's corners.
@@ -333,7 +334,12 @@ func (p *parameters) lasso(places *plane) *lasso {
 		if err := errors.Join(errX, errY); err != nil || math.IsNaN(x+y) {
 			p.fail("lasso: found %.40q, expected numbers", words[i]+","+words[i+1])
 		}
-		l.corners = append(l.corners, spot{float32(x), float32(y)})
+		c := spot{float32(x), float32(y)}
+		if len(l.corners) == 0 {
+			l.low, l.high = c, c
+		}
+		l.low, l.high = spot{min(l.low.x, c.x), min(l.low.y, c.y)}, spot{max(l.high.x, c.x), max(l.high.y, c.y)}
+		l.corners = append(l.corners, c)
 	}
 	return l
 }
@@ -341,13 +347,16 @@ func (p *parameters) lasso(places *plane) *lasso {
 // holds reports whether an image is inside, by the even-odd rule.
 func (l *lasso) holds(image int32) bool {
 	at, in := l.at[image], false
+	if !(at.x >= l.low.x && at.x <= l.high.x && at.y >= l.low.y && at.y <= l.high.y) { // also without a place
+		return false
+	}
 	for i, j := 0, len(l.corners)-1; i < len(l.corners); j, i = i, i+1 {
 		a, b := l.corners[i], l.corners[j]
 		if (a.y > at.y) != (b.y > at.y) && at.x < (b.x-a.x)*(at.y-a.y)/(b.y-a.y)+a.x {
 			in = !in
 		}
 	}
-	return in && at.x == at.x
+	return in
 }
 
 // planeHeader is the header of the file of places. The last column marks the vectors that they are of.

@@ -215,21 +215,26 @@ func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 		case q.to == none && !scored && q.any && !q.differ && !q.noted && q.within == nil:
 			return true
 		}
-		e := &t.all[id]
-		if q.to != none && e.suggested != q.to || scored && (!(e.score < q.below) || !(e.score > q.above)) {
+		image := t.image[id]
+		if q.within != nil && !q.within.holds(image) {
 			return false
 		}
+		if q.to != none || scored {
+			e := &t.all[id]
+			if q.to != none && e.suggested != q.to || scored && (!(e.score < q.below) || !(e.score > q.above)) {
+				return false
+			}
+		}
 		if !q.any {
-			action := d.action[e.image]
+			action := d.action[image]
 			if q.by != none {
-				action = d.vote(e.image, q.by).action
+				action = d.vote(image, q.by).action
 			}
 			if q.decided && action == undecided || !q.decided && action != q.action {
 				return false
 			}
 		}
-		return (!q.differ || differ(d.votes[e.image])) && (!q.noted || noted(d.votes[e.image])) &&
-			(q.within == nil || q.within.holds(e.image))
+		return (!q.differ || differ(d.votes[image])) && (!q.noted || noted(d.votes[image]))
 	}
 	for id := range t.sorted(q) {
 		if !passes(id) {

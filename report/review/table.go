@@ -101,6 +101,7 @@ type table struct {
 	// What filters often look at, by id: small, and read in any order.
 	kinds  []kind
 	given  []int32
+	image  []int32
 	split  []uint8 // positions in splits
 	sizes  []int   // images of each split
 	labels int     // images with a label
