@@ -124,7 +124,8 @@ func TestStudioBecomesOptions(t *testing.T) {
 		"":                {Manifest: location.At("."), Learning: hint},
 		"bare/photos.csv": {Manifest: location.At("bare/photos.csv"), Learning: hint},
 		"here/photos.csv": {Manifest: location.At("here/photos.csv"), Audit: here, Guessed: true, Learning: learning},
-		"bare/photos.csv --audit here/suspects.csv --goal list": {Manifest: location.At("bare/photos.csv"), Audit: here},
+		"bare/photos.csv --audit here/suspects.csv --goal list": {Manifest: location.At("bare/photos.csv"),
+			Audit: here},
 		"here/suspects.csv --manifest bare/photos.csv": {Manifest: location.At("bare/photos.csv"), Audit: here,
 			Learning: learning},
 	} {

@@ -148,6 +148,10 @@ function zoom(by, x = wide / 2, y = high / 2) {
   draw();
 }
 
+// redraw draws once for all that moved since the last frame.
+let frame = 0;
+const redraw = () => { frame ||= requestAnimationFrame(() => { frame = 0; draw(); }); };
+
 // draw writes the points into an image: fast enough for a million. Grey points lie below, lifted ones on top.
 function draw() {
   if (!places || wide === 0 || !of) return;
@@ -156,16 +160,16 @@ function draw() {
   const shades = groups.map((g) => rgb(g.colour)), faded = rgb(isDark() ? "#2c323a" : "#e2e4e8");
   const size = Math.max(1, Math.round(dots * Math.min(9, (1 + 110 / Math.sqrt(n)) * Math.sqrt(view.scale / Math.min(wide, high))))), half = size >> 1;
   const round = size > 3, edge = (half + 0.5) ** 2, scale = view.scale * dots, left = view.left * dots, top = view.top * dots;
-  const layer = (want) => {
+  const layer = (below) => {
     for (let i = 0; i < n; i++) {
-      if (want !== (lifted < 0 ? colours !== "class" && of[i] === 0 : of[i] !== lifted)) continue;
+      if (below !== (lifted < 0 ? colours !== "class" && of[i] === 0 : of[i] !== lifted)) continue;
       const px = Math.round(x[i] * scale + left), py = Math.round(y[i] * scale + top);
       if (!(px >= half && py >= half && px + half < w && py + half < h)) continue;
       const shade = lifted >= 0 && of[i] !== lifted ? faded : shades[of[i]];
       for (let dy = -half; dy < size - half; dy++) for (let dx = -half; dx < size - half; dx++) if (!round || dx * dx + dy * dy <= edge) out[(py + dy) * w + px + dx] = shade;
     }
   };
-  layer(true);
+  if (lifted >= 0 || colours !== "class") layer(true);
   layer(false);
   pen.putImageData(image, 0, 0);
   pen.setTransform(dots, 0, 0, dots, 0, 0);
@@ -207,7 +211,7 @@ function move(e) {
   if (!drag.moved && Math.hypot(e.offsetX - drag.x, e.offsetY - drag.y) < 4) return;
   if (!drag.moved) { drag.moved = true; point(-1); if (drag.lasso) path = []; }
   if (drag.lasso) path.push(at(e)); else view = { ...view, left: drag.view.left + e.offsetX - drag.x, top: drag.view.top + e.offsetY - drag.y };
-  draw();
+  redraw();
 }
 function up(e) {
   const was = drag;
@@ -292,7 +296,7 @@ function point(i) {
   if (i === over) return;
   over = i;
   tip.hidden = true;
-  draw();
+  redraw();
   clearTimeout(looking);
   if (i >= 0) looking = setTimeout(() => describe(i), 40);
 }
