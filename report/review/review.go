@@ -39,6 +39,7 @@ type Config struct {
 	Reviewer     string            // the name that the page suggests
 	Learn        Learning          // how to learn from decisions
 	Next         []string          // commands that go on with the decisions, for people
+	Exports      map[Form]string   // commands that export the decisions without the page, for people
 	Home         View              // the view that opens first; "": Suspects
 	Missing      Missing           // commands that make what is not there
 	Plane        string            // file of the places on the map; "": they are not kept

@@ -35,8 +35,11 @@ type session struct {
 	Learned   *learned       `json:"learned"`   // null: the list has one order
 	HowLearn  string         `json:"how_learn"` // how to learn, if the review does not; "": it does
 	Next      []string       `json:"next"`      // commands that go on with the decisions
-	HasTruth  bool           `json:"has_truth"` // always false: reviewers must not see the true labels
-	Studio    *studio        `json:"studio"`    // how to set up Label Studio for tasks
+
+	Exports map[Form]string `json:"exports"` // commands that export the decisions
+
+	HasTruth bool    `json:"has_truth"` // always false: reviewers must not see the true labels
+	Studio   *studio `json:"studio"`    // how to set up Label Studio for tasks
 }
 
 // sessionClass is a class of the manifest.
@@ -95,7 +98,7 @@ func (r *Reviewer) session() session {
 	if r.learning == nil {
 		s.HowLearn = r.Learn.Hint
 	}
-	s.Studio = r.studio()
+	s.Studio, s.Exports = r.studio(), r.Exports
 	for _, k := range kindNames {
 		s.Kinds[k.name] = t.byKind[k.name]
 	}

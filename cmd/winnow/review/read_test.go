@@ -101,8 +101,8 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// The argument of winnow studio names the images or, with --manifest, the list of their audit, which is otherwise looked
-// for.
+// The argument of winnow studio names the images or, with --manifest, the list of their audit. A list that is not named
+// is looked for.
 func TestStudioBecomesOptions(t *testing.T) {
 	t.Setenv("WINNOW_REVIEW_TOKEN", "")
 	t.Chdir(t.TempDir())
@@ -153,6 +153,29 @@ func TestStudioBecomesOptions(t *testing.T) {
 		_, err := termtest.Asked(t, studio, strings.Fields(line)...)
 		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, expected %q", line, err, want)
+		}
+	}
+}
+
+// The commands that export are read by winnow review.
+func TestExports(t *testing.T) {
+	t.Setenv("WINNOW_REVIEW_TOKEN", "")
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("m.csv", []byte("path,label\na.png,cat\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Files: review.Files{Manifest: location.At("m.csv"), Audit: "s.csv", Decisions: "d.db"}}
+	list := exports(o)
+	if len(list) != 6 {
+		t.Errorf("%d commands: %v", len(list), list)
+	}
+	for form, line := range list {
+		got, err := termtest.Asked(t, command, strings.Fields(line)[2:]...)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if found, err := got.FormOf(); err != nil || found != form || !got.Export || got.Decisions != "d.db" {
+			t.Errorf("%s writes %q, expected %q: %v", line, found, form, err)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"winnow/audit/learn"
 	"winnow/backbone"
 	"winnow/cmd/winnow/term"
+	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/report/review"
 	"winnow/report/review/finder"
@@ -171,8 +172,39 @@ func open(ctx context.Context, p *term.Program, o Options) (err error) {
 	if o.Guessed && r.AuditFile == "" {
 		p.Note("%s", r.Notice)
 	}
-	r.Next = next(o)
+	r.Next, r.Exports = next(o), exports(o)
 	return serve(ctx, p, o, r)
+}
+
+// exports returns the commands that export the decisions in each form.
+func exports(o Options) map[review.Form]string {
+	names := review.Exports()
+	if form, err := datasets.FormOf(o.Manifest); err == nil {
+		names[review.InPlace] = "mended" + review.Endings[form][0]
+	}
+	list := map[review.Form]string{}
+	for form, name := range names {
+		words := []string{"winnow", "review"}
+		if o.Audit != "" && !form.Trainable() {
+			words = append(words, o.Audit)
+		}
+		words = append(words, "--manifest", o.Manifest.String())
+		for flag, column := range term.Named(o.Columns) {
+			words = append(words, flag, column)
+		}
+		if !o.Root.IsZero() {
+			words = append(words, "--root", o.Root.String())
+		}
+		if o.Decisions != "" {
+			words = append(words, "--decisions", o.Decisions)
+		}
+		words = append(words, "--export", "--out", name)
+		if form == review.Table {
+			words = append(words, "--format", string(form))
+		}
+		list[form] = term.Quoted(words)
+	}
+	return list
 }
 
 // next returns the commands that go on with the decisions: that write the mended list, if the server does not, and that

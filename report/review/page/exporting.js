@@ -41,7 +41,9 @@ function download() {
   const link = el("a", { download: "", class: "button" }, "Download"), note = el("p", { role: "note" });
   const chosen = () => {
     link.href = `/api/export.csv?form=${choice.value}`;
-    note.replaceChildren(...(choice.value === "labelstudio" ? studio() : [forms.find(([form]) => form === choice.value)[2]]));
+    const command = store.session.exports?.[choice.value];
+    note.replaceChildren(...(choice.value === "labelstudio" ? studio() : [forms.find(([form]) => form === choice.value)[2]]),
+      ...(command ? [el("span", { class: "without" }, "Without this page, once it has ended:", el("code", { class: "command" }, command))] : []));
   };
   choice.addEventListener("change", chosen);
   chosen();
