@@ -146,13 +146,13 @@ func TestDecideAnswers(t *testing.T) {
 // TestDecideRefuses: every mistake is reported and changes nothing.
 func TestDecideRefuses(t *testing.T) {
 	w := newWorld(t, 100)
-	many := strings.Repeat(`{"id":1,"action":"keep","version":0},`, 501)
+	many := strings.Repeat(`{"id":1,"action":"keep","version":0},`, 2001)
 	for body, want := range map[string]string{
 		``:     "ends early",
 		`null`: "expected the name of a tab", `[]`: "found a list, expected an object", `{`: "ends early",
 		`{} {}`: "more after the object", `{"x":1}`: "unknown field",
-		`{"tab":"t"}`: "found 0, expected 1 to 500",
-		`{"tab":"t","decisions":[` + many[:len(many)-1] + `]}`:                         "found 501",
+		`{"tab":"t"}`: "found 0, expected 1 to 2000",
+		`{"tab":"t","decisions":[` + many[:len(many)-1] + `]}`:                         "found 2001",
 		`{"tab":"","decisions":[{"id":1,"action":"keep","version":0}]}`:                "name of a tab",
 		`{"tab":"` + strings.Repeat("x", 101) + `","decisions":[]}`:                    "name of a tab",
 		one(`"action":"keep","version":0`):                                             "expected 0 to 99",

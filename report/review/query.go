@@ -17,7 +17,7 @@ const (
 	mostRows      = 200
 	mostTypical   = 64
 	mostSimilar   = 200
-	mostDecisions = 500
+	mostDecisions = 2000
 	mostChanges   = 1000
 	mostHistory   = 500
 	mostPairs     = 1000

@@ -112,6 +112,26 @@ export const studio = [
     await page.keyboard.press("Escape");
     assert.deepEqual(await visit.found(page), []);
   }],
+  ["studio: all that match, also on other pages, with one undo", async () => {
+    await go(page, "view=data&split=train");
+    const train = (await server.ask("/api/session")).splits.find((s) => s.name === "train").images;
+    assert.ok(train > 120, "it fits on one page");
+    await page.keyboard.press("x");
+    await page.getByRole("button", { name: "Select all on this page" }).click();
+    assert.match(await page.locator("#picked").textContent(), /120 images selected/);
+    await page.getByRole("button", { name: /that match$/ }).click();
+    await page.waitForFunction((n) => document.getElementById("picked").textContent.startsWith(`${n} images selected`), train);
+    await page.locator(".tile").first().focus();
+    await page.keyboard.press("q");
+    await said(`${train} images unsure`);
+    assert.equal((await server.ask("/api/session")).whole.unsure, train);
+    await page.keyboard.press("u");
+    await said("Undone");
+    assert.equal((await server.ask("/api/session")).whole.unsure, 0);
+    await go(page, "");
+    await settled(page);
+    assert.deepEqual(await visit.found(page), []);
+  }],
   ["studio: an image that the audit does not have is decided and exported", async () => {
     const { total, images } = await server.ask("/api/session");
     assert.ok(images > total, "the audit has all images: nothing is tested");

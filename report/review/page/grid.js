@@ -106,6 +106,7 @@ export const before = () => held;
 export function stretch(from, to) {
   if (origin < 0 || store.selected.size === 0) origin = from;
   store.selected.clear();
+  store.beyond = null;
   for (let i = Math.min(origin, to); i <= Math.max(origin, to); i++) store.selected.add(store.rows[i].id);
   store.tell("selection");
 }

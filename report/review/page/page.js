@@ -5,7 +5,7 @@ import { get, el } from "./dom.js";
 import { ask, Failure } from "./api.js";
 import { read } from "./address.js";
 import { store } from "./store.js";
-import { better, many } from "./words.js";
+import { better, count, many } from "./words.js";
 import * as outbox from "./outbox.js";
 import * as grid from "./grid.js";
 import * as large from "./large.js";
@@ -42,6 +42,7 @@ const ways = {
 function subjects() {
   const one = large.shown();
   if (one) return [one];
+  if (store.beyond) return store.beyond;
   if (store.selected.size > 0) return store.rows.filter((r) => store.selected.has(r.id));
   return store.row ? [store.row] : [];
 }
@@ -139,13 +140,23 @@ function back(id) {
 }
 
 function picked() {
-  const n = store.selected.size, bar = get("picked");
+  const n = store.beyond?.length ?? store.selected.size, bar = get("picked"), whole = store.selected.size === store.rows.length && store.total > store.rows.length && !store.groups && !store.learns && !store.beyond;
   bar.hidden = n === 0;
   if (n === 0) return;
   const button = (name, words, key) => el("button", { type: "button", onclick: () => acts[name]() }, words, el("kbd", { "aria-hidden": "true" }, key));
   bar.replaceChildren(el("b", { role: "status" }, `${many(n, "image")} selected`), button("keep", "Keep", "K"), button("drop", "Drop", "D"), button("accept", "Accept each", "A"), button("choose", "Label…", "L"), button("unsure", "Unsure", "Q"), button("note", "Note…", "W"),
-    el("button", { type: "button", class: "plain", onclick: () => { for (const r of store.rows) store.selected.add(r.id); store.tell("selection"); } }, "Select all on this page"),
+    whole ? el("button", { type: "button", class: "plain", onclick: beyond }, `Select all ${count(store.total)} that match`)
+      : store.selected.size < store.rows.length ? el("button", { type: "button", class: "plain", onclick: () => { for (const r of store.rows) store.selected.add(r.id); store.tell("selection"); } }, "Select all on this page") : "",
     el("button", { type: "button", class: "plain", onclick: () => store.unselect() }, "Clear the selection"));
+}
+
+// beyond selects all images that match the filters, also those of other pages.
+async function beyond() {
+  if (store.total > outbox.most) return store.say(`At most ${count(outbox.most)} images can be decided at once: filter more`);
+  const asked = store.asked, rows = await store.every(asked);
+  if (JSON.stringify(asked) !== JSON.stringify(store.asked)) return undefined;
+  store.beyond = rows;
+  return store.tell("selection");
 }
 
 // renamed allows another name once the decisions under the old one are saved.

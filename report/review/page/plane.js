@@ -8,8 +8,9 @@ import { to } from "./views.js";
 import { count, many, named, stamp, done } from "./words.js";
 import { called } from "./names.js";
 import { me } from "./reviewer.js";
+import { most } from "./outbox.js";
 
-const canvas = get("points"), pen = canvas.getContext("2d"), tip = get("tip"), every = 700, atOnce = 2000, corners = 100;
+const canvas = get("points"), pen = canvas.getContext("2d"), tip = get("tip"), every = 700, corners = 100;
 const kinds = { suspect: 1, outlier: 2, copy: 4, group: 8, problem: 16 };
 const actions = ["undecided", "keep", "drop", "relabel", "unsure", "disagreed"];
 let state = null, places = null; // {n, x, y, class, split, kinds, action, score}
@@ -266,18 +267,12 @@ const list = () => to("data", { lasso: path.flat().join(","), class: colours ===
 
 // rows are the images of the lasso, to decide about.
 export async function rows() {
-  if (inside.length > atOnce) {
-    store.say(`At most ${count(atOnce)} images can be decided at once: show them in Data, or draw a smaller lasso`);
+  if (inside.length > most) {
+    store.say(`At most ${count(most)} images can be decided at once: show them in Data, or draw a smaller lasso`);
     return [];
   }
-  const wanted = new Set(inside), out = [];
-  for (let offset = 0; ; offset += 200) {
-    const page = await ask("/api/rows", { scope: "all", state: "all", lasso: path.flat().join(","), offset, limit: 200, reviewer: me() });
-    out.push(...page.rows.filter((r) => wanted.has(r.id)));
-    if (offset + 200 >= page.total) break;
-  }
-  for (const row of out) { store.guests.set(row.id, row); store.heard(row.id, row.version); }
-  return out;
+  const wanted = new Set(inside), found = await store.every({ scope: "all", state: "all", lasso: path.flat().join(",") });
+  return found.filter((r) => wanted.has(r.id));
 }
 
 function nearest(px, py) {

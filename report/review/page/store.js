@@ -16,6 +16,7 @@ class Store extends EventTarget {
   total = 0; // rows, or groups
   current = -1; // position in rows
   selected = new Set(); // ids
+  beyond = null; // rows, if all that match are selected, also those of other pages
   trouble = ""; // why decisions cannot be saved now
   pending = new Map(); // id → decision that is not confirmed yet
   guests = new Map(); // id → row that is shown but not on this page
@@ -56,6 +57,7 @@ class Store extends EventTarget {
   async load(keep = false) {
     this.#asked?.abort();
     const mine = this.#asked = new AbortController();
+    this.beyond = null;
     this.tell("view");
     if (this.view === "map") {
       Object.assign(this, { rows: [], groups: null, total: 0, current: -1 });
@@ -126,13 +128,31 @@ class Store extends EventTarget {
   }
   select(id, on = !this.selected.has(id)) {
     if (on) this.selected.add(id); else this.selected.delete(id);
+    this.beyond = null;
     this.tell("selection");
   }
   unselect() {
     if (this.selected.size === 0) return false;
     this.selected.clear();
+    this.beyond = null;
     this.tell("selection");
     return true;
+  }
+
+  // every fetches all rows of a query, to decide about them.
+  async every(asked) {
+    const out = [], limit = 200;
+    for (let offset = 0, total = 1; offset < total; offset += limit) {
+      const page = await ask("/api/rows", { ...asked, offset, limit, reviewer: me() });
+      total = page.total;
+      out.push(...page.rows);
+    }
+    return out.map((row) => {
+      if (this.index(row.id) >= 0) return this.rows[this.index(row.id)];
+      this.guests.set(row.id, row);
+      this.heard(row.id, row.version);
+      return row;
+    });
   }
 
   // begin shows the list as another reviewer sees it, whose decisions have their own versions.
