@@ -22,7 +22,7 @@ export function exporting() {
 }
 
 function show() {
-  const dialog = get("exported"), { counts } = store.session, answer = el("div", { role: "status" });
+  const dialog = get("exported"), { whole: counts } = store.session, answer = el("div", { role: "status" });
   const [form, link, note] = download();
   const write = el("button", { type: "button", class: "primary", onclick: () => run(write, answer) }, "Write the file");
   write.hidden = !store.session.out; // no file to write; it can still be downloaded

@@ -88,7 +88,7 @@ function panel(row, given) {
     el("h3", {}, el("small", {}, given ? "given" : "suggested"), " ", el("b", { title: full(name) }, broken(called(name))), called(name) === name ? "" : el("small", { class: "size" }, name), " ",
       el("span", { class: "num", title: means(row, given) }, how(row, given)), c ? el("small", { class: "size", title: "Number of images with this label" }, many(c.images, "image")) : ""),
     el("p", { class: "what" }, "typical images"), kind,
-    el("p", { class: "what" }, "images nearest to this one"), strip(given ? row.given_neighbours : row.suggested_neighbours, "nearest"));
+    ...(row.audited ? [el("p", { class: "what" }, "images nearest to this one"), strip(given ? row.given_neighbours : row.suggested_neighbours, "nearest")] : []));
 }
 function strip(list, what, labelled) {
   return el("div", { class: "strip" }, ...list.map((p) => el("button", { type: "button", class: `example ${what}`, "aria-pressed": "false", title: `${full(p.label)}\n${p.path}`, "aria-label": `Compare with ${what} image labelled ${called(p.label)}: ${file(p.path)}`, onclick: (e) => beside(e.currentTarget, p, what) },

@@ -159,7 +159,7 @@ function draw() {
   const w = canvas.width, h = canvas.height, image = pen.createImageData(w, h), out = new Uint32Array(image.data.buffer), { n, x, y } = places;
   const rgb = (hex, alpha = 255) => (alpha << 24 | parseInt(hex.slice(5, 7), 16) << 16 | parseInt(hex.slice(3, 5), 16) << 8 | parseInt(hex.slice(1, 3), 16)) >>> 0;
   const shades = groups.map((g) => rgb(g.colour)), faded = rgb(isDark() ? "#2c323a" : "#e2e4e8");
-  const size = Math.max(1, Math.round(dots * Math.min(9, (1 + 110 / Math.sqrt(n)) * Math.sqrt(view.scale / Math.min(wide, high))))), half = size >> 1;
+  const wished = Math.max(1, Math.round(dots * Math.min(9, (1 + 110 / Math.sqrt(n)) * Math.sqrt(view.scale / Math.min(wide, high))))), size = wished > 3 ? wished | 1 : wished, half = size >> 1;
   const round = size > 3, edge = (half + 0.5) ** 2, scale = view.scale * dots, left = view.left * dots, top = view.top * dots;
   const layer = (below) => {
     for (let i = 0; i < n; i++) {

@@ -10,7 +10,7 @@ export function standing() {
   store.addEventListener("view", draw);
 }
 function draw() {
-  const { precision, hint, title, reviewers } = store.session, audit = store.view === "suspects", counts = audit ? store.session.counts : store.session.whole, total = audit ? store.session.total : store.session.images, open = counts.unsure + counts.disagreed, decided = counts.keep + counts.drop + counts.relabel + open;
+  const { precision, hint, title, reviewers } = store.session, audit = store.view === "suspects" && store.session.total > 0, counts = audit ? store.session.counts : store.session.whole, total = audit ? store.session.total : store.session.images, open = counts.unsure + counts.disagreed, decided = counts.keep + counts.drop + counts.relabel + open;
   get("title").textContent = title;
   document.title = `${title ? `${title} – ` : ""}winnow studio`;
   const meter = get("meter");
