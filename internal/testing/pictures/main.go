@@ -132,7 +132,7 @@ func (m *maker) review(ctx context.Context, args ...string) error {
 			answer.Body.Close()
 			break
 		}
-		if try == 100 {
+		if try == 600 {
 			return fmt.Errorf("winnow review does not answer: %w", err)
 		}
 		select {
