@@ -81,7 +81,7 @@ lint:
 # and the commands that drive them; all else has one goroutine, and make test tests it.
 race: runtime pgserver
 	$(TEST) -race $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|"sync' . | grep -v _test.go | xargs -n1 dirname | sort -u)
-	$(TEST) -race -run '^Test(DataCheck|Embed|Extract(Command|Interrupted|Damaged|Shards)|Finetuned?$$|Review|Reproduce$$|Search|Map$$|Report$$|Retrieve|ExportTo)' ./cmd/winnow
+	$(TEST) -race -run '^Test(DataCheck|Embed|Extract(Command|Interrupted|Damaged|Shards)|Finetuned?$$|Review|Studio|Reproduce$$|Search|Map$$|Report$$|Retrieve|ExportTo)' ./cmd/winnow
 
 # The pages of winnow in a real Chromium: review, and those that are files. Without Chromium or npm it says that they are NOT tested; with CI=true that is an
 # error.

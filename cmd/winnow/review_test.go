@@ -43,11 +43,17 @@ type reviewed struct {
 	rest   *bufio.Reader
 }
 
-// newReviewed starts a server, waits for its address and reports whether it serves; otherwise it has ended.
+// newReviewed starts winnow review, waits for its address and reports whether it serves; otherwise it has ended.
 func newReviewed(t testing.TB, args ...string) (r *reviewed, serves bool) {
 	t.Helper()
+	return newServed(t, append([]string{"review"}, args...)...)
+}
+
+// newServed is newReviewed of any command that serves the page.
+func newServed(t testing.TB, args ...string) (r *reviewed, serves bool) {
+	t.Helper()
 	r = &reviewed{t: t, cmd: exec.Command(os.Args[0], "-test.run=^TestReviewChild$"), stderr: &bytes.Buffer{}}
-	r.cmd.Env = append(os.Environ(), "WINNOW_TEST_REVIEW="+strings.Join(append([]string{"winnow", "review"}, args...),
+	r.cmd.Env = append(os.Environ(), "WINNOW_TEST_REVIEW="+strings.Join(append([]string{"winnow"}, args...),
 		"\x1f"))
 	r.cmd.Stderr = r.stderr
 	out, err := r.cmd.StdoutPipe()
@@ -267,6 +273,54 @@ func TestReviewTwice(t *testing.T) {
 		mended), "path,label\n0001.png,dog\n0002.png,cat\n0003.png,cat\n0004.png,cat\nlast.png,dog\n"; got != want {
 		t.Errorf("got %q, expected %q", got, want)
 	}
+}
+
+// TestStudio opens a set with the list beside it, decides about an image that the list does not have, and ends cleanly.
+// A list of other images is left out with a line that says so.
+func TestStudio(t *testing.T) {
+	manifest, audit := suspectAlbum(t, 5)
+	r, serves := newServed(t, "studio", manifest, "--out", filepath.Join(filepath.Dir(manifest), "mended.csv"))
+	if !serves {
+		t.Fatal(r.stderr)
+	}
+	var session struct {
+		Total, Images int
+		Home          string
+		Missing       struct{ Audit, Vectors string }
+	}
+	r.must("GET", "/api/session", "", nil, &session)
+	if session.Total != 5 || session.Images != 6 || session.Home != "data" || session.Missing.Audit != "" ||
+		!strings.Contains(session.Missing.Vectors, "winnow audit "+manifest) {
+		t.Errorf("got %+v", session)
+	}
+	last := []byte(`{"tab":"t","decisions":[{"id":5,"action":"drop","version":0}]}`)
+	r.must("POST", "/api/decide", "application/json", last, nil)
+	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := r.end(); code != 0 || !strings.Contains(r.stderr.String(), "1 of 6 images decided: 0 kept, 1 dropped") ||
+		!strings.Contains(r.stderr.String(), "mended.csv: 5 rows") {
+		t.Errorf("exit code %d, %s", code, r.stderr)
+	}
+	text := readFile(t, audit)
+	write(t, audit, strings.Replace(text, "0003.png", "elsewhere.png", 1))
+	r, serves = newServed(t, "studio", manifest)
+	if !serves {
+		t.Fatal(r.stderr)
+	}
+	r.must("GET", "/api/session", "", nil, &session)
+	if session.Total != 0 || session.Images != 6 || session.Missing.Audit == "" {
+		t.Errorf("got %+v", session)
+	}
+	if err := r.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	r.end()
+	if said := r.stderr.String(); !strings.Contains(said, "suspects.csv is not used: ") ||
+		!strings.Contains(said, "elsewhere.png") {
+		t.Errorf("said %s", said)
+	}
+	fails(t, 1, "nix", "studio", filepath.Join(filepath.Dir(manifest), "nix"))
 }
 
 // TestReviewStudio goes from an audit over decisions and search by image to a training on the mended manifest.

@@ -247,10 +247,11 @@ var rooms = []Room{
 	{"run/rehearsal", "plays a review with reviewers who answer from the truth, and counts what they find",
 		"audit/learn audit/suspects internal/hint search"},
 
-	{"report/review", "serves the page on which people decide about suspects, takes their decisions from Label " +
-		"Studio, and writes them in every form",
-		"audit/learn audit/suspects datasets datasets/imageroot datasets/labelstudio datasets/shards internal/hint " +
-			"internal/jsontext internal/pagestyle report/review/decisions report/review/pictures"},
+	{"report/review", "serves the page on which people look at a set and decide about its images, takes their " +
+		"decisions from Label Studio, and writes them in every form",
+		"audit/learn audit/suspects datasets datasets/imageroot datasets/labelstudio datasets/shards eval/tsne " +
+			"internal/hint internal/jsontext internal/pagestyle report/atlas report/review/decisions " +
+			"report/review/pictures"},
 	{"report/review/finder", "finds the images that are like another, for the page of a review",
 		"backbone run/embedding features report/review run/folder search"},
 	{"report/review/decisions", "keeps decisions and their history durably; holds SQLite",

@@ -126,7 +126,7 @@ func TestColoursForAllEyes(t *testing.T) {
 	if d := nearestColours([]string{"#b05040", "#5f7a35"}); d > 0.045 {
 		t.Errorf("red and green were let through: %.3f", d)
 	}
-	light, dark := colours(40)
+	light, dark := Colours(40)
 	ramp := scaleColours()
 	valid := regexp.MustCompile(`^#[0-9a-f]{6}$`)
 	for _, c := range append(append(light, dark...), ramp...) {

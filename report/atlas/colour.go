@@ -21,9 +21,9 @@ const grey = "#9a9a9a"
 // pair is the colours of two groups: the one of interest and the others.
 var pair = []string{"#d65400", "#1e6ebe"}
 
-// colours returns the colours of n groups on light and on dark paper. More than ten groups get hues a golden
+// Colours returns the colours of n groups on light and on dark paper. More than ten groups get hues a golden
 // angle apart, in two lightnesses: neighbours in the list differ, but distant ones may look alike.
-func colours(n int) (light, dark []string) {
+func Colours(n int) (light, dark []string) {
 	if n == len(pair) {
 		return pair, pair
 	}

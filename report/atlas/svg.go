@@ -57,7 +57,7 @@ func (m Map) WriteSVG(w io.Writer) error {
 
 // style returns the colours as CSS classes: c0, c1, … for groups or the scale, cn for points without either.
 func (m Map) style(dark bool) string {
-	light, night := colours(len(m.Groups))
+	light, night := Colours(len(m.Groups))
 	if m.Scale != nil {
 		light = scaleColours()
 		night = light

@@ -111,7 +111,7 @@ func answerError(w http.ResponseWriter, err error) {
 	if errors.As(err, new(*decisions.Gone)) {
 		status = http.StatusServiceUnavailable
 		body["error"] += "; download what was saved (" + savingAt + "), " +
-			"put that file there and start winnow review again"
+			"put that file there and start winnow again"
 		body["save"] = savingAt
 	}
 	answer(w, status, body)
@@ -133,7 +133,7 @@ func (r *Reviewer) getSession(_ *http.Request, values url.Values) (any, error) {
 func (r *Reviewer) getRows(_ *http.Request, values url.Values) (any, error) {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	q, err := parseQuery(values, r.decided)
+	q, err := parseQuery(values, r.decided, &r.plane)
 	if err != nil {
 		return nil, bad(err)
 	}
@@ -181,7 +181,7 @@ func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 	return map[string]any{
 		"audit": r.table.sum, "version": version, "more": version < now.Version,
 		"changed": r.decided.states(images, r.decided.numberOf(reviewer)),
-		"counts":  now.Counts, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes,
+		"counts":  now.Counts, "whole": now.Whole, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes,
 		"reviewers": now.Reviewers, "learned": now.Learned,
 	}, nil
 }
@@ -198,7 +198,7 @@ type historyEntry struct {
 	BeforeAction decisions.Action `json:"before_action"`
 	BeforeLabel  string           `json:"before_label"`
 	BeforeNote   string           `json:"before_note"`
-	ID           *int32           `json:"id"`  // null: not in this audit
+	ID           *int32           `json:"id"`  // null: not in this manifest
 	Key          *string          `json:"key"` // null: not in this manifest
 	Path         string           `json:"path"`
 	Undone       bool             `json:"undone"`
@@ -234,9 +234,8 @@ func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
 				entries[i] = historyEntry{N: e.N, At: e.At.UTC(), Reviewer: e.Reviewer, Path: e.Path, Undone: e.Undone,
 					Key: &key, Hidden: true}
 			}
-			if id := r.table.id[image]; id != none {
-				entries[i].ID = &id
-			}
+			id := r.table.place[image]
+			entries[i].ID = &id
 		}
 	}
 	return map[string]any{"total": total, "entries": entries}, nil

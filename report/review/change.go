@@ -21,7 +21,8 @@ type applied struct {
 	Applied   []state         `json:"applied,omitempty"`
 	Undone    []state         `json:"undone,omitempty"`
 	Redone    []state         `json:"redone,omitempty"`
-	Counts    map[string]int  `json:"counts"`
+	Counts    map[string]int  `json:"counts"` // of the audit's images
+	Whole     map[string]int  `json:"whole"`  // of all images
 	Precision precision       `json:"precision"`
 	Hint      string          `json:"hint"`
 	Version   int64           `json:"version"`
@@ -55,9 +56,9 @@ func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, e
 	seen := map[int32]bool{}
 	for i, a := range list {
 		switch {
-		case a.ID == nil || *a.ID < 0 || int(*a.ID) >= len(t.list):
+		case a.ID == nil || *a.ID < 0 || int(*a.ID) >= len(t.all):
 			return nil, fmt.Errorf("decision %d: its id is missing or not an image's, expected 0 to %d",
-				i, len(t.list)-1)
+				i, len(t.all)-1)
 		case seen[*a.ID]:
 			return nil, fmt.Errorf("decision %d: image %d appears twice", i, *a.ID)
 		case !a.Action.Known():
@@ -68,7 +69,11 @@ func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, e
 		case a.Action != decisions.Relabel && a.Label != "":
 			return nil, fmt.Errorf("decision %d: %s takes no label", i, a.Action)
 		}
-		given := t.classes[t.list[*a.ID].given]
+		image := t.all[*a.ID].image
+		given := t.label(image)
+		if a.Action == decisions.Keep && given == "" {
+			return nil, fmt.Errorf("decision %d: image %q has no label to keep", i, t.path(image))
+		}
 		if a.Action == decisions.Relabel {
 			if _, ok := t.classOf[a.Label]; !ok {
 				return nil, fmt.Errorf("decision %d: no class is called %.80q", i, a.Label)
@@ -77,7 +82,6 @@ func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, e
 				return nil, fmt.Errorf("decision %d: %.80q is the given label: keep it", i, a.Label)
 			}
 		}
-		image := t.list[*a.ID].image
 		note := r.decided.vote(image, who).note
 		if a.Note != nil {
 			note = *a.Note
@@ -156,7 +160,7 @@ func (r *Reviewer) progress(images []int32) applied {
 func (d *decided) progress(images []int32) applied {
 	p := d.precision()
 	a := applied{
-		Counts: d.countsByName(), Precision: p, Hint: d.hint(p),
+		Counts: byName(d.counts), Whole: byName(d.whole), Precision: p, Hint: d.hint(p),
 		Classes: []classProgress{}, Reviewers: d.eachReviewer(),
 	}
 	a.Version = d.version()
@@ -173,10 +177,11 @@ func (d *decided) progress(images []int32) applied {
 	return a
 }
 
-func (d *decided) countsByName() map[string]int {
-	counts := map[string]int{}
-	for a, n := range d.counts {
-		counts[string(actionNames[a])] = n
+// byName returns counts of actions by the actions' names.
+func byName(counts [actions]int) map[string]int {
+	list := map[string]int{}
+	for a, n := range counts {
+		list[string(actionNames[a])] = n
 	}
-	return counts
+	return list
 }

@@ -32,9 +32,10 @@ type decided struct {
 	action    []uint8  // the outcome for each image
 	label     []int32  // the new label for each image, if the outcome is relabel
 
-	changes []changed // in order
-	counts  [actions]int
-	each    [][actions]int    // number of the audit's images that each reviewer decided
+	changes []changed         // in order
+	counts  [actions]int      // of the audit's images by their outcomes
+	whole   [actions]int      // of all images
+	each    [][actions]int    // number of images that each reviewer decided
 	done    int               // suspects with a decision
 	judged  int               // suspects with a settled decision
 	wrong   int               // suspects that were dropped or relabelled
@@ -60,7 +61,7 @@ func newDecided(t *table, s *decisions.Store) (*decided, error) {
 		votes: make([][]vote, n), action: make([]uint8, n), label: slices.Repeat([]int32{none}, n),
 		classes: make([]int32, len(t.classes)), pairs: make([]tally, len(t.pairs)),
 	}
-	d.counts[undecided] = len(t.list)
+	d.counts[undecided], d.whole[undecided] = len(t.list), n
 	strangers, known := 0, 0
 	err := s.Images(func(i decisions.Image) error {
 		image, ok := t.find(i.Path)
@@ -112,6 +113,8 @@ func (d *decided) set(image int32, i decisions.Image) {
 		d.count(id, -1)
 		defer d.count(id, +1)
 	}
+	d.countVotes(image, -1)
+	defer d.countVotes(image, +1)
 	votes := d.votes[image]
 	if at := slices.IndexFunc(votes, func(old vote) bool { return old.reviewer == v.reviewer }); at >= 0 {
 		votes[at] = v
@@ -142,9 +145,6 @@ func (d *decided) count(id int32, by int) {
 	e := &t.list[id]
 	action := d.action[e.image]
 	d.counts[action] += by
-	for _, v := range d.votes[e.image] {
-		d.each[v.reviewer][v.action] += by
-	}
 	if e.kinds&suspect == 0 || action == undecided {
 		return
 	}
@@ -161,6 +161,14 @@ func (d *decided) count(id int32, by int) {
 		if action == relabel && d.label[e.image] == e.suggested {
 			d.pairs[p].accepted += int32(by)
 		}
+	}
+}
+
+// countVotes adds an image with its outcome and its votes to the counts of all images, or subtracts it.
+func (d *decided) countVotes(image int32, by int) {
+	d.whole[d.action[image]] += by
+	for _, v := range d.votes[image] {
+		d.each[v.reviewer][v.action] += by
 	}
 }
 

@@ -17,7 +17,7 @@ type Form string
 
 // The forms.
 const (
-	inPlace     Form = "manifest"    // the manifest's own form; what was not decided stays byte for byte
+	InPlace     Form = "manifest"    // the manifest's own form; what was not decided stays byte for byte
 	Table       Form = "csv"         // a CSV manifest
 	imagefolder Form = "imagefolder" // metadata.csv or metadata.jsonl
 	fiftyOne    Form = "fiftyone"    // labels.json
@@ -26,10 +26,10 @@ const (
 )
 
 // forms lists all forms.
-var forms = []Form{inPlace, Table, imagefolder, fiftyOne, labelStudio, cleanlab}
+var forms = []Form{InPlace, Table, imagefolder, fiftyOne, labelStudio, cleanlab}
 
 // Trainable reports whether the form is a manifest that winnow reads.
-func (f Form) Trainable() bool { return f == inPlace || f == Table || f == imagefolder }
+func (f Form) Trainable() bool { return f == InPlace || f == Table || f == imagefolder }
 
 // names are the file names that tell a form: the whole name, or its end.
 var names = []struct {
@@ -74,9 +74,9 @@ func (f Files) FormOf() (Form, error) {
 	ending := strings.ToLower(filepath.Ext(f.Out))
 	switch {
 	case slices.Contains(Endings[form], ending):
-		return inPlace, nil
+		return InPlace, nil
 	case datasets.IntoFolder(f.Manifest, f.Out):
-		return inPlace, datasets.HasFiles(context.Background(), f.Manifest)
+		return InPlace, datasets.HasFiles(context.Background(), f.Manifest)
 	case ending == ".csv":
 		return Table, nil
 	}
@@ -103,7 +103,7 @@ func (f Files) Inputs() []string {
 // write writes the decisions in a form. name is the name of the file.
 func (r *Reviewer) write(w io.Writer, form Form, name string) (e Exported, err error) {
 	switch form {
-	case inPlace, "":
+	case InPlace, "":
 		return r.writeMended(w)
 	case labelStudio:
 		return r.writeTasks(w)

@@ -102,16 +102,16 @@ func TestFormOf(t *testing.T) {
 		form, want    Form
 		refused       string
 	}{
-		{"m.csv", "o.csv", "", inPlace, ""},
-		{"m.jsonl", "o.jsonl", "", inPlace, ""},
+		{"m.csv", "o.csv", "", InPlace, ""},
+		{"m.jsonl", "o.jsonl", "", InPlace, ""},
 		{"m.jsonl", "o.csv", "", Table, ""},
-		{"coco.json", "o.json", "", inPlace, ""},
-		{"coco.json", "labels.json", "", inPlace, ""},
+		{"coco.json", "o.json", "", InPlace, ""},
+		{"coco.json", "labels.json", "", InPlace, ""},
 		{"coco.json", "o.csv", "", Table, ""},
 		{"coco.json", "o.labelstudio.json", "", labelStudio, ""},
 		{"m.csv", "labels.json", "", fiftyOne, ""},
 		{"m.csv", "O.CLEANLAB.csv", "", cleanlab, ""},
-		{"metadata.csv", "below/metadata.csv", "", inPlace, ""},
+		{"metadata.csv", "below/metadata.csv", "", InPlace, ""},
 		{"m.csv", "metadata.csv", "", imagefolder, ""},
 		{"m.csv", "o", fiftyOne, fiftyOne, ""},
 		{"m.csv", "", "", "", ""},

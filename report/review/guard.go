@@ -188,7 +188,7 @@ func (g *Guard) enter(w http.ResponseWriter, req *http.Request) {
 	once := g.use(token)
 	if !once && !same(token, g.token) {
 		answerError(w, refuse(http.StatusForbidden, "the token is not this server's, or was used already: "+
-			"open the address that winnow review printed last"))
+			"open the address that winnow printed last"))
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
@@ -217,7 +217,7 @@ func (g *Guard) admitted(req *http.Request) (bearer bool, err error) {
 	if cookie, err := req.Cookie(g.cookie); err == nil && same(cookie.Value, g.secret) {
 		return false, nil
 	}
-	return false, refuse(http.StatusUnauthorized, "a token is missing: open the address that winnow review printed")
+	return false, refuse(http.StatusUnauthorized, "a token is missing: open the address that winnow printed")
 }
 
 // own refuses changes from another origin. A request with the bearer token cannot come from a page that was

@@ -98,7 +98,7 @@ func (r *Reviewer) unreadable(image int32, err error) error {
 type similar struct {
 	pic
 	Similarity float64 `json:"similarity"`
-	ID         *int32  `json:"id"` // null: not in the audit
+	ID         int32   `json:"id"`
 }
 
 // ErrNoVector is the error when a Finder has no vector of an image.
@@ -196,11 +196,7 @@ func (r *Reviewer) found(ctx context.Context, look func(context.Context) ([]Foun
 		if !ok {
 			continue // in the store, but not in the manifest
 		}
-		s := similar{pic: r.table.pic(image), Similarity: f.Similarity}
-		if id := r.table.id[image]; id != none {
-			s.ID = &id
-		}
-		out = append(out, s)
+		out = append(out, similar{pic: r.table.pic(image), Similarity: f.Similarity, ID: r.table.place[image]})
 	}
 	return map[string]any{"pictures": out}, nil
 }

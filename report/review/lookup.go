@@ -2,6 +2,7 @@ package review
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,31 @@ func (t *table) sort() {
 	}
 }
 
+// complete adds the images that the audit does not have, and finds the splits.
+func (t *table) complete() {
+	audited := len(t.list)
+	t.all, t.place, t.split = t.list, slices.Clone(t.id), make([]uint8, len(t.id))
+	for image := range t.manifest.Samples {
+		if t.id[image] == none {
+			label := int32(none)
+			if s := t.manifest.Samples[image]; s.Label != datasets.Unlabelled {
+				label = int32(s.Label)
+			}
+			t.place[image] = int32(len(t.all))
+			t.all = append(t.all, entry{image: int32(image), given: label, suggested: label, pair: none,
+				score: math.NaN(), better: math.NaN(), fit: math.NaN()})
+		}
+		split := t.manifest.Samples[image].Split
+		at := slices.Index(t.splits, split)
+		if at < 0 { // there are five splits at most
+			at, t.splits, t.sizes = len(t.splits), append(t.splits, split), append(t.sizes, 0)
+		}
+		t.split[t.place[image]] = uint8(at)
+		t.sizes[at]++
+	}
+	t.list = t.all[:audited]
+}
+
 // markSuspects chooses the suspects if the audit does not say which labels are called wrong, as in lists of
 // some other tools: all images with another suggested label or, if there are none, all images.
 func (t *table) markSuspects() {
@@ -51,26 +77,35 @@ func (t *table) index() {
 		}
 		return list
 	}
-	t.ranks, t.names = ascending(len(t.list)), ascending(len(t.classes))
+	t.names = ascending(len(t.classes))
 	slices.SortFunc(t.names, func(a, b int32) int { return strings.Compare(t.classes[a], t.classes[b]) })
 	t.byPath = sync.OnceValue(func() []int32 {
-		list := slices.Clone(t.ranks)
+		list := ascending(len(t.all))
 		slices.SortFunc(list, func(a, b int32) int {
-			return strings.Compare(t.path(t.list[a].image), t.path(t.list[b].image))
+			return strings.Compare(t.path(t.all[a].image), t.path(t.all[b].image))
 		})
 		return list
 	})
-	t.at = make([][]int32, len(t.classes))
+	t.at, t.audited = make([][]int32, len(t.classes)), make([]int32, len(t.classes))
 	t.images, t.members = make([]int32, len(t.classes)), make([]int32, len(t.classes))
 	for i := range t.manifest.Samples {
 		if label := t.manifest.Samples[i].Label; label != datasets.Unlabelled {
 			t.images[label]++
+			t.labels++
 		}
 	}
 	number := map[[2]int32]int32{}
-	for id := range t.list {
-		e := &t.list[id]
-		t.at[e.given] = append(t.at[e.given], int32(id))
+	t.kinds, t.given, t.image = make([]kind, len(t.all)), make([]int32, len(t.all)), make([]int32, len(t.all))
+	for id := range t.all {
+		e := &t.all[id]
+		t.kinds[id], t.given[id], t.image[id] = e.kinds, e.given, e.image
+		if e.given != none {
+			t.at[e.given] = append(t.at[e.given], int32(id))
+		}
+		if id >= len(t.list) {
+			continue
+		}
+		t.audited[e.given]++
 		for _, k := range kindNames {
 			if e.kinds&k.kind != 0 {
 				t.byKind[k.name]++
@@ -110,4 +145,12 @@ func (t *table) label(image int32) string {
 		return t.classes[label]
 	}
 	return ""
+}
+
+// called returns the name of a class, or "" for none.
+func (t *table) called(class int32) string {
+	if class == none {
+		return ""
+	}
+	return t.classes[class]
 }

@@ -91,7 +91,7 @@ func (r *Reviewer) export() (e Exported, err error) {
 		return e, refuse(http.StatusNotFound, "the server was started without a file to write: "+
 			"download the manifest instead")
 	}
-	if r.Form == inPlace && datasets.IntoFolder(r.ManifestFile, r.Out) {
+	if r.Form == InPlace && datasets.IntoFolder(r.ManifestFile, r.Out) {
 		var do map[int]datasets.Decision
 		do, e = r.mending()
 		_, err = datasets.MendFolder(context.Background(), r.Out, r.ManifestFile, r.Manifest, do)
@@ -132,6 +132,15 @@ var sent = map[Form][2]string{
 	cleanlab:    {"issues.cleanlab.csv", "text/csv; charset=utf-8"},
 }
 
+// Exports returns the usual file names of the forms besides the manifest's own.
+func Exports() map[Form]string {
+	list := map[Form]string{}
+	for form, file := range sent {
+		list[form] = file[0]
+	}
+	return list
+}
+
 // inPlace returns the name and content type of the manifest's own form.
 func (r *Reviewer) inPlace() ([2]string, error) {
 	form, err := datasets.FormOf(r.ManifestFile)
@@ -151,10 +160,10 @@ func (r *Reviewer) inPlace() ([2]string, error) {
 // getExport sends the decisions in the requested form. An error before the first byte is answered; a later one
 // aborts the answer, so that half a manifest is not taken for a whole one.
 func (r *Reviewer) getExport(w http.ResponseWriter, req *http.Request) {
-	form := Form(cmp.Or(req.URL.Query().Get("form"), string(inPlace)))
+	form := Form(cmp.Or(req.URL.Query().Get("form"), string(InPlace)))
 	file, known := sent[form]
 	var err error
-	if form == inPlace {
+	if form == InPlace {
 		file, err = r.inPlace()
 	} else if !known {
 		err = refuse(http.StatusBadRequest, "form: %.40q is unknown, expected one of %v", form, forms)

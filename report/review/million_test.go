@@ -5,11 +5,14 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
@@ -59,6 +62,38 @@ func million(b *testing.B) (*Reviewer, http.Handler) {
 	return r, r.Handler()
 }
 
+// clicks makes clicks in the grid of all images, one after the other, and tells how long the slowest of a hundred
+// takes.
+func clicks(b *testing.B, h http.Handler) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var took []time.Duration
+	for b.Loop() {
+		q := url.Values{"scope": {"all"}, "state": {"all"}, "limit": {"120"}}
+		q.Set("sort", []string{"manifest", "suspect", "least", "class", "path"}[rng.IntN(5)])
+		q.Set("offset", fmt.Sprint(120*rng.IntN(8000)))
+		switch rng.IntN(5) {
+		case 0:
+			q.Set("class", fmt.Sprintf("class %04d", rng.IntN(1000)))
+			q.Del("offset")
+		case 1:
+			q.Set("kind", "suspect")
+		case 2:
+			q.Set("below", fmt.Sprint(rng.Float64()))
+		case 3:
+			q.Set("text", fmt.Sprintf("%d.jpg", rng.IntN(1000)))
+			q.Del("offset")
+		}
+		start := time.Now()
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, httptest.NewRequest("GET", "/api/rows?"+q.Encode(), nil)); w.Code != http.StatusOK {
+			b.Fatal(w.Code, w.Body.String())
+		}
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+}
+
 // BenchmarkMillion asks a server of a million images what the page asks.
 func BenchmarkMillion(b *testing.B) {
 	r, h := million(b)
@@ -103,6 +138,22 @@ func BenchmarkMillion(b *testing.B) {
 			}
 		}
 	})
+	ask("images/first", "GET", "/api/rows?scope=all&state=all&sort=manifest&limit=120", nothing)
+	ask("images/deep", "GET", "/api/rows?scope=all&state=all&sort=path&limit=120&offset=900000", nothing)
+	ask("images/split", "GET", "/api/rows?scope=all&state=all&sort=manifest&split=train&kind=suspect&limit=120",
+		nothing)
+	ask("images/class", "GET", "/api/rows?scope=all&state=all&sort=manifest&class=class+0007&limit=120", nothing)
+	ask("findings", "GET", "/api/findings?kind=strangers&offset=300&limit=12", nothing)
+	// The whole plane and a lasso in it.
+	at := make([]spot, len(r.table.all))
+	for i := range at {
+		at[i] = spot{float32(i%1000) / 1000, float32(i/1000) / 1000}
+	}
+	r.plane.take(byComponents, at, [2]float64{})
+	ask("places", "GET", "/api/places", nothing)
+	ask("images/lasso", "GET", "/api/rows?scope=all&state=all&sort=manifest&limit=120&lasso="+
+		".2,.2,.4,.2,.4,.4,.3,.3,.2,.4", nothing)
+	b.Run("clicks", func(b *testing.B) { clicks(b, h) })
 	ask("confusions", "GET", "/api/confusions?limit=100", nothing)
 	ask("typical", "GET", "/api/typical?class=class+0007", nothing)
 	next := 0

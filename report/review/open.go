@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,9 @@ type Files struct {
 	Reviewer  string          // the name that the page suggests
 	Columns   datasets.Names  // of the manifest, if it is a table; none: usual names
 	Learning  Learning
+	Home      View
+	Missing   Missing
+	Guessed   bool // Audit was found, not named: if it is about other images, there is none
 }
 
 // decisionsFile returns the path of the file of decisions.
@@ -49,8 +53,15 @@ func (f Files) decisionsFile() string {
 	return shards.Folder(manifest).Join(name).String() + ".decisions.db"
 }
 
-// Open opens a review. It calls find for the finder once the images are there; find may return nil.
-// closeDecisions closes the decisions; the caller closes the finder.
+// planeFile returns the path of the file of places on the map: beside the decisions.
+func (f Files) planeFile() string {
+	file := f.decisionsFile()
+	return strings.TrimSuffix(strings.TrimSuffix(file, filepath.Ext(file)), ".decisions") + ".map.csv"
+}
+
+// Open opens a review, without an audit if none is named. It calls find for the finder once the images are there;
+// find may return nil. closeDecisions ends the work in the background and closes the decisions; the caller then closes
+// the finder.
 func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions func() error, err error) {
 	// A million judged images take some hundred megabytes while they are read and a third of that afterwards. So the
 	// garbage collector runs often meanwhile, and the memory is released at the end.
@@ -58,8 +69,8 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	defer debug.SetGCPercent(debug.SetGCPercent(30))
 	conf := Config{
 		AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer,
-		Learn: f.Learning,
-		Root:  imageroot.Resolve(f.Root, f.Manifest),
+		Learn: f.Learning, Home: f.Home, Missing: f.Missing, Plane: f.planeFile(),
+		Root: imageroot.Resolve(f.Root, f.Manifest),
 	}
 	if conf.Form, err = f.FormOf(); err != nil {
 		return nil, nil, err
@@ -67,10 +78,20 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns}); err != nil {
 		return nil, nil, err
 	}
-	if f.Draw > 0 {
+	if f.Audit == "" {
+		conf.Audit, err = noAudit(f.Manifest, conf.Manifest)
+	} else if f.Draw > 0 {
 		conf.Audit, err = readDrawn(f.Audit, f.Manifest, conf.Manifest, f.Draw)
 	} else {
 		conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest)
+	}
+	if f.Guessed && err != nil {
+		conf.Notice = fmt.Sprintf("%s is not used: %v", f.Audit, err)
+		conf.AuditFile = ""
+		conf.Audit, err = noAudit(f.Manifest, conf.Manifest)
+	}
+	if conf.AuditFile != "" {
+		conf.Missing.Audit = ""
 	}
 	if err != nil {
 		if hint.Of(err) == "" {
@@ -81,7 +102,9 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if f.Names != "" {
 		conf.Names, err = readNames(f.Names, conf.Audit.table)
 	} else {
-		conf.Names, conf.Notice = manifestNames(conf.Manifest)
+		var why string
+		conf.Names, why = manifestNames(conf.Manifest)
+		conf.Notice = cmp.Or(conf.Notice, why)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -107,7 +130,11 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if r, err = New(conf); err != nil {
 		return nil, nil, errors.Join(err, made.Close())
 	}
-	return r, made.Close, nil // made alone: conf would keep a table of a million images alive
+	closeAll := func() error {
+		r.End()
+		return made.Close()
+	}
+	return r, closeAll, nil // made alone: conf would keep a table of a million images alive
 }
 
 // someImage returns an error if none of the first suspects' files exists: the folder is then the wrong one.

@@ -32,9 +32,9 @@ func (g *Guard) Address() string { return g.address(g.token) }
 
 // redirect is a page that redirects to an address.
 const redirect = `<!DOCTYPE html>
-<meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>winnow review</title>
+<meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>winnow</title>
 <meta http-equiv="refresh" content="0;url=%[1]s">
-<a href="%[1]s">winnow review</a>
+<a href="%[1]s">winnow</a>
 `
 
 // OpenPage shows the page by calling show with a file that redirects to it. Every user of a machine sees the

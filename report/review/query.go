@@ -17,7 +17,7 @@ const (
 	mostRows      = 200
 	mostTypical   = 64
 	mostSimilar   = 200
-	mostDecisions = 500
+	mostDecisions = 2000
 	mostChanges   = 1000
 	mostHistory   = 500
 	mostPairs     = 1000
@@ -25,7 +25,9 @@ const (
 
 // query selects images of the audit.
 type query struct {
+	all           bool  // of all images of the manifest, also of those that the audit does not have
 	class, to     int32 // none: any
+	split         int   // position in the table's splits; none: any
 	kind          kind  // 0: any
 	below, above  float64
 	eyes          int32 // the reviewer who asks
@@ -35,6 +37,7 @@ type query struct {
 	any           bool // state=all
 	differ, noted bool
 	text          string
+	within        *lasso // nil: anywhere
 	sort          string // one of sorts
 	offset, limit int
 }
@@ -123,7 +126,7 @@ func (p *parameters) done() error {
 }
 
 // parseQuery reads the filter of /api/rows.
-func parseQuery(values url.Values, d *decided) (query, error) {
+func parseQuery(values url.Values, d *decided, places *plane) (query, error) {
 	p, t := &parameters{values: values}, d.table
 	q := query{
 		class: p.class("class", t), to: p.class("to", t),
@@ -132,7 +135,20 @@ func parseQuery(values url.Values, d *decided) (query, error) {
 		offset: p.number("offset", 0, 0, math.MaxInt32), limit: p.number("limit", 50, 0, mostRows),
 	}
 	if q.sort = p.get("sort"); !slices.Contains(sorts, q.sort) {
-		p.fail("sort: found %.40q, expected suspect, least, class or path", q.sort)
+		p.fail("sort: found %.40q, expected suspect, least, class, path or manifest", q.sort)
+	}
+	q.within = p.lasso(places)
+	switch scope := p.get("scope"); scope {
+	case "", "audit":
+	case "all":
+		q.all = true
+	default:
+		p.fail("scope: found %.40q, expected audit or all", scope)
+	}
+	if q.split = none; p.get("split") != "" {
+		if q.split = slices.Index(t.splits, p.get("split")); q.split < 0 {
+			p.fail("split: found %.40q, expected %s", p.get("split"), strings.Join(t.splits, ", "))
+		}
 	}
 	if name := p.get("kind"); name != "" {
 		at := slices.IndexFunc(kindNames, func(k struct {
@@ -181,65 +197,120 @@ func parseQuery(values url.Values, d *decided) (query, error) {
 // find returns the ids on a page of the query's images, and the total number.
 func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 	t := d.table
+	if list := t.unfiltered(q); list != nil {
+		return len(list), list[min(q.offset, len(list)):min(q.offset+q.limit, len(list))]
+	}
 	var holds []bool
 	if q.text != "" {
 		holds = texts.holds(t, q.text)
 	}
-	take := func(id int32) {
-		e := &t.list[id]
-		image := e.image
-		action := d.action[image]
-		if q.by != none {
-			action = d.vote(image, q.by).action
-		}
+	scored := !math.IsInf(q.below, 1) || !math.IsInf(q.above, -1)
+	// What is looked at first is small and decides most.
+	passes := func(id int32) bool {
 		switch {
-		case q.to != none && e.suggested != q.to, q.kind != 0 && e.kinds&q.kind == 0:
-		case !(e.score < q.below), !(e.score > q.above):
-		case q.decided && action == undecided, !q.any && !q.decided && action != q.action:
-		case q.differ && !differ(d.votes[image]), q.noted && !noted(d.votes[image]):
+		case q.kind != 0 && t.kinds[id]&q.kind == 0, q.split != none && int(t.split[id]) != q.split:
+			return false
 		case holds != nil && !holds[id]:
-		default:
-			if total >= q.offset && len(page) < q.limit {
-				page = append(page, id)
-			}
-			total++
+			return false
+		case q.to == none && !scored && q.any && !q.differ && !q.noted && q.within == nil:
+			return true
 		}
+		image := t.image[id]
+		if q.within != nil && !q.within.holds(image) {
+			return false
+		}
+		if q.to != none || scored {
+			e := &t.all[id]
+			if q.to != none && e.suggested != q.to || scored && (!(e.score < q.below) || !(e.score > q.above)) {
+				return false
+			}
+		}
+		if !q.any {
+			action := d.action[image]
+			if q.by != none {
+				action = d.vote(image, q.by).action
+			}
+			if q.decided && action == undecided || !q.decided && action != q.action {
+				return false
+			}
+		}
+		return (!q.differ || differ(d.votes[image])) && (!q.noted || noted(d.votes[image]))
 	}
 	for id := range t.sorted(q) {
-		take(id)
+		if !passes(id) {
+			continue
+		}
+		if total >= q.offset && len(page) < q.limit {
+			page = append(page, id)
+		}
+		total++
 	}
 	return total, page
 }
 
+// unfiltered returns the ids that a query chooses by its class alone, in its order, if they are at hand; else nil.
+func (t *table) unfiltered(q query) []int32 {
+	switch {
+	case !q.all || !q.any || q.differ || q.noted || q.to != none || q.split != none || q.kind != 0 || q.text != "" ||
+		q.within != nil || !math.IsInf(q.below, 1) || !math.IsInf(q.above, -1):
+		return nil
+	case q.class != none && (q.sort == "" || q.sort == "suspect" || q.sort == "class"):
+		return t.of(q.class, true)
+	case q.class == none && q.sort == "path":
+		return t.byPath()
+	case q.class == none && q.sort == "manifest":
+		return t.place
+	}
+	return nil
+}
+
 // sorts are the orders of /api/rows: most suspect first (also ""), least suspect first, by given label, by
-// path.
-var sorts = []string{"", "suspect", "least", "class", "path"}
+// path, as in the manifest. Images that the audit does not have come last, or first among the least suspect.
+var sorts = []string{"", "suspect", "least", "class", "path", "manifest"}
 
 // sorted yields the ids in the query's order, of a single class if it names one.
 func (t *table) sorted(q query) iter.Seq[int32] {
-	ids := t.ranks
-	switch {
-	case q.sort == "path":
-		ids = t.byPath()
-		if q.class != none {
-			return func(yield func(int32) bool) {
-				for _, id := range ids {
-					if t.list[id].given == q.class && !yield(id) {
-						return
-					}
+	end := int32(len(t.list))
+	if q.all {
+		end = int32(len(t.all))
+	}
+	among := func(list []int32) iter.Seq[int32] {
+		return func(yield func(int32) bool) {
+			for _, id := range list {
+				if id < end && (q.class == none || t.given[id] == q.class) && !yield(id) {
+					return
 				}
 			}
 		}
-	case q.class != none:
-		ids = t.of(q.class)
-	case q.sort == "class":
-		return t.eachClass
 	}
-	if q.sort != "least" {
-		return slices.Values(ids)
+	switch {
+	case q.sort == "path":
+		return among(t.byPath())
+	case q.sort == "manifest":
+		return among(t.place)
+	case q.class != none && q.sort == "least":
+		return values(slices.Backward(t.of(q.class, q.all)))
+	case q.class != none:
+		return slices.Values(t.of(q.class, q.all))
+	case q.sort == "class":
+		return func(yield func(int32) bool) { t.eachClass(q.all, yield) }
 	}
 	return func(yield func(int32) bool) {
-		for _, id := range slices.Backward(ids) {
+		for i := range end {
+			if q.sort == "least" {
+				i = end - 1 - i
+			}
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// values yields the values of pairs.
+func values(pairs iter.Seq2[int, int32]) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for _, id := range pairs {
 			if !yield(id) {
 				return
 			}
@@ -247,21 +318,30 @@ func (t *table) sorted(q query) iter.Seq[int32] {
 	}
 }
 
-// eachClass yields the ids class by class, in the order of the classes' names.
-func (t *table) eachClass(yield func(int32) bool) {
+// eachClass yields the ids class by class, in the order of the classes' names, those without a class last.
+func (t *table) eachClass(all bool, yield func(int32) bool) {
 	for _, class := range t.names {
-		for _, id := range t.of(class) {
+		for _, id := range t.of(class, all) {
 			if !yield(id) {
 				return
 			}
 		}
 	}
+	for id := len(t.list); all && id < len(t.all); id++ {
+		if t.all[id].given == none && !yield(int32(id)) {
+			return
+		}
+	}
 }
 
-// of returns the ids of a given class, most suspect first; nil for a label that no image has.
-func (t *table) of(class int32) []int32 {
-	if int(class) >= len(t.at) {
+// of returns the ids of a given class, most suspect first, of the audit or of all images; nil for a label that no
+// image has.
+func (t *table) of(class int32, all bool) []int32 {
+	switch {
+	case int(class) >= len(t.at):
 		return nil
+	case all:
+		return t.at[class]
 	}
-	return t.at[class]
+	return t.at[class][:t.audited[class]]
 }

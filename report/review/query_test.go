@@ -73,7 +73,7 @@ func TestFind(t *testing.T) {
 		case "path":
 			slices.SortFunc(want, func(a, b int32) int { return strings.Compare(w.list[a].Path, w.list[b].Path) })
 		}
-		q, err := parseQuery(values, w.review.decided)
+		q, err := parseQuery(values, w.review.decided, &w.review.plane)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -94,7 +94,8 @@ func TestQueryRefuses(t *testing.T) {
 	for query, want := range map[string]string{
 		"class=nix": "no class is called", "to=nix": "no class", "kind=x": "suspect, outlier, copy, group or problem",
 		"state=x": "undecided, decided, all",
-		"sort=x":  "suspect, least, class or path", "below=x": "expected a number",
+		"sort=x":  "suspect, least, class, path or manifest", "scope=x": "audit or all", "split=x": "train, test",
+		"below=x":   "expected a number",
 		"above=NaN": "expected a number", "offset=-1": "whole number", "offset=99999999999": "whole number",
 		"limit=201": "from 0 to 200",
 		"limit=1.5": "whole number", "nix=1": "is unknown", "class=class+a&class=class+b": "2 values",

@@ -1,9 +1,11 @@
-// Package review is the page on which reviewers decide about the suspects of an audit: images with their
-// labels, decisions that are saved at once, and a mended manifest at the end.
+// Package review is the page on which people look at a labelled set and decide about its images, in views: all images
+// (data), the suspects of an audit, what else it found (findings), and the plane of the vectors (map). Decisions are
+// saved at once, and a mended manifest comes out at the end.
 //
-// The audit is in memory in columns (table), the decisions next to it (decided); package decisions keeps them
-// on disk, and package pictures makes the small pictures. [Reviewer.Handler] answers the page's requests. All
-// requests have limits and need a token, and no path comes from outside. The page itself is embedded (page/).
+// One server serves all views. The manifest and its audit are in memory in columns (table), the decisions next to
+// them (decided); package decisions keeps them on disk, and package pictures makes the small pictures. A view is a
+// file with its handlers, a module of the page, and a part of index.html. [Reviewer.Handler] answers the page's
+// requests. All requests have limits and need a token, and no path comes from outside. The page is embedded (page/).
 package review
 
 import (
@@ -13,7 +15,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/report/review/decisions"
@@ -38,6 +39,27 @@ type Config struct {
 	Reviewer     string            // the name that the page suggests
 	Learn        Learning          // how to learn from decisions
 	Next         []string          // commands that go on with the decisions, for people
+	Exports      map[Form]string   // commands that export the decisions without the page, for people
+	Home         View              // the view that opens first; "": Suspects
+	Missing      Missing           // commands that make what is not there
+	Plane        string            // file of the places on the map; "": they are not kept
+}
+
+// View is a part of the page with a name in the navigation.
+type View string
+
+// The views.
+const (
+	Data     View = "data"     // all images
+	Suspects View = "suspects" // of an audit
+	Findings View = "findings" // of an audit besides suspects
+	Map      View = "map"      // the plane of the vectors
+)
+
+// Missing holds the commands that make what views need and do not have, for people; "" for what is there.
+type Missing struct {
+	Audit   string `json:"audit"`
+	Vectors string `json:"vectors"`
 }
 
 // Finder finds images of the manifest that are similar to another one. Only one goroutine at a time calls it.
@@ -66,6 +88,10 @@ type Reviewer struct {
 	texts    textIndex
 	learning *learning // nil: the review does not learn
 
+	plane  plane
+	ending context.Context // done when the server ends
+	end    context.CancelFunc
+
 	searches  *searches
 	uploading chan struct{} // limits the uploads at a time
 	exporting sync.Mutex
@@ -76,18 +102,19 @@ type Reviewer struct {
 
 // New combines audit, manifest and decisions. The error says what does not match.
 func New(c Config) (*Reviewer, error) {
-	c.Title = cmp.Or(c.Title, filepath.Base(c.AuditFile))
+	c.Home = cmp.Or(c.Home, Suspects)
+	if c.Title == "" && c.AuditFile != "" {
+		c.Title = filepath.Base(c.AuditFile)
+	}
+	c.Title = cmp.Or(c.Title, c.ManifestFile.Base())
 	var err error
 	if c.Root, err = c.Root.Absolute(); err != nil {
 		return nil, fmt.Errorf("review: %w", err)
 	}
 	if c.Audit == nil {
-		nothing := func(func(suspects.Suspect) error) (bool, error) { return false, nil }
-		empty, err := newTable(c.Manifest, nothing, "", c.ManifestFile)
-		if err != nil {
+		if c.Audit, err = noAudit(c.ManifestFile, c.Manifest); err != nil {
 			return nil, err
 		}
-		c.Audit = &Audit{empty}
 	}
 	t := c.Audit.table
 	d, err := newDecided(t, c.Decisions)
@@ -98,6 +125,8 @@ func New(c Config) (*Reviewer, error) {
 		Config: c, table: t, decided: d,
 		searches: newSearches(), uploading: make(chan struct{}, uploads),
 	}
+	r.ending, r.end = context.WithCancel(context.Background())
+	r.plane.file, r.plane.steps = c.Plane, planeSteps
 	r.texts.fill(t)
 	if v, ok := c.Finder.(Vectors); ok && c.Learn.Goal != "" && !t.drawn && len(t.list) > 0 {
 		if len(t.list) > mostLearned {
@@ -115,19 +144,21 @@ func New(c Config) (*Reviewer, error) {
 	return r, err
 }
 
-// Decided returns how many images of the audit are decided.
+// Decided returns how many images are decided.
 func (r *Reviewer) Decided() int {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	return len(r.table.list) - r.decided.counts[undecided]
+	return len(r.table.all) - r.decided.whole[undecided]
 }
 
 // Summary returns the state of the review in one line.
 func (r *Reviewer) Summary() string {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	c := r.decided.counts
-	n := len(r.table.list)
+	c, n := r.decided.counts, len(r.table.list)
+	if r.Home != Suspects || n == 0 {
+		c, n = r.decided.whole, len(r.table.all)
+	}
 	text := fmt.Sprintf("%d of %d images decided: %d kept, %d dropped, %d relabelled",
 		n-c[undecided], n, c[keep], c[drop], c[relabel])
 	if c[unsure]+c[disagreed] > 0 {

@@ -20,7 +20,7 @@ type row struct {
 	Path           string   `json:"path"`
 	Given          string   `json:"given"`
 	Suggested      string   `json:"suggested"`
-	Score          float64  `json:"score"`
+	Score          *float64 `json:"score"` // null: not judged
 	SuggestedScore *float64 `json:"suggested_score"`
 	Probable       bool     `json:"score_is_probability"`
 	ProbableToo    bool     `json:"suggested_score_is_probability"`
@@ -32,7 +32,10 @@ type row struct {
 	Copies         []pic    `json:"copies"`
 	Group          []pic    `json:"group"`    // the other copies of its picture
 	Problems       []string `json:"problems"` // of the picture, each with the reason
-	Why            *why     `json:"why"`      // it is shown; null: the reviewer chose it
+	Split          string   `json:"split"`
+	Audited        bool     `json:"audited"` // it is in the audit
+	Verdict        string   `json:"verdict"` // of copies with different labels: right, wrong or look
+	Why            *why     `json:"why"`     // it is shown; null: the reviewer chose it
 	seen
 }
 
@@ -74,12 +77,13 @@ func (r *Reviewer) row(id, reviewer int32) row {
 // row returns the row of an id as a reviewer sees it.
 func (d *decided) row(id, reviewer int32) row {
 	t := d.table
-	e := &t.list[id]
+	e := &t.all[id]
 	given, suggested, copies := t.lists(e)
 	r := row{
 		ID: id, Key: keyOf(e.image), Rank: e.rank, Path: t.path(e.image),
-		Given: t.classes[e.given], Suggested: t.classes[e.suggested],
-		Score: e.score, SuggestedScore: number(e.better),
+		Given: t.called(e.given), Suggested: t.called(e.suggested),
+		Score: number(e.score), SuggestedScore: number(e.better),
+		Split: t.splits[t.split[id]], Audited: int(id) < len(t.list), Verdict: string(t.verdicts[e.image]),
 		Probable: e.said&ofGiven != 0, ProbableToo: e.said&ofSuggested != 0,
 		Unjudged: e.said&unjudged != 0, Kinds: []string{}, Fit: number(e.fit),
 		ForGiven: t.pics(given), ForSuggested: t.pics(suggested), Copies: t.pics(copies),
@@ -111,13 +115,11 @@ func number(v float64) *float64 {
 	return &v
 }
 
-// states returns the states of those images that are in the audit, as a reviewer sees them.
+// states returns the states of images as a reviewer sees them.
 func (d *decided) states(images []int32, reviewer int32) []state {
 	list := []state{}
 	for _, image := range images {
-		if id := d.table.id[image]; id != none {
-			list = append(list, state{id, d.seen(image, reviewer)})
-		}
+		list = append(list, state{d.table.place[image], d.seen(image, reviewer)})
 	}
 	return list
 }
@@ -126,7 +128,7 @@ func (d *decided) states(images []int32, reviewer int32) []state {
 // not suspects, then images that the audit does not list (some lists hold only suspects), then suspects. Images
 // found wrong are left out.
 func (d *decided) typical(class int32, n int) []pic {
-	t, list, ids := d.table, []pic{}, d.table.of(class)
+	t, list, ids := d.table, []pic{}, d.table.of(class, false)
 	take := func(image int32) {
 		if action := d.action[image]; len(list) < n && action != drop && action != relabel {
 			list = append(list, t.pic(image))

@@ -72,6 +72,10 @@ func (r *Reviewer) routes() map[string]route {
 		"/api/session":    {read, quick, get(r.getSession)},
 		"/api/rows":       {read, quick, get(r.getRows)},
 		"/api/typical":    {read, quick, get(r.getTypical)},
+		"/api/findings":   {read, quick, get(r.getFindings)},
+		"/api/plane":      {read, quick, get(r.getPlane)},
+		"/api/places":     {read, slow, r.getPlaces},
+		"/api/arrange":    {change, quick, post(r.postPlane)},
 		"/api/confusions": {read, quick, get(r.getConfusions)},
 		"/api/changes":    {read, quick, get(r.getChanges)},
 		"/api/history":    {read, quick, get(r.getHistory)},
@@ -108,6 +112,7 @@ const thumbs, images = "/thumb/", "/image/"
 // Handler answers all requests. Put it behind a [Guard].
 func (r *Reviewer) Handler() http.Handler {
 	routes := r.routes()
+	go r.table.byPath() // sorting a million paths takes a second, which the first who asks should not wait
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		path := req.URL.Path
 		for _, prefix := range []string{thumbs, images} {

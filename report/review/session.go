@@ -11,12 +11,19 @@ type session struct {
 	Audit     string         `json:"audit"`
 	Sum       string         `json:"sum"` // distinguishes audits; the page sends it with decisions
 	Manifest  string         `json:"manifest"`
-	Out       string         `json:"out"` // "": the mended manifest can only be downloaded
-	Total     int            `json:"total"`
+	Out       string         `json:"out"`    // "": the mended manifest can only be downloaded
+	Total     int            `json:"total"`  // images of the audit
+	Images    int            `json:"images"` // of the manifest
+	Home      View           `json:"home"`
+	Splits    []sessionSplit `json:"splits"`
+	Reading   reading        `json:"reading"`
+	Missing   Missing        `json:"missing"`
+	Findings  map[string]int `json:"findings"` // groups of each kind of finding
 	Classes   []sessionClass `json:"classes"`
 	Kinds     map[string]int `json:"kinds"`
-	Drawn     bool           `json:"drawn"` // suspects are images drawn at random
-	Counts    map[string]int `json:"counts"`
+	Drawn     bool           `json:"drawn"`  // suspects are images drawn at random
+	Counts    map[string]int `json:"counts"` // of the audit's images
+	Whole     map[string]int `json:"whole"`  // of all images
 	Precision precision      `json:"precision"`
 	Hint      string         `json:"hint"`
 	Similar   bool           `json:"similar"`
@@ -28,8 +35,11 @@ type session struct {
 	Learned   *learned       `json:"learned"`   // null: the list has one order
 	HowLearn  string         `json:"how_learn"` // how to learn, if the review does not; "": it does
 	Next      []string       `json:"next"`      // commands that go on with the decisions
-	HasTruth  bool           `json:"has_truth"` // always false: reviewers must not see the true labels
-	Studio    *studio        `json:"studio"`    // how to set up Label Studio for tasks
+
+	Exports map[Form]string `json:"exports"` // commands that export the decisions
+
+	HasTruth bool    `json:"has_truth"` // always false: reviewers must not see the true labels
+	Studio   *studio `json:"studio"`    // how to set up Label Studio for tasks
 }
 
 // sessionClass is a class of the manifest.
@@ -41,6 +51,30 @@ type sessionClass struct {
 	Decided  int32  `json:"decided"` // number of decided suspects
 }
 
+// sessionSplit is a split of the manifest.
+type sessionSplit struct {
+	Name   string `json:"name"`
+	Images int    `json:"images"`
+}
+
+// reading says how the manifest was read.
+type reading struct {
+	Form     string   `json:"form"`     // such as "class folders"; "": a table
+	Lines    []string `json:"lines"`    // what needs attention: what was left out, and why
+	Labelled int      `json:"labelled"` // images with a label
+}
+
+func (t *table) reading() reading {
+	said := reading{Lines: []string{}, Labelled: t.labels}
+	if how := t.manifest.Reading; how != nil {
+		said.Lines = append(said.Lines, how.Lines()...)
+		if how.Form != "table" {
+			said.Form = how.Form
+		}
+	}
+	return said
+}
+
 func (r *Reviewer) session() session {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
@@ -49,14 +83,22 @@ func (r *Reviewer) session() session {
 	s := session{
 		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile.String(), Out: r.Out,
 		Drawn: t.drawn, Total: len(t.list), Classes: []sessionClass{}, Kinds: map[string]int{},
-		Counts: now.Counts, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
+		Images: len(t.all), Home: r.Home, Splits: []sessionSplit{}, Reading: t.reading(), Missing: r.Missing,
+		Findings: map[string]int{},
+		Counts:   now.Counts, Whole: now.Whole, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
 		Reviewer: r.Reviewer, Notice: r.Notice, Reviewers: now.Reviewers, Learned: now.Learned, Next: r.Next,
 		Similar: r.Finder != nil, Upload: r.Finder != nil && r.Finder.Uploads(),
+	}
+	for i, name := range t.splits {
+		s.Splits = append(s.Splits, sessionSplit{name, t.sizes[i]})
+	}
+	for _, kind := range findingKinds {
+		s.Findings[kind] = len(t.findings[kind])
 	}
 	if r.learning == nil {
 		s.HowLearn = r.Learn.Hint
 	}
-	s.Studio = r.studio()
+	s.Studio, s.Exports = r.studio(), r.Exports
 	for _, k := range kindNames {
 		s.Kinds[k.name] = t.byKind[k.name]
 	}

@@ -66,8 +66,8 @@ func (t *table) lists(e *entry) (given, suggested, copies []int32) {
 	return list(e.counts[0]), list(e.counts[1]), list(e.counts[2])
 }
 
-// table is an audit in memory. Images are rows of the manifest, labels are numbers of classes. The position of an
-// image in the audit, from 0, is its id.
+// table is a manifest and its audit in memory. Images are rows of the manifest, labels are numbers of classes. Each
+// image has an id: first come the images of the audit, in its order from 0, then the others in the manifest's order.
 type table struct {
 	manifest *datasets.Dataset
 	classes  []string // the manifest's classes, then labels found only in the audit or the decisions
@@ -75,12 +75,15 @@ type table struct {
 	row      map[string]int32 // row of the manifest by path
 	sum      string           // hash of the audit's paths and labels
 
-	list    []entry        // by id, most suspect first
+	all     []entry        // by id
+	list    []entry        // the images of the audit, most suspect first: the beginning of all
 	near    []int32        // the lists of all entries
 	id      []int32        // id of each image of the manifest; none: not in the audit
-	ranks   []int32        // all ids, most suspect first
-	at      [][]int32      // ids of each given class, most suspect first
+	place   []int32        // id of each image of the manifest
+	at      [][]int32      // ids of each given class
+	audited []int32        // how many of these are in the audit
 	names   []int32        // classes in the order of their names
+	splits  []string       // in the order of their first images
 	byPath  func() []int32 // all ids in the order of their paths, sorted on first use
 	pairs   []confusion    // all confusions of suspects
 	images  []int32        // number of images of each class in the manifest
@@ -88,9 +91,20 @@ type table struct {
 	byKind  map[string]int
 	drawn   bool // the images were drawn at random
 
+	findings map[string][]finding // by kind
+
 	groups   map[int][]int32              // images of each group of copies
 	groupOf  map[int32]int                // of each image that has copies
 	problems map[int32][]suspects.Problem // of the pictures of images that have some
+	verdicts map[int32]suspects.Verdict   // of images whose copies have other labels
+
+	// What filters often look at, by id: small, and read in any order.
+	kinds  []kind
+	given  []int32
+	image  []int32
+	split  []uint8 // positions in splits
+	sizes  []int   // images of each split
+	labels int     // images with a label
 }
 
 // confusion is a given label and the label suggested instead.
@@ -112,11 +126,26 @@ func ReadAudit(auditFile string, manifestFile location.Source, d *datasets.Datas
 	return &Audit{t}, nil
 }
 
-// first returns the paths of the n most suspect images, or of all if there are fewer.
+// noAudit returns a manifest without an audit.
+func noAudit(manifestFile location.Source, d *datasets.Dataset) (*Audit, error) {
+	nothing := func(func(suspects.Suspect) error) (bool, error) { return false, nil }
+	t, err := newTable(d, nothing, "", manifestFile)
+	if err != nil {
+		return nil, err
+	}
+	return &Audit{t}, nil
+}
+
+// first returns the paths of the n most suspect images, without an audit of the manifest's first ones, or of all if
+// there are fewer.
 func (a *Audit) first(n int) []string {
-	paths := make([]string, min(n, len(a.table.list)))
+	from := a.table.list
+	if len(from) == 0 {
+		from = a.table.all
+	}
+	paths := make([]string, min(n, len(from)))
 	for id := range paths {
-		paths[id] = a.table.path(a.table.list[id].image)
+		paths[id] = a.table.path(from[id].image)
 	}
 	return paths
 }
@@ -137,6 +166,7 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error)
 		manifest: d, classes: slices.Clone(d.Classes), classOf: map[string]int32{},
 		row: row, byKind: map[string]int{},
 		groups: map[int][]int32{}, groupOf: map[int32]int{}, problems: map[int32][]suspects.Problem{},
+		verdicts: map[int32]suspects.Verdict{},
 	}
 	for i, name := range t.classes {
 		t.classOf[name] = int32(i)
@@ -153,11 +183,13 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error)
 		return nil, err
 	}
 	t.sort()
+	t.complete()
 	t.sum = t.sumOf()
 	if !calls {
 		t.markSuspects()
 	}
 	t.index()
+	t.gather()
 	return t, nil
 }
 
@@ -225,6 +257,9 @@ func (t *table) add(e *suspects.Suspect) error {
 	}
 	if e.Unjudged {
 		at.said |= unjudged
+	}
+	if e.CopyVerdict != "" {
+		t.verdicts[image] = suspects.Verdict(strings.Clone(string(e.CopyVerdict)))
 	}
 	add := func(list int, path string) {
 		if image, ok := t.row[path]; ok {

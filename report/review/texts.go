@@ -35,7 +35,7 @@ func (x *textIndex) holds(t *table, text string) []bool {
 		x.last = append(slices.Delete(x.last, at, at+1), h)
 		return h.holds
 	}
-	holds := make([]bool, len(t.list))
+	holds := make([]bool, len(t.all))
 	if !strings.ContainsRune(text, 0) {
 		x.search(t, text, holds)
 	}
@@ -49,7 +49,7 @@ func (x *textIndex) holds(t *table, text string) []bool {
 // search marks the ids whose path contains the text.
 func (x *textIndex) search(t *table, text string, holds []bool) {
 	if x.paths == nil {
-		for id, e := range t.list {
+		for id, e := range t.all {
 			holds[id] = strings.Contains(strings.ToLower(t.path(e.image)), text)
 		}
 		return
@@ -73,14 +73,14 @@ func (x *textIndex) search(t *table, text string, holds []bool) {
 // fill concatenates the paths, unless they are too long.
 func (x *textIndex) fill(t *table) {
 	size := 0
-	for _, e := range t.list {
+	for _, e := range t.all {
 		size += len(t.path(e.image)) + 1
 	}
 	if size > math.MaxUint32/2 {
 		return
 	}
-	x.paths, x.ends = make([]byte, 0, size), make([]uint32, 0, len(t.list))
-	for _, e := range t.list {
+	x.paths, x.ends = make([]byte, 0, size), make([]uint32, 0, len(t.all))
+	for _, e := range t.all {
 		x.paths = append(append(x.paths, strings.ToLower(t.path(e.image))...), 0)
 		x.ends = append(x.ends, uint32(len(x.paths)))
 	}

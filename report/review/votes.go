@@ -156,7 +156,7 @@ func (d *decided) labelName(label int32) string {
 // progressOf is a reviewer's progress, as JSON.
 type progressOf struct {
 	Name    string `json:"name"`
-	Decided int    `json:"decided"` // number of the audit's images
+	Decided int    `json:"decided"` // number of images
 }
 
 // eachReviewer returns the progress of all reviewers who have decided something.

@@ -38,6 +38,7 @@ func Commands() []term.Group {
 		{Heading: "Find wrong labels", Commands: []*cli.Command{
 			audit.Command(),
 			review.Command(),
+			review.Studio(),
 			noise.Command(),
 		}},
 		{Heading: "Data and features", Commands: []*cli.Command{

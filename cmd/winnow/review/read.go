@@ -1,6 +1,7 @@
 package review
 
 import (
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/audit/learn"
+	"winnow/audit/suspects"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
@@ -20,7 +22,7 @@ import (
 	"winnow/run/rehearsal"
 )
 
-// Options are the options of winnow review.
+// Options are the options of winnow review and of winnow studio.
 type Options struct {
 	review.Files
 	Run, Features, Model string   // what finds similar images; "": not named
@@ -34,9 +36,9 @@ type Options struct {
 	Rehearsal rehearsal.Options
 }
 
-// read converts the flags to options, and refuses invalid combinations.
-func read(c *cli.Context) (Options, error) {
-	o := Options{
+// readOptions converts the flags of either command to options.
+func readOptions(c *cli.Context) Options {
+	return Options{
 		Files: review.Files{
 			Audit: c.String("audit"), Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
 			Decisions: c.String("decisions"), Out: c.String("out"), List: c.String("decided"),
@@ -47,6 +49,11 @@ func read(c *cli.Context) (Options, error) {
 		Export: c.Bool("export"), JSON: c.Bool("json"), OpenPage: c.Bool("open"),
 		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"),
 	}
+}
+
+// read converts the flags of winnow review to options, and refuses invalid combinations.
+func read(c *cli.Context) (Options, error) {
+	o := readOptions(c)
 	if c.NArg() == 1 && o.Audit == "" {
 		o.Audit = c.Args().First()
 	} else if c.NArg() > 0 {
@@ -78,24 +85,108 @@ func read(c *cli.Context) (Options, error) {
 		return o, term.Misused("--decided goes with --export")
 	case o.JSON && (o.Export == (o.Import != "")):
 		return o, term.Misused("--json goes with --export, or with --import")
-	case o.Model != "" && (o.Features == "" || o.Run != ""):
-		return o, term.Misused("--model goes with --features, without --run")
+	}
+	return o, checkServing(o)
+}
+
+// readStudio converts the flags of winnow studio to options. The argument names the images, or, with --manifest, the
+// list of their audit. A list that is not named is looked for.
+func readStudio(c *cli.Context) (Options, error) {
+	o := readOptions(c)
+	o.Home = review.Data
+	switch arg := c.Args().First(); {
+	case c.NArg() > 1:
+		return o, term.Misused("winnow studio takes one argument, the images or the list of their audit: found %q",
+			c.Args().Slice())
+	case c.IsSet("manifest") && arg != "" && o.Audit != "":
+		return o, term.Misused("found %q, expected no argument: --manifest names the images and --audit the list", arg)
+	case c.IsSet("manifest") && arg != "":
+		o.Audit = arg
+	case c.IsSet("manifest"):
+	case arg == "":
+		o.Manifest = location.At(".")
+	case isList(arg):
+		return o, term.Misused("%s is the list of an audit: name its images too: winnow studio %[1]s --manifest PHOTOS",
+			arg)
+	default:
+		o.Manifest = location.At(arg)
+	}
+	if o.Audit == "" {
+		o.Audit = listOf(o.Manifest)
+		o.Guessed = o.Audit != ""
+	}
+	if o.Features == "" && o.Run == "" && o.Audit != "" {
+		o.Features = beside(o.Audit)
+	}
+	if c.Bool("check") && o.Audit == "" {
+		return o, term.Misused("--check goes with the list of an audit: name it with --audit")
+	}
+	if o.Form != "" && o.Out == "" {
+		return o, term.Misused("--format goes with --out")
+	}
+	if err := readLearning(c, &o); err != nil {
+		return o, err
+	}
+	return o, checkServing(o)
+}
+
+// isList reports whether a file is a list of suspects: its first image can be read.
+func isList(file string) bool {
+	first := errors.New("the first image")
+	_, err := suspects.Each(file, func(suspects.Suspect) error { return first })
+	return err == nil || errors.Is(err, first)
+}
+
+// listOf returns the list of suspects that winnow audit writes, in the working folder or beside the images, or "" if
+// there is none.
+func listOf(images location.Source) string {
+	const usual = "suspects.csv"
+	for _, file := range []string{usual, filepath.Join(filepath.Dir(images.Clean().Path()), usual)} {
+		if isList(file) {
+			return file
+		}
+	}
+	return ""
+}
+
+// missing returns the commands that make what the page's views need and o does not name.
+func missing(o Options) (m review.Missing) {
+	words := []string{"winnow", "audit", o.Manifest.String()}
+	if !o.Root.IsZero() {
+		words = append(words, "--root", o.Root.String())
+	}
+	for flag, name := range term.Named(o.Columns) {
+		words = append(words, flag, name)
+	}
+	if o.Audit == "" || o.Guessed {
+		m.Audit = term.Quoted(words)
+	}
+	if o.Features == "" && o.Run == "" {
+		m.Vectors = term.Quoted(words)
+	}
+	return m
+}
+
+// checkServing refuses invalid options of the server.
+func checkServing(o Options) error {
+	if o.Model != "" && (o.Features == "" || o.Run != "") {
+		return term.Misused("--model goes with --features, without --run")
 	}
 	if o.Token != "" {
 		if err := review.CheckToken(o.Token); err != nil {
-			return o, term.Misused("--token: %v", err)
+			return term.Misused("--token: %v", err)
 		}
 	}
 	if err := decisions.CheckReviewer(o.Reviewer); err != nil {
-		return o, term.Misused("--reviewer: %v", err)
+		return term.Misused("--reviewer: %v", err)
 	}
 	if host, _, err := net.SplitHostPort(o.Listen); err != nil {
-		return o, term.Misused("--listen: found %q, expected HOST:PORT, as 127.0.0.1:8080", o.Listen)
+		return term.Misused("--listen: found %q, expected HOST:PORT, as 127.0.0.1:8080", o.Listen)
 	} else if host == "" {
-		return o, term.Misused("--listen: found %q, which is every network of this machine: if that is meant, write "+
+		return term.Misused("--listen: found %q, which is every network of this machine: if that is meant, write "+
 			"0.0.0.0%s", o.Listen, o.Listen)
 	}
-	return o, nil
+	return nil
 }
 
 // beside returns the folder NAME.features next to the list NAME, in which winnow audit keeps features, or "" if there

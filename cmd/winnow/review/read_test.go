@@ -1,6 +1,8 @@
 package review
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -96,5 +98,96 @@ func TestMisuse(t *testing.T) {
 		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, expected %q", line, err, want)
 		}
+	}
+}
+
+// The argument of winnow studio names the images or, with --manifest, the list of their audit. A list that is not named
+// is looked for.
+func TestStudioBecomesOptions(t *testing.T) {
+	t.Setenv("WINNOW_REVIEW_TOKEN", "")
+	t.Chdir(t.TempDir())
+	hint := review.Learning{Hint: "The list keeps its order. To learn from decisions what comes next and how many " +
+		"labels are wrong, start winnow review with --features, the folder that the audit was made of."}
+	learning := review.Learning{Goal: learn.Find, Check: 60}
+	list := "path,given_label,suggested_label,score\na.png,cat,dog,0.1\n"
+	for name, text := range map[string]string{"here/suspects.csv": list, "here/photos.csv": "path,label\na.png,cat\n",
+		"here/suspects.features/store.json": "{}", "bare/photos.csv": "path,label\na.png,cat\n"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	here := filepath.Join("here", "suspects.csv")
+	for line, want := range map[string]review.Files{
+		"":                {Manifest: location.At("."), Learning: hint},
+		"bare/photos.csv": {Manifest: location.At("bare/photos.csv"), Learning: hint},
+		"here/photos.csv": {Manifest: location.At("here/photos.csv"), Audit: here, Guessed: true, Learning: learning},
+		"bare/photos.csv --audit here/suspects.csv --goal list": {Manifest: location.At("bare/photos.csv"),
+			Audit: here},
+		"here/suspects.csv --manifest bare/photos.csv": {Manifest: location.At("bare/photos.csv"), Audit: here,
+			Learning: learning},
+	} {
+		want.Home = review.Data
+		got, err := termtest.Asked(t, studio, strings.Fields(line)...)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		if diff := cmp.Diff(want, got.Files, termtest.Sources); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+	for line, want := range map[string]string{
+		"here/suspects.csv":               "is the list of an audit: name its images too",
+		"a b":                             "takes one argument",
+		"a --manifest m --audit s":        "expected no argument",
+		"bare/photos.csv --check":         "--check goes with the list of an audit",
+		"bare/photos.csv --format csv":    "--format goes with --out",
+		"bare/photos.csv --listen :80":    "write 0.0.0.0:80",
+		"bare/photos.csv --model x.onnx":  "--model goes with --features",
+		"bare/photos.csv --token short":   "--token: ",
+		"bare/photos.csv --goal whatever": "expected find, measure, teach or list",
+	} {
+		_, err := termtest.Asked(t, studio, strings.Fields(line)...)
+		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, expected %q", line, err, want)
+		}
+	}
+}
+
+// The commands that export are read by winnow review.
+func TestExports(t *testing.T) {
+	t.Setenv("WINNOW_REVIEW_TOKEN", "")
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("m.csv", []byte("path,label\na.png,cat\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Files: review.Files{Manifest: location.At("m.csv"), Audit: "s.csv", Decisions: "d.db"}}
+	list := exports(o)
+	if len(list) != 6 {
+		t.Errorf("%d commands: %v", len(list), list)
+	}
+	for form, line := range list {
+		got, err := termtest.Asked(t, command, strings.Fields(line)[2:]...)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if found, err := got.FormOf(); err != nil || found != form || !got.Export || got.Decisions != "d.db" {
+			t.Errorf("%s writes %q, expected %q: %v", line, found, form, err)
+		}
+	}
+}
+
+// What is missing is named with the command that makes it.
+func TestMissing(t *testing.T) {
+	o := Options{Files: review.Files{Manifest: location.At("my photos.csv"), Root: location.At("r")}}
+	const command = "winnow audit 'my photos.csv' --root r"
+	if got := missing(o); got.Audit != command || got.Vectors != command {
+		t.Errorf("got %+v", got)
+	}
+	if o.Audit, o.Features = "s.csv", "f"; missing(o) != (review.Missing{}) {
+		t.Errorf("got %+v", missing(o))
 	}
 }

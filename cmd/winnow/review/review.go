@@ -15,6 +15,7 @@ import (
 	"winnow/audit/learn"
 	"winnow/backbone"
 	"winnow/cmd/winnow/term"
+	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/report/review"
 	"winnow/report/review/finder"
@@ -73,56 +74,62 @@ func command(call term.Call[Options]) *cli.Command {
 		ArgsUsage:   "SUSPECTS",
 		Description: description,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "audit", DefaultText: "the argument",
-				Usage: "suspects as winnow audit --out wrote them, `FILE`.csv, .jsonl, .json or .parquet"},
-			&cli.StringFlag{Name: "manifest",
-				Usage: "the manifest `FILE` that was audited, or the folder or .zip file; required without --simulate"},
-			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
-				Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
-			&cli.StringFlag{Name: "features", Aliases: []string{"index"}, DefaultText: "SUSPECTS.features, if there",
-				Usage: "learn from decisions, and find similar images, by the feature store or index `DIR`"},
-			&cli.StringFlag{Name: "run",
-				Usage: "find similar images by the embedding of the run folder `RUN`; its features are found again, " +
-					"or named with --features"},
-			&cli.StringFlag{Name: "model", DefaultText: "the one that made the features",
-				Usage: "embed uploaded images by a run folder or an ONNX `FILE`, if it has moved"},
-			&cli.StringFlag{Name: "decisions", DefaultText: "beside the manifest",
-				Usage: "keep decisions in `FILE`; with --simulate, stop after so many"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
-				Usage: "write the mended manifest to `FILE`, in the form of --manifest or the one that its name tells"},
-			&cli.StringFlag{Name: "format", DefaultText: "by the name of --out",
-				Usage: "`NAME` of the form of --out: manifest, csv, imagefolder, fiftyone, labelstudio or cleanlab"},
 			&cli.StringFlag{Name: "import",
 				Usage: "take decisions from `FILE`, an export of Label Studio as JSON or JSON_MIN"},
-			&cli.StringFlag{Name: "names", DefaultText: "the manifest's column class_name",
-				Usage: "show classes by the names in `FILE`.csv, columns class and name; labels are written unchanged"},
-			&cli.BoolFlag{Name: "check", DefaultText: "in a first review with --features",
-				Usage: fmt.Sprintf("begin with %d images drawn at random, which tell how many labels are wrong; "+
-					"--check alone shows random images only, --check=false none", inspect.Checked)},
-			&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` of a reviewer that the page suggests"},
 			&cli.StringFlag{Name: "simulate", Usage: "serve nothing: let a simulated reviewer answer from `COLUMN` " +
 				"of the suspects, true_label, and print what is found and estimated after how many decisions"},
-			&cli.StringFlag{Name: "goal", Value: string(learn.Find),
-				Usage: "`NAME` of what to show: find (likely wrong), measure (random), teach (doubtful) or list (in " +
-					"the order of the suspects)"},
-			&cli.StringFlag{Name: "until", Usage: "say when to stop, by the `RULE` 1%, when with 95 % confidence at " +
-				"most so many images have a wrong label that is not found, or 50 per hour, when fewer are found; " +
-				"needs features"},
 			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the mended manifest to --out"},
 			&cli.StringFlag{Name: "decided",
 				Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
-			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0",
-				Usage: "serve at `HOST:PORT`; port 0 is any free one"},
-			&cli.StringSliceFlag{Name: "allow-host",
-				Usage: "also answer to the name `HOST`, as behind a proxy; may be repeated"},
-			&cli.StringFlag{Name: "token", DefaultText: "a new one each time",
-				Usage: "ask for the token `TEXT`, 16 letters or more; other users of this machine see the flag, but " +
-					"not the variable", EnvVars: []string{"WINNOW_REVIEW_TOKEN"}},
-			&cli.BoolFlag{Name: "open", Usage: "open the page in the browser, by a file that gives access once"},
 			&cli.BoolFlag{Name: "json", Usage: "--export, --simulate: print the result as JSON"},
-		}, term.ColumnFlags()...),
+		}, pageFlags()...),
 		Action: term.Action(read, call),
 	}
+}
+
+// pageFlags are the flags of the page: what it shows, where it is served, what it writes.
+func pageFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "audit", DefaultText: "the argument",
+			Usage: "suspects as winnow audit --out wrote them, `FILE`.csv, .jsonl, .json or .parquet"},
+		&cli.StringFlag{Name: "manifest",
+			Usage: "the manifest `FILE` that was audited, or the folder or .zip file; required without --simulate"},
+		&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
+			Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
+		&cli.StringFlag{Name: "features", Aliases: []string{"index"}, DefaultText: "SUSPECTS.features, if there",
+			Usage: "learn from decisions, and find similar images, by the feature store or index `DIR`"},
+		&cli.StringFlag{Name: "run",
+			Usage: "find similar images by the embedding of the run folder `RUN`; its features are found again, " +
+				"or named with --features"},
+		&cli.StringFlag{Name: "model", DefaultText: "the one that made the features",
+			Usage: "embed uploaded images by a run folder or an ONNX `FILE`, if it has moved"},
+		&cli.StringFlag{Name: "decisions", DefaultText: "beside the manifest",
+			Usage: "keep decisions in `FILE`; with --simulate, stop after so many"},
+		&cli.StringFlag{Name: "out", Aliases: []string{"o"},
+			Usage: "write the mended manifest to `FILE`, in the form of --manifest or the one that its name tells"},
+		&cli.StringFlag{Name: "format", DefaultText: "by the name of --out",
+			Usage: "`NAME` of the form of --out: manifest, csv, imagefolder, fiftyone, labelstudio or cleanlab"},
+		&cli.StringFlag{Name: "names", DefaultText: "the manifest's column class_name",
+			Usage: "show classes by the names in `FILE`.csv, columns class and name; labels are written unchanged"},
+		&cli.BoolFlag{Name: "check", DefaultText: "in a first review with --features",
+			Usage: fmt.Sprintf("begin with %d images drawn at random, which tell how many labels are wrong; "+
+				"--check alone shows random images only, --check=false none", inspect.Checked)},
+		&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` of a reviewer that the page suggests"},
+		&cli.StringFlag{Name: "goal", Value: string(learn.Find),
+			Usage: "`NAME` of what to show: find (likely wrong), measure (random), teach (doubtful) or list (in " +
+				"the order of the suspects)"},
+		&cli.StringFlag{Name: "until", Usage: "say when to stop, by the `RULE` 1%, when with 95 % confidence at " +
+			"most so many images have a wrong label that is not found, or 50 per hour, when fewer are found; " +
+			"needs features"},
+		&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0",
+			Usage: "serve at `HOST:PORT`; port 0 is any free one"},
+		&cli.StringSliceFlag{Name: "allow-host",
+			Usage: "also answer to the name `HOST`, as behind a proxy; may be repeated"},
+		&cli.StringFlag{Name: "token", DefaultText: "a new one each time",
+			Usage: "ask for the token `TEXT`, 16 letters or more; other users of this machine see the flag, but " +
+				"not the variable", EnvVars: []string{"WINNOW_REVIEW_TOKEN"}},
+		&cli.BoolFlag{Name: "open", Usage: "open the page in the browser, by a file that gives access once"},
+	}, term.ColumnFlags()...)
 }
 
 func run(ctx context.Context, p *term.Program, o Options) (err error) {
@@ -145,6 +152,12 @@ func run(ctx context.Context, p *term.Program, o Options) (err error) {
 		}
 		return told(p, o.JSON, exported)
 	}
+	return open(ctx, p, o)
+}
+
+// open opens the images with their audit and serves the page.
+func open(ctx context.Context, p *term.Program, o Options) (err error) {
+	o.Missing = missing(o)
 	var found *finder.Finder
 	r, closeDecisions, err := review.Open(o.Files, func() (_ review.Finder, err error) {
 		if found, err = openFinder(ctx, p, o); found == nil {
@@ -155,9 +168,43 @@ func run(ctx context.Context, p *term.Program, o Options) (err error) {
 	if err != nil {
 		return errors.Join(err, closeFinder(found))
 	}
-	defer func() { err = errors.Join(err, closeFinder(found), closeDecisions()) }()
-	r.Next = next(o)
+	defer func() { err = errors.Join(err, closeDecisions(), closeFinder(found)) }()
+	if o.Guessed && r.AuditFile == "" {
+		p.Note("%s", r.Notice)
+	}
+	r.Next, r.Exports = next(o), exports(o)
 	return serve(ctx, p, o, r)
+}
+
+// exports returns the commands that export the decisions in each form.
+func exports(o Options) map[review.Form]string {
+	names := review.Exports()
+	if form, err := datasets.FormOf(o.Manifest); err == nil {
+		names[review.InPlace] = "mended" + review.Endings[form][0]
+	}
+	list := map[review.Form]string{}
+	for form, name := range names {
+		words := []string{"winnow", "review"}
+		if o.Audit != "" && !form.Trainable() {
+			words = append(words, o.Audit)
+		}
+		words = append(words, "--manifest", o.Manifest.String())
+		for flag, column := range term.Named(o.Columns) {
+			words = append(words, flag, column)
+		}
+		if !o.Root.IsZero() {
+			words = append(words, "--root", o.Root.String())
+		}
+		if o.Decisions != "" {
+			words = append(words, "--decisions", o.Decisions)
+		}
+		words = append(words, "--export", "--out", name)
+		if form == review.Table {
+			words = append(words, "--format", string(form))
+		}
+		list[form] = term.Quoted(words)
+	}
+	return list
 }
 
 // next returns the commands that go on with the decisions: that write the mended list, if the server does not, and that

@@ -108,7 +108,7 @@ func (m *maker) characters(ctx context.Context) error {
 		"--decisions", "decisions.db", "--out", "mended.csv")
 }
 
-// review shows the page of winnow review, as one sees it who has told a name.
+// review shows views of the page of winnow review and winnow studio, as one sees them who has told a name.
 func (m *maker) review(ctx context.Context, args ...string) error {
 	const token = "pictures-of-winnow"
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -132,7 +132,7 @@ func (m *maker) review(ctx context.Context, args ...string) error {
 			answer.Body.Close()
 			break
 		}
-		if try == 100 {
+		if try == 600 {
 			return fmt.Errorf("winnow review does not answer: %w", err)
 		}
 		select {
@@ -153,7 +153,14 @@ func (m *maker) review(ctx context.Context, args ...string) error {
 			http.Redirect(w, r, page, http.StatusSeeOther)
 		}))
 	}()
-	return m.shoot(ctx, "review.png", "http://"+door.Addr().String()+"/", 1280, 860)
+	for _, p := range []struct{ name, view string }{
+		{"review.png", "suspects"}, {"studio.png", "data"}, {"studio-map.png", "map"},
+	} {
+		if err := m.shoot(ctx, p.name, "http://"+door.Addr().String()+"/#view="+p.view, 1280, 860); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (m *maker) command(ctx context.Context, args ...string) *exec.Cmd {

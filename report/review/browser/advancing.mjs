@@ -49,7 +49,7 @@ async function kept(page, server, id, what) {
   assert.equal(await labelled(server, id), "keep ", `${what}: K is about another image`);
 }
 
-export const advancing = Object.entries({ grid: "", compact: "&view=compact", large: "" }).flatMap(([view, more]) => [
+export const advancing = Object.entries({ grid: "", compact: "&cards=compact", large: "" }).flatMap(([view, more]) => [
   [`${view}: after every kind of decision the next image is current`, async ({ page, server }) => {
     const classes = (await server.ask("/api/session")).classes.map((c) => c.name);
     for (const [what, [decide, expected]] of Object.entries(ways)) {

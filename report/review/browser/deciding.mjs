@@ -24,7 +24,7 @@ export const deciding = [
     const cards = await page.locator(".card").count();
     assert.equal(cards, Math.min(24, set.rows));
     assert.ok(await page.evaluate(() => document.querySelectorAll("article").length <= 60));
-    assert.match(await page.title(), /suspects\.csv – winnow review/);
+    assert.match(await page.title(), /suspects\.csv – winnow studio/);
     const headers = (await fetch(server.origin, { headers: { Authorization: "Bearer 0123456789abcdef0123456789abcdef" } })).headers;
     const policy = headers.get("content-security-policy");
     for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'"]) assert.ok(policy.includes(part), `${part} is missing in ${policy}`);

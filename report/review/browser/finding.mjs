@@ -23,7 +23,7 @@ export const finding = [
     await page.locator("#f-kind").selectOption("suspect");
     await settled(page);
     const expected = await server.ask(`/api/rows?state=all&kind=suspect&class=${encodeURIComponent(name)}`);
-    assert.equal(await page.locator("#found").textContent(), `${expected.total} suspect${expected.total === 1 ? "" : "s"} `);
+    assert.equal(await page.locator("#found").textContent(), `${expected.total} suspect${expected.total === 1 ? "" : "s"}`);
     await page.goBack();
     await settled(page);
     assert.equal(await page.locator("#f-kind").inputValue(), "any", "Back takes the last filter away");
@@ -79,7 +79,7 @@ export const finding = [
     assert.ok(await page.locator("#clean").isHidden());
     await page.getByRole("button", { name: "All", exact: true }).click();
     await settled(page);
-    assert.equal(await page.locator("#found").textContent(), `${set.rows} images `);
+    assert.equal(await page.locator("#found").textContent(), `${set.rows} images`);
   }],
   ["where nothing is suspect, all is shown and it says why", async ({ visit, server }) => {
     const other = await visit.page();
@@ -134,7 +134,7 @@ export const finding = [
     await page.waitForFunction((n) => document.querySelector(".card").dataset.id === String(n - 1), set.rows);
     await page.locator("#compact").click();
     await settled(page);
-    await go(page, "state=all&view=compact");
+    await go(page, "state=all&cards=compact");
     assert.equal(await page.locator(".card").count(), Math.min(48, set.rows));
   }],
   ["the next class", async ({ page, server }) => {

@@ -10,7 +10,7 @@ import { go, stand, current, action } from "./deciding.mjs";
 // views are the states of the page worth a look, each with how to get there from the list.
 const views = {
   list: async () => {},
-  compact: async (page) => { await go(page, "state=all&view=compact"); },
+  compact: async (page) => { await go(page, "state=all&cards=compact"); },
   large: async (page) => { await page.keyboard.press("Enter"); await page.waitForSelector("#focus .strip img"); },
   label: async (page) => { await page.keyboard.press("l"); await page.waitForSelector("#chooser [aria-selected=true]"); },
   map: async (page) => { await page.keyboard.press("m"); await page.waitForSelector("#map .cell"); },

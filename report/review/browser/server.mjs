@@ -38,7 +38,7 @@ export function makeSet(binary, dir) {
   return set;
 }
 
-// Server is a winnow review that keeps its address when it is started again.
+// Server is a winnow review or, by its command, studio, that keeps its address when it is started again.
 export class Server {
   constructor(binary, set, more = [], env = {}) {
     this.binary = binary;
@@ -46,10 +46,11 @@ export class Server {
     this.more = more;
     this.env = env;
     this.listen = "127.0.0.1:0";
+    this.command = "review";
   }
   async start() {
     const { set } = this;
-    this.process = spawn(this.binary, ["review", "--audit", set.audit, "--manifest", set.manifest, "--features", set.features, ...(set.goal ? ["--goal", set.goal] : []), "--decisions", set.decisions, "--out", set.out, "--listen", this.listen, "--token", token, ...this.more], { env: { ...process.env, ...this.env }, stdio: ["ignore", "pipe", "pipe"] });
+    this.process = spawn(this.binary, [this.command, ...(set.audit ? ["--audit", set.audit] : []), "--manifest", set.manifest, ...(set.features ? ["--features", set.features] : []), ...(set.goal ? ["--goal", set.goal] : []), "--decisions", set.decisions, "--out", set.out, "--listen", this.listen, "--token", token, ...this.more], { env: { ...process.env, ...this.env }, stdio: ["ignore", "pipe", "pipe"] });
     this.said = "";
     this.process.stderr.on("data", (text) => { this.said += text; });
     this.ended = new Promise((end) => { this.process.once("exit", end); });

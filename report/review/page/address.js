@@ -1,25 +1,35 @@
 // The page's place is kept in its address, so that a reload, a bookmark or the browser's Back returns to it.
 
-export const start = { class: "", to: "", kind: "", above: "", below: "", state: "undecided", text: "", sort: "", by: "", offset: 0, id: "", view: "" };
-const filters = ["class", "to", "kind", "above", "below", "text", "by"];
+export const start = { view: "", find: "", class: "", split: "", to: "", kind: "", above: "", below: "", state: "", text: "", sort: "", by: "", lasso: "", offset: 0, id: "", cards: "" };
+const filters = ["class", "split", "to", "kind", "above", "below", "text", "by", "lasso"];
+export const views = ["data", "suspects", "findings", "map"];
+export const finds = ["copies", "leaks", "strangers", "problems"];
+
+// The view that opens first, and the decisions that each view shows first.
+let home = "suspects";
+export const begin = (view) => { home = view; };
+export const usual = (view) => (view === "suspects" ? "undecided" : "all");
+// blank is the place where a view begins.
+export const blank = (view) => ({ ...start, view, state: usual(view) });
 
 export function read() {
-  const place = { ...start }, said = new URLSearchParams(location.hash.slice(1));
-  for (const key of Object.keys(start)) if (said.has(key)) place[key] = said.get(key);
+  const said = new URLSearchParams(location.hash.slice(1)), view = views.includes(said.get("view")) ? said.get("view") : home, place = blank(view);
+  for (const key of Object.keys(start)) if (key !== "view" && said.has(key)) place[key] = said.get(key);
   const offset = Number(place.offset);
   place.offset = Number.isSafeInteger(offset) && offset > 0 ? offset : 0;
-  if (!["undecided", "decided", "all", "keep", "drop", "relabel", "unsure", "disagreed", "differ", "noted"].includes(place.state)) place.state = start.state;
+  if (!["undecided", "decided", "all", "keep", "drop", "relabel", "unsure", "disagreed", "differ", "noted"].includes(place.state)) place.state = usual(view);
   if (!/^(|\*|=.{0,60})$/u.test(place.by)) place.by = "";
-  if (!["", "compact"].includes(place.view)) place.view = "";
+  if (!["", "compact"].includes(place.cards)) place.cards = "";
   if (!["", "suspect", "least", "class", "path"].includes(place.sort)) place.sort = "";
   if (!["", "any", "suspect", "outlier", "copy", "group", "problem"].includes(place.kind)) place.kind = "";
+  if (!["", ...finds].includes(place.find)) place.find = "";
   return place;
 }
 
 // write puts place into the address; push adds a step to the browser's history.
 export function write(place, push) {
-  const said = new URLSearchParams();
-  for (const [key, value] of Object.entries(start)) if (place[key] !== value && place[key] !== "") said.set(key, place[key]);
+  const said = new URLSearchParams(), usually = { ...blank(place.view), view: home };
+  for (const [key, value] of Object.entries(usually)) if (place[key] !== value && place[key] !== "") said.set(key, place[key]);
   const hash = said.toString();
   if (hash === location.hash.slice(1)) return;
   history[push ? "pushState" : "replaceState"](null, "", hash ? `#${hash}` : location.pathname);

@@ -20,13 +20,13 @@ function hear(lost) {
 
 const patience = 20_000; // ms to wait for an answer
 
-async function call(path, options, wait = patience) {
+async function call(path, options, wait = patience, raw = false) {
   const signals = [AbortSignal.timeout(wait)];
   if (options.signal) signals.push(options.signal);
   let response, body;
   try {
     response = await fetch(path, { ...options, signal: AbortSignal.any(signals), cache: "no-store", credentials: "same-origin" });
-    body = (response.headers.get("Content-Type") ?? "").startsWith("application/json") ? await response.json() : { error: (await response.text()).trim() };
+    body = raw && response.ok ? await response.arrayBuffer() : (response.headers.get("Content-Type") ?? "").startsWith("application/json") ? await response.json() : { error: (await response.text()).trim() };
   } catch (e) {
     if (options.signal?.aborted) throw e;
     hear("No answer from winnow: was it stopped?");
@@ -46,5 +46,7 @@ export function ask(path, values = {}, signal = undefined) {
   const query = new URLSearchParams(given).toString();
   return call(query ? `${path}?${query}` : path, { signal });
 }
+// bytes asks for an answer that is not JSON.
+export const bytes = (path) => call(path, {}, patience, true);
 export const tell = (path, body, wait) => call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }, wait);
 export const upload = (path, blob, signal) => call(path, { method: "POST", headers: { "Content-Type": blob.type }, body: blob, signal }, 120_000);

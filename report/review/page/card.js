@@ -1,7 +1,7 @@
 // One image of the list: its picture, both labels with examples of both classes, and the buttons that decide.
 
 import { el, picture, broken } from "./dom.js";
-import { chance, how, many, means, rank, kinds, reasons, stamp, done, better, file, tail } from "./words.js";
+import { chance, how, many, means, rank, kinds, reasons, stamp, done, better, file, tail, named } from "./words.js";
 import { store } from "./store.js";
 import { typical } from "./typical.js";
 import { called, full } from "./names.js";
@@ -88,11 +88,12 @@ export function mark(article, row) {
   article.classList.toggle("selected", chosen);
   article.dataset.decided = waits ? "" : row.decision?.action ?? "";
   sign.textContent = waits ? (connection() ? "not saved yet" : "saving …") : stamp(row.decision);
-  article.querySelector(".differ").hidden = !row.differ;
-  article.querySelector(".remarks").replaceChildren(...remarks(row).filter(Boolean));
+  const differ = article.querySelector(".differ");
+  if (differ) differ.hidden = !row.differ;
+  article.querySelector(".remarks")?.replaceChildren(...remarks(row).filter(Boolean));
   sign.title = waits ? "winnow has not confirmed it yet" : row.elsewhere && row.decision ? "Decided in another tab" : "";
   article.querySelector("input").checked = chosen;
-  article.setAttribute("aria-label", `Number ${row.rank}: given ${called(row.given)}, ${better(row) ? `suggested ${called(row.suggested)} ${how(row, false)}` : "no label fits better"}, ${waits ? "not saved yet" : done(row.decision)}${row.note ? ", with a note" : ""}${row.differ ? ", reviewers disagree" : ""}${chosen ? ", selected" : ""}`);
+  article.setAttribute("aria-label", `${named(row)}: ${row.given ? `given ${called(row.given)}` : "no label"}, ${better(row) ? `suggested ${called(row.suggested)} ${how(row, false)}, ` : row.audited ? "no label fits better, " : ""}${waits ? "not saved yet" : done(row.decision)}${row.note ? ", with a note" : ""}${row.differ ? ", reviewers disagree" : ""}${chosen ? ", selected" : ""}`);
 }
 let connection = () => "";
 export const watch = (lost) => { connection = lost; };

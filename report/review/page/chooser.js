@@ -4,7 +4,7 @@ import { get, el, head, open } from "./dom.js";
 import { store } from "./store.js";
 import { combobox } from "./combobox.js";
 import { called } from "./names.js";
-import { how, many, better } from "./words.js";
+import { how, many, better, named } from "./words.js";
 
 const dialog = get("chooser"), recent = [];
 let box = null, then = null;
@@ -13,7 +13,7 @@ let box = null, then = null;
 export function choose(rows, decide) {
   then = decide;
   const input = el("input", { id: "chooser-input", spellcheck: "false", "aria-label": "Label", placeholder: "type a part of its name" });
-  dialog.replaceChildren(head("chooser-name", rows.length === 1 ? `Label of number ${rows[0].rank}` : `Label of ${many(rows.length, "image")}`), input,
+  dialog.replaceChildren(head("chooser-name", rows.length === 1 ? `Label of ${named(rows[0], "number")}` : `Label of ${many(rows.length, "image")}`), input,
     el("p", { class: "soft" }, el("kbd", {}, "↑"), " ", el("kbd", {}, "↓"), " move, ", el("kbd", {}, "Enter"), " chooses, ", el("kbd", {}, "Esc"), " cancels"));
   box = combobox(input, { label: "Classes", fixed: true, options: () => options(rows), pick });
   open(dialog);

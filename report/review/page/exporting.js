@@ -22,7 +22,7 @@ export function exporting() {
 }
 
 function show() {
-  const dialog = get("exported"), { counts } = store.session, answer = el("div", { role: "status" });
+  const dialog = get("exported"), { whole: counts } = store.session, answer = el("div", { role: "status" });
   const [form, link, note] = download();
   const write = el("button", { type: "button", class: "primary", onclick: () => run(write, answer) }, "Write the file");
   write.hidden = !store.session.out; // no file to write; it can still be downloaded
@@ -41,7 +41,9 @@ function download() {
   const link = el("a", { download: "", class: "button" }, "Download"), note = el("p", { role: "note" });
   const chosen = () => {
     link.href = `/api/export.csv?form=${choice.value}`;
-    note.replaceChildren(...(choice.value === "labelstudio" ? studio() : [forms.find(([form]) => form === choice.value)[2]]));
+    const command = store.session.exports?.[choice.value];
+    note.replaceChildren(...(choice.value === "labelstudio" ? studio() : [forms.find(([form]) => form === choice.value)[2]]),
+      ...(command ? [el("span", { class: "without" }, "Without this page, once it has ended:", el("code", { class: "command" }, command))] : []));
   };
   choice.addEventListener("change", chosen);
   chosen();

@@ -19,8 +19,9 @@ export function filters() {
     if (typed === "" || value) { if (store.place[key] !== value) store.go({ [key]: value }); } else e.target.value = called(store.place[key]);
   });
   form.elements.kind.addEventListener("change", (e) => store.go({ kind: e.target.value }));
-  for (const key of ["state", "by"]) form.elements[key].addEventListener("change", (e) => store.go({ [key]: e.target.value }));
+  for (const key of ["state", "by", "split"]) form.elements[key].addEventListener("change", (e) => store.go({ [key]: e.target.value }));
   form.elements.sort.addEventListener("change", (e) => store.go({ sort: e.target.value }));
+  get("inside").addEventListener("click", () => store.go({ lasso: "" }));
   get("rest").addEventListener("click", () => store.go({ kind: store.learns ? "suspect" : store.kind ? "any" : "" }));
   for (const key of ["above", "below"]) form.elements[key].addEventListener("change", (e) => {
     const words = e.target.value.trim().replace(",", "."), fine = words === "" || Number.isFinite(Number(words));
@@ -35,7 +36,7 @@ export function filters() {
   form.addEventListener("submit", (e) => e.preventDefault());
   form.addEventListener("reset", (e) => { e.preventDefault(); reset(); });
   get("states").replaceChildren(...Object.entries(states).map(([value, words]) => el("button", { type: "button", "data-value": value, onclick: () => store.go({ state: value }) }, words)));
-  get("compact").addEventListener("click", () => store.go({ view: store.place.view ? "" : "compact", offset: store.place.offset + Math.max(0, store.current) }));
+  get("compact").addEventListener("click", () => store.go({ cards: store.place.cards ? "" : "compact", offset: store.place.offset + Math.max(0, store.current) }));
   store.addEventListener("rows", draw);
   store.addEventListener("session", others);
   store.addEventListener("loading", draw);
@@ -43,8 +44,8 @@ export function filters() {
   button.addEventListener("click", () => button.setAttribute("aria-expanded", String(side.classList.toggle("open"))));
 }
 export function reset() {
-  const { class: _, ...rest } = anywhere;
-  store.go({ ...rest, class: "", state: store.place.state, sort: store.place.sort, view: store.place.view });
+  const { state, sort, cards } = store.place;
+  store.go({ ...anywhere(), state, sort, cards });
 }
 const options = () => store.session.classes.map((c) => ({ name: c.name, text: called(c.name), note: c.suspects ? ofList(c.suspects) : `${count(c.images)} images` }));
 
@@ -54,16 +55,18 @@ function draw() {
   const kind = form.elements.kind;
   if (kind.options.length === 0) kind.append(...Object.entries({ any: "any", ...kinds }).map(([value, words]) => el("option", { value }, value !== "any" ? `${words} (${count(session.kinds[value] ?? 0)})` : words)));
   kind.value = store.kind || "any";
-  const sort = form.elements.sort;
-  if (session.learned && sort.options[0].value === "" && !sort.querySelector("[value=suspect]")) {
-    sort.options[0].textContent = "likely wrong, as learned";
-    sort.options[0].after(el("option", { value: "suspect" }, "score, lowest first"));
-  }
+  const { sort, split } = form.elements;
+  sort.replaceChildren(...sorts().map(([value, words]) => el("option", { value }, words)));
   sort.value = place.sort;
+  get("split").hidden = session.splits.length < 2;
+  split.replaceChildren(el("option", { value: "" }, "any"), ...session.splits.map((s) => el("option", { value: s.name }, `${s.name} (${count(s.images)})`)));
+  split.value = place.split;
+  for (const id of ["judged-to", "judged-kind", "judged-score"]) get(id).hidden = session.total === 0;
+  get("inside").hidden = !place.lasso;
   const { suspect } = session.kinds, all = session.total, rest = get("rest");
-  rest.hidden = place.state !== "undecided" || !suspect || suspect === all || !["", "any"].includes(place.kind);
+  rest.hidden = store.view !== "suspects" || place.state !== "undecided" || !suspect || suspect === all || !["", "any"].includes(place.kind);
   rest.textContent = store.kind ? "Show all images" : `Only the ${ofList(suspect)}`;
-  get("clean").hidden = Boolean(suspect) || all === 0;
+  get("clean").hidden = store.view !== "suspects" || Boolean(suspect) || all === 0;
   get("clean").textContent = "The audit calls no label wrong, so there are no suspects: all images are shown.";
   get("clear").hidden = !filtered(place);
   const state = states[place.state] ? place.state : ["noted", "differ"].includes(place.state) ? "all" : "decided";
@@ -71,7 +74,14 @@ function draw() {
   form.elements.state.value = states[place.state] ? "all" : place.state;
   others();
   for (const b of get("states").children) b.setAttribute("aria-pressed", String(b.dataset.value === state));
-  get("compact").setAttribute("aria-pressed", String(place.view === "compact"));
+  get("compact").setAttribute("aria-pressed", String(place.cards === "compact"));
+}
+
+// sorts are the orders of a view.
+function sorts() {
+  const { learned, total } = store.session, score = [["suspect", "score, lowest first"], ["least", "score, highest first"]], all = [["class", "given label"], ["path", "path"]];
+  if (store.view === "data") return [["", "as in the data"], ...(total ? score : []), ...all];
+  return [...(learned ? [["", "likely wrong, as learned"], score[0]] : [["", score[0][1]]]), score[1], ...all];
 }
 
 // others offers the decisions of all reviewers, if there is more than one.
@@ -89,7 +99,11 @@ export function another(by) {
   const list = store.session.classes, n = list.length, at = list.findIndex((c) => c.name === store.place.class);
   for (let i = 1; i <= n; i++) {
     const c = list[(((at < 0 && by < 0 ? 0 : at) + by * i) % n + n) % n];
-    if (c.decided < c.suspects) {
+    if (store.view === "data" && c.images > 0) {
+      store.say(`${called(c.name)}: ${count(c.images)} images`);
+      return store.go({ class: c.name });
+    }
+    if (store.view !== "data" && c.decided < c.suspects) {
       store.say(`${called(c.name)}: ${ofList(c.suspects)}, ${count(c.decided)} decided`);
       return store.go({ class: c.name });
     }

@@ -2,23 +2,26 @@
 
 import { get, el, thumb } from "./dom.js";
 import { card, mark, fill } from "./card.js";
+import { tile } from "./tile.js";
+import { group } from "./findings.js";
 import { filtered } from "./address.js";
 import { store } from "./store.js";
 import { count, listName, many } from "./words.js";
 import { drain } from "./outbox.js";
 
 const list = get("grid"), cards = new Map(); // id → article
-let seen = null, origin = -1; // the card where a selection with Shift began
+let seen = null, origin = -1, held = -1; // the card where a selection with Shift began, the current card when a mouse button went down
 
 export function grid() {
   seen = new IntersectionObserver((entries) => {
-    for (const e of entries) if (e.isIntersecting && store.place.view !== "compact") { fill(e.target); seen.unobserve(e.target); }
+    for (const e of entries) if (e.isIntersecting && store.full) { fill(e.target); seen.unobserve(e.target); }
   }, { rootMargin: "200px" });
   store.addEventListener("loading", () => list.setAttribute("aria-busy", "true"));
   store.addEventListener("rows", draw);
   store.addEventListener("row", (e) => touch(e.detail));
   store.addEventListener("selection", () => { for (const row of store.rows) touch(row.id); });
   store.addEventListener("current", stand);
+  list.addEventListener("mousedown", () => { held = store.current; }, true);
   list.addEventListener("focusin", (e) => {
     const at = store.index(Number(e.target.closest("article")?.dataset.id ?? -1));
     if (at >= 0 && at !== store.current) store.move(at);
@@ -29,13 +32,13 @@ function draw() {
   const inside = list.contains(document.activeElement), dialog = document.querySelector("dialog[open]");
   seen.disconnect();
   cards.clear();
-  list.className = store.place.view === "compact" ? "grid compact" : "grid";
-  list.replaceChildren(...store.rows.map((row) => {
-    const article = card(row);
-    cards.set(row.id, article);
-    seen.observe(article);
-    return el("li", {}, article);
-  }));
+  list.className = { data: "grid mosaic", findings: "grid groups" }[store.view] ?? (store.full ? "grid" : "grid compact");
+  list.replaceChildren(...(store.groups ? store.groups.map(group) : store.rows.map((row) => el("li", {}, store.view === "data" ? tile(row) : card(row)))));
+  for (const article of list.querySelectorAll("article")) {
+    const id = Number(article.dataset.id);
+    if (!cards.has(id)) cards.set(id, article);
+    if (store.full) seen.observe(article);
+  }
   list.removeAttribute("aria-busy");
   origin = -1;
   found();
@@ -45,15 +48,17 @@ function draw() {
 }
 
 function found() {
-  const { total, place, rows } = store, all = store.session.total;
+  const { total, place, view, session } = store, all = view === "data" ? session.images : session.total;
   const what = { undecided: "to decide", decided: "decided", all: "", keep: "kept", drop: "dropped", relabel: "relabelled", unsure: "unsure", disagreed: "without a majority", differ: "on which reviewers disagree", noted: "with a note" }[place.state];
-  const name = store.kind === "suspect" ? listName() : "image";
-  get("found").textContent = total === 0 ? (all === 0 ? "The audit has no images" : `No ${name}s ${what}`.trim()) : `${many(total, name)} ${what}`;
-  if (total === 0) list.append(el("li", { class: "empty" }, place.state === "undecided" && all > 0 ? (store.kind === "suspect" && !filtered({ ...place, kind: "" }) ? `All ${listName(true)} are decided.` : "All images that match these filters are decided.") : "Nothing matches these filters."));
-  const from = place.offset + 1, to = place.offset + rows.length;
+  const name = store.groups ? "group" : store.kind === "suspect" ? listName() : "image";
+  get("found").textContent = total === 0 ? (all === 0 ? "The audit has no images" : `No ${name}s ${what}`.trim()) : `${many(total, name)} ${what}`.trim();
+  if (store.groups) {
+    if (total === 0 && session.total > 0) list.append(el("li", { class: "empty" }, "The audit found none."));
+  } else if (total === 0) list.append(el("li", { class: "empty" }, place.state === "undecided" && all > 0 ? (store.kind === "suspect" && !filtered({ ...place, kind: "" }) ? `All ${listName(true)} are decided.` : "All images that match these filters are decided.") : "Nothing matches these filters."));
+  const from = place.offset + 1, to = place.offset + store.length;
   for (const id of ["pager-top", "pager-end"]) {
     const step = (words, name, offset, off) => el("button", { type: "button", "data-page": name, "aria-label": `${name} page`, disabled: off, onclick: () => (name === "Next" ? next() : store.go({ offset })) }, words);
-    const jump = el("input", { inputmode: "numeric", size: "7", "aria-label": "Go to image number of this list", value: String(from), onchange: (e) => go(e.target.value) });
+    const jump = el("input", { inputmode: "numeric", size: "7", "aria-label": store.groups ? "Go to group number" : "Go to image number of this list", value: String(from), onchange: (e) => go(e.target.value) });
     get(id).replaceChildren(...(total === 0 ? [] : [
       step("‹", "Previous", place.offset - store.size, place.offset === 0), jump, el("span", {}, `– ${count(to)} of ${count(total)}`), step("›", "Next", 0, to >= total)]));
   }
@@ -64,8 +69,8 @@ function go(words) {
 }
 
 function touch(id) {
-  const row = store.find(id), article = cards.get(id);
-  if (row && article) mark(article, row);
+  const row = store.find(id);
+  if (row && cards.has(id)) for (const article of list.querySelectorAll(`article[data-id="${id}"]`)) mark(article, row);
 }
 
 // stand marks the current card; the Tab key stops only at its parts.
@@ -96,10 +101,12 @@ export function step(by, line, selecting) {
   if (selecting) stretch(from, store.current);
   focus();
 }
+export const before = () => held;
 // stretch selects all cards from the beginning of the selection to a card.
 export function stretch(from, to) {
   if (origin < 0 || store.selected.size === 0) origin = from;
   store.selected.clear();
+  store.beyond = null;
   for (let i = Math.min(origin, to); i <= Math.max(origin, to); i++) store.selected.add(store.rows[i].id);
   store.tell("selection");
 }
@@ -119,7 +126,7 @@ async function turn(step) {
 export const next = () => turn(async () => {
   await drain();
   if (store.pending.size > 0) return store.say("Some decisions on this page are not saved yet: try again when they are");
-  const { place, rows, total } = store, ended = place.offset + rows.length >= total;
+  const { place, total } = store, ended = place.offset + store.length >= total;
   if (ended && (place.state !== "undecided" || store.after() > place.offset)) return store.say("This is the end of the list");
   const offset = ended ? 0 : store.after(); // at the end of the images to decide: back to those that were skipped
   await store.go({ offset }, false);

@@ -1,7 +1,7 @@
 // One image, large: the picture, both classes, and any example next to it for comparison.
 
 import { get, el, head, open, picture, thumb, broken } from "./dom.js";
-import { how, means, rank, fits, many, number, stamp, done, better, file, tail } from "./words.js";
+import { how, means, rank, fits, many, number, stamp, done, better, file, tail, named } from "./words.js";
 import { store } from "./store.js";
 import { typical } from "./typical.js";
 import { tags } from "./card.js";
@@ -47,14 +47,14 @@ function draw() {
   drawn = performance.now();
   const act = (name, words, key, more = {}) => el("button", { type: "button", "data-act": name, onclick: (e) => store.tell("act", { name, row, event: e }), ...more }, words, key ? el("kbd", { "aria-hidden": "true" }, key) : "");
   const shot = el("figure", { class: "shot" }, zoomable(row, whole(row)), el("figcaption", {}, el("b", {}, called(row.given)), el("span", {}, ` · ${row.path}`)));
-  const first = head("focus-name", el("span", { title: rank(row) }, `Number ${row.rank}`), el("span", { class: "stamp", role: "status" }),
+  const first = head("focus-name", el("span", { title: rank(row) }, named(row)), el("span", { class: "stamp", role: "status" }),
     act("previous", "←", "", { class: "icon", "aria-label": "Previous image", disabled: Boolean(guest) }), act("next", "→", "", { class: "icon", "aria-label": "Next image", disabled: Boolean(guest) }));
   first.firstChild.after(el("span", { class: "tags" }, ...tags(row), row.fit === null ? "" : el("span", { class: "num", title: fits }, `fit ${number(row.fit)}`)));
   dialog.replaceChildren(first, el("p", { class: "banner", role: "alert" }),
     el("div", { class: "large" },
       el("div", { class: "shots" }, shot),
       el("div", { class: "evidence" }, el("section", { class: "class-panel voices" }),
-        panel(row, true), better(row) ? panel(row, false) : el("p", { class: "soft" }, row.unjudged ? means(row, true) : "No other class fits this image better than the given one."),
+        row.given ? panel(row, true) : el("p", { class: "soft" }, "This image has no label."), better(row) ? panel(row, false) : row.audited ? el("p", { class: "soft" }, row.unjudged ? means(row, true) : "No other class fits this image better than the given one.") : "",
         row.problems?.length ? el("section", { class: "class-panel" }, el("h3", {}, "Problems of the picture"), el("ul", {}, ...row.problems.map((p) => el("li", {}, p)))) : "",
         copies(row).length ? el("section", { class: "class-panel" }, el("h3", {}, row.group?.length ? "Copies: other files with the same picture" : "Nearly identical images with another label"), strip(copies(row), "copy", true)) : "")),
     el("div", { class: "acts big" },
@@ -74,7 +74,7 @@ const short = (name) => (name.length > 18 ? `${name.slice(0, 17)}…` : name);
 
 // whole shows the thumbnail at once, and the file itself when it is loaded.
 function whole(row) {
-  const small = picture(row.key, 512, `Number ${row.rank}: ${file(row.path)}`, { class: "whole" }), full = new Image();
+  const small = picture(row.key, 512, `${named(row)}: ${file(row.path)}`, { class: "whole" }), full = new Image();
   full.onload = () => { if (Math.max(full.naturalWidth, full.naturalHeight) > 512) small.src = full.src; };
   full.src = `/image/${encodeURIComponent(row.key)}`;
   return small;
@@ -88,7 +88,7 @@ function panel(row, given) {
     el("h3", {}, el("small", {}, given ? "given" : "suggested"), " ", el("b", { title: full(name) }, broken(called(name))), called(name) === name ? "" : el("small", { class: "size" }, name), " ",
       el("span", { class: "num", title: means(row, given) }, how(row, given)), c ? el("small", { class: "size", title: "Number of images with this label" }, many(c.images, "image")) : ""),
     el("p", { class: "what" }, "typical images"), kind,
-    el("p", { class: "what" }, "images nearest to this one"), strip(given ? row.given_neighbours : row.suggested_neighbours, "nearest"));
+    ...(row.audited ? [el("p", { class: "what" }, "images nearest to this one"), strip(given ? row.given_neighbours : row.suggested_neighbours, "nearest")] : []));
 }
 function strip(list, what, labelled) {
   return el("div", { class: "strip" }, ...list.map((p) => el("button", { type: "button", class: `example ${what}`, "aria-pressed": "false", title: `${full(p.label)}\n${p.path}`, "aria-label": `Compare with ${what} image labelled ${called(p.label)}: ${file(p.path)}`, onclick: (e) => beside(e.currentTarget, p, what) },

@@ -1,7 +1,7 @@
 // A note about an image, and what all reviewers decided about it.
 
 import { get, el, head, open } from "./dom.js";
-import { clock, done, many, stamp, together, who } from "./words.js";
+import { clock, done, many, stamp, together, who, named } from "./words.js";
 import { me } from "./reviewer.js";
 
 const longest = 1000;
@@ -13,7 +13,7 @@ export function write(rows, keep) {
   area.value = same ? rows[0].note : "";
   const take = () => { dialog.close(); keep(area.value.trim()); };
   area.addEventListener("keydown", (e) => { if (e.key === "Enter" && !e.shiftKey && !e.isComposing) { e.preventDefault(); take(); } });
-  dialog.replaceChildren(head("noting-name", rows.length === 1 ? `Note on number ${rows[0].rank}` : `Note on ${many(rows.length, "image")}`), area,
+  dialog.replaceChildren(head("noting-name", rows.length === 1 ? `Note on ${named(rows[0], "number")}` : `Note on ${many(rows.length, "image")}`), area,
     el("div", { class: "row" }, el("span", { class: "soft" }, el("kbd", {}, "Enter"), " saves it, ", el("kbd", {}, "Shift"), " ", el("kbd", {}, "Enter"), " starts a new line"), el("span", { class: "gap" }), el("button", { type: "button", class: "primary", onclick: take }, "Save the note")));
   open(dialog);
   area.focus();

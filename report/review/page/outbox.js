@@ -9,7 +9,9 @@ import { me as reviewer } from "./reviewer.js";
 
 // Steps in order: {list: [{id, action, label, note, version, path}]} is a batch of decisions, {list: [], turn} an undo or redo.
 const queue = [];
-const most = 500; // decisions in a request
+// Decisions in a request, which one undo takes back. Notes are long.
+export const most = 2000;
+const mostNoted = 500;
 let sending = null, tab = "", refusal = null;
 
 export const waiting = () => queue.length;
@@ -43,7 +45,8 @@ export function decide(rows, action) {
   }
   const batch = list.filter(Boolean);
   if (list.length < skipped) store.say(`${many(skipped - list.length, "image")} without a better suggestion left unchanged`);
-  for (let i = 0; i < batch.length; i += most) push(batch.slice(i, i + most));
+  const size = batch.some((d) => d.note) ? mostNoted : most;
+  for (let i = 0; i < batch.length; i += size) push(batch.slice(i, i + size));
   return list.length > 0;
 }
 function push(list) {

@@ -1,11 +1,11 @@
-// winnow review: connects the parts of the page. Each part is a module that knows only its own elements;
+// winnow studio and winnow review: connects the parts of the page. Each part is a module that knows only its own elements;
 // modules learn of each other through the store's events.
 
 import { get, el } from "./dom.js";
 import { ask, Failure } from "./api.js";
 import { read } from "./address.js";
 import { store } from "./store.js";
-import { better, many } from "./words.js";
+import { better, count, many } from "./words.js";
 import * as outbox from "./outbox.js";
 import * as grid from "./grid.js";
 import * as large from "./large.js";
@@ -20,6 +20,11 @@ import { zoom } from "./zoom.js";
 import { standing } from "./standing.js";
 import { learned } from "./learned.js";
 import { filters, another } from "./filters.js";
+import { views, to } from "./views.js";
+import { classes } from "./classes.js";
+import { findings } from "./findings.js";
+import * as plane from "./plane.js";
+import { views as names } from "./address.js";
 import { exporting } from "./exporting.js";
 import { theme } from "./theme.js";
 import { watch } from "./watch.js";
@@ -37,19 +42,21 @@ const ways = {
 function subjects() {
   const one = large.shown();
   if (one) return [one];
+  if (store.beyond) return store.beyond;
   if (store.selected.size > 0) return store.rows.filter((r) => store.selected.has(r.id));
   return store.row ? [store.row] : [];
 }
 
 async function decide(rows, way) {
+  if (store.view === "map" && !large.shown()) return plane.selection() ? void outbox.decide(await plane.rows(), way) : undefined;
   if (grid.turns()) return store.say("The next page is loading");
   if (rows.length === 0 || !outbox.decide(rows, way)) return;
   const many = store.selected.size > 0 && !large.shown();
   store.unselect();
   if (large.visiting()) return;
-  const at = Math.max(...rows.map((r) => store.index(r.id)));
-  if (way === ways.reset) return;
-  await grid.advance(many ? at : store.current);
+  const at = rows.map((r) => store.index(r.id));
+  if (way === ways.reset || !rows.some((r) => way(r)?.action !== "undecided")) return;
+  await grid.advance(many || rows.length > 1 ? Math.max(...at) : store.current);
 }
 
 const acts = {
@@ -59,7 +66,7 @@ const acts = {
   note: () => { const rows = subjects(); if (rows.length && !grid.turns()) write(rows, (note) => outbox.decide(rows, (row) => noted(row, note))); },
   accept: () => decide(subjects(), ways.accept),
   reset: () => decide(subjects(), ways.reset),
-  choose: () => { const rows = subjects(); if (rows.length) choose(rows, (name) => decide(rows, ways.label(name))); },
+  choose: async () => { const rows = store.view === "map" && !large.shown() && plane.selection() ? await plane.rows() : subjects(); if (rows.length) choose(rows, (name) => decide(rows, ways.label(name))); },
   undo: () => outbox.undo(),
   redo: () => outbox.redo(),
   another: () => large.shown() || another(1),
@@ -70,6 +77,11 @@ const acts = {
   map: () => confusions.show(),
   history: () => past.show(),
   help: () => help.show(),
+  group: () => {
+    const rows = store.groups?.find((g) => g.rows.some((r) => r.id === store.row?.id))?.rows ?? [];
+    for (const row of rows) store.select(row.id, true);
+  },
+  ...Object.fromEntries(names.map((name, i) => [`view${i + 1}`, () => large.shown() || to(name)])),
   nextPage: () => grid.next(),
   previousPage: () => grid.previous(),
   right: (e) => walk(e, 1, false),
@@ -79,7 +91,7 @@ const acts = {
   first: () => !large.shown() && (store.move(0), grid.focus()),
   last: () => !large.shown() && (store.move(store.rows.length - 1), grid.focus()),
   open: (e) => !large.shown() && e.target.matches(".card, body") && large.show(),
-  leave: () => !large.shown() && store.unselect(),
+  leave: () => store.view === "map" && !large.shown() ? plane.clear() : !large.shown() && store.unselect(),
 };
 // noted adds a note to the present decision.
 function noted(row, note) {
@@ -97,7 +109,7 @@ function acted({ detail: { name, row, event } }) {
   if (name === "previous" || name === "next") return walk(event, name === "next" ? 1 : -1, false);
   const at = store.index(row.id);
   if (name === "select") {
-    if (event.shiftKey && at >= 0) grid.stretch(store.current, at); else grid.pick(at);
+    if (event.shiftKey && at >= 0) grid.stretch(grid.before(), at); else grid.pick(at);
     store.move(at);
     return undefined;
   }
@@ -105,7 +117,7 @@ function acted({ detail: { name, row, event } }) {
     if (!store.selected.has(row.id) && name !== "open" && name !== "similar" && name !== "note") store.unselect();
     store.move(at);
   }
-  if (name === "open") return event.shiftKey ? grid.stretch(store.current, at) : large.show(row);
+  if (name === "open") return event.shiftKey ? grid.stretch(grid.before(), at) : large.show(row);
   return acts[name]();
 }
 
@@ -113,8 +125,8 @@ function acted({ detail: { name, row, event } }) {
 async function visit(id) {
   const here = store.index(id);
   if (here >= 0) return large.show(store.rows[here]);
-  const { rows } = await ask("/api/rows", { state: "all", offset: id, limit: 1, reviewer: reviewer.me() });
-  if (rows[0]?.id !== id) return store.say(`Number ${id + 1} is not in the audit`);
+  const { rows } = await ask("/api/rows", { scope: "all", state: "all", offset: id, limit: 1, reviewer: reviewer.me() });
+  if (rows[0]?.id !== id) return store.say(`Number ${id + 1} is not there`);
   store.heard(id, rows[0].version);
   large.show(rows[0]);
 }
@@ -128,13 +140,23 @@ function back(id) {
 }
 
 function picked() {
-  const n = store.selected.size, bar = get("picked");
+  const n = store.beyond?.length ?? store.selected.size, bar = get("picked"), whole = store.selected.size === store.rows.length && store.total > store.rows.length && !store.groups && !store.learns && !store.beyond;
   bar.hidden = n === 0;
   if (n === 0) return;
   const button = (name, words, key) => el("button", { type: "button", onclick: () => acts[name]() }, words, el("kbd", { "aria-hidden": "true" }, key));
   bar.replaceChildren(el("b", { role: "status" }, `${many(n, "image")} selected`), button("keep", "Keep", "K"), button("drop", "Drop", "D"), button("accept", "Accept each", "A"), button("choose", "Label…", "L"), button("unsure", "Unsure", "Q"), button("note", "Note…", "W"),
-    el("button", { type: "button", class: "plain", onclick: () => { for (const r of store.rows) store.selected.add(r.id); store.tell("selection"); } }, "Select all on this page"),
+    whole ? el("button", { type: "button", class: "plain", onclick: beyond }, `Select all ${count(store.total)} that match`)
+      : store.selected.size < store.rows.length ? el("button", { type: "button", class: "plain", onclick: () => { for (const r of store.rows) store.selected.add(r.id); store.tell("selection"); } }, "Select all on this page") : "",
     el("button", { type: "button", class: "plain", onclick: () => store.unselect() }, "Clear the selection"));
+}
+
+// beyond selects all images that match the filters, also those of other pages.
+async function beyond() {
+  if (store.total > outbox.most) return store.say(`At most ${count(outbox.most)} images can be decided at once: filter more`);
+  const asked = store.asked, rows = await store.every(asked);
+  if (JSON.stringify(asked) !== JSON.stringify(store.asked)) return undefined;
+  store.beyond = rows;
+  return store.tell("selection");
 }
 
 // renamed allows another name once the decisions under the old one are saved.
@@ -157,6 +179,8 @@ async function run() {
   help.letters();
   store.addEventListener("said", (e) => said(e.detail));
   store.addEventListener("act", acted);
+  store.addEventListener("lasso", (e) => acts[e.detail]());
+  store.addEventListener("group", ({ detail: { rows, way } }) => decide(rows, way));
   store.addEventListener("visit", (e) => visit(e.detail));
   store.addEventListener("selection", picked);
   store.addEventListener("closed", () => grid.focus());
@@ -171,6 +195,9 @@ async function run() {
   await outbox.name();
   standing();
   learned();
+  views();
+  findings();
+  plane.plane();
   grid.grid();
   large.large();
   filters();
@@ -180,6 +207,7 @@ async function run() {
   watch();
   await store.refresh();
   similar.similar();
+  classes();
   await Promise.all([store.load(), confusions.confusions()]);
   document.documentElement.dataset.ready = "yes";
   reviewer.reviewer(renamed);

@@ -5,7 +5,7 @@ import { ask, upload, Failure } from "./api.js";
 import { store } from "./store.js";
 import { me } from "./outbox.js";
 import { called, full } from "./names.js";
-import { file, tail, many, number } from "./words.js";
+import { file, tail, many, number, named } from "./words.js";
 
 const dialog = get("similar"), largest = 32 << 20, wanted = 30;
 let url = "", asked = null; // stops the last search
@@ -34,7 +34,7 @@ export function similar() {
 
 // like shows the images nearest to an image of the list.
 export function like(row) {
-  return show(`Similar to number ${row.rank}`, () => picture(row.key, 320, `Number ${row.rank}`), `${called(row.given)} · ${tail(row.path)}`, (signal) => ask("/api/similar", { key: row.key, n: wanted, tab: me() }, signal), row);
+  return show(`Similar to ${named(row, "number")}`, () => picture(row.key, 320, named(row)), `${called(row.given)} · ${tail(row.path)}`, (signal) => ask("/api/similar", { key: row.key, n: wanted, tab: me() }, signal), row);
 }
 
 function search(blob) {
@@ -70,9 +70,7 @@ function summary(pictures) {
 }
 
 function hit(p, row) {
-  const known = p.id !== null && p.id !== undefined;
-  const inside = [picture(p.key, 160, "", { loading: "lazy" }), el("b", { title: full(p.label) }, broken(called(p.label))), el("span", { class: "num" }, number(p.similarity)),
-    el("span", { class: "aloud" }, ` similarity, ${file(p.path)}, ${known ? `open number ${p.id + 1}` : "not in the audit"}`)];
-  return el("li", { class: row && p.label === row.given ? "same" : "", title: p.path }, known
-    ? el("button", { type: "button", onclick: () => { dialog.close(); store.tell("visit", p.id); } }, ...inside) : el("div", {}, ...inside));
+  return el("li", { class: row && p.label === row.given ? "same" : "", title: p.path }, el("button", { type: "button", onclick: () => { dialog.close(); store.tell("visit", p.id); } },
+    picture(p.key, 160, "", { loading: "lazy" }), el("b", { title: full(p.label) }, broken(called(p.label))), el("span", { class: "num" }, number(p.similarity)),
+    el("span", { class: "aloud" }, ` similarity, ${file(p.path)}, open number ${p.id + 1}`)));
 }

@@ -7,18 +7,19 @@ import { me } from "./reviewer.js";
 
 export function standing() {
   store.addEventListener("session", draw);
+  store.addEventListener("view", draw);
 }
 function draw() {
-  const { counts, total, precision, hint, title, reviewers } = store.session, open = counts.unsure + counts.disagreed, decided = counts.keep + counts.drop + counts.relabel + open;
+  const { precision, hint, title, reviewers } = store.session, audit = store.view === "suspects" && store.session.total > 0, counts = audit ? store.session.counts : store.session.whole, total = audit ? store.session.total : store.session.images, open = counts.unsure + counts.disagreed, decided = counts.keep + counts.drop + counts.relabel + open;
   get("title").textContent = title;
-  document.title = `${title ? `${title} – ` : ""}winnow review`;
+  document.title = `${title ? `${title} – ` : ""}winnow studio`;
   const meter = get("meter");
   for (const [action, n] of Object.entries({ relabel: counts.relabel, drop: counts.drop, keep: counts.keep, open })) meter.querySelector(`.${action}`).style.width = `${total ? 100 * n / total : 0}%`;
   meter.setAttribute("aria-label", `${count(counts.relabel)} relabelled, ${count(counts.drop)} dropped, ${count(counts.keep)} kept${open ? `, ${count(counts.unsure)} unsure, ${count(counts.disagreed)} without a majority` : ""} of ${count(total)}`);
   meter.title = meter.getAttribute("aria-label");
   get("progress").textContent = `${count(decided)} of ${count(total)} decided`;
   get("precision").textContent = [reviewers.some((r) => r.name !== me()) ? `${count(reviewers.find((r) => r.name === me())?.decided ?? 0)} by you` : "", said(precision, decided)].filter(Boolean).join("; ");
-  get("hint").hidden = !hint;
+  get("hint").hidden = !hint || !audit;
   get("hint").textContent = hint ?? "";
 }
 function said(p, decided) {

@@ -2,7 +2,7 @@
 // Events: "session" (counts, precision, hint), "rows" (another page), "row" (detail: id), "current", "selection", "said".
 
 import { ask, tell } from "./api.js";
-import { read, write, query, start, filtered } from "./address.js";
+import { read, write, query, blank, begin, filtered, finds } from "./address.js";
 import { me } from "./reviewer.js";
 import { learn } from "./names.js";
 import { drawnAtRandom } from "./words.js";
@@ -12,9 +12,11 @@ class Store extends EventTarget {
   sum = null; // hash of the audit that this page shows: its decisions must not go to another audit
   place = read();
   rows = [];
-  total = 0;
+  groups = null; // of findings: [{rows, why, images, likely}]; null: the rows are in no groups
+  total = 0; // rows, or groups
   current = -1; // position in rows
   selected = new Set(); // ids
+  beyond = null; // rows, if all that match are selected, also those of other pages
   trouble = ""; // why decisions cannot be saved now
   pending = new Map(); // id → decision that is not confirmed yet
   guests = new Map(); // id → row that is shown but not on this page
@@ -24,16 +26,21 @@ class Store extends EventTarget {
 
   tell(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
   say(words) { this.tell("said", words); }
-  get size() { return this.place.view === "compact" ? 48 : 24; }
+  get view() { return this.place.view; }
+  get full() { return this.view === "suspects" && this.place.cards !== "compact"; } // cards with examples
+  get size() { return this.view === "data" ? 120 : this.view === "findings" ? 12 : this.full ? 24 : 48; }
+  get length() { return this.groups ? this.groups.length : this.rows.length; }
+  // finding is the kind of finding that is shown: by default the first of which there are some.
+  get finding() { return this.place.find || Object.entries(this.session?.findings ?? {}).sort(([a], [b]) => finds.indexOf(a) - finds.indexOf(b)).find(([, n]) => n > 0)?.[0] || finds[0]; }
   // kind says which images are shown. Of those to decide it is only the suspects, if there are any and no other kind is chosen.
   get kind() {
     const { kind, state } = this.place;
     if (kind) return kind === "any" ? "" : kind;
-    if (this.learns) return "";
+    if (this.learns || this.view !== "suspects") return "";
     return state === "undecided" && this.session?.kinds.suspect ? "suspect" : "";
   }
   // learns says that the order of the list follows from the decisions so far: of all images to decide, without filters.
-  get learns() { return Boolean(this.session?.learned) && this.place.state === "undecided" && this.place.sort === "" && !filtered(this.place); }
+  get learns() { return Boolean(this.session?.learned) && this.view === "suspects" && this.place.state === "undecided" && this.place.sort === "" && !filtered(this.place); }
   get row() { return this.rows[this.current] ?? null; }
   find(id) { return this.rows.find((r) => r.id === id) ?? this.guests.get(id) ?? null; }
   index(id) { return this.rows.findIndex((r) => r.id === id); }
@@ -50,6 +57,13 @@ class Store extends EventTarget {
   async load(keep = false) {
     this.#asked?.abort();
     const mine = this.#asked = new AbortController();
+    this.beyond = null;
+    this.tell("view");
+    if (this.view === "map") {
+      Object.assign(this, { rows: [], groups: null, total: 0, current: -1 });
+      this.unselect();
+      return undefined;
+    }
     this.tell("loading");
     const place = this.place, key = this.#key(place.offset), ahead = this.#ahead;
     this.#ahead = null;
@@ -57,10 +71,12 @@ class Store extends EventTarget {
     try {
       page = !keep && ahead?.key === key && ahead.version === this.session?.version ? await ahead.page : await this.#rows(place.offset, mine.signal);
     } catch (e) {
-      if (mine.signal.aborted) return;
+      if (mine.signal.aborted) return undefined;
       throw e;
     }
-    if (mine.signal.aborted) return;
+    if (mine.signal.aborted) return undefined;
+    this.groups = page.groups ?? null;
+    if (page.groups) page.rows = [...new Map(page.groups.flatMap((g) => g.rows).map((row) => [row.id, row])).values()];
     if (page.rows.length === 0 && place.offset > 0 && page.total > 0) return this.go({ offset: Math.floor((page.total - 1) / this.size) * this.size }, false);
     const at = Number(place.id || -1), was = keep ? this.row?.id : -1;
     if (page.counts) this.standing(page);
@@ -73,11 +89,15 @@ class Store extends EventTarget {
     this.tell("rows");
     this.tell("current");
     this.tell("selection");
+    return undefined;
   }
-  #key(offset) { return JSON.stringify([query(this.place), this.kind, offset, this.size]); }
+  #key(offset) { return JSON.stringify([query(this.place), this.view, this.finding, this.kind, offset, this.size]); }
+  // asked is what the server is asked for: the filters, and which images they choose from.
+  get asked() { return { ...query(this.place), ...(this.view === "data" ? { scope: "all", sort: this.place.sort || "manifest" } : {}), kind: this.kind }; }
   #rows(offset, signal) {
+    if (this.view === "findings") return ask("/api/findings", { kind: this.finding, offset, limit: this.size, reviewer: me() }, signal);
     if (this.learns) return tell("/api/next", { reviewer: me(), offset, limit: this.size });
-    return ask("/api/rows", { ...query(this.place), kind: this.kind, offset, limit: this.size, reviewer: me() }, signal);
+    return ask("/api/rows", { ...this.asked, offset, limit: this.size, reviewer: me() }, signal);
   }
 
   // look requests the next page in advance. Any change of a decision makes it stale.
@@ -96,7 +116,7 @@ class Store extends EventTarget {
     const { state, by } = this.place;
     const action = (r) => (by === "*" ? r.outcome : by && by !== `=${me()}` ? r.others.find((o) => by === `=${o.reviewer}`)?.action : r.decision?.action) ?? "undecided";
     const stays = (r) => (state === "all" ? true : state === "differ" ? r.differ : state === "noted" ? r.note || r.others.some((o) => o.note) : state === "decided" ? action(r) !== "undecided" : action(r) === state);
-    return this.place.offset + this.rows.filter(stays).length;
+    return this.place.offset + (this.groups ? this.groups.length : this.rows.filter(stays).length);
   }
 
   move(to) {
@@ -108,13 +128,31 @@ class Store extends EventTarget {
   }
   select(id, on = !this.selected.has(id)) {
     if (on) this.selected.add(id); else this.selected.delete(id);
+    this.beyond = null;
     this.tell("selection");
   }
   unselect() {
     if (this.selected.size === 0) return false;
     this.selected.clear();
+    this.beyond = null;
     this.tell("selection");
     return true;
+  }
+
+  // every fetches all rows of a query, to decide about them.
+  async every(asked) {
+    const out = [], limit = 200;
+    for (let offset = 0, total = 1; offset < total; offset += limit) {
+      const page = await ask("/api/rows", { ...asked, offset, limit, reviewer: me() });
+      total = page.total;
+      out.push(...page.rows);
+    }
+    return out.map((row) => {
+      if (this.index(row.id) >= 0) return this.rows[this.index(row.id)];
+      this.guests.set(row.id, row);
+      this.heard(row.id, row.version);
+      return row;
+    });
   }
 
   // begin shows the list as another reviewer sees it, whose decisions have their own versions.
@@ -144,8 +182,8 @@ class Store extends EventTarget {
   }
 
   // standing takes the progress of the review, and of the classes that a change touched.
-  standing({ counts, precision, hint, reviewers, learned, classes = [] }) {
-    Object.assign(this.session, { counts, precision, hint, reviewers, learned });
+  standing({ counts, whole, precision, hint, reviewers, learned, classes = [] }) {
+    Object.assign(this.session, { counts, whole, precision, hint, reviewers, learned });
     const touched = new Map(classes.map((c) => [c.name, c.decided]));
     for (const c of this.session.classes) if (touched.has(c.name)) c.decided = touched.get(c.name);
     this.tell("session");
@@ -155,6 +193,10 @@ class Store extends EventTarget {
     this.sum ??= session.sum;
     if (this.sum !== session.sum) return this.pending.size === 0 ? location.reload() : undefined; // waiting decisions are not for that audit
     if (session.drawn) drawnAtRandom();
+    if (!this.session) {
+      begin(session.home);
+      this.place = read();
+    }
     this.session = session;
     learn(session.classes);
     this.tell("session");
@@ -163,4 +205,4 @@ class Store extends EventTarget {
 }
 
 export const store = new Store();
-export const anywhere = start;
+export const anywhere = () => blank(store.view);

@@ -14,6 +14,7 @@ export function number(v) {
 }
 // how returns the score of a row's given label, or of the suggested one.
 export function how(row, given) {
+  if (row.audited === false) return "";
   if (row.unjudged) return given ? "not judged" : "";
   const score = given ? row.score : row.suggested_score, probable = given ? row.score_is_probability : row.suggested_score_is_probability;
   if (score === null || score === undefined) return "";
@@ -23,6 +24,9 @@ export function how(row, given) {
 export const tail = (path) => path.split("/").slice(-2).join("/");
 export const file = (path) => path.slice(path.lastIndexOf("/") + 1);
 
+// named is what an image is called in a sentence: by its place in the list, or by its file.
+export const named = (row, word = "Number") => (row.audited ? `${word} ${row.rank}` : tail(row.path));
+
 // means explains the number of how, rank the place in the list.
 export function means(row, given) {
   if (row.unjudged) return "The only image of its class: there is nothing to compare it with, so its label was not judged.";
@@ -30,7 +34,7 @@ export function means(row, given) {
   if (given) return probable ? "Probability that the given label is right, by the audit: the lower, the more suspect." : "Score of the given label: the lower, the more suspect. It only ranks the labels; it is not a probability.";
   return probable ? "Probability that the suggested label is right, by the audit." : "Score of the suggested label: the higher, the better it fits. It is not a probability.";
 }
-export const rank = (row) => `Place ${row.rank} in the list: 1 is the label that looks most wrong.`;
+export const rank = (row) => (row.audited ? `Place ${row.rank} in the list: 1 is the label that looks most wrong.` : row.path);
 export const fits = "How near the image is to the others of the set: the further below 0, the stranger the image. Below -2.75 it is told as one that fits no class.";
 
 export const kinds = { suspect: "suspect", outlier: "fits no class", copy: "copy with another label", group: "has a copy", problem: "picture with a problem" };

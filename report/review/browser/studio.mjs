@@ -1,0 +1,308 @@
+// The views besides the suspects: all images, findings, the map. Each by mouse and by keyboard, in every window.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { accessible, ready, settled, Visit } from "./visit.mjs";
+import { Server, quote } from "./server.mjs";
+import { go } from "./deciding.mjs";
+
+const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const windows = [[1280, 720, "light", every], [390, 844, "light", every], [1280, 720, "dark", ["color-contrast"]], [390, 844, "dark", ["color-contrast"]], [1920, 1080, "light", []]];
+const places = { data: "view=data", suspects: "view=suspects", copies: "view=findings&find=copies", leaks: "view=findings&find=leaks", strangers: "view=findings&find=strangers", problems: "view=findings&find=problems", map: "view=map" };
+
+// cells reads a CSV, none of whose cells holds a line break.
+function cells(text) {
+  return text.trimEnd().split("\n").map((line) => [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map((m) => (m[1] === undefined ? m[2] : m[1].replaceAll('""', '"'))));
+}
+
+// makeStudio writes an audit of all images of a set with findings of every kind into a folder of its own.
+function makeStudio(set) {
+  const dir = join(dirname(set.audit), "studio");
+  mkdirSync(dir, { recursive: true });
+  const [head, ...rows] = cells(readFileSync(set.audit, "utf8")), [names, ...images] = cells(readFileSync(set.manifest, "utf8")), at = (name) => head.indexOf(name);
+  for (const row of rows) row[at("copy_group")] = row[at("problems")] = row[at("problems_why")] = "";
+  const of = (row) => row[at("given_label")], first = rows[5], other = rows.find((r) => of(r) !== of(first)), like = rows.filter((r) => of(r) === of(rows[9]) && r !== first && r !== other).slice(0, 3);
+  for (const row of [first, other]) row[at("copy_group")] = "1";
+  for (const row of like) row[at("copy_group")] = "2";
+  first[at("copy_verdict")] = "right";
+  other[at("copy_verdict")] = "wrong";
+  for (const row of rows.slice(40, 70)) row[at("outlier")] = "true";
+  for (const row of rows.slice(20, 23)) { row[at("problems")] = "dark"; row[at("problems_why")] = "as night"; }
+  // One copy of the second group is moved to the test split: a leak.
+  const split = names.indexOf("split"), path = names.indexOf("path"), moved = images.find((row) => row[path] === like[0][at("path")]);
+  moved[split] = "test";
+  const write = (name, list) => { const file = join(dir, name); writeFileSync(file, list.map((row) => row.map(quote).join(",")).join("\n") + "\n"); return file; };
+  return { ...set, audit: write("suspects.csv", [head, ...rows]), manifest: write("studio.csv", [names, ...images]), decisions: join(dir, "studio.decisions.db"), out: join(dir, "mended.csv"), goal: "list", images: images.length, dir };
+}
+
+let server, context, visit, page, set;
+const outcome = async (id) => { const { decision } = (await server.ask(`/api/rows?scope=all&state=all&offset=${id}&limit=1&sort=suspect`)).rows[0]; return decision ? `${decision.action} ${decision.label}`.trim() : "undecided"; };
+const ids = () => page.evaluate(() => [...document.querySelectorAll("#grid article")].map((a) => Number(a.dataset.id)));
+const said = (pattern) => page.waitForFunction((p) => new RegExp(p).test(document.getElementById("said").textContent), pattern);
+// mapped waits until the map has its places and is drawn.
+const mapped = () => page.waitForFunction(() => Number(document.getElementById("points").dataset.drawn) > 0 && /image/.test(document.getElementById("plane-words").textContent));
+
+export const studio = [
+  ["studio: it opens at all images", async ({ browser, binary, set: small }) => {
+    set = makeStudio(small);
+    server = new Server(binary, set, ["--root", small.images]);
+    server.command = "studio";
+    await server.start();
+    context = await browser.newContext({ viewport: { width: 1280, height: 720 }, colorScheme: "light" });
+    visit = new Visit(context, server.origin);
+    page = await visit.page();
+    await page.goto(server.address);
+    await ready(page);
+    assert.equal(await page.locator("#views [aria-current]").textContent(), `Data${set.images}`);
+    assert.equal(await page.locator("#found").textContent(), `${set.images} images`);
+    assert.equal(await page.locator(".tile").count(), 120);
+    await page.waitForFunction(() => [...document.querySelectorAll(".tile img")].slice(0, 8).every((i) => i.naturalWidth > 0));
+    assert.match(await page.locator("#reading summary").textContent(), new RegExp(`${set.images} images in 24 classes`));
+    assert.deepEqual(await visit.found(page), []);
+  }],
+  ["studio: classes, splits and paths choose", async () => {
+    const { classes, splits } = await server.ask("/api/session"), c = classes.filter((k) => k.images > 0)[1];
+    await page.locator("#class-list button").nth(1).click();
+    await settled(page);
+    assert.equal(await page.locator("#found").textContent(), `${c.images} images`);
+    assert.equal(await page.locator("#class-list [aria-pressed=true]").count(), 1);
+    await page.locator("#class-list button").nth(1).click();
+    await settled(page);
+    const test = splits.find((s) => s.name === "test");
+    await page.locator("#f-split").selectOption("test");
+    await settled(page);
+    assert.equal(await page.locator("#found").textContent(), `${test.images} images`);
+    assert.match(page.url(), /split=test/);
+    await page.locator("#clear").click();
+    await settled(page);
+    await page.locator("#class-find").fill("nothing is called so");
+    assert.match(await page.locator("#class-list").textContent(), /no such class/);
+    await page.locator("#class-find").fill("");
+    await page.locator("#f-sort").selectOption("suspect");
+    await settled(page);
+    assert.deepEqual((await ids()).slice(0, 5), [0, 1, 2, 3, 4]);
+    assert.deepEqual(await visit.found(page), []);
+  }],
+  ["studio: many at once, by Ctrl, Shift and the keyboard", async () => {
+    const list = await ids(), face = (i) => page.locator(".tile .face").nth(i);
+    await face(2).click({ modifiers: ["Control"] });
+    await face(4).click({ modifiers: ["Control"] });
+    assert.match(await page.locator("#picked").textContent(), /2 images selected/);
+    await page.keyboard.press("d");
+    await said("2 images dropped");
+    assert.deepEqual([await outcome(list[2]), await outcome(list[3]), await outcome(list[4])], ["drop", "undecided", "drop"]);
+    await page.locator(`.tile[data-id="${list[6]}"]`).focus();
+    await face(9).click({ modifiers: ["Shift"] });
+    assert.match(await page.locator("#picked").textContent(), /4 images selected/);
+    await page.keyboard.press("l");
+    await page.waitForSelector("#chooser[open]");
+    const label = (await server.ask("/api/session")).classes[0].name;
+    await page.keyboard.type(label);
+    await page.keyboard.press("Enter");
+    await said("4 images");
+    for (const id of list.slice(6, 10)) assert.match(await outcome(id), /^(relabel|keep)/);
+    await page.keyboard.press("u");
+    await said("Undone");
+    await page.keyboard.press("u");
+    await page.waitForFunction(() => document.querySelectorAll(".tile .stamp:not(:empty)").length === 0);
+    assert.equal(await outcome(list[2]), "undecided");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#focus[open]");
+    await page.keyboard.press("Escape");
+    assert.deepEqual(await visit.found(page), []);
+  }],
+  ["studio: all that match, also on other pages, with one undo", async () => {
+    await go(page, "view=data&split=train");
+    const train = (await server.ask("/api/session")).splits.find((s) => s.name === "train").images;
+    assert.ok(train > 120, "it fits on one page");
+    await page.keyboard.press("x");
+    await page.getByRole("button", { name: "Select all on this page" }).click();
+    assert.match(await page.locator("#picked").textContent(), /120 images selected/);
+    await page.getByRole("button", { name: /that match$/ }).click();
+    await page.waitForFunction((n) => document.getElementById("picked").textContent.startsWith(`${n} images selected`), train);
+    await page.locator(".tile").first().focus();
+    await page.keyboard.press("q");
+    await said(`${train} images unsure`);
+    assert.equal((await server.ask("/api/session")).whole.unsure, train);
+    await page.keyboard.press("u");
+    await said("Undone");
+    assert.equal((await server.ask("/api/session")).whole.unsure, 0);
+    await go(page, "");
+    await settled(page);
+    assert.deepEqual(await visit.found(page), []);
+  }],
+  ["studio: an image that the audit does not have is decided and exported", async () => {
+    const { total, images } = await server.ask("/api/session");
+    assert.ok(images > total, "the audit has all images: nothing is tested");
+    const [row] = (await server.ask(`/api/rows?scope=all&state=all&offset=${total}&limit=1`)).rows;
+    assert.equal(row.audited, false);
+    await go(page, new URLSearchParams({ view: "data", text: row.path }).toString());
+    await page.locator(".tile").first().focus();
+    await page.keyboard.press("d");
+    await settled(page);
+    assert.equal(await outcome(row.id), "drop");
+    await page.locator("#export").click();
+    await page.locator("#exported .primary").click();
+    await page.waitForSelector("#exported .good");
+    assert.ok(!readFileSync(set.out, "utf8").includes(`${row.path},`));
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("u");
+    await said("Undone");
+    assert.deepEqual(await visit.found(page), []);
+  }],
+  ["studio: a click decides a group of findings", async () => {
+    await page.keyboard.press("3");
+    await settled(page);
+    assert.equal(await page.locator("#views [aria-current]").getAttribute("data-view"), "findings");
+    assert.equal(await page.locator("#found").textContent(), "2 groups");
+    const group = page.locator(".group").first(), list = await group.locator("article").evaluateAll((all) => all.map((a) => Number(a.dataset.id)));
+    assert.match(await group.locator("h3").textContent(), /2 copies; labels contradict/);
+    const rows = await Promise.all(list.map((id) => server.ask(`/api/rows?scope=all&state=all&offset=${id}&limit=1&sort=suspect`).then((a) => a.rows[0])));
+    const right = rows.find((r) => r.verdict === "right").given;
+    await group.getByRole("button", { name: /^All are/ }).click();
+    await said("2 images");
+    assert.deepEqual((await Promise.all(list.map(outcome))).sort(), ["keep", `relabel ${right}`]);
+    await page.keyboard.press("u");
+    await said("Undone");
+    assert.deepEqual(await Promise.all(list.map(outcome)), ["undecided", "undecided"]);
+    await page.locator("#finds [data-value=leaks]").click();
+    await settled(page);
+    assert.equal(await page.locator(".group").count(), 1);
+    await page.getByRole("button", { name: "Drop from test" }).click();
+    await said("dropped");
+    const leak = (await server.ask("/api/findings?kind=leaks")).groups[0].rows;
+    for (const r of leak) assert.equal(await outcome(r.id), r.split === "test" ? "drop" : "undecided", r.path);
+    await page.keyboard.press("u");
+    await said("Undone");
+    await page.locator("#finds [data-value=strangers]").click();
+    await settled(page);
+    assert.equal(await page.locator(".group").count(), 2, "30 strangers");
+    // By the keyboard: G selects the group, K keeps it.
+    await page.locator(".tile").first().focus();
+    await page.keyboard.press("g");
+    assert.match(await page.locator("#picked").textContent(), /24 images selected/);
+    await page.keyboard.press("k");
+    await said("24 images kept");
+    await page.keyboard.press("u");
+    await said("Undone");
+    await page.locator("#finds [data-value=problems]").click();
+    await settled(page);
+    assert.match(await page.locator(".group").textContent(), /3 pictures: dark.*dark: as night/s);
+    assert.deepEqual(await visit.found(page), []);
+  }],
+  ["studio: the map, a lasso, and its images in the grid", async () => {
+    await page.keyboard.press("4");
+    await mapped();
+    assert.match(await page.locator("#plane-words").textContent(), new RegExp(`${set.images} images, principal components`));
+    const box = await page.locator("#points").boundingBox(), to = (x, y) => [box.x + box.width / 2 + x, box.y + box.height / 2 + y];
+    await page.mouse.move(...to(-60, -60));
+    await page.mouse.down();
+    for (const corner of [[60, -60], [60, 60], [-60, 60], [-60, -59]]) await page.mouse.move(...to(...corner), { steps: 5 });
+    await page.mouse.up();
+    const n = Number((await page.locator("#lassoed b").textContent()).match(/^\d+/)[0]);
+    assert.ok(n > 3 && n < set.images, `${n} images in the lasso`);
+    const whole = (await server.ask("/api/session")).whole.drop;
+    await page.keyboard.press("d");
+    await said("dropped");
+    assert.equal((await server.ask("/api/session")).whole.drop, whole + n);
+    await page.locator("#colours").selectOption("action");
+    assert.match(await page.locator("#key").textContent(), new RegExp(`dropped${n}`));
+    await page.keyboard.press("Escape");
+    await page.locator("#arrange").focus();
+    await page.keyboard.press("u");
+    await said("Undone");
+    assert.doesNotMatch(await page.locator("#key").textContent(), /dropped/);
+    await page.locator("#colours").selectOption("class");
+    await page.mouse.move(...to(-60, -60));
+    await page.mouse.down();
+    for (const corner of [[60, -60], [60, 60], [-60, 60], [-60, -59]]) await page.mouse.move(...to(...corner), { steps: 5 });
+    await page.mouse.up();
+    await page.getByRole("button", { name: "Show them in Data" }).click();
+    await settled(page);
+    assert.equal(await page.locator("#found").textContent(), `${n} images`);
+    await page.reload();
+    await ready(page);
+    assert.equal(await page.locator("#found").textContent(), `${n} images`, "a reload keeps the lasso");
+    await page.locator("#inside").click();
+    await settled(page);
+    assert.equal(await page.locator("#found").textContent(), `${set.images} images`);
+    assert.deepEqual(await visit.found(page), []);
+  }],
+  ["studio: the map by the keyboard, and t-SNE that a restart keeps", async () => {
+    await page.keyboard.press("4");
+    await mapped();
+    await page.locator("#points").focus();
+    await page.keyboard.press("ArrowRight");
+    await page.waitForSelector("#tip:not([hidden])");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("+");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#focus[open]");
+    await page.keyboard.press("Escape");
+    await page.locator("#arrange").click();
+    await page.waitForFunction(() => /t-SNE runs|by likeness/.test(document.getElementById("plane-words").textContent));
+    await page.waitForFunction(() => /by likeness/.test(document.getElementById("plane-words").textContent), undefined, { timeout: 120_000 });
+    const file = join(set.dir, "studio.map.csv");
+    assert.equal(readFileSync(file, "utf8").trimEnd().split("\n").length, set.images + 1);
+    visit.excuse(/Failed to load|ERR_CONNECTION/);
+    await server.kill();
+    await server.start();
+    await page.goto(`${server.address}#view=map`);
+    await ready(page);
+    await page.waitForFunction(() => /by likeness/.test(document.getElementById("plane-words").textContent));
+    visit.excuse();
+    await visit.found(page);
+  }],
+  ["studio: what is missing is named with its command", async ({ browser, binary, set: small }) => {
+    const dir = join(set.dir, "bare");
+    mkdirSync(dir, { recursive: true });
+    const manifest = join(dir, "bare.csv"); // the list beside the other manifest would be found
+    writeFileSync(manifest, readFileSync(set.manifest));
+    const bare = new Server(binary, { ...set, manifest, audit: "", features: "", goal: "", decisions: join(dir, "bare.decisions.db") }, ["--root", small.images]);
+    bare.command = "studio";
+    await bare.start();
+    try {
+      const other = await browser.newContext({ viewport: { width: 1280, height: 720 } }), look = new Visit(other, bare.origin), p = await look.page();
+      await p.goto(bare.address);
+      await ready(p);
+      assert.equal(await p.locator("#found").textContent(), `${set.images} images`);
+      for (const key of ["2", "3", "4"]) {
+        await p.keyboard.press(key);
+        await p.waitForSelector("#lacking:not([hidden])");
+        assert.match(await p.locator("#lacking code").textContent(), /^winnow audit .*bare\.csv/);
+        assert.deepEqual(await accessible(p, ["wcag2a", "wcag2aa"]), []);
+      }
+      await p.keyboard.press("1");
+      await p.locator(".tile").first().focus();
+      await p.keyboard.press("k");
+      await p.waitForFunction(() => document.querySelector("#progress").textContent.startsWith("1 of"));
+      assert.deepEqual(await look.found(p), []);
+      await other.close();
+    } finally {
+      await bare.kill();
+    }
+  }],
+  ["studio: every view in every window: axe, reflow, screenshot", async ({ browser, shots }) => {
+    const bad = [];
+    for (const [width, height, colorScheme, rules] of windows) {
+      const shown = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" }), look = new Visit(shown, server.origin), p = await look.page();
+      await p.goto(server.address);
+      await ready(p);
+      for (const [name, place] of Object.entries(places)) {
+        await go(p, place);
+        if (name === "map") await p.waitForFunction(() => Number(document.getElementById("points").dataset.drawn) > 0);
+        await p.waitForFunction(() => [...document.images].filter((i) => { const b = i.getBoundingClientRect(); return b.width > 0 && b.bottom > 0 && b.top < innerHeight; }).every((i) => i.complete));
+        const where = `${name}, ${width}×${height}, ${colorScheme}`;
+        if (rules.length) bad.push(...(await accessible(p, rules)).map((words) => `${where}: ${words}`));
+        if (!await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth)) bad.push(`${where}: it scrolls sideways`);
+        await p.screenshot({ path: join(shots, `${width}x${height}-${colorScheme}-studio-${name}.png`) });
+      }
+      bad.push(...await look.found(p));
+      await shown.close();
+    }
+    await context.close();
+    await server.kill();
+    assert.deepEqual(bad, []);
+  }],
+];

@@ -1,0 +1,68 @@
+// What an audit found besides suspects, in groups that one click decides: copies, copies in two splits, strangers, and
+// pictures with problems.
+
+import { get, el } from "./dom.js";
+import { store } from "./store.js";
+import { finds } from "./address.js";
+import { tile } from "./tile.js";
+import { count, many } from "./words.js";
+import { called } from "./names.js";
+import { choose } from "./chooser.js";
+
+const titles = { copies: "Copies", leaks: "Leaks", strangers: "Strangers", problems: "Problems" };
+const notes = {
+  copies: "Files with the same picture, perhaps scaled, mirrored, cropped a little or saved again. Groups whose labels contradict each other come first.",
+  leaks: "Copies of one picture in different splits: what is measured on the one was seen in the other.",
+  strangers: "Images far from all but a few of the set, whatever their labels. The farthest come first.",
+  problems: "Measured when the pictures were read: dark, bright, blurred, little information, odd sizes and shapes, grey among coloured ones.",
+};
+
+export function findings() {
+  get("finds").replaceChildren(...finds.map((kind) => el("button", { type: "button", "data-value": kind, onclick: () => store.go({ find: kind }) }, titles[kind], " ", el("small", { class: "num" }))));
+  store.addEventListener("view", draw);
+}
+function draw() {
+  const { session, finding: find } = store;
+  for (const b of get("finds").children) {
+    b.setAttribute("aria-pressed", String(b.dataset.value === find));
+    b.querySelector("small").textContent = count(session.findings[b.dataset.value] ?? 0);
+  }
+  get("find-note").textContent = notes[find];
+}
+
+// group draws a group, with the decisions that fit its kind.
+export function group(g, number) {
+  const { finding: find } = store, { rows } = g, part = (words, title, decide) => el("button", { type: "button", title, onclick: decide }, words);
+  const all = (words, action, title) => part(words, title, () => decideAll(rows, () => ({ action })));
+  const buttons = find === "strangers" || find === "problems" ? [all("Drop all", "drop", "Remove these images from the data set"), all("Keep all", "keep", "These labels are right")] : copies(g);
+  const label = part("Label all…", "Give all of them another label", () => choose(rows, (name) => decideAll(rows, (row) => (row.given === name ? { action: "keep" } : { action: "relabel", label: name }))));
+  const id = `group-${number}`;
+  return el("li", {}, el("section", { class: "group", "aria-labelledby": id },
+    el("div", { class: "row" }, el("h3", { id }, title(g)), el("span", { class: "gap" }), ...buttons, label, all("Clear", "undecided", "Make all of them undecided again")),
+    el("div", { class: "tiles" }, ...rows.map((row) => el("div", {}, tile(row), el("small", { class: "why" }, why(row))))),
+    g.images > rows.length ? el("p", { class: "soft" }, `The first ${rows.length} of ${count(g.images)} are shown.`) : ""));
+}
+const decideAll = (rows, way) => store.tell("group", { rows, way });
+
+function title(g) {
+  if (store.finding === "problems") return `${many(g.images, "picture")}: ${g.why}`;
+  if (store.finding === "strangers") return many(g.images, "stranger");
+  const labels = new Set(g.rows.map((r) => r.given)), splits = [...new Set(g.rows.map((r) => r.split))];
+  return [many(g.images, "copy", "copies"), labels.size > 1 ? `labels contradict: ${[...labels].slice(0, 3).map((l) => called(l) || "none").join(", ")}` : called([...labels][0]) || "no label", splits.length > 1 ? `in ${splits.join(" and ")}` : ""].filter(Boolean).join("; ");
+}
+function why(row) {
+  if (store.finding === "problems") return row.problems.join("; ");
+  if (store.finding === "strangers") return row.fit === null ? "" : `fit ${row.fit.toFixed(1)}`;
+  return [row.split, row.verdict === "look" ? "look" : ""].filter(Boolean).join(", ");
+}
+
+// copies are the decisions about copies of a picture: which of them stays, and with which label.
+function copies(g) {
+  const { rows } = g, labels = [...new Set(g.rows.map((r) => r.given))], splits = [...new Set(rows.map((r) => r.split))], likely = g.likely || (labels.length === 1 ? labels[0] : "");
+  const stays = rows.find((r) => r.given === likely) ?? rows[0];
+  const one = el("button", { type: "button", title: `Keep ${stays.path} and remove the others from the data set`, onclick: () => decideAll(rows, (row) => ({ action: row.id === stays.id ? "keep" : "drop" })) }, "Keep one, drop the others");
+  const from = store.finding === "leaks" ? splits.map((split) => el("button", { type: "button", title: `Remove the copies in ${split} from the data set`, onclick: () => decideAll(rows.filter((r) => r.split === split), () => ({ action: "drop" })) }, `Drop from ${split}`)) : [];
+  const as = labels.length > 1 && likely ? [el("button", { type: "button", title: "This label is likelier, by the audit", onclick: () => decideAll(rows, (row) => (row.given === likely ? { action: "keep" } : { action: "relabel", label: likely })) }, `All are ${called(likely)}`)] : [];
+  const whole = labels.length === 1 && store.finding === "copies" ? [el("button", { type: "button", title: "All copies stay with their labels", onclick: () => decideAll(rows, () => ({ action: "keep" })) }, "Keep all")] : [];
+  return [...as, ...(store.finding === "leaks" ? from : [one]), ...whole];
+}

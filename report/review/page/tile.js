@@ -1,0 +1,23 @@
+// A small card: the picture, its label, and what is decided. The grid of all images and the findings consist of them.
+
+import { el, picture } from "./dom.js";
+import { store } from "./store.js";
+import { better, file, named, kinds, chance } from "./words.js";
+import { called, full } from "./names.js";
+import { mark } from "./card.js";
+
+const act = (name, row, event) => store.tell("act", { name, row, event });
+
+export function tile(row) {
+  const box = el("input", { type: "checkbox", tabindex: "-1", "aria-label": `Select ${named(row)}` });
+  box.addEventListener("click", (e) => act("select", row, e));
+  const suspect = row.kinds.includes("suspect") && better(row), odd = row.kinds.filter((k) => k !== "suspect").map((k) => kinds[k] ?? k);
+  const article = el("article", { class: "card tile", tabindex: "-1", "data-id": row.id, title: row.path },
+    el("button", { type: "button", class: "face", tabindex: "-1", "aria-label": "Show large", onclick: (e) => act(e.ctrlKey || e.metaKey ? "select" : "open", row, e) },
+      picture(row.key, 160, `${named(row)}: ${file(row.path)}`, { loading: "lazy" })),
+    el("label", { class: "pick" }, box), el("span", { class: "stamp" }),
+    el("p", { class: "name", title: full(row.given) }, row.given ? called(row.given) : el("i", {}, "no label")),
+    suspect ? el("p", { class: "better", title: `${full(row.suggested)}${row.score_is_probability ? `; the given label is ${chance(row.score)} right` : ""}` }, "→ ", called(row.suggested)) : odd.length ? el("p", { class: "odd" }, odd.join(", ")) : "");
+  mark(article, row);
+  return article;
+}

@@ -1,0 +1,460 @@
+package review
+
+import (
+	"encoding/binary"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"io"
+	"io/fs"
+	"math"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/eval/tsne"
+	"winnow/internal/atomicfile"
+	"winnow/report/atlas"
+)
+
+// Ways to put the images' vectors on a plane.
+const (
+	byComponents = "pca"  // the first two principal components, at once
+	byLikeness   = "tsne" // t-SNE, in the background
+)
+
+// plane is the map: a place for each image that has a vector. The places by t-SNE are kept in a file.
+type plane struct {
+	mutex  sync.Mutex
+	method string // of the places; "": there are none
+	at     []spot // of the images of the manifest
+	points int    // images that have a place
+	share  [2]float64
+	works  string // the method that is computed now; "": none
+	done   int    // its steps
+	steps  int    // of t-SNE
+	failed string // why the last one has no result
+	file   string // of the places by t-SNE; "": they are not kept
+	worker sync.WaitGroup
+}
+
+// spot is a place in the unit square, y downwards; NaN: none.
+type spot struct{ x, y float32 }
+
+// fewestPoints is the least number of images of a map.
+const fewestPoints = 5
+
+// planeSteps is the number of steps of t-SNE.
+const planeSteps = 1000
+
+// planeState is the state of the map as JSON.
+type planeState struct {
+	Method string     `json:"method"` // "": there is no place yet
+	Points int        `json:"points"`
+	Share  [2]float64 `json:"share"` // of the variance, by principal components
+	Works  string     `json:"works"` // the method that is computed now
+	Done   int        `json:"done"`
+	Steps  int        `json:"steps"`
+	Failed string     `json:"failed"`
+	Light  []string   `json:"light"` // colours of the classes on light paper, by their numbers
+	Dark   []string   `json:"dark"`
+}
+
+func (r *Reviewer) planeState() planeState {
+	p := &r.plane
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	s := planeState{Method: p.method, Points: p.points, Share: p.share, Works: p.works, Done: p.done,
+		Steps: p.steps, Failed: p.failed}
+	s.Light, s.Dark = atlas.Colours(len(r.Manifest.Classes))
+	return s
+}
+
+// getPlane returns the state of the map. The first time it begins to compute principal components, unless places are
+// kept.
+func (r *Reviewer) getPlane(_ *http.Request, values url.Values) (any, error) {
+	p := &parameters{values: values}
+	if err := p.done(); err != nil {
+		return nil, bad(err)
+	}
+	if err := r.arrange(""); err != nil {
+		return nil, err
+	}
+	return r.planeState(), nil
+}
+
+// postPlane begins to compute places.
+func (r *Reviewer) postPlane(body struct {
+	Method string `json:"method"`
+}) (int, any, error) {
+	if body.Method != byComponents && body.Method != byLikeness {
+		return 0, nil, refuse(http.StatusBadRequest, "method: found %.40q, expected %s or %s", body.Method,
+			byComponents, byLikeness)
+	}
+	if err := r.arrange(body.Method); err != nil {
+		return 0, nil, err
+	}
+	return http.StatusOK, r.planeState(), nil
+}
+
+// arrange begins to compute places by a method, in the background. "" is the method to begin with; then nothing is
+// done if there are places, or there were none to compute.
+func (r *Reviewer) arrange(method string) error {
+	v, ok := r.Finder.(Vectors)
+	if !ok {
+		return refuse(http.StatusNotFound, "the server has no vectors of the images: start it with features or a run")
+	}
+	p := &r.plane
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.works != "" || method == "" && (p.method != "" || p.failed != "") {
+		return nil
+	}
+	kept := method == ""
+	if kept {
+		method = byComponents
+	}
+	p.works, p.done, p.failed = method, 0, ""
+	p.worker.Go(func() {
+		err := r.compute(v, method, kept)
+		p.mutex.Lock()
+		defer p.mutex.Unlock()
+		if p.works = ""; err != nil {
+			p.failed = err.Error()
+		}
+	})
+	return nil
+}
+
+// compute computes places; with kept it first looks for those of a file.
+func (r *Reviewer) compute(v Vectors, method string, kept bool) error {
+	p := &r.plane
+	var unused error
+	if kept && p.file != "" {
+		at, err := r.readPlane(v)
+		if err == nil {
+			p.take(byLikeness, at, [2]float64{})
+			return nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			unused = fmt.Errorf("%s is not used: %w", p.file, err)
+		}
+	}
+	x, rows, err := r.vectors(v)
+	if err != nil {
+		return err
+	}
+	if len(rows) < fewestPoints {
+		return fmt.Errorf("the features have a vector of %d of the %d images, expected %d or more", len(rows),
+			len(r.table.all), fewestPoints)
+	}
+	var points []tsne.Point
+	var share [2]float64
+	if method == byComponents {
+		c, err := tsne.PCA(x)
+		if err != nil {
+			return err
+		}
+		points, share = c.Points, c.Share
+	} else {
+		points, _, err = tsne.Embed(r.ending, x, tsne.Options{Iterations: p.steps, Seed: 1, Stepped: func(t int) {
+			p.mutex.Lock()
+			p.done = t
+			p.mutex.Unlock()
+		}})
+		if err != nil {
+			return err
+		}
+	}
+	at := squared(len(r.table.all), rows, points)
+	p.take(method, at, share)
+	if method == byLikeness && p.file != "" {
+		return r.writePlane(v, at)
+	}
+	return unused
+}
+
+// take replaces the places.
+func (p *plane) take(method string, at []spot, share [2]float64) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.method, p.at, p.points, p.share = method, at, 0, share
+	for _, s := range at {
+		if s.x == s.x {
+			p.points++
+		}
+	}
+}
+
+// vectors reads the vectors of all images that have one, of length 1, and their rows in the manifest. It takes the
+// turn of a search.
+func (r *Reviewer) vectors(v Vectors) (x blas32.General, rows []int32, err error) {
+	select {
+	case r.searches.turn <- struct{}{}:
+		defer func() { <-r.searches.turn }()
+	case <-r.ending.Done():
+		return x, nil, r.ending.Err()
+	}
+	if x, _, err = v.Rows(r.Manifest.Paths()); err != nil {
+		return x, nil, err
+	}
+	n := 0
+	for i := range x.Rows {
+		row := x.Data[i*x.Stride : i*x.Stride+x.Cols]
+		norm := blas32.Nrm2(blas32.Vector{N: x.Cols, Inc: 1, Data: row})
+		if norm == 0 {
+			continue
+		}
+		for j, f := range row {
+			x.Data[n*x.Stride+j] = f / norm
+		}
+		rows = append(rows, int32(i))
+		n++
+	}
+	x.Rows = n
+	return x, rows, nil
+}
+
+// squared moves points into the unit square, with the same scale on both axes.
+func squared(images int, rows []int32, points []tsne.Point) []spot {
+	low, high := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
+	for _, p := range points {
+		for k, v := range [2]float64{p.X, p.Y} {
+			low[k], high[k] = min(low[k], v), max(high[k], v)
+		}
+	}
+	side := max(high[0]-low[0], high[1]-low[1])
+	if !(side > 0) {
+		side = 1
+	}
+	at := make([]spot, images)
+	for i := range at {
+		at[i] = spot{float32(math.NaN()), float32(math.NaN())}
+	}
+	for i, p := range points {
+		at[rows[i]] = spot{float32(0.5 + (p.X-(low[0]+high[0])/2)/side), float32(0.5 - (p.Y-(low[1]+high[1])/2)/side)}
+	}
+	return at
+}
+
+// getPlaces sends the places and what colours them, all in little endian: the number n of images; n places x, n places
+// y as float32, NaN where there is none; n numbers of classes as int32, -1 without a label; then a byte of each image:
+// n splits, n sets of kinds, n actions, n scores from 0 to 254, 255 without one.
+func (r *Reviewer) getPlaces(w http.ResponseWriter, _ *http.Request) {
+	r.plane.mutex.Lock()
+	at := r.plane.at
+	r.plane.mutex.Unlock()
+	if at == nil {
+		answerError(w, refuse(http.StatusNotFound, "the map has no places yet"))
+		return
+	}
+	r.mutex.RLock()
+	t, d := r.table, r.decided
+	n := len(t.all)
+	out := make([]byte, 0, 4+16*n)
+	out = binary.LittleEndian.AppendUint32(out, uint32(n))
+	for id := range t.all {
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(at[t.all[id].image].x))
+	}
+	for id := range t.all {
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(at[t.all[id].image].y))
+	}
+	for _, class := range t.given {
+		out = binary.LittleEndian.AppendUint32(out, uint32(class))
+	}
+	out = append(out, t.split...)
+	for _, k := range t.kinds {
+		out = append(out, byte(k))
+	}
+	for id := range t.all {
+		out = append(out, d.action[t.all[id].image])
+	}
+	low, high := t.scores()
+	for id := range t.all {
+		level := byte(math.MaxUint8)
+		if s := t.all[id].score; s == s && high > low {
+			level = byte(math.Round((math.MaxUint8 - 1) * (s - low) / (high - low)))
+		}
+		out = append(out, level)
+	}
+	r.mutex.RUnlock()
+	h := w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Cache-Control", "no-store")
+	_, _ = w.Write(out) // the client may be gone
+}
+
+// scores returns the range of the scores, at least from 0 to 1.
+func (t *table) scores() (low, high float64) {
+	high = 1
+	for i := range t.list {
+		if s := t.list[i].score; !math.IsInf(s, 0) {
+			low, high = min(low, s), max(high, s)
+		}
+	}
+	return low, high
+}
+
+// lasso is a polygon of the plane that holds images.
+type lasso struct {
+	corners   []spot
+	low, high spot   // of the corners
+	at        []spot // places of the images
+}
+
+// mostCorners is the largest number of a lasso's corners.
+const mostCorners = 200
+
+// lasso reads the corners of a lasso, x,y,x,y,…, or returns nil if there is none.
+func (p *parameters) lasso(places *plane) *lasso {
+	text := p.get("lasso")
+	if text == "" {
+		return nil
+	}
+	places.mutex.Lock()
+	l := &lasso{at: places.at}
+	places.mutex.Unlock()
+	if l.at == nil {
+		p.fail("lasso: the map has no places yet")
+	}
+	words := strings.Split(text, ",")
+	if len(words)%2 != 0 || len(words) < 6 || len(words) > 2*mostCorners {
+		p.fail("lasso: found %d numbers, expected x,y of 3 to %d corners", len(words), mostCorners)
+		return l
+	}
+	for i := 0; i < len(words); i += 2 {
+		x, errX := strconv.ParseFloat(words[i], 32)
+		y, errY := strconv.ParseFloat(words[i+1], 32)
+		if err := errors.Join(errX, errY); err != nil || math.IsNaN(x+y) {
+			p.fail("lasso: found %.40q, expected numbers", words[i]+","+words[i+1])
+		}
+		c := spot{float32(x), float32(y)}
+		if len(l.corners) == 0 {
+			l.low, l.high = c, c
+		}
+		l.low, l.high = spot{min(l.low.x, c.x), min(l.low.y, c.y)}, spot{max(l.high.x, c.x), max(l.high.y, c.y)}
+		l.corners = append(l.corners, c)
+	}
+	return l
+}
+
+// holds reports whether an image is inside, by the even-odd rule.
+func (l *lasso) holds(image int32) bool {
+	at, in := l.at[image], false
+	if !(at.x >= l.low.x && at.x <= l.high.x && at.y >= l.low.y && at.y <= l.high.y) { // also without a place
+		return false
+	}
+	for i, j := 0, len(l.corners)-1; i < len(l.corners); j, i = i, i+1 {
+		a, b := l.corners[i], l.corners[j]
+		if (a.y > at.y) != (b.y > at.y) && at.x < (b.x-a.x)*(at.y-a.y)/(b.y-a.y)+a.x {
+			in = !in
+		}
+	}
+	return in
+}
+
+// planeHeader is the header of the file of places. The last column marks the vectors that they are of.
+var planeHeader = []string{"path", "x", "y", "vectors"}
+
+// markOf returns a mark of the vectors of some images, which differs for other vectors.
+func (r *Reviewer) markOf(v Vectors, at []spot) (string, error) {
+	const some = 16
+	var paths []string
+	for image, s := range at {
+		if len(paths) < some && s.x == s.x {
+			paths = append(paths, r.table.path(int32(image)))
+		}
+	}
+	select {
+	case r.searches.turn <- struct{}{}:
+		defer func() { <-r.searches.turn }()
+	case <-r.ending.Done():
+		return "", r.ending.Err()
+	}
+	x, _, err := v.Rows(paths)
+	if err != nil {
+		return "", err
+	}
+	data := make([]byte, 0, 4*len(x.Data))
+	for _, f := range x.Data {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(f))
+	}
+	return fmt.Sprintf("%016x", crc64.Checksum(data, crc64.MakeTable(crc64.ECMA))), nil
+}
+
+// writePlane keeps the places in the file.
+func (r *Reviewer) writePlane(v Vectors, at []spot) error {
+	mark, err := r.markOf(v, at)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(r.plane.file, func(w io.Writer) error {
+		out := csv.NewWriter(w)
+		lines := [][]string{planeHeader}
+		text := func(f float32) string { return strconv.FormatFloat(float64(f), 'g', -1, 32) }
+		for image, s := range at {
+			if s.x == s.x {
+				lines = append(lines, []string{r.table.path(int32(image)), text(s.x), text(s.y), mark})
+			}
+		}
+		return out.WriteAll(lines)
+	})
+}
+
+// readPlane reads the places of the file. Images that are not in the file have none; if these are many, or the places
+// are of other vectors, it returns an error.
+func (r *Reviewer) readPlane(v Vectors) ([]spot, error) {
+	f, err := os.Open(r.plane.file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	in := csv.NewReader(f)
+	in.FieldsPerRecord, in.ReuseRecord = len(planeHeader), true
+	if head, err := in.Read(); err != nil || strings.Join(head, ",") != strings.Join(planeHeader, ",") {
+		return nil, fmt.Errorf("found the columns %.80q, expected %s", strings.Join(head, ","),
+			strings.Join(planeHeader, ","))
+	}
+	at, mark, known := squared(len(r.table.all), nil, nil), "", 0
+	for {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		image, ok := r.table.find(record[0])
+		if !ok {
+			continue // an image that is gone
+		}
+		x, errX := strconv.ParseFloat(record[1], 32)
+		y, errY := strconv.ParseFloat(record[2], 32)
+		if err := errors.Join(errX, errY); err != nil || !(x >= 0 && x <= 1 && y >= 0 && y <= 1) {
+			line, _ := in.FieldPos(1)
+			return nil, fmt.Errorf("line %d: found the place %.40q, expected numbers from 0 to 1", line,
+				record[1]+","+record[2])
+		}
+		at[image], known = spot{float32(x), float32(y)}, known+1
+		mark = strings.Clone(record[3])
+	}
+	if known < len(at)/2 {
+		return nil, fmt.Errorf("it has places of %d of %d images", known, len(at))
+	}
+	if now, err := r.markOf(v, at); err != nil || now != mark {
+		return nil, errors.Join(err, errors.New("its places are of other vectors"))
+	}
+	return at, nil
+}
+
+// End stops what is computed in the background and waits for its end.
+func (r *Reviewer) End() {
+	r.end()
+	r.plane.worker.Wait()
+}

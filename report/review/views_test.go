@@ -1,0 +1,365 @@
+package review
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"winnow/audit/suspects"
+	"winnow/datasets/location"
+)
+
+// TestFindAll compares the filters over all images, also those that the audit does not have, with a slow loop.
+func TestFindAll(t *testing.T) {
+	const n = 120
+	w := newWorld(t, n)
+	type image struct {
+		path, label, split, action string
+		id                         int
+	}
+	var byID []image
+	listed := map[string]bool{}
+	for _, e := range w.list {
+		listed[e.Path] = true
+		byID = append(byID, image{path: e.Path, label: e.Given})
+	}
+	for i := range n {
+		if !listed[pathOf(i)] {
+			byID = append(byID, image{path: pathOf(i), label: labelOf(i)})
+		}
+	}
+	rng := rand.New(rand.NewPCG(8, 9))
+	for id := range byID {
+		at := &byID[id]
+		at.id, at.action, at.split = id, "undecided", "train"
+		var i int
+		if _, err := fmt.Sscanf(filepath.Base(at.path), "Photo %d.png", &i); err != nil {
+			t.Fatal(err)
+		}
+		if i >= n*9/10 {
+			at.split = "test"
+		}
+		if rng.IntN(3) == 0 {
+			at.action = []string{"keep", "drop"}[rng.IntN(2)]
+			w.decide("t", 200, on(id, at.action, "", 0))
+		}
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		choose := func(name string, list ...string) string { return rapid.SampledFrom(list).Draw(r, name) }
+		class, split := choose("class", "", "class a", "class d"), choose("split", "", "train", "test")
+		state, text := choose("state", "", "all", "decided", "undecided", "drop"), choose("text", "", "01", "photo 011")
+		sort := choose("sort", "", "suspect", "least", "class", "path", "manifest")
+		values := url.Values{"scope": {"all"}, "class": {class}, "split": {split}, "state": {state}, "text": {text},
+			"sort": {sort}, "limit": {"200"}}
+		var want []image
+		for _, at := range byID {
+			states := map[string]bool{"": true, "all": true, "decided": at.action != "undecided", at.action: true}
+			if (class == "" || at.label == class) && (split == "" || at.split == split) && states[state] &&
+				strings.Contains(strings.ToLower(at.path), text) {
+				want = append(want, at)
+			}
+		}
+		number := func(at image) int { return slices.Index(w.review.Manifest.Paths(), at.path) }
+		switch sort {
+		case "least":
+			slices.Reverse(want)
+		case "class":
+			slices.SortStableFunc(want, func(a, b image) int { return strings.Compare(a.label, b.label) })
+		case "path":
+			slices.SortFunc(want, func(a, b image) int { return strings.Compare(a.path, b.path) })
+		case "manifest":
+			slices.SortFunc(want, func(a, b image) int { return number(a) - number(b) })
+		}
+		q, err := parseQuery(values, w.review.decided, &w.review.plane)
+		if err != nil {
+			r.Fatal(err)
+		}
+		total, page := w.review.decided.find(q, &w.review.texts)
+		ids := []int32{}
+		for _, at := range want {
+			ids = append(ids, int32(at.id))
+		}
+		if total != len(want) || !slices.Equal(page, ids) && len(ids) > 0 {
+			r.Fatalf("%v: %d, %v, expected %v", values, total, page, ids)
+		}
+	})
+}
+
+// TestStudioWithoutAudit: all images can be looked at and decided about; one without a label can be given one, but has
+// none to keep.
+func TestStudioWithoutAudit(t *testing.T) {
+	w := newWorld(t, 40)
+	w.close()
+	w.write("m.csv", strings.Replace(readWhole(t, w.manifest), pathOf(5)+","+labelOf(5), pathOf(5)+",", 1))
+	w.list = nil
+	w.open(func(c *Config) { c.Audit, c.AuditFile, c.Home, c.Missing.Audit = nil, "", Data, "winnow audit m.csv" })
+	var s session
+	w.must("GET", "/api/session", "", &s)
+	if s.Total != 0 || s.Images != 40 || s.Home != Data || s.Missing.Audit == "" || s.Reading.Labelled != 39 ||
+		s.Title != "m.csv" || fmt.Sprint(s.Splits) != "[{train 36} {test 4}]" {
+		t.Errorf("got %+v", s)
+	}
+	var page struct {
+		Total int
+		Rows  []row
+	}
+	w.must("GET", "/api/rows?scope=all&sort=manifest&limit=10", "", &page)
+	if page.Total != 40 || page.Rows[5].Given != "" || page.Rows[5].Audited || page.Rows[5].Score != nil {
+		t.Errorf("got %+v", page)
+	}
+	if status, text := w.ask("POST", "/api/decide", one(`"id":5,"action":"keep","version":0`), nil); status != 400 ||
+		!strings.Contains(text, "no label to keep") {
+		t.Errorf("%d %s", status, text)
+	}
+	w.decide("t", 200, on(5, "relabel", "class c", 0), on(6, "drop", "", 0))
+	w.must("GET", "/api/session", "", &s)
+	if s.Whole["relabel"] != 1 || s.Whole["drop"] != 1 || s.Whole["undecided"] != 38 ||
+		fmt.Sprint(s.Reviewers) != "[{ 2}]" {
+		t.Errorf("got %+v", s)
+	}
+	w.must("POST", "/api/export", "{}", nil)
+	mended := readWhole(t, filepath.Join(w.dir, "mended.csv"))
+	if !strings.Contains(mended, pathOf(5)+",class c,") || strings.Contains(mended, pathOf(6)) {
+		t.Errorf("%.400s", mended)
+	}
+}
+
+func readWhole(t *testing.T, name string) string {
+	t.Helper()
+	text, err := readFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestFindings: groups of each kind, contradicting copies first, with the label that the audit holds for likelier.
+func TestFindings(t *testing.T) {
+	w := newWorld(t, 100)
+	w.close()
+	place := map[string]int{}
+	for i := range w.list {
+		e := &w.list[i]
+		e.CopyGroup, e.Problems, e.Outlier, place[e.Path] = 0, nil, false, i
+	}
+	at := func(i int) *suspects.Suspect { return &w.list[place[pathOf(i)]] }
+	far, farther := -3.0, -5.0
+	at(4).CopyGroup, at(8).CopyGroup = 1, 1                    // both class a
+	at(1).CopyGroup, at(2).CopyGroup = 2, 2                    // class b and class c
+	at(1).CopyVerdict, at(2).CopyVerdict = "right", "wrong"    //
+	at(3).Outlier, at(3).Fit, at(7).Outlier = true, &far, true //
+	at(7).Fit = &farther
+	for i := 10; i < 40; i++ {
+		at(i).Problems = []suspects.Problem{{Kind: "dark", Why: "as night"}}
+	}
+	at(10).Problems = append(at(10).Problems, suspects.Problem{Kind: "blurred", Why: "as fog"})
+	// Image 8 moves to the test split.
+	moved := strings.Replace(readWhole(t, w.manifest), pathOf(8)+",class a,train", pathOf(8)+",class a,test", 1)
+	w.write("m.csv", moved)
+	w.open(nil)
+	type answer struct {
+		Total  int
+		Groups []foundGroup
+	}
+	ask := func(kind string) (a answer, said []string) {
+		w.must("GET", "/api/findings?kind="+kind, "", &a)
+		for _, g := range a.Groups {
+			names := []string{g.Why, g.Likely, fmt.Sprint(g.Images)}
+			for _, r := range g.Rows[:min(2, len(g.Rows))] {
+				names = append(names, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(r.Path), "Photo 00"), ".png"))
+			}
+			said = append(said, strings.Join(names, " "))
+		}
+		return a, said
+	}
+	sorted := func(words string) string {
+		list := strings.Fields(words)
+		slices.Sort(list[len(list)-2:])
+		return strings.Join(list, " ")
+	}
+	if _, said := ask("copies"); len(said) != 2 || sorted(said[0]) != "contradict class b 2 01 02" ||
+		sorted(said[1]) != "agree 2 04 08" {
+		t.Errorf("copies: %q", said)
+	}
+	if _, said := ask("leaks"); len(said) != 1 || sorted(said[0]) != "agree 2 04 08" {
+		t.Errorf("leaks: %q", said)
+	}
+	if _, said := ask("strangers"); len(said) != 1 || strings.Join(strings.Fields(said[0]), " ") != "2 07 03" {
+		t.Errorf("strangers: %q", said)
+	}
+	a, _ := ask("problems")
+	if a.Total != 3 || a.Groups[0].Why != "blurred" || a.Groups[1].Images != groupMost ||
+		a.Groups[2].Images != 30-groupMost {
+		t.Errorf("problems: %+v", a)
+	}
+	w.must("GET", "/api/findings?kind=problems&offset=2&limit=5", "", &a)
+	if len(a.Groups) != 1 {
+		t.Errorf("%d groups from the third", len(a.Groups))
+	}
+	for query, want := range map[string]string{"kind=x": "copies, leaks", "": "copies, leaks",
+		"kind=copies&limit=101": "limit", "kind=leaks&x=1": "unknown"} {
+		status, text := w.ask("GET", "/api/findings?"+query, "", nil)
+		if status != 400 || !strings.Contains(text, want) {
+			t.Errorf("%s: %d %s", query, status, text)
+		}
+	}
+}
+
+// TestPlane: principal components at once, t-SNE on request, whose places a restart keeps unless the vectors differ; a
+// lasso holds what lies inside.
+func TestPlane(t *testing.T) {
+	const n = 100
+	w := newWorld(t, n)
+	w.close()
+	file := filepath.Join(w.dir, "m.map.csv")
+	open := func(f Finder) {
+		w.open(func(c *Config) { c.Finder, c.Plane = f, file })
+		w.review.plane.steps = 20
+	}
+	var s planeState
+	settle := func(method, body string) {
+		t.Helper()
+		if body == "" {
+			w.must("GET", "/api/plane", "", &s)
+		} else {
+			w.must("POST", "/api/arrange", body, &s)
+		}
+		w.review.plane.worker.Wait()
+		w.must("GET", "/api/plane", "", &s)
+		if s.Method != method || s.Works != "" || s.Points != n {
+			t.Fatalf("got %+v, expected %s", s, method)
+		}
+	}
+	if open(w.finder); true {
+		if status, text := w.ask("GET", "/api/plane", "", nil); status != 404 || !strings.Contains(text, "no vectors") {
+			t.Errorf("without vectors: %d %s", status, text)
+		}
+	}
+	w.close()
+	open(seer{w.finder})
+	if status, _ := w.ask("GET", "/api/places", "", nil); status != 404 {
+		t.Errorf("places before there are any: %d", status)
+	}
+	settle(byComponents, "")
+	if !(s.Share[0] >= s.Share[1] && s.Share[1] > 0) || len(s.Light) != 4 {
+		t.Errorf("got %+v", s)
+	}
+	places := func() (x, y []float32) {
+		_, text := w.ask("GET", "/api/places", "", nil)
+		data := []byte(text)
+		if len(data) != 4+16*n || binary.LittleEndian.Uint32(data) != n {
+			t.Fatalf("%d bytes", len(data))
+		}
+		for id := range n {
+			x = append(x, math.Float32frombits(binary.LittleEndian.Uint32(data[4+4*id:])))
+			y = append(y, math.Float32frombits(binary.LittleEndian.Uint32(data[4+4*n+4*id:])))
+			if class := binary.LittleEndian.Uint32(data[4+8*n+4*id:]); w.review.table.all[id].given != int32(class) {
+				t.Errorf("image %d has class %d", id, class)
+			}
+		}
+		return x, y
+	}
+	x, y := places()
+	inside := 0
+	for id := range n {
+		if x[id] < 0 || x[id] > 1 || y[id] < 0 || y[id] > 1 {
+			t.Errorf("image %d lies at %v, %v", id, x[id], y[id])
+		}
+		if x[id] < 0.5 && x[id]+y[id] < 1.25 {
+			inside++
+		}
+	}
+	// x < 1/2 and x + y < 5/4, as a polygon that is not convex at one corner.
+	var a struct{ Total int }
+	w.must("GET", "/api/rows?scope=all&limit=0&lasso=-1,-1,0.5,-1,0.5,0.75,-1,2.25", "", &a)
+	if a.Total != inside || inside == 0 || inside == n {
+		t.Errorf("%d in the lasso, expected %d", a.Total, inside)
+	}
+	for text, want := range map[string]string{"1,2,3": "corners", "1,2,3,4,5,x": "expected numbers", "1,2": "corners",
+		"NaN,1,2,3,4,5": "expected numbers", strings.Repeat("1,2,", 200) + "1,2": "corners"} {
+		status, said := w.ask("GET", "/api/rows?lasso="+text, "", nil)
+		if status != 400 || !strings.Contains(said, want) {
+			t.Errorf("%.20s: %d %s", text, status, said)
+		}
+	}
+	if status, _ := w.ask("POST", "/api/arrange", `{"method":"x"}`, nil); status != 400 {
+		t.Errorf("an unknown method: %d", status)
+	}
+	settle(byLikeness, `{"method":"tsne"}`)
+	x, y = places()
+	w.close()
+	open(seer{w.finder})
+	settle(byLikeness, "")
+	if again, too := places(); !slices.Equal(again, x) || !slices.Equal(too, y) {
+		t.Error("a restart moves the places")
+	}
+	for name, spoil := range map[string]func(text string) string{
+		"other vectors": func(text string) string {
+			lines := strings.SplitAfter(text, "\n")
+			for i := range lines[1:] {
+				at := strings.LastIndexByte(lines[i+1], ',')
+				if at > 0 {
+					lines[i+1] = lines[i+1][:at] + ",0123456789abcdef\n"
+				}
+			}
+			return strings.Join(lines, "")
+		},
+		"places of":       func(text string) string { return strings.Join(strings.SplitAfter(text, "\n")[:20], "") },
+		"expected path,x": func(text string) string { return "x" + text },
+		"the place": func(text string) string {
+			return strings.Replace(text, "Photo 0001.png,0.", "Photo 0001.png,7.", 1)
+		},
+	} {
+		w.close()
+		good := readWhole(t, file)
+		w.write("m.map.csv", spoil(good))
+		open(seer{w.finder})
+		settle(byComponents, "")
+		if !strings.Contains(s.Failed, name) || !strings.Contains(s.Failed, "m.map.csv is not used") {
+			t.Errorf("%s: %q", name, s.Failed)
+		}
+		if err := os.WriteFile(file, []byte(good), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestGuessed: a list that was found and is about other images is left out, and the page says so; one that was named
+// is refused.
+func TestGuessed(t *testing.T) {
+	w := newWorld(t, 20)
+	w.list[3].Path = "images/elsewhere.png"
+	list := filepath.Join(w.dir, "suspects.csv")
+	if err := suspects.WriteFile(list, w.list); err != nil {
+		t.Fatal(err)
+	}
+	f := Files{Audit: list, Manifest: location.At(w.manifest), Decisions: filepath.Join(w.dir, "d.db"),
+		Home: Data, Missing: Missing{Audit: "winnow audit m.csv"}}
+	none := func() (Finder, error) { return nil, nil }
+	if _, _, err := Open(f, none); err == nil || !strings.Contains(err.Error(), "elsewhere.png") {
+		t.Fatalf("a named list of other images: %v", err)
+	}
+	f.Guessed = true
+	r, end, err := Open(f, none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if s := r.session(); s.Total != 0 || s.Images != 20 || s.Audit != "" || s.Missing.Audit == "" ||
+		!strings.Contains(s.Notice, "suspects.csv is not used: ") {
+		t.Errorf("got %+v", s)
+	}
+}
