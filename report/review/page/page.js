@@ -211,7 +211,10 @@ async function run() {
   await Promise.all([store.load(), confusions.confusions()]);
   document.documentElement.dataset.ready = "yes";
   reviewer.reviewer(renamed);
-  if (!named) reviewer.question(renamed);
+  let asked = named; // a name matters to those who decide, not to those who look
+  const naming = () => { if (!asked && store.view === "suspects") { asked = true; reviewer.question(renamed); } };
+  store.addEventListener("view", naming);
+  naming();
   if (store.session.notice) store.say(store.session.notice);
 }
 
