@@ -29,7 +29,7 @@ const (
 // Kind says what a scorer judges by.
 type Kind int
 
-// The kinds. The first three need nothing but the set.
+// The kinds. The first three need nothing but the set; the first two are no filters.
 const (
 	BySet     Kind = iota // a judge of whole sets (audit/judges)
 	ByHeads               // heads that the audit trains

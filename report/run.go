@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"winnow/audit"
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
@@ -68,7 +67,7 @@ func Open(run *folder.Run, winnow string) (*Run, error) {
 // Asked says what to measure of a run.
 type Asked struct {
 	Split  string // "": by [UsualSplit]
-	Scorer string // of the training labels; "": the run's own
+	Scorer string // of the training labels; "": as [inspect.Judge] judges a run
 	MaxMem int64  // limit of memory, bytes
 	Held   int64  // of it, held by other runs
 }
@@ -102,9 +101,10 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 	if err := comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, measure); err != nil {
 		return err
 	}
-	r.audited, err = inspect.Judge(ctx, inspect.Input{Run: r.Run}, inspect.Options{Held: o.Held + Held([]*Run{r}),
-		Options: audit.Options{Scorer: o.Scorer, MaxMem: o.MaxMem, JustRank: true}}, inspect.Host{Host: r.Host})
-	if err != nil {
+	judging := inspect.Usual()
+	judging.Scorer, judging.MaxMem, judging.Held = o.Scorer, o.MaxMem, o.Held+Held([]*Run{r})
+	if r.audited, err = inspect.Judge(ctx, inspect.Input{Run: r.Run}, judging,
+		inspect.Host{Host: r.Host}); err != nil {
 		return err
 	}
 	m.Detection, m.Warnings = r.audited.Detection, append([]string{}, r.warnings()...)

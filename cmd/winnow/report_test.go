@@ -23,14 +23,14 @@ type reportResult struct {
 	Runs  []report.Measured
 }
 
-// The page shows the numbers of result.json, eval and an audit by the run's filter, contains its pictures and loads
+// The page shows the numbers of result.json, eval and audit, contains its pictures and loads
 // nothing from outside.
 func TestReport(t *testing.T) {
 	drawnRun(t)
 	result := runJSON[reportResult](t, "winnow -q report run --out r.html --json")
 	page := readFile(t, "r.html")
 	evaluated := runJSON[measure.Result](t, "winnow -q eval run --json")
-	judged := runJSON[inspect.Report](t, "winnow -q audit run --scorer vmf --json")
+	judged := runJSON[inspect.Report](t, "winnow -q audit run --json")
 	got := result.Runs[0]
 	if got.Trained.MAPAtR != evaluated.MAPAtR || got.Frozen.PrecisionAt1 != evaluated.Frozen.PrecisionAt1 ||
 		got.Whitened.RPrecision != evaluated.Whitened.RPrecision ||
@@ -56,7 +56,8 @@ func TestReport(t *testing.T) {
 		`<th scope="row">filter.rate</th><td>0.33</td>`, "data:image/png", "concentration κ", "P_clean by avgsim",
 		"look to the filter, to step 7 ", "P_clean by vmf", "look to the filter, to step 70 ",
 		"Training loss and its terms", "Learning rates", "Score below which labels are dropped",
-		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC), `id="map"`, "noisy.csv", `alt="image given as `+
+		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC),
+		fmt.Sprintf("%d (%.1f %%) are called wrong", judged.CalledWrong, 100*judged.Rate), `id="map"`, "noisy.csv", `alt="image given as `+
 			names.Readable(first.Given)+`"`, "Musgrave")
 	text := regexp.MustCompile(`<header.*</header>|data:image/(jpeg|png);base64,[\w+/=&#;]*`).ReplaceAllString(page, "")
 	for _, no := range []string{"losses.0.settings", "ZgotmplZ", "NaN", "http://", "https://", `<th scope="row">U+`,

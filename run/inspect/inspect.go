@@ -20,6 +20,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/audit"
+	"winnow/audit/findings"
 	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/datasets/location"
@@ -43,6 +44,11 @@ type Options struct {
 	Together  bool   // judge all images together, however many they are
 	Held      int64  // bytes of MaxMem that the caller holds; MaxMem is here the limit for everything
 	Tuning    Tuning // of networks that judge beside heads
+}
+
+// Usual returns the settings of an audit for which none are given.
+func Usual() Options {
+	return Options{Options: audit.Options{Neighbours: 10, Rounds: 1, Copies: findings.CopyBound, Seed: 1}}
 }
 
 // Host is what an audit runs on, and who follows it; all of it is optional.

@@ -41,7 +41,7 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "write the page to `FILE`.html"},
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation",
 				Usage: "the `SPLIT` to measure, show and draw"},
-			&cli.StringFlag{Name: "scorer", DefaultText: "the run's",
+			&cli.StringFlag{Name: "scorer", DefaultText: "as winnow audit RUN",
 				Usage: "rank the suspects by `NAME`: " + strings.Join(inspect.RunScorers(), ", ")},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images on the map"},
 			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
@@ -59,7 +59,7 @@ type Options struct {
 	Run    folder.Options
 	Out    string
 	Split  string // "": the usual one of each run
-	Scorer string // "": each run's own
+	Scorer string // "": as winnow audit judges a run
 	Show   report.Illustration
 	JSON   bool
 }
