@@ -9,7 +9,6 @@ import (
 	"winnow/audit"
 	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/datasets/glyphs/names"
 	"winnow/eval"
 	"winnow/filters"
 	"winnow/internal/text"
@@ -60,10 +59,10 @@ func (r *Run) classes() page.Section {
 		values = append(values, c.Retrieval.PrecisionAt1)
 		instead := "–"
 		if c.Times > 0 {
-			instead = fmt.Sprintf("%s, %d of %d", names.Readable(r.Manifest.Classes[c.Instead]), c.Times, c.Misses)
+			instead = fmt.Sprintf("%s, %d of %d", r.names.Of(r.Manifest.Classes[c.Instead]), c.Times, c.Misses)
 		}
 		rows = append(rows, []string{
-			names.Readable(r.Manifest.Classes[c.Label]), strconv.Itoa(c.Retrieval.N),
+			r.names.Of(r.Manifest.Classes[c.Label]), strconv.Itoa(c.Retrieval.N),
 			percentText(c.Retrieval.PrecisionAt1), percentText(c.Retrieval.Recall[8]),
 			percentText(c.Retrieval.RPrecision), percentText(c.Retrieval.MAPAtR),
 			strconv.Itoa(trained[c.Label]), instead,
@@ -205,7 +204,7 @@ func (r *Run) labelRows() [][]string {
 			kappa = fmt.Sprintf("%.3g", k.kapp)
 		}
 		rows[i] = []string{
-			names.Readable(k.name), strconv.Itoa(k.n), strconv.Itoa(k.dropped),
+			r.names.Of(k.name), strconv.Itoa(k.n), strconv.Itoa(k.dropped),
 			percentText(float64(k.dropped) / float64(k.n)), mean, kappa,
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"winnow/datasets"
+	"winnow/datasets/classnames"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/budget"
@@ -24,6 +25,7 @@ import (
 type Run struct {
 	*folder.Run
 	name      string // shown on the page
+	names     classnames.Names
 	winnow    string // version that makes the page
 	facts     folder.Facts
 	result    *folder.Result // nil: the training is not finished
@@ -37,10 +39,11 @@ type Run struct {
 	measured Measured
 }
 
-// Open reads what a training wrote next to the head. winnow is the version that makes the page.
-func Open(run *folder.Run, winnow string) (*Run, error) {
+// Open reads what a training wrote next to the head. winnow is the version that makes the page, names are those of the
+// classes.
+func Open(run *folder.Run, names classnames.Names, winnow string) (*Run, error) {
 	dir := run.Dir
-	r := &Run{Run: run, name: filepath.Base(filepath.Clean(dir)), winnow: winnow}
+	r := &Run{Run: run, name: filepath.Base(filepath.Clean(dir)), names: names, winnow: winnow}
 	var err error
 	if r.facts, err = folder.ReadFacts(dir); err != nil {
 		return nil, err

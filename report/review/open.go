@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"winnow/datasets"
+	"winnow/datasets/classnames"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/datasets/shards"
@@ -78,13 +79,8 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 		}
 		return nil, nil, err
 	}
-	if f.Names != "" {
-		conf.Names, err = readNames(f.Names, conf.Audit.table)
-	} else {
-		conf.Names, conf.Notice = manifestNames(conf.Manifest)
-	}
-	if err != nil {
-		return nil, nil, err
+	if conf.Names, conf.Notice, err = classnames.Choose(f.Names, conf.Manifest); err != nil {
+		return nil, nil, fmt.Errorf("review: %w", err)
 	}
 	root, err := imageroot.OpenClosed(context.Background(), conf.Root)
 	if err != nil {

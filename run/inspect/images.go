@@ -38,6 +38,9 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := o.name(in, whole); err != nil {
+		return nil, err
+	}
 	if root := imageroot.Resolve(in.Root, in.Images); layout == datasets.File && !root.IsRemote() {
 		files, err := imageroot.Open(ctx, root)
 		if err == nil {

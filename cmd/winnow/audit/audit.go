@@ -61,6 +61,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "spreadsheet",
 				Usage: "--out and --classes: write labels and paths so that spreadsheets do not read them as " +
 					"formulas"},
+			term.NamesFlag(),
 			&cli.StringFlag{Name: "classes", Usage: "write a table of the classes to `FILE`.csv"},
 			&cli.Float64Flag{Name: "copies", Value: usual.Copies,
 				Usage: "two images are near copies if their cosine is at least `S`"},

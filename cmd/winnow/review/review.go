@@ -94,8 +94,7 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "`NAME` of the form of --out: manifest, csv, imagefolder, fiftyone, labelstudio or cleanlab"},
 			&cli.StringFlag{Name: "import",
 				Usage: "take decisions from `FILE`, an export of Label Studio as JSON or JSON_MIN"},
-			&cli.StringFlag{Name: "names", DefaultText: "the manifest's column class_name",
-				Usage: "show classes by the names in `FILE`.csv, columns class and name; labels are written unchanged"},
+			term.NamesFlag(),
 			&cli.BoolFlag{Name: "check", DefaultText: "in a first review with --features",
 				Usage: fmt.Sprintf("begin with %d images drawn at random, which tell how many labels are wrong; "+
 					"--check alone shows random images only, --check=false none", inspect.Checked)},
