@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -72,7 +71,7 @@ type Auditor struct {
 	// Tune fine-tunes a network for a fold of crossfit and combined.
 	Tune func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error)
 	// Paced is told how long fine-tuning takes, as [crossfit.Options] has it; nil: nobody.
-	Paced func(networks, steps int, most time.Duration)
+	Paced func(crossfit.Pace)
 	// Told follows the steps of crossfit and combined, kept of which were done by an earlier audit.
 	Told func(done, total, kept int, where string)
 	// Shared holds results of earlier audits of the same set with the same options.

@@ -234,7 +234,9 @@ func (n *networks) why(scorer string) string {
 }
 
 // listed returns numbers as text: "4, 5, 4".
-func listed(numbers []int) string { return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ", ") }
+func listed(numbers []int) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ", ")
+}
 
 // filterScorer builds the scorer of a filter.
 func filterScorer(dim int, o job) (filters.Scorer, error) {

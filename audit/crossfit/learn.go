@@ -195,10 +195,10 @@ func (c course) training(e Encoder, opts Options) (training, error) {
 	return t, nil
 }
 
-// fit trains the encoder that open returns. It returns the learned proxies. adapt, if not nil, may change the training
-// before it begins.
+// fit trains the encoder that open returns. It returns the learned proxies. configure replaces [course.training] if it
+// is not nil.
 func (c course) fit(ctx context.Context, opts Options, open func(batch int) (Encoder, error),
-	adapt func(Encoder, *training) error) (blas32.General, error) {
+	configure func(Encoder) (training, error)) (blas32.General, error) {
 	sampler, err := c.sampler(opts)
 	if err != nil {
 		return c.start, err
@@ -208,10 +208,10 @@ func (c course) fit(ctx context.Context, opts Options, open func(batch int) (Enc
 		return c.start, err
 	}
 	defer e.Close()
-	by, err := c.training(e, opts)
-	if err == nil && adapt != nil {
-		err = adapt(e, &by)
+	if configure == nil {
+		configure = func(e Encoder) (training, error) { return c.training(e, opts) }
 	}
+	by, err := configure(e)
 	if err != nil {
 		return c.start, err
 	}

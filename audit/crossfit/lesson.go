@@ -56,6 +56,7 @@ type Tuned struct {
 	Z, Directions blas32.General
 	Margins       []float32 // of the labels of the learned images, as [Seen] has them; NaN: no step used the image
 	Epochs        int       // that it learned, about
+	Rate          float64   // of the network's weights; 0: as usual
 	Kept          bool      // from an earlier audit
 }
 
@@ -101,9 +102,14 @@ func (l *Lesson) Fit(ctx context.Context, net Network) (Tuned, error) {
 	var seen *observing
 	_, err := c.fit(ctx, l.opts, func(batch int) (Encoder, error) {
 		return net.Encoder(ctx, l.Head, l.Learned, batch, c.clock.SourceAhead(l.opts.Seed, "crossfit views"))
-	}, func(e Encoder, by *training) error {
-		if err := l.pace(ctx, c, e, by.Steps); err != nil {
-			return err
+	}, func(e Encoder) (training, error) {
+		var err error
+		if c.network, err = l.try(ctx, c, e); err != nil {
+			return training{}, err
+		}
+		by, err := c.training(e, l.opts)
+		if err != nil {
+			return by, err
 		}
 		seen = observe(by.Terms[0].Loss, by.proxies, l.Learned)
 		by.Terms[0].Loss = seen
@@ -132,12 +138,12 @@ func (l *Lesson) Fit(ctx context.Context, net Network) (Tuned, error) {
 			}
 			return best, err
 		}
-		return nil
+		return by, nil
 	})
 	if err != nil {
 		return Tuned{}, err
 	}
-	t.Margins = seen.margins()
+	t.Margins, t.Rate = seen.margins(), c.network
 	return t, nil
 }
 
@@ -156,36 +162,82 @@ func (l *Lesson) likelihood(ctx context.Context, t Tuned) (float64, error) {
 	return said, err
 }
 
-// pacing is the number of steps that are timed; the first one also loads the network.
-const pacing = 3
+// Steps that are tried before a backbone's first network learns, and undone. The first step also loads the network.
+const (
+	pacing = 3  // to time a step
+	ranged = 12 // to find the rate, and as many with the network at rest
+)
 
-// pace times some steps of a backbone's first network, undoes them, and tells how long its networks take from here.
-func (l *Lesson) pace(ctx context.Context, c course, e Encoder, steps int) error {
+// Pace says how networks of a backbone are trained.
+type Pace struct {
+	Networks, Steps int     // from here; steps at most
+	Rate            float64 // of the network's weights
+	Most            time.Duration
+}
+
+// try returns the rate of the lesson's network. With a backbone's first network it tells how long all of them take.
+//
+// The rate is the usual one, or half of that at which a range test (Smith 2017, section 3.3; [train.FindRate]) finds
+// the lowest loss, if that is less: a network that small steps upset learns at a rate that it bears. Higher rates than
+// the usual one gained nothing on the sets at hand, or lost (docs/log, 2026-11).
+func (l *Lesson) try(ctx context.Context, c course, e Encoder) (float64, error) {
 	o := l.opts
-	if o.Paced == nil || o.paced[o.part] {
-		return nil
+	if o.paced[o.part] {
+		return o.rates[o.part], nil
 	}
-	o.paced[o.part] = true
-	by, err := c.training(e, o)
-	if err != nil {
-		return err
+	rate, known := o.rates[o.part]
+	steps := ranged
+	if known {
+		steps = pacing
 	}
 	var began, ended time.Time
-	by.Steps = pacing
-	by.Stepped = func(s train.Step) {
+	still, all, err := l.probe(ctx, c, e, train.Schedule{LR: 0, Total: steps, Epoch: steps}, func(s train.Step) {
 		if ended = time.Now(); s.Number == 1 {
 			began = ended
 		}
+	})
+	if err != nil {
+		return 0, err
 	}
-	if _, err := train.Probe(ctx, by.Config); err != nil {
-		return err
+	if !known {
+		rise := train.Rising(c.network/200, c.network*5, steps)
+		losses, _, err := l.probe(ctx, c, e, rise, nil)
+		if err != nil {
+			return 0, err
+		}
+		rate = min(c.network, train.FindRate(train.Range(rise, losses, still), 0.5, c.network).Rate)
+		rate = float64(float32(rate)) // as it is kept
 	}
-	networks := max(o.Rounds, 1)*o.Folds - o.round*o.Folds - l.fold
-	// to judge an image after each epoch takes about a third of learning from it
-	took := ended.Sub(began).Seconds() / (pacing - 1) * float64(networks*steps) *
-		(1 + float64(l.Judged.Len())/float64(3*l.Learned.Len()))
-	o.Paced(networks, networks*steps, time.Duration(took*float64(time.Second)))
-	return nil
+	o.rates[o.part], o.paced[o.part] = rate, true
+	if o.Paced != nil && len(still) > 1 {
+		networks := max(o.Rounds, 1)*o.Folds - o.round*o.Folds - l.fold
+		// to judge an image after each epoch takes about a third of learning from it
+		took := ended.Sub(began).Seconds() / float64(len(still)-1) * float64(networks*all) *
+			(1 + float64(l.Judged.Len())/float64(3*l.Learned.Len()))
+		o.Paced(Pace{networks, networks * all, rate, time.Duration(took * float64(time.Second))})
+	}
+	return rate, nil
+}
+
+// probe trains for some steps with a schedule of the network's rate, and undoes them. all is the number of steps of the
+// whole training.
+func (l *Lesson) probe(ctx context.Context, c course, e Encoder, network train.Schedule,
+	stepped func(train.Step)) (losses []float64, all int, err error) {
+	by, err := c.training(e, l.opts)
+	if err != nil {
+		return nil, 0, err
+	}
+	all, by.Steps, by.Stepped = by.Steps, network.Total, stepped
+	for i, g := range by.Groups {
+		if by.Groups[i].Schedule = network; g.Name != train.BackboneGroup {
+			by.Groups[i].Schedule = train.Schedule{LR: g.Schedule.LR, Total: network.Total, Epoch: network.Epoch}
+		}
+		if by.Groups[i].Schedule.Name == "" {
+			by.Groups[i].Schedule.Name = "constant"
+		}
+	}
+	losses, err = train.Probe(ctx, by.Config)
+	return losses, all, err
 }
 
 // tune adds a network's result to the evidence. learned are the rows of the lesson.
@@ -197,6 +249,9 @@ func (e *evidence) tune(ctx context.Context, l *Lesson, learned []int, c columne
 	if l.opts.Seen != nil {
 		l.opts.Seen.judged(t, e.rows, c)
 		l.opts.Seen.observed(t, learned)
+	}
+	if t.Rate > 0 {
+		l.opts.rates[l.opts.part] = t.Rate
 	}
 	if t.Kept {
 		*l.opts.kept++

@@ -25,7 +25,8 @@ func rounds(ctx context.Context, set features.Set, classes int, opts Options, do
 
 // learnRounds calls each for every round.
 func learnRounds(ctx context.Context, set features.Set, classes int, opts Options, do said) error {
-	opts.Rounds, opts.kept, opts.paced = max(opts.Rounds, 1), new(int), map[int]bool{}
+	opts.Rounds, opts.kept = max(opts.Rounds, 1), new(int)
+	opts.paced, opts.rates = map[int]bool{}, map[int]float64{}
 	if len(opts.Parts) == 0 {
 		opts.Parts = []int{set.Dim()}
 	}

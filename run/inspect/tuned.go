@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"winnow/audit/crossfit"
 	"winnow/backbone"
@@ -85,9 +84,9 @@ func (o *auditing) tune(d *datasets.Dataset, firsts ...*tuning.Live) error {
 	if err != nil {
 		return err
 	}
-	o.Paced = func(networks, steps int, most time.Duration) {
-		o.Note("fine-tuning %s begins: at most %d steps, about %s", text.Plural(networks, "network"), steps,
-			text.About(most))
+	o.Paced = func(p crossfit.Pace) {
+		o.Note("fine-tuning %s begins, at a rate of %.2g: at most %d steps, about %s",
+			text.Plural(p.Networks, "network"), p.Rate, p.Steps, text.About(p.Most))
 	}
 	at := *o
 	o.Tune = func(ctx context.Context, l *crossfit.Lesson) (crossfit.Tuned, error) {
@@ -158,10 +157,10 @@ func (o *auditing) kept(l *crossfit.Lesson, cfg tuning.Config,
 	l.Sum(h)
 	file, sum := filepath.Join(o.Tuning.Kept, l.Name()), h.Sum(nil)
 	t := l.Blank()
-	epochs := make([]float32, 1)
-	values := [][]float32{t.Z.Data, t.Directions.Data, t.Margins, epochs}
+	found := make([]float32, 2) // epochs and rate
+	values := [][]float32{t.Z.Data, t.Directions.Data, t.Margins, found}
 	if readKept(file, sum, values) {
-		t.Kept, t.Epochs = true, int(epochs[0])
+		t.Kept, t.Epochs, t.Rate = true, int(found[0]), float64(found[1])
 		return t, nil
 	}
 	t, err := learn()
@@ -173,7 +172,7 @@ func (o *auditing) kept(l *crossfit.Lesson, cfg tuning.Config,
 	}
 	return t, atomicfile.Write(file, func(w io.Writer) error {
 		for _, part := range []any{sum, t.Z.Data, t.Directions.Data, t.Margins,
-			[]float32{float32(t.Epochs)}} {
+			[]float32{float32(t.Epochs), float32(t.Rate)}} {
 			if err := binary.Write(w, binary.LittleEndian, part); err != nil {
 				return err
 			}
