@@ -68,7 +68,8 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 		train.Rand(opts.Seed, "crossfit trust", fold)); err != nil {
 		return nil, err
 	}
-	proxies, err := course{alone, h, others, centres(z, others.Labels, e.classes), fold, new(train.Clock)}.fit(ctx, opts,
+	by := course{alone, h, others, centres(z, others.Labels, e.classes), fold, new(train.Clock)}
+	proxies, err := by.fit(ctx, opts,
 		func(batch int) (Encoder, error) { return head.NewEncoder(h, others, batch) }, nil)
 	if err != nil {
 		return nil, err
