@@ -70,6 +70,8 @@ type Auditor struct {
 	Same func(context.Context, []Pair) ([]bool, error)
 	// Tune fine-tunes a network for a fold of crossfit and combined.
 	Tune func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error)
+	// Paced is told how long fine-tuning takes, as [crossfit.Options] has it; nil: nobody.
+	Paced func(crossfit.Pace)
 	// Told follows the steps of crossfit and combined, kept of which were done by an earlier audit.
 	Told func(done, total, kept int, where string)
 	// Shared holds results of earlier audits of the same set with the same options.

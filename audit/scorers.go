@@ -29,7 +29,7 @@ const (
 // Kind says what a scorer judges by.
 type Kind int
 
-// The kinds. The first three need nothing but the set.
+// The kinds. The first three need nothing but the set; the first two are no filters.
 const (
 	BySet     Kind = iota // a judge of whole sets (audit/judges)
 	ByHeads               // heads that the audit trains
@@ -134,7 +134,7 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o job) (
 	by.names = o.Names
 	defer func() { verdict.Why = by.why(verdict.Why) }()
 	heads := crossfit.Options{Folds: o.Folds, Rounds: o.Rounds, Parts: o.Parts, Seed: o.Seed, Told: o.Told,
-		Tune: o.Tune, Chose: by.chose, Start: start, Voice: o.copies.voice}
+		Paced: o.Paced, Tune: o.Tune, Chose: by.chose, Start: start, Voice: o.copies.voice}
 	if !o.Shared.alone {
 		heads.Shared = &o.Shared.heads
 	}
@@ -226,11 +226,16 @@ func (n *networks) why(scorer string) string {
 	if n.folds > 0 {
 		folds := float64(n.folds)
 		reasons = append(reasons, fmt.Sprintf("fine-tuned networks in %d of %d folds (cross-validated label "+
-			"likelihood: with networks %.3f, with heads alone %.3f)", n.taken, n.folds, math.Exp(n.with/folds),
-			math.Exp(n.without/folds)))
+			"likelihood: with networks %.3f, with heads alone %.3f), which learned for %s epochs", n.taken, n.folds,
+			math.Exp(n.with/folds), math.Exp(n.without/folds), listed(n.seen.Epochs)))
 	}
 	reasons = append(reasons, n.weighed, n.beside)
 	return strings.Join(slices.DeleteFunc(reasons, func(s string) bool { return s == "" }), "; ")
+}
+
+// listed returns numbers as text: "4, 5, 4".
+func listed(numbers []int) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ", ")
 }
 
 // filterScorer builds the scorer of a filter.

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"winnow/audit"
-	"winnow/datasets/glyphs/names"
 	"winnow/internal/atomicfile"
 	"winnow/report/chart"
 	"winnow/report/page"
@@ -49,7 +48,7 @@ func audited(ctx context.Context, h Host, a *inspect.Report, next string) (page.
 		Foremost: true,
 	}
 	list := a.Called()
-	content.Suspects, err = pictured(ctx, h, a.Root(), "audit", list[:min(auditedSuspects, len(list))])
+	content.Suspects, err = pictured(ctx, h, a.Root(), "audit", a.Names, list[:min(auditedSuspects, len(list))])
 	if err != nil {
 		return content, err
 	}
@@ -91,7 +90,7 @@ func galleries(ctx context.Context, h Host, a *inspect.Report) (list []page.Gall
 			card := page.GalleryCard{Tags: s.Tags, Why: s.Why}
 			for k, path := range s.Paths {
 				card.Pictures = append(card.Pictures, page.Picture{Data: small[path], File: path,
-					Caption: names.Readable(s.Labels[k])})
+					Caption: a.Names.Of(s.Labels[k])})
 			}
 			to.Cards = append(to.Cards, card)
 		}
@@ -114,10 +113,10 @@ func auditedClasses(a *inspect.Report) page.Section {
 			estimate = fmt.Sprintf("%.0f (%.0f to %.0f)", 100*(1-p.Purity), 100*(1-p.High), 100*(1-p.Low))
 		}
 		if k.Times > 0 {
-			instead = fmt.Sprintf("%s, %d of %d", names.Readable(k.Suggested), k.Times, k.Called)
+			instead = fmt.Sprintf("%s, %d of %d", a.Names.Of(k.Suggested), k.Times, k.Called)
 		}
 		rows = append(rows, []string{
-			names.Readable(k.Class), strconv.Itoa(k.Images), strconv.Itoa(k.Called),
+			a.Names.Of(k.Class), strconv.Itoa(k.Images), strconv.Itoa(k.Called),
 			percentText(float64(k.Called) / float64(k.Images)), estimate, instead,
 		})
 	}
@@ -131,7 +130,7 @@ func auditedClasses(a *inspect.Report) page.Section {
 		if len(rows) == auditedConfusions || c.Times < 2 {
 			break
 		}
-		rows = append(rows, []string{names.Readable(c.Given), names.Readable(c.Suggested), strconv.Itoa(c.Times)})
+		rows = append(rows, []string{a.Names.Of(c.Given), a.Names.Of(c.Suggested), strconv.Itoa(c.Times)})
 	}
 	if len(rows) > 0 {
 		s.Tables = append(s.Tables, page.Table{
@@ -140,7 +139,7 @@ func auditedClasses(a *inspect.Report) page.Section {
 	}
 	rows = nil
 	for _, u := range a.Unlabelled[:min(len(a.Unlabelled), auditedUnlabelled)] {
-		rows = append(rows, []string{names.Readable(u.Path), u.String()})
+		rows = append(rows, []string{u.Path, a.Likely(u)})
 	}
 	if len(rows) > 0 {
 		s.Tables = append(s.Tables, page.Table{

@@ -10,6 +10,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
+	"winnow/datasets/classnames"
 	"winnow/internal/lookup"
 	"winnow/report"
 	"winnow/run/folder"
@@ -61,6 +62,12 @@ func TestAuditedPage(t *testing.T) {
 		}
 		return string(text)
 	}
+	a.Names = classnames.Names{"dog": "Canis", "<b>cat": "Felis"}
+	if named := read(); !strings.Contains(named, "Canis, 2 of 2") || !strings.Contains(named, "Canis is likelier") ||
+		strings.Contains(named, "b&gt;cat") || strings.Contains(named, ">dog") {
+		t.Error("the page shows labels in place of names")
+	}
+	a.Names = nil
 	page := read()
 	for _, want := range []string{"2 of 4 labels look wrong; between 20 and 80 % may be: mistakes that everybody makes alike",
 		"<code>winnow review &#39;&lt;x&gt;&#39;</code>", `<span class="num">&lt; 0.1 % right</span>`,

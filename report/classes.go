@@ -9,7 +9,6 @@ import (
 	"winnow/audit"
 	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/datasets/glyphs/names"
 	"winnow/eval"
 	"winnow/filters"
 	"winnow/internal/text"
@@ -60,10 +59,10 @@ func (r *Run) classes() page.Section {
 		values = append(values, c.Retrieval.PrecisionAt1)
 		instead := "–"
 		if c.Times > 0 {
-			instead = fmt.Sprintf("%s, %d of %d", names.Readable(r.Manifest.Classes[c.Instead]), c.Times, c.Misses)
+			instead = fmt.Sprintf("%s, %d of %d", r.names.Of(r.Manifest.Classes[c.Instead]), c.Times, c.Misses)
 		}
 		rows = append(rows, []string{
-			names.Readable(r.Manifest.Classes[c.Label]), strconv.Itoa(c.Retrieval.N),
+			r.names.Of(r.Manifest.Classes[c.Label]), strconv.Itoa(c.Retrieval.N),
 			percentText(c.Retrieval.PrecisionAt1), percentText(c.Retrieval.Recall[8]),
 			percentText(c.Retrieval.RPrecision), percentText(c.Retrieval.MAPAtR),
 			strconv.Itoa(trained[c.Label]), instead,
@@ -87,6 +86,9 @@ func (r *Run) labels() page.Section {
 		Title: "The training labels", Charts: []chart.Drawing{namedScores(LabelScores(a.Images), a.Scorer)},
 	}
 	s.Facts = append(s.Facts, page.Fact{Name: "judged by", Value: a.Scorer})
+	if a.Why != "" {
+		s.Facts = append(s.Facts, page.Fact{Name: "which used", Value: a.Why})
+	}
 	if a.Suggests != "" {
 		s.Facts = append(s.Facts, page.Fact{Name: "suggested by", Value: a.Suggests})
 	}
@@ -98,7 +100,7 @@ func (r *Run) labels() page.Section {
 	}
 	said := fmt.Sprintf("%d; none is called wrong", len(a.Images)-alone)
 	if len(called) > 0 {
-		said = fmt.Sprintf("%d; the lowest %.1f %% are called wrong", len(a.Images)-alone, 100*a.Rate)
+		said = fmt.Sprintf("%d; %d (%.1f %%) are called wrong", len(a.Images)-alone, len(called), 100*a.Rate)
 	}
 	s.Facts = append(s.Facts, page.Fact{Name: "images judged", Value: said})
 	if alone > 0 {
@@ -138,6 +140,11 @@ func namedScores(h chart.Histogram, scorer string) chart.Histogram {
 		h.Title, h.X = "Weights of the given labels at the end of the training", "weight of an image"
 	} else if inspect.Recorded(scorer) != "" {
 		h.Title, h.X = "Scores of the given labels, by "+scorer, "score, over the last part of the training"
+	} else if audit.Named(scorer).Kind < audit.ByFilter {
+		h.Title = "How right the given labels look"
+		if h.X = "score by " + scorer; audit.Named(scorer).Probability {
+			h.X = "probability that the label is right, each image left out: 0 surely wrong, 1 surely right"
+		}
 	} else if entry, err := filters.Find(scorer); err == nil && !entry.Probability {
 		h.Title = "Scores of the given labels, after training"
 		h.X = "similarity (each image left out of its own judgement)"
@@ -197,7 +204,7 @@ func (r *Run) labelRows() [][]string {
 			kappa = fmt.Sprintf("%.3g", k.kapp)
 		}
 		rows[i] = []string{
-			names.Readable(k.name), strconv.Itoa(k.n), strconv.Itoa(k.dropped),
+			r.names.Of(k.name), strconv.Itoa(k.n), strconv.Itoa(k.dropped),
 			percentText(float64(k.dropped) / float64(k.n)), mean, kappa,
 		}
 	}
@@ -217,11 +224,9 @@ func (r *Run) definitions() []page.Fact {
 		page.Fact{Name: "score, P_clean",
 			Value: "the judge's score of the given label: higher is more likely right. " +
 				scorerSentence(r.audited.Scorer)},
-		page.Fact{Name: "called wrong",
-			Value: "the labels with the lowest scores, as many as the run's noise rate says are wrong"},
+		page.Fact{Name: "called wrong", Value: calledWrong(r.audited)},
 		page.Fact{Name: "suggested label",
-			Value: "the class that the same judge scores best for the image, " +
-				"among the given one and the three nearest by mean similarity"},
+			Value: "the class that fits the image best, by the same judge"},
 	)
 	if d := r.audited.Detection; d != nil && d.Wrong > 0 {
 		list = append(list,
@@ -284,6 +289,13 @@ func scorerSentence(scorer string) string {
 	}
 	if record := inspect.Recorded(scorer); record != "" {
 		return "Here by " + scorer + ": " + record + "."
+	}
+	if s := audit.Named(scorer); s.Kind < audit.ByFilter {
+		said := "Here, each image left out of its own judgement, by " + s.Name + ": " + s.Help
+		if s.Probability {
+			return said + "; these scores are probabilities, 0 surely wrong, 1 surely right."
+		}
+		return said + "."
 	}
 	entry, err := filters.Find(scorer)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"winnow/datasets/glyphs/names"
+	"winnow/datasets/classnames"
 	"winnow/report/page"
 	"winnow/run/folder"
 	"winnow/run/measure"
@@ -16,7 +16,8 @@ import (
 const exampleSide = 128
 
 // Retrieval returns the page that shows what images of a run, or of a store, find.
-func Retrieval(ctx context.Context, h Host, run *folder.Run, e measure.Examples) (page.Report, error) {
+func Retrieval(ctx context.Context, h Host, run *folder.Run, e measure.Examples,
+	names classnames.Names) (page.Report, error) {
 	what := "the features of " + filepath.Base(run.Dir)
 	if run.Head != nil {
 		what = "the run " + filepath.Base(run.Dir)
@@ -42,18 +43,18 @@ func Retrieval(ctx context.Context, h Host, run *folder.Run, e measure.Examples)
 	report.Facts = append(report.Facts, page.Fact{Name: "features", Value: run.Store.Dir},
 		page.Fact{Name: "manifest", Value: run.ManifestFile.String()}, page.Fact{Name: "winnow", Value: h.Winnow})
 	files, err := pictureFiles(ctx, h, run, e.Paths(), exampleSide)
-	report.Queries = queryCards(e, files)
+	report.Queries = queryCards(e, names, files)
 	return report, err
 }
 
 // queryCards returns cards of the queries, with pictures found by path.
-func queryCards(e measure.Examples, files map[string][]byte) (list []page.QueryCard) {
+func queryCards(e measure.Examples, names classnames.Names, files map[string][]byte) (list []page.QueryCard) {
 	for _, q := range e.Queries {
-		query := page.Picture{Data: files[q.Path], Caption: names.Readable(q.Label), File: q.Path}
+		query := page.Picture{Data: files[q.Path], Caption: names.Of(q.Label), File: q.Path}
 		card := page.QueryCard{Query: query}
 		for _, n := range q.Nearest {
 			card.Nearest = append(card.Nearest, page.Picture{
-				Data: files[n.Path], Caption: names.Readable(n.Label),
+				Data: files[n.Path], Caption: names.Of(n.Label),
 				Note: fmt.Sprintf("similarity %.3f", n.Similarity), File: n.Path, Good: n.Hit,
 			})
 		}

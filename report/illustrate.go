@@ -51,14 +51,14 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 	files := map[string][]byte{}
 	if o.Pictures {
 		if files, err = pictureFiles(ctx, h, r.Run, examples.Paths(), shownSide); err == nil {
-			content.Suspects, err = pictured(ctx, h, r.ImageRoot(), r.For, list)
+			content.Suspects, err = pictured(ctx, h, r.ImageRoot(), r.For, r.names, list)
 		}
 		if err != nil {
 			return nil, hint.With(err, "name the folder of the images, or a .zip file of it, with %s, or leave the "+
 				"pictures out: --no-pictures", config.Key("data.root"))
 		}
 	} else {
-		content.Suspects, err = SuspectCards(list, features.AllRows(len(list)),
+		content.Suspects, err = SuspectCards(list, features.AllRows(len(list)), r.names,
 			func(path, caption string) (page.Picture, error) {
 				return page.Picture{Caption: caption, File: path}, nil
 			})
@@ -66,7 +66,7 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 			return nil, err
 		}
 	}
-	content.Queries = queryCards(examples, files)
+	content.Queries = queryCards(examples, r.names, files)
 	if !o.Map {
 		return nil, nil
 	}
@@ -84,8 +84,9 @@ func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (func(w io.Wr
 		scores[e.Path] = Score{e.Score, e.Dropped}
 	}
 	asked := MapOptions{
-		Split: splits, Colour: ColourLabel, Scores: scores, Max: o.MaxMap, Method: MethodTSNE, Pictures: o.Pictures,
-		TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed, MaxMem: eval.Bytes(o.MaxMem / 8)},
+		Split: splits, Names: r.names, Colour: ColourLabel, Scores: scores, Max: o.MaxMap, Method: MethodTSNE,
+		Pictures: o.Pictures,
+		TSNE:     tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed, MaxMem: eval.Bytes(o.MaxMem / 8)},
 	}
 	m, err := chooseMap(ctx, r.Run, asked)
 	if err != nil {
@@ -97,7 +98,7 @@ func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (func(w io.Wr
 	if err := m.draw(ctx, h, r.Run, asked); err != nil {
 		return nil, err
 	}
-	drawn := readable(m.drawn)
+	drawn := m.readable()
 	drawn.Notes = []string{fmt.Sprintf("%d of %d images of %s by t-SNE, coloured by their given labels.",
 		m.Points, m.Of, r.SplitText())}
 	return func(w io.Writer, most int) error { return drawn.WritePart(w, m.pictures, most) }, nil

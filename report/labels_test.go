@@ -49,7 +49,7 @@ func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 	images[0].Dropped, images[0].True = true, "dog"
 	r.audited.Images, r.audited.Detection.Wrong, r.audited.Rate = images, 1, 0.5
 	if got := text(); !strings.Contains(got, "AUROC") ||
-		!strings.Contains(got, "the lowest 50.0 % are called wrong") || len(r.audited.Called()) != 1 {
+		!strings.Contains(got, "2; 1 (50.0 %) are called wrong") || len(r.audited.Called()) != 1 {
 		t.Error("nothing is told of a wrong label")
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/datasets/glyphs/names"
+	"winnow/datasets/classnames"
 	"winnow/eval/tsne"
 	"winnow/features"
 	"winnow/internal/atomicfile"
@@ -32,6 +32,7 @@ const (
 // MapOptions say what a map shows.
 type MapOptions struct {
 	Split      string // splits of the manifest; "": test, or query and gallery
+	Names      classnames.Names
 	Colour     string
 	Scores     map[string]Score // an audit's scores by path; may be nil
 	ScoresFile string           // the file they are from
@@ -57,6 +58,7 @@ type Map struct {
 	Seconds float64          `json:"seconds"`
 	Took    time.Duration    `json:"-"` // time of the method alone
 
+	names    classnames.Names
 	set      features.Set
 	drawn    atlas.Map
 	sheet    bool
@@ -79,7 +81,7 @@ func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, 
 // chooseMap chooses and embeds the images of a map.
 func chooseMap(ctx context.Context, run *folder.Run, o MapOptions) (m *Map, err error) {
 	m = &Map{
-		sheet: o.Sheet, Split: o.Split, Method: o.Method, View: run.Look(), Seed: o.TSNE.Seed,
+		names: o.Names, sheet: o.Sheet, Split: o.Split, Method: o.Method, View: run.Look(), Seed: o.TSNE.Seed,
 		LeftOut: []lookup.LeftOut{}, Files: []string{},
 	}
 	if m.Split == "" {
@@ -126,7 +128,7 @@ func (m *Map) draw(ctx context.Context, h Host, run *folder.Run, o MapOptions) (
 	}
 	m.drawn = atlas.Map{
 		Title: m.title(run), Facts: m.facts(h, run),
-		Notes: []string{"Each point is an image; its colour shows " + colourText(o.Colour) + "."},
+		Notes: []string{"Each point is an image; its colour shows " + o.colourText() + "."},
 	}
 	for i, id := range m.set.IDs {
 		s := d.Samples[id]
@@ -202,14 +204,14 @@ func (m *Map) facts(h Host, run *folder.Run) []atlas.Fact {
 // Write writes the map in the form of the file's extension: .html (a page to explore), .svg (a drawing), .csv
 // or .tsv (coordinates).
 func (m *Map) Write(path string) error {
-	write := readable(m.drawn).WriteSVG
+	write := m.readable().WriteSVG
 	switch filepath.Ext(path) {
 	case ".csv":
 		write = func(w io.Writer) error { return m.writeTable(w, ',') }
 	case ".tsv":
 		write = func(w io.Writer) error { return m.writeTable(w, '\t') }
 	case ".html":
-		write = func(w io.Writer) error { return readable(m.drawn).WritePage(w, m.pictures) }
+		write = func(w io.Writer) error { return m.readable().WritePage(w, m.pictures) }
 	}
 	return m.put(path, write)
 }
@@ -241,15 +243,16 @@ func (m *Map) put(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// readable returns a map in which drawn characters have readable names.
-func readable(m atlas.Map) atlas.Map {
+// readable returns the map with the names of classes in place of labels.
+func (all *Map) readable() atlas.Map {
+	m, names := all.drawn, all.names
 	m.Points, m.Groups = slices.Clone(m.Points), slices.Clone(m.Groups)
 	for i := range m.Groups {
-		m.Groups[i] = names.Readable(m.Groups[i])
+		m.Groups[i] = names.Of(m.Groups[i])
 	}
 	for i := range m.Points {
 		p := &m.Points[i]
-		p.Label, p.True = names.Readable(p.Label), names.Readable(p.True)
+		p.Label, p.True = names.Of(p.Label), names.Of(p.True)
 	}
 	return m
 }

@@ -12,7 +12,6 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/datasets/glyphs/names"
 	"winnow/internal/hint"
 	"winnow/internal/regular"
 	"winnow/report/atlas"
@@ -35,15 +34,15 @@ type Score struct {
 }
 
 // colourText says what the colours show.
-func colourText(colour string) string {
-	if class, ok := strings.CutPrefix(colour, ColourClass); ok {
-		return "whether its given label is " + names.Readable(class)
+func (o MapOptions) colourText() string {
+	if class, ok := strings.CutPrefix(o.Colour, ColourClass); ok {
+		return "whether its given label is " + o.Names.Of(class)
 	}
 	return map[string]string{
 		ColourLabel: "its given label", ColourTrue: "its true label", ColourSplit: "its split",
 		ColourScore:   "how right its given label looks to the audit",
 		ColourSuspect: "whether the audit calls its given label wrong",
-	}[colour]
+	}[o.Colour]
 }
 
 // groupPoints colours the points by the group that colour stands for.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"winnow/audit"
 	"winnow/datasets"
+	"winnow/datasets/classnames"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/budget"
@@ -25,6 +25,7 @@ import (
 type Run struct {
 	*folder.Run
 	name      string // shown on the page
+	names     classnames.Names
 	winnow    string // version that makes the page
 	facts     folder.Facts
 	result    *folder.Result // nil: the training is not finished
@@ -38,10 +39,11 @@ type Run struct {
 	measured Measured
 }
 
-// Open reads what a training wrote next to the head. winnow is the version that makes the page.
-func Open(run *folder.Run, winnow string) (*Run, error) {
+// Open reads what a training wrote next to the head. winnow is the version that makes the page, names are those of the
+// classes.
+func Open(run *folder.Run, names classnames.Names, winnow string) (*Run, error) {
 	dir := run.Dir
-	r := &Run{Run: run, name: filepath.Base(filepath.Clean(dir)), winnow: winnow}
+	r := &Run{Run: run, name: filepath.Base(filepath.Clean(dir)), names: names, winnow: winnow}
 	var err error
 	if r.facts, err = folder.ReadFacts(dir); err != nil {
 		return nil, err
@@ -68,7 +70,7 @@ func Open(run *folder.Run, winnow string) (*Run, error) {
 // Asked says what to measure of a run.
 type Asked struct {
 	Split  string // "": by [UsualSplit]
-	Scorer string // of the training labels; "": the run's own
+	Scorer string // of the training labels; "": as [inspect.Judge] judges a run
 	MaxMem int64  // limit of memory, bytes
 	Held   int64  // of it, held by other runs
 }
@@ -102,9 +104,10 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 	if err := comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, measure); err != nil {
 		return err
 	}
-	r.audited, err = inspect.Judge(ctx, inspect.Input{Run: r.Run}, inspect.Options{Held: o.Held + Held([]*Run{r}),
-		Options: audit.Options{Scorer: o.Scorer, MaxMem: o.MaxMem, JustRank: true}}, inspect.Host{Host: r.Host})
-	if err != nil {
+	judging := inspect.Usual()
+	judging.Scorer, judging.MaxMem, judging.Held = o.Scorer, o.MaxMem, o.Held+Held([]*Run{r})
+	if r.audited, err = inspect.Judge(ctx, inspect.Input{Run: r.Run}, judging,
+		inspect.Host{Host: r.Host}); err != nil {
 		return err
 	}
 	m.Detection, m.Warnings = r.audited.Detection, append([]string{}, r.warnings()...)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"winnow/audit/suspects"
-	"winnow/datasets/glyphs/names"
+	"winnow/datasets/classnames"
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/text"
@@ -16,13 +16,13 @@ import (
 
 // SuspectCards returns cards of the audited images at these positions, with the nearest images that support
 // either label.
-func SuspectCards(images []suspects.Suspect, at []int,
+func SuspectCards(images []suspects.Suspect, at []int, names classnames.Names,
 	picture func(path, caption string) (page.Picture, error)) ([]page.SuspectCard, error) {
 	var cards []page.SuspectCard
 	for _, i := range at {
 		e := images[i]
 		card := page.SuspectCard{
-			Given: names.Readable(e.Given), Suggested: names.Readable(e.Suggested), True: names.Readable(e.True),
+			Given: names.Of(e.Given), Suggested: names.Of(e.Suggested), True: names.Of(e.True),
 			Said: e.Said(), Unlike: e.Outlier,
 		}
 		if e.GivenProbability != nil {
@@ -71,7 +71,7 @@ const (
 // pictured returns cards of audited images in a folder or .zip file: each in a large picture, with the nearest
 // images that support either label in small ones.
 func pictured(ctx context.Context, h Host, where location.Source, command string,
-	list []suspects.Suspect) ([]page.SuspectCard, error) {
+	names classnames.Names, list []suspects.Suspect) ([]page.SuspectCard, error) {
 	var faces, near []string
 	for _, e := range list {
 		faces = append(faces, e.Path)
@@ -94,9 +94,10 @@ func pictured(ctx context.Context, h Host, where location.Source, command string
 	if err != nil {
 		return nil, err
 	}
-	cards, err := SuspectCards(list, features.AllRows(len(list)), func(path, caption string) (page.Picture, error) {
-		return page.Picture{Data: small[path], Caption: caption, File: path}, nil
-	})
+	cards, err := SuspectCards(list, features.AllRows(len(list)), names,
+		func(path, caption string) (page.Picture, error) {
+			return page.Picture{Data: small[path], Caption: caption, File: path}, nil
+		})
 	for i := range cards {
 		cards[i].Picture.Data = large[list[i].Path]
 	}

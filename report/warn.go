@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"winnow/datasets"
-	"winnow/datasets/glyphs/names"
 	"winnow/filters"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -53,7 +52,7 @@ func (r *Run) warnings() (list []string) {
 	var few []string
 	for label, n := range r.trainLabels() {
 		if n < fewMembers {
-			few = append(few, names.Readable(r.Manifest.Classes[label]))
+			few = append(few, r.names.Of(r.Manifest.Classes[label]))
 		}
 	}
 	if slices.Sort(few); len(few) > 0 {

@@ -42,6 +42,9 @@ type Options struct {
 	Told func(done, total, kept int, where string)
 	// Tune teaches a lesson to a network, by [Lesson.Fit]. Its result counts beside that of heads. nil: no networks.
 	Tune func(context.Context, *Lesson) (Tuned, error)
+	// Paced receives, before the first network of a backbone is trained, how long all take, by steps that were timed.
+	// May be nil.
+	Paced func(Pace)
 	// Chose receives the log probability of a held-out label of a fold, in nats, with networks and without.
 	// Networks that do not raise it do not judge. May be nil.
 	Chose func(with, without float64)
@@ -59,8 +62,10 @@ type Options struct {
 	Voice []int
 
 	round, part int
-	starts      []*head.Head // of the parts
-	kept        *int         // lessons that an earlier audit learned
+	starts      []*head.Head    // of the parts
+	kept        *int            // lessons that an earlier audit learned
+	paced       map[int]bool    // backbones of which Paced was told
+	rates       map[int]float64 // of the networks of each backbone
 }
 
 // Judge judges the labels of set, stored features. Labels are 0 … classes-1, or negative for none. Orders are log

@@ -24,7 +24,7 @@ const (
 
 // plan says how long and at which rates to train.
 type plan struct {
-	batch, epochs int
+	batch, epochs int     // epochs: at most
 	least         int     // least number of steps
 	proxies       float64 // rate of Adam, falling to 0 as a cosine
 	network       float64 // rate of parameters outside the head
@@ -68,10 +68,9 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 		train.Rand(opts.Seed, "crossfit trust", fold)); err != nil {
 		return nil, err
 	}
-	proxies, err := fit(ctx, h, others, centres(z, others.Labels, e.classes), fold, opts, alone, new(train.Clock),
-		func(batch int) (Encoder, error) {
-			return head.NewEncoder(h, others, batch)
-		}, nil)
+	by := course{alone, h, others, centres(z, others.Labels, e.classes), fold, new(train.Clock)}
+	proxies, err := by.fit(ctx, opts,
+		func(batch int) (Encoder, error) { return head.NewEncoder(h, others, batch) }, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +82,11 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	}
 	if opts.Tune != nil {
 		others.Labels = given
-		err = e.tune(ctx, &Lesson{Learned: others, Judged: judged, Head: h, proxies: proxies, fold: fold, opts: opts},
-			in, c)
+		l := &Lesson{Learned: others, Judged: judged, Head: h, proxies: proxies, fold: fold, opts: opts}
+		for _, row := range out {
+			l.asked = append(l.asked, c.of[row])
+		}
+		err = e.tune(ctx, l, in, c)
 	}
 	if opts.Beside != nil {
 		e.kinds = append(e.kinds, kind{beside: opts.Beside})
@@ -127,65 +129,99 @@ func Held(n, values, classes int) int64 {
 		int64(judged)*int64(4*values+2*4*head.Widest)
 }
 
-// fit trains the encoder that open returns, h or a network under h, on the labelled rows of set, by cosines to a
-// proxy for each class. It returns the proxies, which begin at start. watch, if not nil, observes the loss.
-func fit(ctx context.Context, h *head.Head, set features.Set, start blas32.General, fold int, opts Options, p plan,
-	clock *train.Clock, open func(batch int) (Encoder, error),
-	watch func(losses.Loss, *features.Param) losses.Loss) (blas32.General, error) {
-	sampler, err := train.NewSampler(train.Shuffle{Rows: p.batch}, set.Labels,
-		train.Rand(opts.Seed, "crossfit batches", fold).Uint64())
+// course is a training of an encoder on the labelled rows of a set, by cosines to a proxy for each class.
+type course struct {
+	plan
+	head  *head.Head // the encoder, or on top of it
+	set   features.Set
+	start blas32.General // of the proxies
+	fold  int
+	clock *train.Clock
+}
+
+// training is a configured course; its proxies begin at those of the course.
+type training struct {
+	train.Config
+	proxies *features.Param
+}
+
+// sampler draws the batches of a course.
+func (c course) sampler(opts Options) (*train.Sampler, error) {
+	return train.NewSampler(train.Shuffle{Rows: c.batch}, c.set.Labels,
+		train.Rand(opts.Seed, "crossfit batches", c.fold).Uint64())
+}
+
+// training configures the course for an encoder: the head, or a network under it.
+func (c course) training(e Encoder, opts Options) (training, error) {
+	var t training
+	sampler, err := c.sampler(opts)
 	if err != nil {
-		return start, err
+		return t, err
 	}
 	loss, err := losses.New("norm_softmax", map[string]any{"temperature": temperature}, losses.Env{
-		Dim: start.Cols, Classes: start.Rows, Init: train.Rand(opts.Seed, "crossfit proxies", fold),
+		Dim: c.start.Cols, Classes: c.start.Rows, Init: train.Rand(opts.Seed, "crossfit proxies", c.fold),
 	})
 	if err != nil {
-		return start, err
+		return t, err
 	}
-	proxies, _ := loss.(losses.Proxied).Proxies()
-	copy(proxies.Data, start.Data)
-	if watch != nil {
-		loss = watch(loss, proxies)
-	}
-	e, err := open(sampler.Size())
-	if err != nil {
-		return start, err
-	}
-	defer e.Close()
-	steps := max(p.epochs*sampler.Batches(), p.least)
-	cfg := train.Config{
-		Encoder: e, Sampler: sampler, Steps: steps, Clock: clock,
-		Terms: []train.Term{{Name: "norm_softmax", Loss: loss, Params: []*features.Param{proxies}, Weight: 1}},
+	t.proxies, _ = loss.(losses.Proxied).Proxies()
+	copy(t.proxies.Data, c.start.Data)
+	steps := max(c.epochs*sampler.Batches(), c.least)
+	t.Config = train.Config{
+		Encoder: e, Sampler: sampler, Steps: steps, Clock: c.clock,
+		Terms: []train.Term{{Name: "norm_softmax", Loss: loss, Params: []*features.Param{t.proxies}, Weight: 1}},
 		Stepped: func(s train.Step) {
-			if p.network > 0 || opts.Tune == nil { // heads take seconds, networks minutes
-				opts.tell(fold, s.Number, steps)
+			if c.network > 0 || opts.Tune == nil { // heads take seconds, networks minutes
+				opts.tell(c.fold, s.Number, steps)
 			}
 		},
 	}
 	network := slices.DeleteFunc(slices.Clone(e.Params()),
-		func(p *features.Param) bool { return slices.Contains(h.Params(), p) })
+		func(p *features.Param) bool { return slices.Contains(c.head.Params(), p) })
 	for _, of := range []struct {
 		name   string
 		params []*features.Param
 		rate   float64
-	}{{train.HeadGroup, h.Params(), rate}, {train.LossGroup, cfg.Terms[0].Params, p.proxies},
-		{train.BackboneGroup, network, p.network}} {
+	}{{train.HeadGroup, c.head.Params(), rate}, {train.LossGroup, t.Terms[0].Params, c.proxies},
+		{train.BackboneGroup, network, c.network}} {
 		if len(of.params) == 0 {
 			continue
 		}
 		g, err := group(of.name, of.params, of.rate, steps, sampler.Batches())
 		if err != nil {
-			return start, err
+			return t, err
 		}
-		cfg.Groups = append(cfg.Groups, g)
+		t.Groups = append(t.Groups, g)
 	}
-	t, err := train.New(cfg)
+	return t, nil
+}
+
+// fit trains the encoder that open returns. It returns the learned proxies. configure replaces [course.training] if it
+// is not nil.
+func (c course) fit(ctx context.Context, opts Options, open func(batch int) (Encoder, error),
+	configure func(Encoder) (training, error)) (blas32.General, error) {
+	sampler, err := c.sampler(opts)
 	if err != nil {
-		return start, err
+		return c.start, err
+	}
+	e, err := open(sampler.Size())
+	if err != nil {
+		return c.start, err
+	}
+	defer e.Close()
+	if configure == nil {
+		configure = func(e Encoder) (training, error) { return c.training(e, opts) }
+	}
+	by, err := configure(e)
+	if err != nil {
+		return c.start, err
+	}
+	t, err := train.New(by.Config)
+	if err != nil {
+		return c.start, err
 	}
 	_, err = t.Run(ctx)
-	return blas32.General{Rows: start.Rows, Cols: start.Cols, Stride: start.Cols, Data: proxies.Data}, err
+	return by.proxies.Matrix(), err
 }
 
 // group returns parameters with their solver.

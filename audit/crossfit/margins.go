@@ -22,6 +22,7 @@ type Seen struct {
 	// RivalShare is its share of the probability of all other classes. Negative: none.
 	Rival      []int
 	RivalShare []float64
+	Epochs     []int // that each network learned
 
 	unseen, learned []int // networks that say so
 }
@@ -42,6 +43,7 @@ func (s *Seen) grow(n int) {
 func (s *Seen) judged(t Tuned, rows []int, c columned) {
 	var scratch []float32
 	cosines := features.Products(&scratch, t.Z, t.Directions)
+	s.Epochs = append(s.Epochs, t.Epochs)
 	for i, row := range rows {
 		z, y := features.Row(cosines, i), c.of[row]
 		rival, most := leading(z, y)

@@ -26,6 +26,7 @@ func rounds(ctx context.Context, set features.Set, classes int, opts Options, do
 // learnRounds calls each for every round.
 func learnRounds(ctx context.Context, set features.Set, classes int, opts Options, do said) error {
 	opts.Rounds, opts.kept = max(opts.Rounds, 1), new(int)
+	opts.paced, opts.rates = map[int]bool{}, map[int]float64{}
 	if len(opts.Parts) == 0 {
 		opts.Parts = []int{set.Dim()}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/datasets"
 	"winnow/datasets/glyphs/names"
 	"winnow/report"
 	"winnow/run/folder"
@@ -23,14 +24,14 @@ type reportResult struct {
 	Runs  []report.Measured
 }
 
-// The page shows the numbers of result.json, eval and an audit by the run's filter, contains its pictures and loads
+// The page shows the numbers of result.json, eval and audit, contains its pictures and loads
 // nothing from outside.
 func TestReport(t *testing.T) {
 	drawnRun(t)
 	result := runJSON[reportResult](t, "winnow -q report run --out r.html --json")
 	page := readFile(t, "r.html")
 	evaluated := runJSON[measure.Result](t, "winnow -q eval run --json")
-	judged := runJSON[inspect.Report](t, "winnow -q audit run --scorer vmf --json")
+	judged := runJSON[inspect.Report](t, "winnow -q audit run --json")
 	got := result.Runs[0]
 	if got.Trained.MAPAtR != evaluated.MAPAtR || got.Frozen.PrecisionAt1 != evaluated.Frozen.PrecisionAt1 ||
 		got.Whitened.RPrecision != evaluated.Whitened.RPrecision ||
@@ -56,7 +57,8 @@ func TestReport(t *testing.T) {
 		`<th scope="row">filter.rate</th><td>0.33</td>`, "data:image/png", "concentration κ", "P_clean by avgsim",
 		"look to the filter, to step 7 ", "P_clean by vmf", "look to the filter, to step 70 ",
 		"Training loss and its terms", "Learning rates", "Score below which labels are dropped",
-		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC), `id="map"`, "noisy.csv", `alt="image given as `+
+		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC),
+		fmt.Sprintf("%d (%.1f %%) are called wrong", judged.CalledWrong, 100*judged.Rate), `id="map"`, "noisy.csv", `alt="image given as `+
 			names.Readable(first.Given)+`"`, "Musgrave")
 	text := regexp.MustCompile(`<header.*</header>|data:image/(jpeg|png);base64,[\w+/=&#;]*`).ReplaceAllString(page, "")
 	for _, no := range []string{"losses.0.settings", "ZgotmplZ", "NaN", "http://", "https://", `<th scope="row">U+`,
@@ -80,6 +82,50 @@ func TestReport(t *testing.T) {
 	t.Run("several", reportOfSeveral)
 	t.Run("warnings", reportWarnings)
 	t.Run("misuse", reportMisuse)
+	t.Run("names", namesEverywhere)
+}
+
+// --names: every command shows the names of all classes and no label; files keep labels.
+func namesEverywhere(t *testing.T) {
+	d, err := datasets.ReadFile("noisy.csv", datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := "class,name\n"
+	for i, class := range d.Classes {
+		list += fmt.Sprintf("%s,kind %d.\n", class, i)
+	}
+	write(t, "names.csv", list)
+	name := regexp.MustCompile(`kind \d+\.`)
+	shown := func(what, text string) {
+		t.Helper()
+		if !name.MatchString(text) {
+			t.Errorf("%s shows no name", what)
+		}
+		for _, class := range d.Classes {
+			if readable := names.Readable(class); strings.Contains(text, ">"+readable+"<") {
+				t.Errorf("%s shows %q", what, readable)
+				return
+			}
+		}
+	}
+	mustRun(t, "winnow -q report run --out n.html --no-pictures --max 40 --names names.csv")
+	shown("report", readFile(t, "n.html"))
+	mustRun(t, "winnow -q map run --out n.html --out n.csv --method pca --no-pictures --names names.csv")
+	shown("map", readFile(t, "n.html"))
+	mustRun(t, "winnow -q retrieve run --queries 3 --out n.html --names names.csv")
+	shown("retrieve", readFile(t, "n.html"))
+	shown("audit", mustRun(t, "winnow -q audit run --names names.csv --out s.csv"))
+	for _, file := range []string{"n.csv", "s.csv"} {
+		if name.MatchString(readFile(t, file)) {
+			t.Errorf("%s holds names in place of labels", file)
+		}
+	}
+	write(t, "names.csv", list+"nix,x\n")
+	for _, command := range []string{"report run --out n.html", "map run --out n.html", "retrieve run --out n.html",
+		"audit run"} {
+		fails(t, 1, `no image is labelled "nix"`, append(strings.Fields(command), "--names", "names.csv")...)
+	}
 }
 
 // --no-pictures and --no-map: the page has neither, and needs no images.

@@ -44,6 +44,9 @@ var rooms = []Room{
 		"datasets datasets/packed"},
 	{"datasets/glyphs/names", "reads the names of the classes of drawn characters",
 		""},
+	{"datasets/classnames", "shows classes by names that people know: of a file, of a manifest's column, of drawn " +
+		"characters",
+		"datasets datasets/glyphs/names internal/regular internal/text"},
 	{"datasets/packed", "serves images stored as bare pixels in one array as image files",
 		""},
 	{"datasets/mnist", "reads MNIST and the data sets published in its format",
@@ -178,12 +181,12 @@ var rooms = []Room{
 	{"run/inspect", "audits the labels of images, of a manifest by stored features, or of a run, and writes the " +
 		"mended manifest",
 		"audit audit/crossfit audit/findings audit/judges audit/learn audit/suspects backbone cluster datasets " +
-			"datasets/imageroot datasets/location eval run/extraction features filters filters/leaveout " +
-			"filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses " +
+			"datasets/classnames datasets/imageroot datasets/location eval run/extraction features filters " +
+			"filters/leaveout filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses " +
 			"models run run/config run/dealt run/folder run/tuning train train/samples"},
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
-		"audit audit/suspects backbone datasets datasets/glyphs/names datasets/imageroot eval eval/tsne " +
+		"audit audit/suspects backbone datasets datasets/classnames datasets/imageroot eval eval/tsne " +
 			"run/extraction features filters internal/budget internal/hint internal/lookup report/atlas " +
 			"report/chart report/page run/inspect run/comparison run/config run/measure run/folder train"},
 	{"report/atlas", "draws points of a plane that stand for images: page, SVG, table, TensorBoard's projector",
@@ -249,8 +252,8 @@ var rooms = []Room{
 
 	{"report/review", "serves the page on which people look at a set and decide about its images, takes their " +
 		"decisions from Label Studio, and writes them in every form",
-		"audit/learn audit/suspects datasets datasets/imageroot datasets/labelstudio datasets/shards eval/tsne " +
-			"internal/hint internal/jsontext internal/pagestyle report/atlas report/review/decisions " +
+		"audit/learn audit/suspects datasets datasets/classnames datasets/imageroot datasets/labelstudio " +
+			"datasets/shards eval/tsne internal/hint internal/jsontext internal/pagestyle report/atlas report/review/decisions " +
 			"report/review/pictures"},
 	{"report/review/finder", "finds the images that are like another, for the page of a review",
 		"backbone run/embedding features report/review run/folder search"},

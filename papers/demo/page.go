@@ -106,7 +106,7 @@ func (d *demo) suspects(n int) ([]page.SuspectCard, error) {
 	for i := max(edge-(n-len(at)), len(at)); i < edge; i++ {
 		at = append(at, i)
 	}
-	return report.SuspectCards(d.audited.Images, at, d.picture)
+	return report.SuspectCards(d.audited.Images, at, nil, d.picture)
 }
 
 func (d *demo) picture(path, caption string) (page.Picture, error) {

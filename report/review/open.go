@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"winnow/datasets"
+	"winnow/datasets/classnames"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/datasets/shards"
@@ -99,16 +100,11 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 		}
 		return nil, nil, err
 	}
-	if f.Names != "" {
-		conf.Names, err = readNames(f.Names, conf.Audit.table)
-	} else {
-		var why string
-		conf.Names, why = manifestNames(conf.Manifest)
-		conf.Notice = cmp.Or(conf.Notice, why)
+	var why string
+	if conf.Names, why, err = classnames.Choose(f.Names, conf.Manifest); err != nil {
+		return nil, nil, fmt.Errorf("review: %w", err)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
+	conf.Notice = cmp.Or(conf.Notice, why)
 	root, err := imageroot.OpenClosed(context.Background(), conf.Root)
 	if err != nil {
 		return nil, nil, err

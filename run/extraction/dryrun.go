@@ -34,13 +34,31 @@ type DryRun struct {
 }
 
 // DryRun computes the vectors of some images, discards them, and estimates what all images take.
-func (e *Extraction) DryRun(ctx context.Context, h Host) (DryRun, error) {
+func (e *Extraction) DryRun(ctx context.Context, h Host) (DryRun, error) { return e.try(ctx, h, tried) }
+
+// Expect estimates from a few batches how long the extraction takes, which tried images tell. It returns 0 for fewer
+// than quick images, and if there is a store, finished or begun, since only some images may then be left.
+func (e *Extraction) Expect(ctx context.Context, h Host) (took time.Duration, tried int, err error) {
+	if _, ok := features.KeyIn(e.Out); len(e.Paths) < quick || ok && !e.Overwrite {
+		return 0, 0, nil
+	}
+	r, err := e.try(ctx, h, expecting)
+	return time.Duration(r.Seconds * float64(time.Second)), r.Tried, err
+}
+
+const (
+	expecting = 2   // batches that are timed
+	quick     = 128 // images, that take seconds
+)
+
+// try computes the vectors of some batches of images besides the first.
+func (e *Extraction) try(ctx context.Context, h Host, batches int) (DryRun, error) {
 	rt, net, err := e.load(h.Complete())
 	if err != nil {
 		return DryRun{}, err
 	}
 	defer net.Close()
-	n := min(len(e.Paths), (1+tried)*e.Config.Batch)
+	n := min(len(e.Paths), (1+batches)*e.Config.Batch)
 	sample := make([]string, n)
 	for i := range sample {
 		sample[i] = e.Paths[i*len(e.Paths)/n]

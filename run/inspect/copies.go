@@ -10,7 +10,6 @@ import (
 	"winnow/audit/suspects"
 	"winnow/backbone"
 	"winnow/datasets"
-	"winnow/internal/text"
 )
 
 // samePictures returns how an audit compares pictures: ids are the positions in d of the rows of the set.
@@ -48,7 +47,7 @@ func (a *Report) groupsByKind() (l looked) {
 	}
 	for g, group := range a.Groups {
 		named := func(i int) string {
-			return fmt.Sprintf("%s (%s)", group.Paths[i], text.Shortened(group.Labels[i], nameWidth))
+			return fmt.Sprintf("%s (%s)", group.Paths[i], a.shown(group.Labels[i]))
 		}
 		example := named(0) + " and " + named(max(1, slices.IndexFunc(group.Labels, func(label string) bool {
 			return label != group.Labels[0]

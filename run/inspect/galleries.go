@@ -58,7 +58,7 @@ func (a *Report) shownCopies() (list []Shown) {
 		case v == suspects.Look:
 			s.Tags, s.Why = []string{"labels contradict", "look"}, "no label is clearly likelier: decide by eye"
 		case v != "" && suggested[g+1] != "":
-			s.Tags, s.Why = []string{"labels contradict"}, fmt.Sprintf("%s is likelier", suggested[g+1])
+			s.Tags, s.Why = []string{"labels contradict"}, fmt.Sprintf("%s is likelier", a.Names.Of(suggested[g+1]))
 		case group.LabelsVary:
 			s.Tags, s.Why = []string{"labels contradict"}, "one of the labels is wrong"
 		}

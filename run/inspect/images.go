@@ -38,6 +38,9 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := o.name(in, whole); err != nil {
+		return nil, err
+	}
 	if root := imageroot.Resolve(in.Root, in.Images); layout == datasets.File && !root.IsRemote() {
 		files, err := imageroot.Open(ctx, root)
 		if err == nil {
@@ -83,12 +86,18 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	}
 	names := strings.Join(o.Names, ", ")
 	o.Note("%d images in %d classes, looked at by %s, %s", len(whole.Samples), len(whole.Classes), names, why)
-	o.Stage("extract", 0, o.guess(n, dim))
+	expected, err := o.expect(ctx, looks, n, dim)
+	if err != nil {
+		return nil, err
+	}
+	o.Stage("extract", expected, o.guess(n, dim))
 	stores, err := extracted(ctx, looks, o)
 	if err != nil {
 		return nil, err
 	}
-	o.Stage("judge", o.guess(n, values(stores)), 0)
+	began, judging := time.Now(), o.guess(n, values(stores))
+	o.Note("step 2 of 2: judge %s, about %s%s", text.Plural(n, "image"), text.About(judging), o.besides())
+	o.Stage("judge", judging, 0)
 	o.pictures = looks[0].Root
 	var a *Report
 	if apart {
@@ -99,10 +108,39 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Note("%s judged in %s", text.Plural(n, "image"), time.Since(began).Round(time.Second/10))
 	a.from, a.root, a.source, a.Model, a.Store = in.Images, in.Root, whole, names, stores[0].Dir
 	a.Reading = whole.Reading
 	a.groupCopies(whole)
 	return a, a.findProblems(ctx, looks[0], stores[0])
+}
+
+// expect notes the steps of an audit of n images, and how long each takes. It returns the time of the extractions, 0 if
+// unknown.
+func (o *auditing) expect(ctx context.Context, looks []*extraction.Extraction, n, dim int) (all time.Duration,
+	err error) {
+	timed := ""
+	for _, e := range looks {
+		took, tried, err := e.Expect(ctx, o.Host.Host)
+		if err != nil {
+			return 0, err
+		}
+		if took > 0 {
+			all += took
+			timed = fmt.Sprintf(", about %s (%d were timed)", text.About(all), tried)
+		}
+	}
+	o.Note("step 1 of 2: features of %s%s; step 2: judge them, about %s%s", text.Plural(len(looks[0].Paths), "image"),
+		timed, text.About(o.guess(n, dim)), o.besides())
+	return all, nil
+}
+
+// besides says what a guess of the time does not count.
+func (o *auditing) besides() string {
+	if o.Tune == nil {
+		return ""
+	}
+	return ", and fine-tuning, which is timed when it begins"
 }
 
 // judged returns the dataset with the images to judge as its training images. It refuses fewer than two classes.

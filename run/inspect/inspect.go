@@ -20,8 +20,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/audit"
+	"winnow/audit/findings"
 	"winnow/audit/suspects"
 	"winnow/datasets"
+	"winnow/datasets/classnames"
 	"winnow/datasets/location"
 	"winnow/eval"
 	"winnow/features"
@@ -45,6 +47,11 @@ type Options struct {
 	Tuning    Tuning // of networks that judge beside heads
 }
 
+// Usual returns the settings of an audit for which none are given.
+func Usual() Options {
+	return Options{Options: audit.Options{Neighbours: 10, Rounds: 1, Copies: findings.CopyBound, Seed: 1}}
+}
+
 // Host is what an audit runs on, and who follows it; all of it is optional.
 type Host struct {
 	extraction.Host
@@ -61,6 +68,7 @@ type auditing struct {
 	Host
 	pictures fs.FS   // of the images, to compare likely copies; nil: they are not at hand
 	beside   *beside // counts beside the scorer; nil: none
+	names    *classnames.Names
 }
 
 // begin completes the options and the host.
@@ -118,6 +126,9 @@ type Report struct {
 	// Check is the command that shows images drawn at random, which tell how many labels are wrong; "": none.
 	Check string `json:"check_command,omitempty"`
 
+	// Names are shown to people in place of labels.
+	Names classnames.Names `json:"-"`
+
 	result  audit.Result
 	decided map[int]datasets.Decision // what a run decided before its training
 	checks  *datasets.Checks
@@ -159,6 +170,7 @@ type Input struct {
 	Model  string   // backbones by name or file, separated by commas; "": an installed one, or the store's
 	Splits []string // of Images that are judged; none: all
 
+	Names   string         // file with names of the classes, as [classnames.Choose] takes it
 	Columns datasets.Names // of Images or Manifest, if they are a table; none: usual names
 
 	Checks *datasets.Checks // what people decided about labels before; nil: nothing
@@ -196,13 +208,20 @@ func (in Input) check(o Options) error {
 // everything else by the default scorer.
 func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, error) {
 	o := begin(options, h)
+	var names classnames.Names
+	o.names = &names
 	if err := in.check(o.Options); err != nil {
 		return nil, err
 	}
 	judge := func() (*Report, error) { return ofStored(ctx, in, o) }
 	switch {
 	case in.Run != nil:
-		judge = func() (*Report, error) { return ofRun(ctx, in.Run, o) }
+		judge = func() (*Report, error) {
+			if err := o.name(in, in.Run.Given); err != nil {
+				return nil, err
+			}
+			return ofRun(ctx, in.Run, o)
+		}
 	case !in.Images.IsZero():
 		judge = func() (*Report, error) { return ofImages(ctx, in, o) }
 	}
@@ -211,9 +230,22 @@ func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, err
 		err = a.learn(ctx, in, o.Note)
 	}
 	if err == nil {
+		a.Names = names
 		err = a.suggest(ctx, in)
 	}
 	return a, err
+}
+
+// name finds the names of the classes of d.
+func (o *auditing) name(in Input, d *datasets.Dataset) error {
+	n, why, err := classnames.Choose(in.Names, d)
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	if *o.names = n; why != "" {
+		o.Note("%s", why)
+	}
+	return nil
 }
 
 // ofStored judges the training labels of a manifest by the stored features of its images, whitened, or by given
@@ -225,6 +257,9 @@ func ofStored(ctx context.Context, in Input, o auditing) (*Report, error) {
 	}
 	whole, err := datasets.Read(in.Manifest, read)
 	if err != nil {
+		return nil, err
+	}
+	if err := o.name(in, whole); err != nil {
 		return nil, err
 	}
 	d, room := o.asJudged(whole), cmp.Or(o.MaxMem, eval.DefaultMaxMem)

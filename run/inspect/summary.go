@@ -53,7 +53,7 @@ func (a *Report) Sentences() []string {
 	}
 	if n := len(a.Unlabelled); n > 0 {
 		list = append(list, fmt.Sprintf("No label: %s; the first, %s, looks like %s.", text.Plural(n, "image"),
-			text.Line(a.Unlabelled[0].Path), a.Unlabelled[0]))
+			text.Line(a.Unlabelled[0].Path), a.Likely(a.Unlabelled[0])))
 	}
 	if a.Sampled > 0 {
 		list = append(list, fmt.Sprintf("Judged by %d of the images: copies were not looked for.", a.Sampled))
@@ -214,7 +214,7 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 	if list := a.Worst(); len(list) > 0 {
 		var most []string
 		for _, k := range text.First(list, shownImages) {
-			most = append(most, fmt.Sprintf("%s (%d of %d)", text.Shortened(k.Class, nameWidth), k.Called, k.Images))
+			most = append(most, fmt.Sprintf("%s (%d of %d)", a.shown(k.Class), k.Called, k.Images))
 		}
 		fmt.Fprintf(w, "Most are in %s.\n", strings.Join(most, ", "))
 	}
@@ -228,8 +228,7 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 			rows[0][3] = "given is right"
 		}
 		for _, e := range list {
-			rows = append(rows, []string{e.Path, text.Shortened(e.Given, nameWidth), instead(e),
-				scoreText(e.Score, certain)})
+			rows = append(rows, []string{e.Path, a.shown(e.Given), a.instead(e), scoreText(e.Score, certain)})
 		}
 		fmt.Fprintln(w)
 		text.Aligned(w, rows, 0, 1, 2)
@@ -253,10 +252,10 @@ func (a *Report) Source() location.Source { return a.from }
 func (a *Report) Root() location.Source { return imageroot.Resolve(a.root, a.from) }
 
 // instead returns the suggested label as text: – if none fits better, or that the image fits none.
-func instead(e suspects.Suspect) string {
+func (a *Report) instead(e suspects.Suspect) string {
 	switch {
 	case e.Suggested != e.Given:
-		return text.Shortened(e.Suggested, nameWidth)
+		return a.shown(e.Suggested)
 	case e.Outlier:
 		return "fits no class"
 	}

@@ -48,7 +48,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 	}
 	if n := len(a.Unlabelled); n > 0 {
 		fmt.Fprintf(w, "%s without a label; the first, %s, looks like %s\n", text.Plural(n, "image"),
-			text.Line(a.Unlabelled[0].Path), a.Unlabelled[0])
+			text.Line(a.Unlabelled[0].Path), a.Likely(a.Unlabelled[0]))
 	}
 	if a.Sampled > 0 {
 		fmt.Fprintf(w, "fitted to %d of them; near copies and nearest images were not looked for\n", a.Sampled)
@@ -78,6 +78,9 @@ func (a *Report) WriteText(w io.Writer, top int) {
 	}
 }
 
+// shown returns the name of a class for a line of text.
+func (a *Report) shown(label string) string { return text.Shortened(a.Names.Plain(label), nameWidth) }
+
 // printSuspects prints a table of images.
 func printSuspects(w io.Writer, a *Report, list []suspects.Suspect) {
 	if len(list) == 0 {
@@ -92,8 +95,7 @@ func printSuspects(w io.Writer, a *Report, list []suspects.Suspect) {
 		rows[0][4] = "right"
 	}
 	for _, e := range list {
-		row := []string{fmt.Sprint(e.Rank), text.Shortened(e.Given, nameWidth), scoreText(e.Score, certain), instead(e),
-			"", e.Path}
+		row := []string{fmt.Sprint(e.Rank), a.shown(e.Given), scoreText(e.Score, certain), a.instead(e), "", e.Path}
 		if e.Unjudged {
 			row[2] = suspects.Unjudged
 		}
@@ -136,11 +138,11 @@ func printClasses(w io.Writer, a *Report) {
 	rows := [][]string{{"class", "images", "wrong", "95 %", "called wrong", "most often suggested there"}}
 	for _, k := range text.First(list, shownClasses) {
 		s := instead[k.Class]
-		row := []string{text.Shortened(k.Class, nameWidth), fmt.Sprint(k.Images),
+		row := []string{a.shown(k.Class), fmt.Sprint(k.Images),
 			fmt.Sprintf("%.0f %%", 100*(1-k.Purity)), fmt.Sprintf("%.0f to %.0f %%", 100*(1-k.High), 100*(1-k.Low)),
 			fmt.Sprint(s.called), ""}
 		if s.times > 0 {
-			row[5] = fmt.Sprintf("%s (%d)", text.Shortened(s.label, nameWidth), s.times)
+			row[5] = fmt.Sprintf("%s (%d)", a.shown(s.label), s.times)
 		}
 		rows = append(rows, row)
 	}
@@ -199,11 +201,10 @@ func (a *Report) Oddities() []oddity {
 	}
 	for _, k := range a.Classes {
 		if k.Same {
-			same = append(same,
-				fmt.Sprintf("%s as %s", text.Shortened(k.Class, nameWidth), text.Shortened(k.Like, nameWidth)))
+			same = append(same, fmt.Sprintf("%s as %s", a.shown(k.Class), a.shown(k.Like)))
 		}
 		if k.Two {
-			two = append(two, text.Shortened(k.Class, nameWidth))
+			two = append(two, a.shown(k.Class))
 		}
 	}
 	groups, some := a.groupsByKind(), ""

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"winnow/audit/crossfit"
 	"winnow/backbone"
@@ -85,7 +84,10 @@ func (o *auditing) tune(d *datasets.Dataset, firsts ...*tuning.Live) error {
 	if err != nil {
 		return err
 	}
-	o.Auditor.Told = timed(o.Auditor.Told, o.Note, time.Now)
+	o.Paced = func(p crossfit.Pace) {
+		o.Note("fine-tuning %s begins, at a rate of %.2g: at most %d steps, about %s",
+			text.Plural(p.Networks, "network"), p.Rate, p.Steps, text.About(p.Most))
+	}
 	at := *o
 	o.Tune = func(ctx context.Context, l *crossfit.Lesson) (crossfit.Tuned, error) {
 		cfg := &firsts[l.Part()].Config
@@ -102,29 +104,6 @@ func (o *auditing) tune(d *datasets.Dataset, firsts ...*tuning.Live) error {
 	}
 	return nil
 }
-
-// timed returns told, which also notes how long networks take as soon as some of their steps are timed.
-func timed(told func(done, total, kept int, where string), note func(string, ...any),
-	now func() time.Time) func(done, total, kept int, where string) {
-	var began time.Time
-	first, last, noted := 0, -1, false
-	return func(done, total, kept int, where string) {
-		if told != nil {
-			told(done, total, kept, where)
-		}
-		if done != last+1 { // the first step of a network also loads it
-			first, began = done, now()
-		}
-		if last = done; !noted && done == first+timedSteps {
-			noted = true
-			left := now().Sub(began) / timedSteps * time.Duration(total-done)
-			note("fine-tuning takes %d more steps, %s", total-done, text.About(left))
-		}
-	}
-}
-
-// timedSteps is the number of steps that tell how long networks take.
-const timedSteps = 4
 
 // settle decides how many images a network learns from at a time, and how they are augmented.
 func (o *auditing) settle(first *tuning.Live, d *datasets.Dataset) error {
@@ -178,9 +157,10 @@ func (o *auditing) kept(l *crossfit.Lesson, cfg tuning.Config,
 	l.Sum(h)
 	file, sum := filepath.Join(o.Tuning.Kept, l.Name()), h.Sum(nil)
 	t := l.Blank()
-	values := [][]float32{t.Z.Data, t.Directions.Data, t.Margins}
+	found := make([]float32, 2) // epochs and rate
+	values := [][]float32{t.Z.Data, t.Directions.Data, t.Margins, found}
 	if readKept(file, sum, values) {
-		t.Kept = true
+		t.Kept, t.Epochs, t.Rate = true, int(found[0]), float64(found[1])
 		return t, nil
 	}
 	t, err := learn()
@@ -191,7 +171,8 @@ func (o *auditing) kept(l *crossfit.Lesson, cfg tuning.Config,
 		return t, fmt.Errorf("audit: %w", err)
 	}
 	return t, atomicfile.Write(file, func(w io.Writer) error {
-		for _, part := range []any{sum, t.Z.Data, t.Directions.Data, t.Margins} {
+		for _, part := range []any{sum, t.Z.Data, t.Directions.Data, t.Margins,
+			[]float32{float32(t.Epochs), float32(t.Rate)}} {
 			if err := binary.Write(w, binary.LittleEndian, part); err != nil {
 				return err
 			}

@@ -28,12 +28,12 @@ type Likely struct {
 	Probability float64 `json:"probability"` // if all classes are equally frequent
 }
 
-// String returns the classes for people.
-func (u Unlabelled) String() string {
+// Likely returns the classes that an image may be of, for people.
+func (a *Report) Likely(u Unlabelled) string {
 	var list []string
 	for i, l := range u.Likely {
 		if i == 0 || l.Probability >= leastLikely {
-			list = append(list, fmt.Sprintf("%s (%s)", text.Shortened(l.Label, nameWidth), text.Chance(l.Probability)))
+			list = append(list, fmt.Sprintf("%s (%s)", a.shown(l.Label), text.Chance(l.Probability)))
 		}
 	}
 	return strings.Join(list, ", ")

@@ -13,7 +13,6 @@ import (
 
 	"winnow/audit"
 	"winnow/audit/crossfit"
-	"winnow/audit/findings"
 	"winnow/audit/judges"
 	"winnow/backbone"
 	"winnow/cluster"
@@ -33,6 +32,7 @@ import (
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {
+	usual := inspect.Usual()
 	return &cli.Command{
 		Name:        "audit",
 		Usage:       "find the wrong labels of photos, of stored features or of a run, and suggest better ones",
@@ -61,15 +61,16 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "spreadsheet",
 				Usage: "--out and --classes: write labels and paths so that spreadsheets do not read them as " +
 					"formulas"},
+			term.NamesFlag(),
 			&cli.StringFlag{Name: "classes", Usage: "write a table of the classes to `FILE`.csv"},
-			&cli.Float64Flag{Name: "copies", Value: findings.CopyBound,
+			&cli.Float64Flag{Name: "copies", Value: usual.Copies,
 				Usage: "two images are near copies if their cosine is at least `S`"},
-			&cli.IntFlag{Name: "neighbours", Value: 10,
+			&cli.IntFlag{Name: "neighbours", Value: usual.Neighbours,
 				Usage: "scorer knn: `K` images vote; simifeat-v and simifeat-r: the image itself is one of them"},
 			&cli.IntFlag{Name: "folds", DefaultText: fmt.Sprintf("5; of networks %d", crossfit.TunedFolds),
 				Usage: "scorers combined, self-confidence, margin, confident and crossfit: divide the images into " +
 					"`K` parts; the others judge each"},
-			&cli.IntFlag{Name: "seeds", Value: 1,
+			&cli.IntFlag{Name: "seeds", Value: usual.Rounds,
 				Usage: "scorers combined and crossfit: judge by the mean of `N` divisions into folds, each with " +
 					"its own seed"},
 			&cli.StringFlag{Name: "finetune",
@@ -77,7 +78,7 @@ func command(call term.Call[Options]) *cli.Command {
 					"how they learn each label; all of the network or from `STAGE` on, as in winnow train"},
 			&cli.StringFlag{Name: "augment", DefaultText: "by the images",
 				Usage: "--finetune: vary images by the recipe `NAME`, as in winnow train"},
-			&cli.Uint64Flag{Name: "seed", Value: 1,
+			&cli.Uint64Flag{Name: "seed", Value: usual.Seed,
 				Usage: "seed `N` of the folds and of the resampling behind the interval"},
 			&cli.StringFlag{Name: "decisions",
 				Usage: "use what people decided in winnow review, `FILE`.decisions.db: checked labels are certain, " +

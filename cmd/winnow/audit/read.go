@@ -42,7 +42,7 @@ func read(c *cli.Context) (o Options, err error) {
 		Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"),
 		Top: c.Int("top"), Sheet: c.Bool("spreadsheet"),
 	}
-	o.JSON, o.Decisions = c.Bool("json"), c.String("decisions")
+	o.JSON, o.Decisions, o.In.Names = c.Bool("json"), c.String("decisions"), c.String("names")
 	compared := c.IsSet("copies") || c.IsSet("neighbours")
 	o.Audit = inspect.Options{
 		IncludeEval: c.Bool("include-eval"), FitSample: c.Int("fit-sample"),

@@ -3,6 +3,7 @@ package mapping
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -57,6 +58,7 @@ func command(call term.Call[Options]) *cli.Command {
 				"neighbours"},
 			&cli.IntFlag{Name: "iterations", Value: 1000, Usage: "`N` steps of t-SNE"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the images and the start"},
+			term.NamesFlag(),
 			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
 			&cli.BoolFlag{Name: "spreadsheet",
 				Usage: "--out .csv, .tsv: write labels and paths so that spreadsheets do not read them as formulas"},
@@ -75,12 +77,14 @@ type Options struct {
 	Run       folder.Options
 	Out       []string
 	Projector string
+	Names     string // file
 	Draw      report.MapOptions
 	JSON      bool
 }
 
 func read(c *cli.Context) (o Options, err error) {
-	o = Options{Out: c.StringSlice("out"), Projector: c.String("projector"), JSON: c.Bool("json"),
+	o = Options{Out: c.StringSlice("out"), Projector: c.String("projector"), Names: c.String("names"),
+		JSON: c.Bool("json"),
 		Draw: report.MapOptions{
 			Split: c.String("split"), Colour: c.String("color"), ScoresFile: c.String("audit"), Max: c.Int("max"),
 			Method: c.String("method"), Sheet: c.Bool("spreadsheet"),
@@ -156,6 +160,9 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	}
 	if err := term.CheckTargets(term.Targets("out", o.Out...), append(r.Inputs(), o.Draw.ScoresFile)); err != nil {
 		return err
+	}
+	if o.Draw.Names, err = p.ClassNames(o.Names, r.Manifest); err != nil {
+		return fmt.Errorf("map: %w", err)
 	}
 	rt, err := p.OpenRuntime()
 	if err != nil {

@@ -41,12 +41,13 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "write the page to `FILE`.html"},
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation",
 				Usage: "the `SPLIT` to measure, show and draw"},
-			&cli.StringFlag{Name: "scorer", DefaultText: "the run's",
+			&cli.StringFlag{Name: "scorer", DefaultText: "as winnow audit RUN",
 				Usage: "rank the suspects by `NAME`: " + strings.Join(inspect.RunScorers(), ", ")},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images on the map"},
 			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
 			&cli.BoolFlag{Name: "no-map", Usage: "no map"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
+			term.NamesFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print what was measured as JSON"},
 		}, term.DataFlags...),
 		Action: term.Action(read, call),
@@ -59,15 +60,17 @@ type Options struct {
 	Run    folder.Options
 	Out    string
 	Split  string // "": the usual one of each run
-	Scorer string // "": each run's own
+	Names  string // file
+	Scorer string // "": as winnow audit judges a run
 	Show   report.Illustration
 	JSON   bool
 }
 
 func read(c *cli.Context) (o Options, err error) {
 	o = Options{Dirs: c.Args().Slice(), Out: c.String("out"), Split: c.String("split"), Scorer: c.String("scorer"),
-		JSON: c.Bool("json"),
-		Show: report.Illustration{Pictures: !c.Bool("no-pictures"), Map: !c.Bool("no-map"), MaxMap: c.Int("max")}}
+		Names: c.String("names"),
+		JSON:  c.Bool("json"),
+		Show:  report.Illustration{Pictures: !c.Bool("no-pictures"), Map: !c.Bool("no-map"), MaxMap: c.Int("max")}}
 	if o.Show.MaxMem, err = term.Size(c, "max-mem"); err != nil {
 		return o, err
 	}
@@ -113,7 +116,11 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		if err != nil {
 			return err
 		}
-		r, err := report.Open(opened, term.Version())
+		names, err := p.ClassNames(o.Names, opened.Manifest)
+		if err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+		r, err := report.Open(opened, names, term.Version())
 		if err != nil {
 			return err
 		}

@@ -43,6 +43,7 @@ func command(call term.Call[Options]) *cli.Command {
 					"then the nearest misses; or spread: the first image of each of evenly spaced classes"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the queries"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
+			term.NamesFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, term.DataFlags...),
 		Action: term.Action(read, call),
@@ -58,13 +59,14 @@ type Options struct {
 	Run   folder.Options
 	Out   string
 	Split string
+	Names string // file
 	Find  measure.ExampleOptions
 	JSON  bool
 }
 
 func read(c *cli.Context) (o Options, err error) {
 	n, k := c.Int("queries"), c.Int("k")
-	o = Options{Out: c.String("out"), Split: c.String("split"), JSON: c.Bool("json"),
+	o = Options{Out: c.String("out"), Split: c.String("split"), Names: c.String("names"), JSON: c.Bool("json"),
 		Find: measure.ExampleOptions{Choice: c.String("choose"), Queries: n, K: k, Seed: c.Uint64("seed")}}
 	if o.Find.MaxMem, err = term.Size(c, "max-mem"); err != nil {
 		return o, err
@@ -101,6 +103,10 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return err
 	}
+	names, err := p.ClassNames(o.Names, r.Manifest)
+	if err != nil {
+		return fmt.Errorf("retrieve: %w", err)
+	}
 	rt, err := p.OpenRuntime()
 	if err != nil {
 		return err
@@ -110,7 +116,8 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return err
 	}
-	content, err := report.Retrieval(ctx, report.Host{Note: p.Note, Watch: p.Watch, Winnow: term.Version()}, r, found)
+	content, err := report.Retrieval(ctx, report.Host{Note: p.Note, Watch: p.Watch, Winnow: term.Version()}, r, found,
+		names)
 	if err != nil {
 		return err
 	}

@@ -109,8 +109,7 @@ func pageFlags() []cli.Flag {
 			Usage: "write the mended manifest to `FILE`, in the form of --manifest or the one that its name tells"},
 		&cli.StringFlag{Name: "format", DefaultText: "by the name of --out",
 			Usage: "`NAME` of the form of --out: manifest, csv, imagefolder, fiftyone, labelstudio or cleanlab"},
-		&cli.StringFlag{Name: "names", DefaultText: "the manifest's column class_name",
-			Usage: "show classes by the names in `FILE`.csv, columns class and name; labels are written unchanged"},
+		term.NamesFlag(),
 		&cli.BoolFlag{Name: "check", DefaultText: "in a first review with --features",
 			Usage: fmt.Sprintf("begin with %d images drawn at random, which tell how many labels are wrong; "+
 				"--check alone shows random images only, --check=false none", inspect.Checked)},

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
+	"winnow/datasets/classnames"
 )
 
 // ColumnFlags name the columns of a table.
@@ -37,4 +38,19 @@ func Named(n datasets.Names) iter.Seq2[string, string] {
 			}
 		}
 	}
+}
+
+// NamesFlag names classes where they are shown to people.
+func NamesFlag() cli.Flag {
+	return &cli.StringFlag{Name: "names", DefaultText: "the manifest's column class_name",
+		Usage: "show classes by the names in `FILE`.csv, columns class and name; labels are written unchanged"}
+}
+
+// ClassNames returns the names of the classes of d, by a file of [NamesFlag] or a column.
+func (p *Program) ClassNames(file string, d *datasets.Dataset) (classnames.Names, error) {
+	n, why, err := classnames.Choose(file, d)
+	if why != "" {
+		p.Note("%s", why)
+	}
+	return n, err
 }

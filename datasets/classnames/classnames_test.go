@@ -1,0 +1,114 @@
+package classnames
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/datasets"
+)
+
+// read returns the dataset of a manifest's text.
+func read(t *testing.T, manifest string) *datasets.Dataset {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "m.csv")
+	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := datasets.ReadFile(file, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+const twoCranes = "path,label\na.jpg,n1\nb.jpg,n2\nc.jpg,n3\n"
+
+// TestReadNames: names by class, those that two classes share with the class.
+func TestReadNames(t *testing.T) {
+	d, dir := read(t, twoCranes), t.TempDir()
+	file := filepath.Join(dir, "names.csv")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("\ufeffid,Name, class\n1,crane,n1\n2,\" Maillot, one piece\",n3\n3,crane,n2\n")
+	names, err := Read(file, d.Classes)
+	if diff := cmp.Diff(Names{"n1": "crane (n1)", "n2": "crane (n2)", "n3": "Maillot, one piece"},
+		names); diff != "" || err != nil {
+		t.Errorf("%v %s", err, diff)
+	}
+	for text, want := range map[string]string{
+		"":                                           "is empty, expected a header class,name",
+		"class,label\nn1,x\n":                        ":1: found the columns class,label, expected class and name",
+		"class,name\nn1,x\nn9,y\n":                   `:3: no image is labelled "n9"`,
+		"class,name\nn1,x\nn2,z\nn1,y\n":             `:4: class "n1" is named twice, first in line 2`,
+		"class,name\nn1,\n":                          `:2: the name of class "n1" is empty`,
+		"class,name\nn1,\"a\nb\"\n":                  "control character",
+		"class,name\nn1,\xff\n":                      "not UTF-8",
+		"class,name\nn1,x,y\n":                       "wrong number of fields",
+		"class,name\nn1,\"x\n":                       "extraneous or missing",
+		"class,name\nn1," + strings.Repeat("x", 201): "201 characters, expected at most 200",
+	} {
+		write(text)
+		if _, err := Read(file, d.Classes); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.40q: %v, expected %q", text, err, want)
+		}
+	}
+	zero := filepath.Join(dir, "zero.csv")
+	if err := os.Symlink("/dev/zero", zero); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(zero, d.Classes); err == nil || !strings.Contains(err.Error(), "is a device, expected a file") {
+		t.Errorf("a device: %v", err)
+	}
+	if err := os.Truncate(file, mostNames+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(file, d.Classes); err == nil || !strings.Contains(err.Error(), "has more than 16777216 bytes") {
+		t.Errorf("a large file: %v", err)
+	}
+}
+
+// TestManifestNames: a column of the manifest names classes, unless it calls one by two names.
+func TestManifestNames(t *testing.T) {
+	for text, want := range map[string]Names{
+		twoCranes: nil,
+		"path,label,class_name\na.jpg,1,cat\nb.jpg,2,dog\nc.jpg,1,cat\nd.jpg,2,\n": {"1": "cat", "2": "dog"},
+		"path,label,Label_Name\na.jpg,1,cat\nb.jpg,2,cat\n":                        {"1": "cat (1)", "2": "cat (2)"},
+	} {
+		names, why := Column(read(t, text))
+		if diff := cmp.Diff(want, names); diff != "" || why != "" {
+			t.Errorf("%q: %s %q", text, diff, why)
+		}
+	}
+	names, why := Column(read(t, "path,label,class_name\na.jpg,1,cat\nb.jpg,1,dog\n"))
+	const want = `the column class_name names class "1" both "cat" and "dog": labels are shown as they are`
+	if names != nil || !strings.HasPrefix(why, want) {
+		t.Errorf("%v, %q", names, why)
+	}
+}
+
+// FuzzNames: no file of names causes a panic, and accepted names can be shown.
+func FuzzNames(f *testing.F) {
+	for _, seed := range []string{"class,name\nn1,x\n", "", "class,name\nn1,\"x\n",
+		"\ufeffname,class\nx,n1\nx,n2\n", "\"0\n0\"\n"} {
+		f.Add(seed)
+	}
+	file := filepath.Join(f.TempDir(), "names.csv")
+	f.Fuzz(func(t *testing.T, text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		names, err := Read(file, []string{"n1", "n2"})
+		if err == nil && len(names) > 2 || err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, %v", names, err)
+		}
+	})
+}
