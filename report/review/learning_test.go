@@ -126,7 +126,7 @@ func TestNext(t *testing.T) {
 		for _, r := range page.Rows {
 			s, ok := asked[r.Path]
 			if !ok || r.Why == nil || s.How != r.Why.How ||
-				s.How == learn.Random && (s.Draw == nil || s.Draw.Chance <= 0) {
+				s.How == learn.Random && (s.Draw == nil || s.Draw.Of <= 0) {
 				t.Fatalf("image %d is shown as %+v, stored is %+v, %v", r.ID, r.Why, s, ok)
 			}
 			if decided < 30 && r.Why.How != learn.Random {
