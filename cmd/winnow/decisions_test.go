@@ -171,7 +171,7 @@ func TestAuditCountsRandomChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	labels := w.answers(d, func(int) bool { return true }) // the drawn ones among them
-	for tab, want := range map[string]string{"page": "drawn at random were", made.Imported: "Another program chose"} {
+	for tab, want := range map[string]string{"page": "drawn at random were", made.Imported: "Nothing is known of how"} {
 		kept := filepath.Join(t.TempDir(), "kept.db")
 		decided(t, kept, tab, d, labels)
 		out, _ := mustCall(t, "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", "fitted",

@@ -28,9 +28,11 @@ type Decided struct {
 	Wrong int    `json:"wrong"`
 	None  int    `json:"no_class"`           // of Wrong, images that are of no class
 	Other int    `json:"imported,omitempty"` // of both, images that another program chose
-	Stale int    `json:"label_changed"`      // images whose label changed since it was judged: judge it again
-	Gone  int    `json:"not_judged"`         // decided images that are not among the judged ones
-	Open  int    `json:"open"`               // images without an outcome: reviewers were unsure, or disagree
+	// Changed counts images whose picture changed since it was judged: judge it again.
+	Changed int `json:"picture_changed,omitempty"`
+	Stale   int `json:"label_changed"` // images whose label changed since it was judged: judge it again
+	Gone    int `json:"not_judged"`    // decided images that are not among the judged ones
+	Open    int `json:"open"`          // images without an outcome: reviewers were unsure, or disagree
 	// Random counts checks of images drawn at random; nil: the decisions cannot tell how many of all labels are wrong.
 	Random *Random `json:"random_checks"`
 	Trust  float64 `json:"learned"` // weight of what was learnt from decisions against the audit, 0 to 1
@@ -56,7 +58,8 @@ func (a *Report) learn(ctx context.Context, in Input, note func(string, ...any))
 	if len(a.Images) == 0 {
 		return nil
 	}
-	c := &Decided{File: in.Checks.File, Stale: m.Stale, Gone: m.Gone, Open: in.Checks.Open}
+	c := &Decided{File: in.Checks.File, Stale: m.Stale, Gone: m.Gone, Open: in.Checks.Open,
+		Changed: in.Checks.Changed}
 	classes := a.numbered(m.At)
 	var taught []learn.Decision
 	for i := range a.Images {
@@ -349,8 +352,8 @@ func (c *Decided) Sentences() (list []string) {
 		switch {
 		case c.Random != nil:
 		case c.Other == n:
-			list = append(list, "Another program chose the checked images: they teach, but do not say how many of the "+
-				"other labels are wrong.")
+			list = append(list, "Nothing is known of how the checked images were chosen: they teach, but do not say how "+
+				"many of the other labels are wrong.")
 		default:
 			list = append(list, fmt.Sprintf("The checked images were not all drawn at random: they teach, but do not "+
 				"say how many of the other labels are wrong; %d images drawn at random would.", Checked))
@@ -359,6 +362,10 @@ func (c *Decided) Sentences() (list []string) {
 	if c.Stale > 0 {
 		list = append(list, fmt.Sprintf("Judged again: %s changed after people checked it.",
 			text.Plural(c.Stale, "label")))
+	}
+	if c.Changed > 0 {
+		list = append(list, fmt.Sprintf("Judged again: %s changed after people checked it.",
+			text.Plural(c.Changed, "picture")))
 	}
 	if c.Gone > 0 {
 		list = append(list, fmt.Sprintf("Not used: decisions about %s not judged here.", text.Plural(c.Gone, "image")))
