@@ -122,7 +122,7 @@ func count(ctx context.Context, w io.Writer, file string, reviews int, useless b
 	type sum struct{ holds, always, width, draws float64 }
 	sums := map[int]sum{}
 	o.At = []int{60, 100, 200, 500}
-	o.Batch, o.Decisions = 50, o.At[len(o.At)-1]
+	o.Batch, o.Decisions = 100, o.At[len(o.At)-1]
 	wrong := 0.0
 	for r := range reviews {
 		o.Seed = uint64(r)*7919 + 1

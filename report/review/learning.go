@@ -113,7 +113,8 @@ func newLearning(ctx context.Context, o Learning, t *table, d *decided, s *decis
 			return err
 		}
 		if image, ok := t.find(a.Path); ok && t.id[image] != none {
-			v := d.voteOf(image, decisions.Image{Action: a.Action, Label: a.Label, Given: a.Given})
+			v := d.voteOf(image, decisions.Image{Path: a.Path, Action: a.Action, Label: a.Label, Given: a.Given,
+				At: a.At})
 			l.answer(t.id[image], a.Reviewer, v, a.Change, a.At.UnixMilli())
 		}
 		return nil

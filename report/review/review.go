@@ -10,12 +10,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/datasets/location"
+	"winnow/internal/text"
 	"winnow/report/review/decisions"
 	"winnow/report/review/pictures"
 )
@@ -29,6 +32,7 @@ type Config struct {
 	Manifest     *datasets.Dataset
 	Decisions    *decisions.Store
 	Pictures     *pictures.Pictures
+	Files        fs.FS             // of the images, to notice those that changed; nil: they are not at hand
 	Finder       Finder            // nil: no search by image
 	Out          string            // file of the mended manifest; "": it can only be downloaded
 	Form         Form              // form of Out; "": the manifest's
@@ -90,9 +94,19 @@ func New(c Config) (*Reviewer, error) {
 		c.Audit = &Audit{empty}
 	}
 	t := c.Audit.table
-	d, err := newDecided(t, c.Decisions)
+	var seen *decisions.Pictures
+	if c.Files != nil {
+		if seen, err = c.Decisions.Pictures(c.Files); err != nil {
+			return nil, err
+		}
+	}
+	d, err := newDecided(t, c.Decisions, seen)
 	if err != nil {
 		return nil, err
+	}
+	if n := d.stale(); n > 0 {
+		c.Notice = strings.TrimPrefix(c.Notice+" "+fmt.Sprintf("%s since it was decided: the old decision does not "+
+			"count, and the card shows it.", text.Plural(n, "picture")+" changed"), " ")
 	}
 	r := &Reviewer{
 		Config: c, table: t, decided: d,
@@ -135,6 +149,9 @@ func (r *Reviewer) Summary() string {
 	}
 	if gone := len(r.decided.gone); gone > 0 {
 		text += fmt.Sprintf("; %d decisions are on images that are not in the manifest", gone)
+	}
+	if n := r.decided.stale(); n > 0 {
+		text += fmt.Sprintf("; %d pictures changed since they were decided, and are to be decided again", n)
 	}
 	if r.table.drawn {
 		if said := r.decided.precision().text(); said != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"winnow/datasets"
 )
@@ -13,8 +14,9 @@ import (
 const Imported = "Label Studio"
 
 // ReadOutcomes returns what the decisions in a file come to: for each image what more than half of the reviewers want
-// who were sure. It reads a copy, so that the file may be read-only, or open in a server, and never changes.
-func ReadOutcomes(path string) (c *datasets.Checks, err error) {
+// who were sure. Decisions about another picture than a file of fsys holds now do not count; fsys may be nil. It reads a
+// copy, so that the file may be read-only, or open in a server, and never changes.
+func ReadOutcomes(path string, fsys fs.FS) (c *datasets.Checks, err error) {
 	s, err := OpenCopy(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("review: decisions: %s does not exist, expected the file that a review keeps next to "+
@@ -24,7 +26,13 @@ func ReadOutcomes(path string) (c *datasets.Checks, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	rows, err := s.db.Query(`SELECT path, given, action, label, coalesce(
+	var pictures *Pictures
+	if fsys != nil {
+		if pictures, err = s.Pictures(fsys); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := s.db.Query(`SELECT path, given, action, label, at, coalesce(
 		(SELECT tab FROM batches WHERE batches.batch = images.batch), '') = ? FROM images ORDER BY path, reviewer`,
 		Imported)
 	if err != nil {
@@ -32,7 +40,7 @@ func ReadOutcomes(path string) (c *datasets.Checks, err error) {
 	}
 	defer rows.Close()
 	c = &datasets.Checks{File: path, By: map[string]datasets.Checked{}}
-	if err := collect(rows, c); err != nil {
+	if err := collect(rows, c, pictures); err != nil {
 		return nil, inWords(path, err)
 	}
 	return c, nil
@@ -47,28 +55,36 @@ type opinion struct {
 }
 
 // collect reads the decisions, those about one image together.
-func collect(rows *sql.Rows, c *datasets.Checks) error {
+func collect(rows *sql.Rows, c *datasets.Checks, pictures *Pictures) error {
 	var at string
 	var list []opinion
+	changed := false
 	end := func() {
 		if k, ok := outcome(list); ok {
 			c.By[at] = k
 		} else if len(list) > 0 {
 			c.Open++
+		} else if changed {
+			c.Changed++
 		}
-		list = list[:0]
+		list, changed = list[:0], false
 	}
 	for rows.Next() {
 		var path string
 		var o opinion
-		if err := rows.Scan(&path, &o.given, &o.action, &o.label, &o.elsewhere); err != nil {
+		var when int64
+		if err := rows.Scan(&path, &o.given, &o.action, &o.label, &when, &o.elsewhere); err != nil {
 			return err
 		}
 		if path != at {
 			end()
 			at = path
 		}
-		if o.action != Undecided {
+		switch {
+		case o.action == Undecided:
+		case pictures.Changed(path, time.UnixMilli(when)):
+			changed = true
+		default:
 			list = append(list, o)
 		}
 	}

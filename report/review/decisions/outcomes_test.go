@@ -25,7 +25,7 @@ func TestReadOutcomes(t *testing.T) {
 	if list, err := s.Decide(Author{"p", "dan"}, []Change{keepIt("d", 0)}); err != nil {
 		t.Fatal(list, err)
 	}
-	got, err := ReadOutcomes(s.Path) // while the server has it open
+	got, err := ReadOutcomes(s.Path, nil) // while the server has it open
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestReadOutcomes(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := ReadOutcomes(s.Path + ".missing"); err == nil {
+	if _, err := ReadOutcomes(s.Path+".missing", nil); err == nil {
 		t.Error("a missing file was read")
 	}
 }
