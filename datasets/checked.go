@@ -24,6 +24,17 @@ type Checks struct {
 	// Changed counts the images whose picture is another one than was decided about.
 	Changed int                `json:"picture_changed,omitempty"`
 	By      map[string]Checked `json:"by_path"`
+	// Log are the answers of all reviewers in their order, which tell how the images were chosen; nil: unknown.
+	Log []Answer `json:"-"`
+}
+
+// Answer is what a reviewer said about an image at a time.
+type Answer struct {
+	Path, Reviewer string
+	Checked
+	Sure     bool   // Right or not; else the reviewer was unsure, or took the answer back
+	Change   int64  // rises with each answer or batch of answers
+	Question []byte // why the image was shown, as the review stored it; nil: unknown
 }
 
 // CheckedColumn is the column of a manifest that says whether people found the given label right or wrong.
@@ -65,7 +76,7 @@ func (d *Dataset) Checked(c *Checks) (*Checks, error) {
 	all := Checks{File: "column " + CheckedColumn, By: by}
 	if c != nil {
 		all.File = c.File + " and " + all.File
-		all.Open, all.Changed = c.Open, c.Changed
+		all.Open, all.Changed, all.Log = c.Open, c.Changed, c.Log
 		maps.Copy(by, c.By)
 	}
 	return &all, nil

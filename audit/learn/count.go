@@ -40,11 +40,12 @@ func Share(w, n int) Interval {
 // Count says how many labels are wrong. Numbers are of images.
 type Count struct {
 	Images  int      `json:"images"`
-	Settled int      `json:"settled"` // images that people decided
-	Found   int      `json:"found"`   // of these, wrong
-	Draws   int      `json:"draws"`   // random draws that count
-	Wrong   Interval `json:"wrong"`   // in all
-	Left    Interval `json:"left"`    // not found yet
+	Settled int      `json:"settled"`     // images that people decided
+	Found   int      `json:"found"`       // of these, wrong
+	Draws   int      `json:"draws"`       // random draws that count
+	Drawn   int      `json:"draws_wrong"` // of these, wrong labels
+	Wrong   Interval `json:"wrong"`       // in all
+	Left    Interval `json:"left"`        // not found yet
 	// Always holds the true number left at every moment at once, with a probability of 95 %: what to stop by.
 	Always Interval `json:"always"`
 	// Predicted says that predictions make Wrong narrower; else it is by counting the draws alone.
@@ -147,6 +148,7 @@ func (s *State) Count() Count {
 	alike := slices.DeleteFunc(slices.Clone(s.draws), func(t drawn) bool { return !t.uniform() })
 	c.Wrong = counted(alike, float64(n))
 	wrong := wrongOf(s.draws)
+	c.Drawn = wrong
 	if m := len(s.draws); wrong >= enough && m-wrong >= enough {
 		if p := predicted(s.draws, c.Wrong.Estimate); p.High-p.Low < c.Wrong.High-c.Wrong.Low {
 			c.Wrong, c.Predicted = p, true

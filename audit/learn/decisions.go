@@ -83,6 +83,16 @@ type Draw struct {
 // uniform reports whether each image was as likely as any other.
 func (d *Draw) uniform() bool { return math.Abs(d.Chance*float64(d.Of)-1) < 1e-9 }
 
+// Asked is a question as it is stored. The image is known by its path.
+type Asked struct {
+	How       How     `json:"how"`
+	Wrong     float64 `json:"wrong"`
+	Audited   float64 `json:"audited"`
+	Learned   float64 `json:"learned"`
+	Draw      *Draw   `json:"draw,omitempty"`
+	Withdrawn bool    `json:"withdrawn,omitempty"` // shown, but the reviewer did not want to answer it
+}
+
 // Decision is a reviewer's answer. Of several answers of one reviewer about one image the last one counts.
 type Decision struct {
 	Question

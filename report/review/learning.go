@@ -20,6 +20,7 @@ type Learning struct {
 	Until learn.Rule // when the review may end
 	Rule  string     // Until as the user wrote it
 	Check int        // a review without decisions begins with so many images drawn at random
+	Asked bool       // for Check; else it begins with them unless the audit knows how many labels are wrong
 	Hint  string     // without Goal: how to learn, for people
 }
 
@@ -59,16 +60,6 @@ type askedQuestion struct {
 	withdrawn bool
 }
 
-// storedQuestion is a question as it is stored. The image is known by its path.
-type storedQuestion struct {
-	How       learn.How   `json:"how"`
-	Wrong     float64     `json:"wrong"`
-	Audited   float64     `json:"audited"`
-	Learned   float64     `json:"learned"`
-	Draw      *learn.Draw `json:"draw,omitempty"`
-	Withdrawn bool        `json:"withdrawn,omitempty"` // shown, but the reviewer did not want to answer it
-}
-
 // newLearning prepares learning, and reads what was asked and answered before.
 func newLearning(ctx context.Context, o Learning, t *table, d *decided, s *decisions.Store, v Vectors) (
 	*learning, error) {
@@ -84,6 +75,9 @@ func newLearning(ctx context.Context, o Learning, t *table, d *decided, s *decis
 		return nil, fmt.Errorf("review: the features have a vector of none of the list's %d images, such as %q",
 			absent, paths[0])
 	}
+	if t.known && !o.Asked {
+		o.Check = 0
+	}
 	l := &learning{Learning: o, latest: map[int32]int{}, ahead: map[int64]int{}}
 	if l.learner, err = learn.New(ctx, t.evidence(x)); err != nil {
 		return nil, err
@@ -96,7 +90,7 @@ func newLearning(ctx context.Context, o Learning, t *table, d *decided, s *decis
 	put := func(upTo int64) error {
 		for ; len(questions) > 0 && questions[0].Change < upTo; questions = questions[1:] {
 			q := questions[0]
-			var stored storedQuestion
+			var stored learn.Asked
 			if err := json.Unmarshal([]byte(q.Text), &stored); err != nil {
 				return fmt.Errorf("review: %s: a question about image %q: %w", s.Path, q.Path, err)
 			}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -109,7 +110,12 @@ func (a *Report) learn(ctx context.Context, in Input, note func(string, ...any))
 	for name, i := range classes {
 		names[i] = name
 	}
-	c.Random = a.random(m.At)
+	if c.Random, err = a.counted(l, in.Checks.Log); err == nil && c.Random == nil {
+		c.Random = a.random(m.At)
+	}
+	if err != nil {
+		return err
+	}
 	a.rejudge(s, names)
 	a.settleChecked()
 	a.recount(s)
@@ -272,6 +278,51 @@ func (a *Report) settleChecked() {
 		}
 		e.Dropped, e.Suggested, e.SuggestedProbability, e.SuggestedScore = e.Given != is, is, p, p
 	}
+}
+
+// leastDrawn is the least number of images drawn at random by which labels are counted.
+const leastDrawn = 10
+
+// counted counts by the images that a review drew at random among the judged ones, whatever else it showed
+// ([learn.State.Count]); nil: it drew hardly any, or from another list.
+func (a *Report) counted(l *learn.Learner, log []datasets.Answer) (*Random, error) {
+	at := make(map[string]int, len(a.Images))
+	for i := range a.Images {
+		at[a.Images[i].Path] = i
+	}
+	var said []learn.Decision
+	for _, k := range log {
+		i, ok := at[k.Path]
+		if !ok {
+			continue
+		}
+		d := learn.Decision{Question: learn.Question{Image: i, How: learn.Import}, Seq: k.Change, Reviewer: k.Reviewer,
+			Label: learn.None}
+		if k.Question != nil {
+			var q learn.Asked
+			if err := json.Unmarshal(k.Question, &q); err != nil {
+				return nil, fmt.Errorf("audit: a question about image %q: %w", k.Path, err)
+			}
+			if !q.Withdrawn {
+				d.How, d.Draw = q.How, q.Draw
+			}
+		}
+		switch now := a.Images[i].Given; {
+		case !k.Sure || k.Right && now != k.Given: // judged another label
+		case k.Right || k.Label != "" && now == k.Label:
+			d.Verdict = learn.Right
+		default:
+			d.Verdict = learn.Wrong
+		}
+		said = append(said, d)
+	}
+	c := l.Learn(said).Count()
+	if c.Draws < leastDrawn {
+		return nil, nil
+	}
+	n := float64(c.Images)
+	return &Random{Images: c.Draws, Wrong: c.Drawn, Rate: c.Wrong.Estimate / n, Low: c.Wrong.Low / n,
+		High: c.Wrong.High / n}, nil
 }
 
 // random finds the checks of images drawn at random among the decisions: those that a check of a review draws

@@ -218,6 +218,11 @@ func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, err
 	if err == nil {
 		err = a.suggest(ctx, in)
 	}
+	if err == nil && a.rateKnown() {
+		for i := range a.Images {
+			a.Images[i].RateKnown = true
+		}
+	}
 	return a, err
 }
 

@@ -43,7 +43,35 @@ func ReadOutcomes(path string, fsys fs.FS) (c *datasets.Checks, err error) {
 	if err := collect(rows, c, pictures); err != nil {
 		return nil, inWords(path, err)
 	}
-	return c, nil
+	if err := rows.Close(); err != nil {
+		return nil, inWords(path, err)
+	}
+	c.Log, err = s.log(pictures)
+	return c, err
+}
+
+// log returns all answers, each with the last question about its image before it. Answers about pictures that have
+// changed since say nothing.
+func (s *Store) log(pictures *Pictures) (list []datasets.Answer, err error) {
+	var questions []Question
+	if err := s.Questions(func(q Question) error { questions = append(questions, q); return nil }); err != nil {
+		return nil, err
+	}
+	asked := map[string]string{}
+	err = s.Answers(func(a Answer) error {
+		for ; len(questions) > 0 && questions[0].Change < a.Change; questions = questions[1:] {
+			asked[questions[0].Path] = questions[0].Text
+		}
+		sure := a.Action != Undecided && a.Action != Unsure && !pictures.Changed(a.Path, a.At)
+		made := datasets.Answer{Path: a.Path, Reviewer: a.Reviewer, Sure: sure, Change: a.Change,
+			Checked: datasets.Checked{Given: a.Given, Right: a.Action == Keep, Label: a.Label}}
+		if text, ok := asked[a.Path]; ok {
+			made.Question = []byte(text)
+		}
+		list = append(list, made)
+		return nil
+	})
+	return list, err
 }
 
 // opinion is one reviewer's decision.

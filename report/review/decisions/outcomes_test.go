@@ -29,6 +29,10 @@ func TestReadOutcomes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if n := len(got.Log); n != 12 {
+		t.Errorf("%d answers, expected 12", n)
+	}
+	got.Log = nil
 	want := &datasets.Checks{File: s.Path, Open: 1, By: map[string]datasets.Checked{
 		"a": {Given: "cat", Right: true}, "b": {Given: "cat", Label: "dog"}, "c": {Given: "cat"},
 		"f": {Given: "cat", Label: "dog", Elsewhere: true},
