@@ -251,6 +251,27 @@ func TestTwoReviewers(t *testing.T) {
 	}
 }
 
+// TestWithoutAllVectors: images without a vector are judged beside those with one, and all are found.
+func TestWithoutAllVectors(t *testing.T) {
+	w := newWorld(t, 1, 900, 0, 0.7, true)
+	w.Vectors = features.Part(w.Vectors, 0, 600)
+	_, s := w.play(w.learner(t), Find, 200, 20, 0)
+	first := 0
+	for i, v := range s.Settled {
+		if v == Wrong && i < 600 {
+			first++
+		}
+	}
+	if list := w.byList(200); first < list || s.Count().Found == first {
+		t.Errorf("found %d of %d errors, %d of them among the images with vectors, by the list %d", s.Count().Found,
+			w.count, first, list)
+	}
+	_, s = w.play(w.learner(t), Find, 900, 100, 0)
+	if c := s.Count(); c.Found != w.count {
+		t.Errorf("found %d of %d errors in all", c.Found, w.count)
+	}
+}
+
 // TestCopiesAreOneQuestion: of copies with one label one is shown, with the others listed.
 func TestCopiesAreOneQuestion(t *testing.T) {
 	w := newWorld(t, 6, 200, 0.2, 2, false)
@@ -416,7 +437,7 @@ func TestRefused(t *testing.T) {
 	for name, spoil := range map[string]func(*Evidence){
 		"no images": func(e *Evidence) { *e = Evidence{} },
 		"ranks":     func(e *Evidence) { e.Rank = e.Rank[1:] },
-		"vectors":   func(e *Evidence) { e.Vectors = features.NewMatrix(3, 2) },
+		"vectors":   func(e *Evidence) { e.Vectors = features.NewMatrix(21, 2) },
 		"class":     func(e *Evidence) { e.Given = append(slices.Clone(e.Given[1:]), 4) },
 	} {
 		e := w.Evidence
@@ -429,9 +450,10 @@ func TestRefused(t *testing.T) {
 
 // BenchmarkLearn is one round of learning from 20 more decisions.
 func BenchmarkLearn(b *testing.B) {
-	for _, n := range []int{10_000, 100_000} {
+	for _, n := range []int{10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			w := newWorld(b, 1, n, 0.1, 2, false)
+			w.Vectors = features.Part(w.Vectors, 0, min(n, 300_000))
 			l := w.learner(b)
 			decisions, _ := w.play(l, Find, 1000, 500, 0)
 			for b.Loop() {

@@ -69,7 +69,7 @@ func newRegression(b *base) *regression {
 // row writes the dense features of image i.
 func (r *regression) row(to []float64, i int, k *kernel) {
 	to[0], to[1] = 1, r.base.odds[i]
-	copy(to[2:], r.base.dense[i])
+	clear(to[2+copy(to[2:], r.base.dense[i]):])
 	k.features(to[2+r.fixed:], i)
 }
 

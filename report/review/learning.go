@@ -30,7 +30,8 @@ type Vectors interface {
 	Rows(paths []string) (x blas32.General, absent int, err error)
 }
 
-// mostLearned is the largest number of images whose order is learned: further ones would take minutes.
+// mostLearned is the largest number of images, the most suspect ones, whose vectors are learned from: those of 300,000
+// images take up to 2 GB. Others are judged by the audit and by their classes.
 const mostLearned = 300_000
 
 // learning is the learner of a review, with what it knows.
@@ -63,8 +64,8 @@ type askedQuestion struct {
 // newLearning prepares learning, and reads what was asked and answered before.
 func newLearning(ctx context.Context, o Learning, t *table, d *decided, s *decisions.Store, v Vectors) (
 	*learning, error) {
-	paths := make([]string, len(t.list))
-	for id := range t.list {
+	paths := make([]string, min(len(t.list), mostLearned))
+	for id := range paths {
 		paths[id] = t.path(t.list[id].image)
 	}
 	x, absent, err := v.Rows(paths)

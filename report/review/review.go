@@ -114,9 +114,7 @@ func New(c Config) (*Reviewer, error) {
 	}
 	r.texts.fill(t)
 	if v, ok := c.Finder.(Vectors); ok && c.Learn.Goal != "" && !t.drawn && len(t.list) > 0 {
-		if len(t.list) > mostLearned {
-			r.Notice = fmt.Sprintf("The order stays: learning takes too long for more than %d images", mostLearned)
-		} else if r.learning, err = newLearning(context.Background(), c.Learn, t, d, c.Decisions, v); err != nil {
+		if r.learning, err = newLearning(context.Background(), c.Learn, t, d, c.Decisions, v); err != nil {
 			return nil, err
 		}
 	}

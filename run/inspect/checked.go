@@ -145,7 +145,8 @@ func (a *Report) numbered(at map[int]datasets.Checked) map[string]int {
 // mostTaught is the largest number of values of the vectors that learning holds: 1 GiB.
 const mostTaught = 1 << 28
 
-// vectors returns the stored features of images, row by row; no rows if there are none, or too many.
+// vectors returns the stored features of the first images, row by row, as many as learning holds; no rows if there are
+// none.
 func (a *Report) vectors(ctx context.Context, in Input, paths []string) (x blas32.General, err error) {
 	dir, _, _ := strings.Cut(cmp.Or(a.Store, in.Features), ",")
 	var store *features.Store
@@ -159,9 +160,7 @@ func (a *Report) vectors(ctx context.Context, in Input, paths []string) (x blas3
 			return x, err
 		}
 	}
-	if len(paths)*store.Dim > mostTaught {
-		return x, nil
-	}
+	paths = paths[:min(len(paths), mostTaught/store.Dim)]
 	rows, missing := store.Lookup(paths)
 	if len(missing) > 0 {
 		return x, nil
