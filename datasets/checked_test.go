@@ -97,7 +97,7 @@ func TestCheckedColumn(t *testing.T) {
 		t.Errorf("an empty column: %+v, %v", c, err)
 	}
 	for rows, want := range map[string]string{
-		"a,2,right\nb,2,yes\n":          `row 2: column checked: image "b": found "yes", expected right, wrong or nothing`,
+		"a,2,right\nb,2,yes\n":          `row 2: column checked: image "b": found "yes", expected right, wrong or`,
 		"a,2,Right\n":                   `found "Right"`,
 		"a,,wrong\n":                    `image "a" has no label`,
 		"a,2,right\na,3,wrong\nc,3,\n":  "rows 1 and 2",

@@ -204,8 +204,8 @@ func counted(draws []drawn, n float64) Interval {
 	return i
 }
 
-// surprise returns the probability of fewer than w wrong labels among the draws if m are wrong in all, and half of that of
-// w. Time O(draws·min(w, draws - w)).
+// surprise returns the probability of fewer than w wrong labels among the draws if m are wrong in all, and half of that
+// of w. Time O(draws·min(w, draws - w)).
 func surprise(draws []drawn, m float64, w int) float64 {
 	k, ofRight := w, false
 	if right := len(draws) - w; right < w {

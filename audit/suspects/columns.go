@@ -40,8 +40,8 @@ const (
 	problem   = "kind" // of a problem, in place of a path
 )
 
-// columns in the order of CSV. true_label, checked and rate_known are left out if no image has one. The leading column of a list
-// stands before its other parts.
+// columns in the order of CSV. true_label, checked and rate_known are left out if no image has one. The leading column
+// of a list stands before its other parts.
 var columns = []column{
 	one("rank", func(e *Suspect) string { return strconv.Itoa(e.Rank) },
 		func(_ *rows, e *Suspect, s string) (err error) {

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// writeCSV leaves out true_label, checked and rate_known if no row has one. sheet quotes cells that a spreadsheet would compute.
+// writeCSV leaves out true_label, checked and rate_known if no row has one. sheet quotes cells that a spreadsheet would
+// compute.
 func writeCSV(w io.Writer, entries []Suspect, columns []column, sheet bool) error {
 	unused := map[string]bool{trueLabel: true, checked: true, rateKnown: true}
 	for i := range entries {

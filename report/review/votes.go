@@ -115,7 +115,7 @@ type opinion struct {
 // seen is an image's decisions as a reviewer sees them.
 type seen struct {
 	Decision *decision        `json:"decision"` // null: undecided
-	Before   *decision        `json:"before"`   // the reviewer's decision about another picture of this path; null: none
+	Before   *decision        `json:"before"`   // about another picture of this path; null: none
 	Version  int64            `json:"version"`
 	Note     string           `json:"note"`
 	Others   []opinion        `json:"others"`
@@ -130,7 +130,8 @@ func (d *decided) seen(image, reviewer int32) seen {
 	if own := d.vote(image, reviewer); own.action == undecided {
 		s := seen{Others: []opinion{}, Outcome: decisions.Undecided, Version: own.version, Note: own.note}
 		if own.was != undecided {
-			s.Before = &decision{actionNames[own.was], d.labelName(own.wasLabel), time.UnixMilli(own.at).UTC(), own.version}
+			s.Before = &decision{actionNames[own.was], d.labelName(own.wasLabel), time.UnixMilli(own.at).UTC(),
+				own.version}
 		}
 		return s
 	}

@@ -21,7 +21,7 @@ type Decisions struct {
 	Stale      int    `json:"label_changed"`             // images whose label changed since it was judged: not used
 	Gone       int    `json:"gone"`                      // decided images that the manifest does not have
 	Changed    int    `json:"picture_changed,omitempty"` // images whose picture changed since: not used
-	Open       int    `json:"open"`                      // images without an outcome: reviewers were unsure, or disagree
+	Open       int    `json:"open"`                      // without an outcome: reviewers were unsure, or disagree
 }
 
 // String returns the decisions for people.

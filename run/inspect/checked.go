@@ -402,8 +402,8 @@ func (c *Decided) Sentences() (list []string) {
 		switch {
 		case c.Random != nil:
 		case c.Other == n:
-			list = append(list, "Nothing is known of how the checked images were chosen: they teach, but do not say how "+
-				"many of the other labels are wrong.")
+			list = append(list, "Nothing is known of how the checked images were chosen: they teach, but do not say "+
+				"how many of the other labels are wrong.")
 		default:
 			list = append(list, fmt.Sprintf("The checked images were not all drawn at random: they teach, but do not "+
 				"say how many of the other labels are wrong; %d images drawn at random would.", Checked))

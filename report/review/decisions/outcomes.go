@@ -14,8 +14,8 @@ import (
 const Imported = "Label Studio"
 
 // ReadOutcomes returns what the decisions in a file come to: for each image what more than half of the reviewers want
-// who were sure. Decisions about another picture than a file of fsys holds now do not count; fsys may be nil. It reads a
-// copy, so that the file may be read-only, or open in a server, and never changes.
+// who were sure. Decisions about another picture than a file of fsys holds now do not count; fsys may be nil. It reads
+// a copy, so that the file may be read-only, or open in a server, and never changes.
 func ReadOutcomes(path string, fsys fs.FS) (c *datasets.Checks, err error) {
 	s, err := OpenCopy(path)
 	if errors.Is(err, fs.ErrNotExist) {
