@@ -51,9 +51,9 @@
 //
 //   - By counting alone. The uniform draws are wrong with the probability r_t(θ) = (θ - Σ_{D_t} y_j)/n_t. The interval
 //     holds the θ for which the score Σ (y_t - r_t)/(n_t·r_t(1-r_t)) lies within 1.96 standard deviations of 0 (Rao,
-//     1948; if nothing was decided before, the interval of Wilson, [Share]). If fewer than ten draws found a wrong or a right
-//     label, it holds the θ for which the number w of wrong ones is not surprising: P(W < w) + P(W = w)/2 lies between
-//     2.5 and 97.5 % (mid-P; Lancaster, JASA 1961), where W is a sum of independent draws.
+//     1948; if nothing was decided before, the interval of Wilson, [Share]). If fewer than ten draws found a wrong or
+//     a right label, it holds the θ for which the number w of wrong ones is not surprising: P(W < w) + P(W = w)/2 lies
+//     between 2.5 and 97.5 % (mid-P; Lancaster, JASA 1961), where W is a sum of independent draws.
 //   - By prediction, if ten draws found a wrong and ten a right label: the normal interval of the martingale
 //     Σ w_t(T_t - θ). In T_t of uniform draws λ·f stands for g, where λ, 0 to 1, makes the variance least (power
 //     tuning; Angelopoulos & al., PPI++, 2023). w_t is 1 over the variance expected. The variance is Σ q_t, where

@@ -88,18 +88,17 @@ func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, e
 		seen[*a.ID] = true
 		out[i] = decisions.Change{
 			Path: t.path(image), Given: given, Action: a.Action, Label: a.Label, Note: note, Version: *a.Version,
-			Picture: r.look(image),
 		}
 	}
 	return out, nil
 }
 
 // look returns the picture that a decision about an image is about.
-func (r *Reviewer) look(image int32) decisions.Picture {
+func (r *Reviewer) look(path string) decisions.Picture {
 	if r.Files == nil {
 		return decisions.Picture{}
 	}
-	return decisions.Look(r.Files, r.table.path(image))
+	return decisions.Look(r.Files, path)
 }
 
 // change makes a reviewer's change in the store and, when it is on disk, in memory. On a conflict it returns

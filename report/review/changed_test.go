@@ -44,6 +44,9 @@ func TestChangedPicture(t *testing.T) {
 		t.Errorf("%+v, %v", e, err)
 	}
 	w.decide("t", 200, on(id, "keep", "", int(r.Version)))
+	if r := w.review.row(int32(id), 0); r.Before != nil || r.Decision == nil {
+		t.Errorf("just decided again: %+v, before %+v", r.Decision, r.Before)
+	}
 	if s := again(); s.Notice != "" || s.Counts["keep"] != 2 {
 		t.Errorf("decided again: %q, %v", s.Notice, s.Counts)
 	}

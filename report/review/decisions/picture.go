@@ -85,6 +85,15 @@ func (p *Pictures) Changed(path string, at time.Time) bool {
 	return !p.same[path]
 }
 
+// Seen adds what an image was when it was decided at a time.
+func (p *Pictures) Seen(path string, at time.Time, now Picture) {
+	if p == nil || p.fsys == nil {
+		return
+	}
+	p.by[path] = append(p.by[path], pictured{now, at.UnixMilli()})
+	p.same[path] = true
+}
+
 // Pictures returns what the decisions were about, to compare with the files of fsys. Decisions whose pictures are not
 // known, as those of an import, are taken to be about what the files hold now.
 func (s *Store) Pictures(fsys fs.FS) (*Pictures, error) {
