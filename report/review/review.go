@@ -94,7 +94,7 @@ func New(c Config) (*Reviewer, error) {
 		c.Audit = &Audit{empty}
 	}
 	t := c.Audit.table
-	var seen *decisions.Pictures
+	seen := &decisions.Pictures{}
 	if c.Files != nil {
 		if seen, err = c.Decisions.Pictures(c.Files); err != nil {
 			return nil, err

@@ -26,7 +26,7 @@ func ReadOutcomes(path string, fsys fs.FS) (c *datasets.Checks, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	var pictures *Pictures
+	pictures := &Pictures{}
 	if fsys != nil {
 		if pictures, err = s.Pictures(fsys); err != nil {
 			return nil, err

@@ -66,7 +66,7 @@ type Pictures struct {
 
 // Changed reports whether the picture of an image that was decided at a time is another one now.
 func (p *Pictures) Changed(path string, at time.Time) bool {
-	if p == nil || p.fsys == nil {
+	if p.fsys == nil {
 		return false
 	}
 	list := p.by[path]
@@ -87,7 +87,7 @@ func (p *Pictures) Changed(path string, at time.Time) bool {
 
 // Seen adds what an image was when it was decided at a time.
 func (p *Pictures) Seen(path string, at time.Time, now Picture) {
-	if p == nil || p.fsys == nil {
+	if p.fsys == nil {
 		return
 	}
 	p.by[path] = append(p.by[path], pictured{now, at.UnixMilli()})
