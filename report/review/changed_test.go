@@ -43,6 +43,13 @@ func TestChangedPicture(t *testing.T) {
 	if err != nil || e.Dropped != 0 || e.Changed != 1 || !strings.Contains(e.Left(), "1 picture that changed") {
 		t.Errorf("%+v, %v", e, err)
 	}
+	var list strings.Builder
+	if err := w.review.writeList(&list); err != nil || !strings.Contains(list.String(), path+",class d,undecided,,,drop,") {
+		t.Errorf("%v: the list of decisions is\n%s", err, &list)
+	}
+	if said := w.review.Summary(); !strings.Contains(said, "; 1 decided picture changed since: decide again") {
+		t.Error(said)
+	}
 	w.decide("t", 200, on(id, "keep", "", int(r.Version)))
 	if r := w.review.row(int32(id), 0); r.Before != nil || r.Decision == nil {
 		t.Errorf("just decided again: %+v, before %+v", r.Decision, r.Before)

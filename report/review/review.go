@@ -140,21 +140,21 @@ func (r *Reviewer) Summary() string {
 	defer r.mutex.RUnlock()
 	c := r.decided.counts
 	n := len(r.table.list)
-	text := fmt.Sprintf("%d of %d images decided: %d kept, %d dropped, %d relabelled",
+	said := fmt.Sprintf("%d of %d images decided: %d kept, %d dropped, %d relabelled",
 		n-c[undecided], n, c[keep], c[drop], c[relabel])
 	if c[unsure]+c[disagreed] > 0 {
-		text += fmt.Sprintf(", %d unsure, %d without a majority", c[unsure], c[disagreed])
+		said += fmt.Sprintf(", %d unsure, %d without a majority", c[unsure], c[disagreed])
 	}
 	if gone := len(r.decided.gone); gone > 0 {
-		text += fmt.Sprintf("; %d decisions are on images that are not in the manifest", gone)
+		said += fmt.Sprintf("; %d decisions are on images that are not in the manifest", gone)
 	}
 	if n := r.decided.stale(); n > 0 {
-		text += fmt.Sprintf("; %d pictures changed since they were decided, and are to be decided again", n)
+		said += "; " + text.Plural(n, "decided picture") + " changed since: decide again"
 	}
 	if r.table.drawn {
-		if said := r.decided.precision().text(); said != "" {
-			text += "; " + said
+		if share := r.decided.precision().text(); share != "" {
+			said += "; " + share
 		}
 	}
-	return text
+	return said
 }
