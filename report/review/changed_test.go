@@ -44,7 +44,8 @@ func TestChangedPicture(t *testing.T) {
 		t.Errorf("%+v, %v", e, err)
 	}
 	var list strings.Builder
-	if err := w.review.writeList(&list); err != nil || !strings.Contains(list.String(), path+",class d,undecided,,,drop,") {
+	if err := w.review.writeList(&list); err != nil || !strings.Contains(list.String(),
+		path+",class d,undecided,,,drop,") {
 		t.Errorf("%v: the list of decisions is\n%s", err, &list)
 	}
 	if said := w.review.Summary(); !strings.Contains(said, "; 1 decided picture changed since: decide again") {
