@@ -354,7 +354,7 @@ func wealthy(draws []drawn, gain func(*drawn) float64) bool {
 
 // bisect returns where holds, true at from and false later, ends.
 func bisect(from, to float64, holds func(float64) bool) float64 {
-	for range 40 {
+	for range 30 {
 		if mid := (from + to) / 2; holds(mid) {
 			from = mid
 		} else {
