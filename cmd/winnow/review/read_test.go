@@ -32,7 +32,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		"s.csv --manifest m.csv --check": {Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv"), Draw: 60,
 			Learning: listed}, Listen: "127.0.0.1:0"},
 		"s.csv --manifest m.csv --features f --check --until 2%": {Files: review.Files{Audit: "s.csv",
-			Manifest: location.At("m.csv"), Learning: review.Learning{Goal: learn.Measure, Check: 60, Rule: "2%",
+			Manifest: location.At("m.csv"), Learning: review.Learning{Goal: learn.Measure, Check: 60, Asked: true, Rule: "2%",
 				Until: learn.Rule{Share: 0.02}}}, Features: "f", Listen: "127.0.0.1:0"},
 		"s.csv --manifest m.csv --run r --check=false --goal teach": {Files: review.Files{Audit: "s.csv",
 			Manifest: location.At("m.csv"), Learning: review.Learning{Goal: learn.Teach}}, Run: "r",
