@@ -72,3 +72,44 @@ func TestChecksOfOtherImages(t *testing.T) {
 		t.Error("another decision has the same sum")
 	}
 }
+
+// TestCheckedColumn: a manifest's column says the same as decisions do, which take precedence.
+func TestCheckedColumn(t *testing.T) {
+	read := func(rows string) (*Checks, error) {
+		t.Helper()
+		d, err := ReadManifest(strings.NewReader("path,label,checked\n"+rows), "m.csv", ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Checked(&Checks{File: "d.db", Open: 2, By: map[string]Checked{"b": {Given: "2", Label: "3"}}})
+	}
+	c, err := read("a,2,right\nb,2,right\nc,3,wrong\nd,3,\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Checks{File: "d.db and column checked", Open: 2, By: map[string]Checked{
+		"a": {Given: "2", Right: true, Elsewhere: true}, "b": {Given: "2", Label: "3"},
+		"c": {Given: "3", Elsewhere: true}}}
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Error(diff)
+	}
+	if c, err := read("a,2,\n"); err != nil || c.File != "d.db" {
+		t.Errorf("an empty column: %+v, %v", c, err)
+	}
+	for rows, want := range map[string]string{
+		"a,2,right\nb,2,yes\n":          `row 2: column checked: image "b": found "yes", expected right, wrong or`,
+		"a,2,Right\n":                   `found "Right"`,
+		"a,,wrong\n":                    `image "a" has no label`,
+		"a,2,right\na,3,wrong\nc,3,\n":  "rows 1 and 2",
+		"a,2,right\na,3,right\nc,3,\n":  "rows 1 and 2",
+		"a,2,right\nc,3,wrong \nd,3,\n": `found "wrong "`,
+	} {
+		if _, err := read(rows); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, expected %q", rows, err, want)
+		}
+	}
+	d := checkedSet(t)
+	if c, err := d.Checked(nil); c != nil || err != nil {
+		t.Errorf("without the column: %+v, %v", c, err)
+	}
+}

@@ -26,7 +26,16 @@ import (
 	"winnow/run/recipes"
 )
 
-func TestMain(m *testing.M) { winnowtest.Main(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(reviewing) != "" {
+		if err := reviewServed(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	winnowtest.Main(m)
+}
 
 // notRun lists the reasons for which a block of commands may be skipped, as `<!-- not run: REASON -->` before it.
 var notRun = []string{"a GPU", "a server that waits for a browser", "servers of databases", "somebody's data or model",
@@ -112,9 +121,14 @@ func TestDocsCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := fmt.Sprintf("#!/bin/sh\n%s=yes exec %q \"$@\"\n", winnowtest.Variable, self)
-	if err := os.WriteFile(filepath.Join(s.bin, "winnow"), []byte(program), 0o755); err != nil {
-		t.Fatal(err)
+	for name, variable := range map[string]string{"winnow": winnowtest.Variable, "reviewed": reviewing} {
+		program := fmt.Sprintf("#!/bin/sh\n%s=yes exec %q \"$@\"\n", variable, self)
+		if name == "winnow" { // the reviewer starts it
+			program = strings.Replace(program, "exec", "exec env -u "+reviewing, 1)
+		}
+		if err := os.WriteFile(filepath.Join(s.bin, name), []byte(program), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Setenv("WINNOW_MODEL_DIRS", "")
 	for _, page := range slices.Sorted(maps.Keys(s.pages)) {
@@ -181,6 +195,13 @@ func (s *shell) run(t *testing.T, page, folder string) {
 			t.Errorf("%s: not run: found the reason %q, expected one of %q", where, reason, notRun)
 		case skip:
 			s.skipped[reason]++
+		case strings.HasPrefix(b.mark, served):
+			text, err := servedBlock(b)
+			if err != nil {
+				t.Errorf("%s: %v", where, err)
+			}
+			fmt.Fprintf(&script, "%s\necho '\x1e'\n", text)
+			done = append(done, b)
 		case b.mark == "fails":
 			fmt.Fprintf(&script, "if\n%s\nthen\necho this should fail; exit 1; fi\necho '\x1e'\n", b.text)
 			done = append(done, b)

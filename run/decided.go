@@ -14,13 +14,19 @@ import (
 // decide replaces given labels by those that people decided. Their images are trusted: neither screening nor the filter
 // drops them.
 func (r *Training) decide(d *datasets.Dataset) (*datasets.Dataset, error) {
+	named := r.options.Checks
+	now, err := d.Checked(named)
+	if err != nil {
+		return nil, fmt.Errorf("train: %s: %w", r.Config.Data.Manifest, err)
+	}
+	r.options.Checks = now
 	if r.options.Resume && folder.Begun(r.options.Dir) {
 		before, err := folder.ReadDecisions(r.options.Dir)
 		if err != nil {
 			return nil, err
 		}
-		switch now := r.options.Checks; {
-		case now == nil:
+		switch {
+		case named == nil:
 			r.options.Checks = before
 		case before == nil:
 			return nil, hint.With(fmt.Errorf("train: %s began without decisions, expected none, found those of %s",

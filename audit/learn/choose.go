@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Goal is what a review is for.
@@ -30,11 +32,18 @@ const (
 	missesPerCheck = 10
 )
 
-// uniform is the least share of the mixture p that is drawn uniformly.
-const uniform = 0.5
+const (
+	uniform = 0.5 // share of p that is drawn uniformly once the predictions are proven
+	proof   = 3   // standard errors by which the slope of y on the prediction must exceed 0 for that
+)
 
 // shrinkage says how g follows from the model's prediction f: g = mean + slope·(f - center), cut to [0, 1].
-type shrinkage struct{ mean, center, slope float64 }
+//
+// It is proven if the slope exceeds 0 by far.
+type shrinkage struct {
+	mean, center, slope float64
+	proven              bool
+}
 
 func (h shrinkage) at(f float64) float64 {
 	return min(max(h.mean+h.slope*(f-h.center), 0.002), 0.998)
@@ -50,34 +59,36 @@ func shrinkageOf(draws []drawn) shrinkage {
 	if len(draws) == 0 {
 		return h
 	}
-	total, sy, sf := 0.0, 0.0, 0.0
+	m, total, my, mf := float64(len(draws)), 0.0, 0.0, 0.0
 	for _, t := range draws {
 		w := 1 / t.Chance
-		total, sy, sf = total+w, sy+w*t.y, sf+w*t.Said
+		total, my, mf = total+w, my+w*t.y, mf+w*t.Said
 	}
-	my, mf := sy/total, sf/total
-	cov, vary := 0.0, 0.0
+	my, mf = my/total, mf/total
+	cov, varyF, varyY := 0.0, 0.0, 0.0
 	for _, t := range draws {
 		w := 1 / t.Chance
 		cov += w * (t.y - my) * (t.Said - mf)
-		vary += w * (t.Said - mf) * (t.Said - mf)
+		varyF += w * (t.Said - mf) * (t.Said - mf)
+		varyY += w * (t.y - my) * (t.y - my)
 	}
-	m := float64(len(draws))
-	prior := believed / m * max(vary, 1e-9)
-	h.slope = min(max((cov+prior)/(vary+prior), 0), 1.5)
+	prior := believed / m * max(varyF, 1e-9)
+	h.slope = min(max((cov+prior)/(varyF+prior), 0), 1.5)
 	h.center = mf
 	h.mean = (m*my + believed*mf) / (m + believed)
+	wrong := wrongOf(draws)
+	h.proven = wrong >= enough && len(draws)-wrong >= enough && cov > 0 &&
+		cov*cov*(m-2) > proof*proof*(varyF*varyY-cov*cov)
 	return h
 }
 
 // pool is the undecided images with what a draw needs.
 type pool struct {
-	rows              []int
-	mean              []float64 // g
-	upTo              []float64 // Σ p up to and with each row
-	chance            []float64
-	left, vary, doubt float64
-	low, high         float64
+	rows   []int
+	mean   []float64 // g
+	chance []float64 // p
+	upTo   []float64 // Σ p up to and with each row
+	draw   Draw      // what all draws share
 }
 
 // pool returns the undecided images for drawing.
@@ -90,28 +101,25 @@ func (s *State) pool() pool {
 	}
 	n := len(p.rows)
 	p.mean, p.upTo, p.chance = make([]float64, n), make([]float64, n), make([]float64, n)
-	sum := 0.0
+	d := Draw{Seq: s.Seq, Of: n, Low: math.Inf(1), High: math.Inf(-1), Times: 1}
 	for a, i := range p.rows {
 		g := s.shrink.at(s.Wrong[i])
-		p.mean[a] = g
-		p.left += g
-		p.chance[a] = math.Sqrt(g * (1 - g))
-		sum += p.chance[a]
+		p.mean[a], p.chance[a] = g, math.Sqrt(g*(1-g))
+		d.Left += g
+		d.Told += s.Wrong[i]
 	}
-	at := 0.0
-	p.low, p.high = math.Inf(1), math.Inf(-1)
-	square := 0.0
+	sum, at, share := floats.Sum(p.chance), 0.0, 1.0
+	if s.shrink.proven {
+		share = uniform
+	}
 	for a, g := range p.mean {
-		c := uniform/float64(n) + (1-uniform)*p.chance[a]/sum
-		p.chance[a] = c
+		c := share/float64(n) + (1-share)*p.chance[a]/sum
 		at += c
-		p.upTo[a] = at
-		p.low, p.high = min(p.low, -g/c), max(p.high, (1-g)/c)
-		square += g * (1 - g) / c
+		p.chance[a], p.upTo[a] = c, at
+		d.Low, d.High = min(d.Low, -g/c), max(d.High, (1-g)/c)
+		d.Vary += g * (1 - g) / c
 	}
-	p.vary = max(square, 1)
-	rate := p.left / float64(max(n, 1))
-	p.doubt = p.vary + believed/float64(believed+len(s.draws))*rate*(1-rate)*float64(n)*float64(n)
+	p.draw = d
 	return p
 }
 
@@ -146,9 +154,9 @@ func (s *State) Next(n int, goal Goal, o Showing) []Question {
 				list[k].Draw.Times++
 				continue
 			}
-			q := s.question(i, Random)
-			q.Draw = &Draw{Seq: s.Seq, Chance: left.chance[a], Mean: left.mean[a], Left: left.left, Low: left.low,
-				High: left.high, Vary: left.vary, Doubt: left.doubt, Times: 1, Said: s.Wrong[i]}
+			q, d := s.question(i, Random), left.draw
+			d.Chance, d.Mean, d.Said = left.chance[a], left.mean[a], s.Wrong[i]
+			q.Draw = &d
 			at[i] = len(list)
 			list = append(list, q)
 			asked[i] = true

@@ -2,7 +2,9 @@ package learn
 
 import (
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -38,15 +40,16 @@ func Share(w, n int) Interval {
 // Count says how many labels are wrong. Numbers are of images.
 type Count struct {
 	Images  int      `json:"images"`
-	Settled int      `json:"settled"` // images that people decided
-	Found   int      `json:"found"`   // of these, wrong
-	Draws   int      `json:"draws"`   // random draws that count
-	Wrong   Interval `json:"wrong"`   // in all
-	Left    Interval `json:"left"`    // not found yet
+	Settled int      `json:"settled"`     // images that people decided
+	Found   int      `json:"found"`       // of these, wrong
+	Draws   int      `json:"draws"`       // random draws that count
+	Drawn   int      `json:"draws_wrong"` // of these, wrong labels
+	Wrong   Interval `json:"wrong"`       // in all
+	Left    Interval `json:"left"`        // not found yet
 	// Always holds the true number left at every moment at once, with a probability of 95 %: what to stop by.
 	Always Interval `json:"always"`
-	// Normal says that Wrong is the normal interval; else it is that of Always.
-	Normal bool `json:"normal"`
+	// Predicted says that predictions make Wrong narrower; else it is by counting the draws alone.
+	Predicted bool `json:"predicted"`
 	// Known says that something was drawn, so that Estimate is more than the model's opinion.
 	Known bool `json:"known"`
 }
@@ -55,22 +58,33 @@ type Count struct {
 type drawn struct {
 	Draw
 	y     float64
+	found float64 // Σ_{D_t} y
 	total float64 // T_t
 	low   float64 // L_t
 	high  float64 // H_t
-	base  float64 // Σ_{D_t} y + Σ_{U_t} g
 }
+
+// of returns n_t.
+func (t *drawn) of() float64 { return float64(t.Of) }
+
+// rate returns the share of wrong labels among the undecided if m labels are wrong in all.
+func (t *drawn) rate(m float64) float64 { return min(max((m-t.found)/t.of(), 0), 1) }
 
 const (
 	alpha  = 0.05
 	enough = 10 // draws that found a wrong label, and a right one, for the normal interval
 )
 
-// drawsOf returns the draws whose images are settled, in order.
+// drawsOf returns the draws whose images are settled, in order. A draw from other images than those undecided then, as
+// from the list of an earlier audit, does not count.
 func drawsOf(decisions []Decision, s *State) (list []drawn) {
 	type key struct {
 		image int
 		seq   int64
+	}
+	type moment struct {
+		found float64
+		of    int
 	}
 	seen := map[key]bool{}
 	var turns []*outcome // images that are or were settled, with y
@@ -80,7 +94,7 @@ func drawsOf(decisions []Decision, s *State) (list []drawn) {
 			turns, values = append(turns, o), append(values, s.Wrong[i])
 		}
 	}
-	known := map[int64]float64{} // Σ_{D_t} y by Seq
+	known := map[int64]moment{} // by Seq
 	for i := range decisions {
 		d := &decisions[i]
 		if d.How != Random || d.Draw == nil || d.Image < 0 || d.Image >= len(s.Settled) {
@@ -91,18 +105,23 @@ func drawsOf(decisions []Decision, s *State) (list []drawn) {
 			continue
 		}
 		seen[at] = true
-		found, ok := known[d.Draw.Seq]
+		then, ok := known[d.Draw.Seq]
 		if !ok {
+			then.of = len(s.Settled)
 			for k, o := range turns {
 				if o.settledBy(d.Draw.Seq) {
-					found += values[k]
+					then.found += values[k]
+					then.of--
 				}
 			}
-			known[d.Draw.Seq] = found
+			known[d.Draw.Seq] = then
 		}
-		t := drawn{Draw: *d.Draw, y: s.Wrong[d.Image], base: found + d.Draw.Left}
-		t.total = t.base + (t.y-t.Mean)/t.Chance
-		t.low, t.high = t.base+t.Draw.Low, t.base+t.Draw.High
+		if then.of != d.Draw.Of {
+			continue
+		}
+		t := drawn{Draw: *d.Draw, y: s.Wrong[d.Image], found: then.found}
+		base := t.found + d.Draw.Left
+		t.total, t.low, t.high = base+(t.y-t.Mean)/t.Chance, base+t.Draw.Low, base+t.Draw.High
 		for range max(t.Times, 1) {
 			list = append(list, t)
 		}
@@ -115,47 +134,165 @@ func (s *State) Count() Count {
 	n := len(s.Wrong)
 	c := Count{Images: n, Settled: s.found + s.right, Found: s.found, Draws: len(s.draws), Known: len(s.draws) > 0}
 	least, most := float64(s.found), float64(n-s.right)
-	expected := 0.0
-	for _, p := range s.Wrong {
-		expected += p
-	}
 	cut := func(i Interval) Interval {
 		i.Low, i.High = min(max(i.Low, least), most), min(max(i.High, least), most)
 		i.Estimate = min(max(i.Estimate, i.Low), i.High)
 		return i
 	}
-	always := cut(sequence(s.draws, float64(n)))
-	always.Estimate = expected
-	wrong := 0
-	sum, weights := 0.0, 0.0
-	for _, t := range s.draws {
-		w := 1 / t.Doubt
-		sum, weights = sum+w*t.total, weights+w
+	always := sequence(s.draws, float64(n))
+	if always.Estimate = floats.Sum(s.Wrong); !c.Known {
+		always = cut(always)
+		c.Wrong, c.Left, c.Always = always, always.minus(least), always.minus(least)
+		return c
+	}
+	alike := slices.DeleteFunc(slices.Clone(s.draws), func(t drawn) bool { return !t.uniform() })
+	c.Wrong = counted(alike, float64(n))
+	wrong := wrongOf(s.draws)
+	c.Drawn = wrong
+	if m := len(s.draws); wrong >= enough && m-wrong >= enough {
+		if p := predicted(s.draws, c.Wrong.Estimate); p.High-p.Low < c.Wrong.High-c.Wrong.Low {
+			c.Wrong, c.Predicted = p, true
+		}
+	}
+	always.Estimate = c.Wrong.Estimate
+	c.Wrong, always = cut(c.Wrong), cut(always)
+	c.Left, c.Always = c.Wrong.minus(least), always.minus(least)
+	return c
+}
+
+// wrongOf counts the draws that found a wrong label.
+func wrongOf(draws []drawn) (wrong int) {
+	for _, t := range draws {
 		if t.y > 0.5 {
 			wrong++
 		}
 	}
-	if len(s.draws) > 0 {
-		always.Estimate = sum / weights
+	return wrong
+}
+
+// counted counts alone: it holds the m of n for which the draws would not be surprising, whatever was predicted. If few
+// wrong or few right labels were drawn it goes by the exact distribution of their number, else by Rao's score.
+func counted(draws []drawn, n float64) Interval {
+	wrong := wrongOf(draws)
+	most := n
+	for i := range draws {
+		most = min(most, draws[i].found+draws[i].of())
 	}
-	always = cut(always)
-	c.Wrong = always
-	if m := len(s.draws); wrong >= enough && m-wrong >= enough {
-		mean, square, fourth, expected := sum/weights, 0.0, 0.0, 0.0
-		for _, t := range s.draws {
-			w := 1 / t.Doubt
-			q := w * w * (t.total - mean) * (t.total - mean)
-			square, fourth, expected = square+q, fourth+q*q, expected+w*w*t.Vary
+	tail := func(m float64) float64 { return score(draws, m) }
+	if right := len(draws) - wrong; wrong < enough || right < enough {
+		tail = func(m float64) float64 { return surprise(draws, m, wrong) }
+	}
+	i := Interval{High: most}
+	if tail(0) > 1-alpha/2 {
+		i.Low = bisect(0, most, func(m float64) bool { return tail(m) > 1-alpha/2 })
+	}
+	if tail(most) < alpha/2 {
+		i.High = most - bisect(0, most, func(v float64) bool { return tail(most-v) < alpha/2 })
+	}
+	low := 0.0
+	for i := range draws {
+		low = max(low, draws[i].found)
+	}
+	i.Estimate = bisect(low, most, func(m float64) bool {
+		sum := 0.0
+		for a := range draws {
+			r := draws[a].rate(m)
+			sum += (draws[a].y - r) / max(r*(1-r), 1e-12) / draws[a].of()
 		}
-		// A few surprises make up most of the variance: it is known as well as from so many normal values.
-		freedom := max(2*square*square/max(fourth, 1e-300)-1, 3)
-		square *= float64(m) / float64(m-1)
-		se := math.Sqrt(max(square, expected)) / weights // few surprises may not have shown the variance yet
-		half := se * distuv.StudentsT{Sigma: 1, Nu: min(freedom, float64(m-1))}.Quantile(1-alpha/2)
-		c.Wrong, c.Normal = cut(Interval{mean, mean - half, mean + half}), true
+		return sum > 0
+	})
+	return i
+}
+
+// surprise returns the probability of fewer than w wrong labels among the draws if m are wrong in all, and half of that
+// of w. Time O(draws·min(w, draws - w)).
+func surprise(draws []drawn, m float64, w int) float64 {
+	k, ofRight := w, false
+	if right := len(draws) - w; right < w {
+		k, ofRight = right, true
 	}
-	c.Left, c.Always = c.Wrong.minus(least), always.minus(least)
-	return c
+	p := make([]float64, k+1) // of so many
+	p[0] = 1
+	for i := range draws {
+		r := draws[i].rate(m)
+		if ofRight {
+			r = 1 - r
+		}
+		for j := k; j > 0; j-- {
+			p[j] += r * (p[j-1] - p[j])
+		}
+		p[0] *= 1 - r
+	}
+	sum := floats.Sum(p[:k]) + p[k]/2
+	if ofRight {
+		return 1 - sum
+	}
+	return sum
+}
+
+// score returns the probability of a smaller score of the draws than theirs if m labels are wrong in all.
+func score(draws []drawn, m float64) float64 {
+	sum, vary := 0.0, 0.0
+	for i := range draws {
+		r, n := draws[i].rate(m), draws[i].of()
+		v := max(r*(1-r), 1e-12)
+		sum, vary = sum+(draws[i].y-r)/(n*v), vary+1/(n*n*v)
+	}
+	return distuv.UnitNormal.CDF(sum / math.Sqrt(vary))
+}
+
+// predicted is the normal interval with predictions as control variates, if about m labels are wrong.
+func predicted(draws []drawn, m float64) Interval {
+	n := len(draws)
+	c, x, alone := make([]float64, n), make([]float64, n), make([]float64, n) // T = c + λ·x
+	for i := range draws {
+		t := &draws[i]
+		r := t.rate(m)
+		alone[i] = 1 / (t.of() * t.of() * max(r*(1-r), 1e-3)) // variance of counting alone
+		if c[i] = t.total; t.uniform() {
+			c[i], x[i] = t.found+t.of()*t.y, t.Told-t.of()*t.Said
+		}
+	}
+	var cc, cx, xx, sum, mc, mx float64
+	each := func(do func(w, c, x float64)) {
+		for i := range draws {
+			if draws[i].uniform() {
+				do(alone[i], c[i], x[i])
+			}
+		}
+	}
+	each(func(w, c, x float64) { sum, mc, mx = sum+w, mc+w*c, mx+w*x })
+	mc, mx = mc/sum, mx/sum
+	each(func(w, c, x float64) { cc, cx, xx = cc+w*(c-mc)*(c-mc), cx+w*(c-mc)*(x-mx), xx+w*(x-mx)*(x-mx) })
+	lambda, worth := 0.0, 1.0
+	if xx > 0 && cc > 0 {
+		lambda = min(max(-cx/xx, 0), 1)
+		worth = max((cc+2*lambda*cx+lambda*lambda*xx)/cc, 0.05)
+	}
+	mean, total := 0.0, 0.0
+	weights := alone
+	for i := range draws {
+		t := &draws[i]
+		if c[i] += lambda * x[i]; t.uniform() {
+			weights[i] /= worth
+		} else {
+			g := t.Left / t.of()
+			weights[i] *= t.of() * t.of() * g * (1 - g) / t.Vary
+		}
+		mean, total = mean+weights[i]*c[i], total+weights[i]
+	}
+	mean /= total
+	square, fourth, expected := 0.0, 0.0, 0.0
+	for i, w := range weights {
+		q := w * w * (c[i] - mean) * (c[i] - mean)
+		square, fourth, expected = square+q, fourth+q*q, expected+w*w*draws[i].Vary
+	}
+	// A few surprises make up most of the variance: it is known as well as from so many normal values.
+	freedom := min(max(2*square*square/max(fourth, 1e-300)-1, 3), float64(n-2))
+	square *= float64(n) / float64(n-2)
+	se := math.Sqrt(max(square, expected)) / total // few surprises may not have shown the variance yet
+	half := se * distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(1-alpha/2)
+	return Interval{mean, mean - half, mean + half}
 }
 
 // bets are the shares c of what can be lost that are bet, and how the first wealth is divided among them: most of it on
@@ -217,7 +354,7 @@ func wealthy(draws []drawn, gain func(*drawn) float64) bool {
 
 // bisect returns where holds, true at from and false later, ends.
 func bisect(from, to float64, holds func(float64) bool) float64 {
-	for range 40 {
+	for range 30 {
 		if mid := (from + to) / 2; holds(mid) {
 			from = mid
 		} else {

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -67,15 +68,29 @@ type Question struct {
 // Draw is a random draw of one of the undecided images, with all that counting needs to know of its moment.
 type Draw struct {
 	Seq    int64   `json:"seq"`    // State.Seq: decisions up to it were known
-	Chance float64 `json:"chance"` // p_ti
-	Mean   float64 `json:"mean"`   // g_ti
+	Of     int     `json:"of"`     // n_t, undecided images
+	Chance float64 `json:"chance"` // p_ti; 1/n_t: each image was as likely as any other
+	Said   float64 `json:"said"`   // f_ti, the predicted probability that the label is wrong
+	Told   float64 `json:"told"`   // Σ_{U_t} f_tj
+	Mean   float64 `json:"mean"`   // g_ti, the prediction shrunk by what earlier draws showed
 	Left   float64 `json:"left"`   // Σ_{U_t} g_tj
 	Low    float64 `json:"low"`    // least (y_j - g_tj)/p_tj of the undecided
 	High   float64 `json:"high"`   // largest
 	Vary   float64 `json:"vary"`   // v_t, expected variance of T_t if g is right
-	Doubt  float64 `json:"doubt"`  // u_t, v_t and what g may be wrong by: 1/u_t weighs the draw
 	Times  int     `json:"times"`  // how often the image was drawn from this state, from 1
-	Said   float64 `json:"said"`   // the prediction before shrinking
+}
+
+// uniform reports whether each image was as likely as any other.
+func (d *Draw) uniform() bool { return math.Abs(d.Chance*float64(d.Of)-1) < 1e-9 }
+
+// Asked is a question as it is stored. The image is known by its path.
+type Asked struct {
+	How       How     `json:"how"`
+	Wrong     float64 `json:"wrong"`
+	Audited   float64 `json:"audited"`
+	Learned   float64 `json:"learned"`
+	Draw      *Draw   `json:"draw,omitempty"`
+	Withdrawn bool    `json:"withdrawn,omitempty"` // shown, but the reviewer did not want to answer it
 }
 
 // Decision is a reviewer's answer. Of several answers of one reviewer about one image the last one counts.

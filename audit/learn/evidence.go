@@ -18,7 +18,8 @@ import (
 
 // Evidence is what is known of n images before anybody decides. Lists have an entry for each image.
 type Evidence struct {
-	Vectors   blas32.General // n×d, features as stored; no rows: there are none
+	// Vectors are m×d, features as stored of the first m images, m ≤ n: the others are judged without.
+	Vectors   blas32.General
 	Classes   int
 	Given     []int     // classes, 0 ≤ k < Classes
 	Suggested []int     // the given class if none fits better
@@ -30,8 +31,8 @@ type Evidence struct {
 	Group     []int     // number of the group of copies, from 1; 0: the image has no copy
 }
 
-// EvidenceOf takes the evidence from an audit's list. Image i is list[i]; classOf numbers the labels, and vectors, with
-// a row for each entry of the list, may have no rows.
+// EvidenceOf takes the evidence from an audit's list. Image i is list[i]; classOf numbers the labels, and vectors are
+// those of the first entries.
 func EvidenceOf(list []suspects.Suspect, classOf map[string]int, vectors blas32.General) Evidence {
 	n := len(list)
 	e := Evidence{
@@ -68,8 +69,8 @@ func (e *Evidence) check() error {
 	if n == 0 {
 		return errors.New("learn: no images")
 	}
-	if m := e.Vectors.Rows; m != 0 && m != n {
-		return fmt.Errorf("learn: %d images with %d vectors, expected equal numbers", n, m)
+	if m := e.Vectors.Rows; m > n {
+		return fmt.Errorf("learn: %d images with %d vectors, expected at most one each", n, m)
 	}
 	for i, k := range e.Given {
 		if k < 0 || k >= e.Classes || e.Suggested[i] < 0 || e.Suggested[i] >= e.Classes {
@@ -90,10 +91,10 @@ const (
 // base is the evidence as numbers for the regression.
 type base struct {
 	Evidence
-	z       blas32.General // n×k unit rows: whitened principal components; no rows without vectors
+	z       blas32.General // m×k unit rows: whitened principal components; no rows without vectors
 	width   float64        // h of the kernel
 	odds    []float64      // log odds of the audit that the label is wrong
-	dense   [][]float64    // fixed features of each image, standardised
+	dense   [][]float64    // fixed features of each image, standardised; those without a vector have the first ones
 	other   []int          // the label most frequent among the neighbours, the given one aside; the given one: none
 	members [][]int32      // images of each group of copies
 }
@@ -104,8 +105,9 @@ func prepare(ctx context.Context, e Evidence) (*base, error) {
 	b := &base{Evidence: e, odds: make([]float64, n), other: slices.Clone(e.Given)}
 	spread := distuv.UnitNormal
 	var columns [][]float64
+	entries := n
 	column := func() []float64 {
-		columns = append(columns, make([]float64, n))
+		columns = append(columns, make([]float64, entries))
 		return columns[len(columns)-1]
 	}
 	ranked, unsure := column(), column()
@@ -134,12 +136,15 @@ func prepare(ctx context.Context, e Evidence) (*base, error) {
 			odd[i] = 1
 		}
 	}
-	if e.Vectors.Rows > 0 {
+	b.dense = standardised(columns, n)
+	if columns, entries = nil, e.Vectors.Rows; entries > 0 {
 		if err := b.look(ctx, column); err != nil {
 			return nil, err
 		}
+		for i, seen := range standardised(columns, entries) {
+			b.dense[i] = slices.Concat(b.dense[i], seen)
+		}
 	}
-	b.dense = standardised(columns, n)
 	for i, g := range e.Group {
 		if g > 0 {
 			for len(b.members) <= g {
@@ -153,7 +158,7 @@ func prepare(ctx context.Context, e Evidence) (*base, error) {
 
 // look computes principal components and what the nearest images are labelled.
 func (b *base) look(ctx context.Context, column func() []float64) error {
-	n := b.Len()
+	n := b.Vectors.Rows
 	z, err := head.WhitenSet(ctx, features.Set{X: b.Vectors}, min(components, b.Vectors.Cols))
 	if err != nil {
 		return err

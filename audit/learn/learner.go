@@ -218,11 +218,14 @@ func (k *kernel) continues(taught []lesson) bool {
 func (k *kernel) add(taught []lesson) {
 	b := k.base
 	fresh := taught[len(k.taught):]
-	n := b.Len()
-	if b.z.Rows > 0 {
+	n := b.z.Rows
+	if n > 0 {
 		k.sims = features.Grow(k.sims, n)
 		s := blas32.General{Rows: 1, Cols: n, Stride: n, Data: k.sims}
 		for _, t := range fresh {
+			if t.image >= n {
+				continue
+			}
 			q := blas32.General{Rows: 1, Cols: b.z.Cols, Stride: b.z.Cols, Data: features.Row(b.z, t.image)}
 			blas32.Gemm(blas.NoTrans, blas.Trans, 1, q, b.z, 0, s)
 			k.addOne(t, features.Row(s, 0))

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
@@ -69,7 +70,7 @@ func newRegression(b *base) *regression {
 // row writes the dense features of image i.
 func (r *regression) row(to []float64, i int, k *kernel) {
 	to[0], to[1] = 1, r.base.odds[i]
-	copy(to[2:], r.base.dense[i])
+	clear(to[2+copy(to[2:], r.base.dense[i]):])
 	k.features(to[2+r.fixed:], i)
 }
 
@@ -86,13 +87,19 @@ func (r *regression) fit(taught []lesson, k *kernel) {
 	for a, t := range taught {
 		r.row(x[a*d:(a+1)*d], t.image, k)
 	}
-	value := func(grad, w []float64) (v float64) {
+	// Value and gradient at the point asked about last: they are computed together.
+	var last float64
+	at, slope := slices.Repeat([]float64{math.NaN()}, len(r.prior)), make([]float64, len(r.prior))
+	look := func(w []float64) {
+		if slices.Equal(w, at) {
+			return
+		}
+		copy(at, w)
+		v, grad := 0.0, slope
 		for j := range w {
 			u := w[j] - r.prior[j]
 			v += r.lambda[j] / 2 * u * u
-			if grad != nil {
-				grad[j] = r.lambda[j] * u
-			}
+			grad[j] = r.lambda[j] * u
 		}
 		for a, t := range taught {
 			row := x[a*d : (a+1)*d]
@@ -101,19 +108,17 @@ func (r *regression) fit(taught []lesson, k *kernel) {
 				eta += w[id]
 			}
 			v += math.Max(eta, 0) + math.Log1p(math.Exp(-math.Abs(eta))) - t.wrong*eta
-			if grad != nil {
-				g := logistic(eta) - t.wrong
-				floats.AddScaled(grad[:d], g, row)
-				for _, id := range r.ids[t.image] {
-					grad[id] += g
-				}
+			g := logistic(eta) - t.wrong
+			floats.AddScaled(grad[:d], g, row)
+			for _, id := range r.ids[t.image] {
+				grad[id] += g
 			}
 		}
-		return v
+		last = v
 	}
 	p := optimize.Problem{
-		Func: func(w []float64) float64 { return value(nil, w) },
-		Grad: func(grad, w []float64) { value(grad, w) },
+		Func: func(w []float64) float64 { look(w); return last },
+		Grad: func(grad, w []float64) { look(w); copy(grad, slope) },
 	}
 	settings := &optimize.Settings{GradientThreshold: 1e-3, MajorIterations: 100, Concurrent: 1,
 		Converger: &optimize.FunctionConverge{Relative: 1e-7, Iterations: 5}}

@@ -35,12 +35,13 @@ func (c column) leaf() string {
 const (
 	trueLabel = "true_label"
 	checked   = "checked"
+	rateKnown = "rate_known"
 	path      = "path" // of an image, and the part of an item that names it
 	problem   = "kind" // of a problem, in place of a path
 )
 
-// columns in the order of CSV. true_label and checked are left out if no image has one. The leading column of a list
-// stands before its other parts.
+// columns in the order of CSV. true_label, checked and rate_known are left out if no image has one. The leading column
+// of a list stands before its other parts.
 var columns = []column{
 	one("rank", func(e *Suspect) string { return strconv.Itoa(e.Rank) },
 		func(_ *rows, e *Suspect, s string) (err error) {
@@ -92,6 +93,7 @@ var columns = []column{
 			e.Checked = v
 			return nil
 		}),
+	flag(rateKnown, func(e *Suspect) *bool { return &e.RateKnown }),
 }
 
 func copyGroup() column {

@@ -10,18 +10,22 @@ import (
 	"strings"
 )
 
-// writeCSV leaves out true_label and checked if no row has one. sheet quotes cells that a spreadsheet would compute.
+// writeCSV leaves out true_label, checked and rate_known if no row has one. sheet quotes cells that a spreadsheet would
+// compute.
 func writeCSV(w io.Writer, entries []Suspect, columns []column, sheet bool) error {
-	truth, decided := false, false
+	unused := map[string]bool{trueLabel: true, checked: true, rateKnown: true}
 	for i := range entries {
-		truth, decided = truth || entries[i].True != "", decided || entries[i].Checked != ""
+		e := &entries[i]
+		unused[trueLabel] = unused[trueLabel] && e.True == ""
+		unused[checked] = unused[checked] && e.Checked == ""
+		unused[rateKnown] = unused[rateKnown] && !e.RateKnown
 	}
 	out := csv.NewWriter(w)
 	var record []string
 	write := func(mark string, cell func(c column) string) error {
 		record = record[:0]
 		for _, c := range columns {
-			if (c.name != trueLabel || truth) && (c.name != checked || decided) {
+			if !unused[c.name] {
 				record = append(record, cell(c))
 			}
 		}

@@ -21,6 +21,7 @@
 //	problems, problems_why        of the picture: dark, blurred …, and what was measured
 //	copy_verdict                  of copies whose labels contradict each other: right, wrong, or look
 //	checked                       what people decided about the given label: right or wrong; empty if nothing yet
+//	rate_known                    the audit knows how many labels are wrong in all, the same in each row
 //
 // In CSV a list of paths is one field, joined by |. A | in a path is written \|, and a \ is written \\. The other
 // values of a list have fields of their own, joined in the same way: cosines in nearest_with_given_label_similarity
@@ -85,6 +86,8 @@ type Suspect struct {
 	CopyVerdict Verdict `json:"copy_verdict,omitempty" parquet:"copy_verdict,optional,dict"`
 	// Checked says what people decided about the given label: right, wrong, or nothing yet. Then nothing is guessed.
 	Checked Verdict `json:"checked,omitempty" parquet:"checked,optional,dict"`
+	// RateKnown says that the audit knows how many labels are wrong in all, the same in each row.
+	RateKnown bool `json:"rate_known,omitempty" parquet:"rate_known"`
 	// Problems of the picture, apart from its label.
 	Problems []Problem `json:"problems,omitempty" parquet:"problems,list"`
 

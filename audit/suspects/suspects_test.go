@@ -40,7 +40,8 @@ func made(n int) []Suspect {
 		e := &list[i]
 		*e = Suspect{Rank: i + 1, Path: fmt.Sprintf("c%02d/%06d.jpg", i%50, i), Given: strconv.Itoa(i % 50),
 			Suggested: strconv.Itoa(rng.IntN(50)),
-			Score:     score(), SuggestedScore: ref(score()), Dropped: i < n/5, Outlier: rng.IntN(30) == 0}
+			Score:     score(), SuggestedScore: ref(score()), Dropped: i < n/5, Outlier: rng.IntN(30) == 0,
+			RateKnown: n%2 == 1}
 		for range 3 {
 			e.SupportGiven = append(e.SupportGiven, Near{Path: path(), Similarity: score()})
 			e.SupportSuggested = append(e.SupportSuggested, Near{Path: path(), Similarity: score()})

@@ -40,6 +40,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f.Usage = func() { fmt.Fprint(stderr, usage) }
 	dir := f.String("features", "", "feature store of all lists")
 	reviews := f.Int("reviews", 1000, "reviews of each list")
+	first := f.Uint64("first", 0, "number of the first review, to divide them among processes")
 	goal := f.String("goal", string(learn.Find), "find, measure or teach")
 	check := f.Int("check", 0, "begin with so many random images")
 	useless := f.Bool("useless", false, "shuffle the audit's probabilities")
@@ -61,7 +62,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		case "find":
 			err = find(ctx, stdout, list, *dir, o)
 		case "count":
-			err = count(ctx, stdout, list, *reviews, *useless, o)
+			err = count(ctx, stdout, list, *first, *reviews, *useless, o)
 		default:
 			f.Usage()
 			err = fmt.Errorf("review: found %q, expected find or count", args[0])
@@ -99,7 +100,8 @@ func find(ctx context.Context, w io.Writer, list, features string, o rehearsal.O
 
 // count prints how many of many reviews' intervals hold the truth, and their mean width, beside that of counting as
 // many images. Reviews learn from the audit's scores, without vectors, so that a thousand of them take minutes.
-func count(ctx context.Context, w io.Writer, file string, reviews int, useless bool, o rehearsal.Options) error {
+func count(ctx context.Context, w io.Writer, file string, first uint64, reviews int, useless bool,
+	o rehearsal.Options) error {
 	list, err := suspects.Read(file)
 	if err != nil {
 		return err
@@ -122,10 +124,10 @@ func count(ctx context.Context, w io.Writer, file string, reviews int, useless b
 	type sum struct{ holds, always, width, draws float64 }
 	sums := map[int]sum{}
 	o.At = []int{60, 100, 200, 500}
-	o.Batch, o.Decisions = 50, o.At[len(o.At)-1]
+	o.Batch, o.Decisions = 100, o.At[len(o.At)-1]
 	wrong := 0.0
 	for r := range reviews {
-		o.Seed = uint64(r)*7919 + 1
+		o.Seed = (first+uint64(r))*7919 + 1
 		p, err := s.Play(ctx, o)
 		if err != nil {
 			return err

@@ -263,7 +263,17 @@ func (r *Reviewer) postDecide(body struct {
 		if err != nil {
 			return nil, bad(err)
 		}
-		return r.Decisions.Decide(by, changes)
+		for i := range changes {
+			changes[i].Picture = r.look(changes[i].Path)
+		}
+		made, err := r.Decisions.Decide(by, changes)
+		if err != nil {
+			return nil, err
+		}
+		for i := range made {
+			r.decided.pictures.Seen(made[i].Path, made[i].At, changes[i].Picture)
+		}
+		return made, nil
 	}
 	return r.postChange(body.author, decide, func(a *applied, list []state) { a.Applied = list })
 }

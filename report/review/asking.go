@@ -208,7 +208,8 @@ func (r *Reviewer) choose(s *learn.State, n int, reviewer string) (fresh []asked
 func (r *Reviewer) putQuestions(list []askedQuestion) error {
 	stored := make([]decisions.Question, len(list))
 	for i, q := range list {
-		text, err := json.Marshal(storedQuestion{q.How, q.Wrong, q.Audited, q.Learned, q.Draw, q.withdrawn})
+		text, err := json.Marshal(learn.Asked{How: q.How, Wrong: q.Wrong, Audited: q.Audited, Learned: q.Learned,
+			Draw: q.Draw, Withdrawn: q.withdrawn})
 		if err != nil {
 			return err
 		}

@@ -97,6 +97,14 @@ func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, e
 	return out, nil
 }
 
+// look returns the picture that a decision about an image is about.
+func (r *Reviewer) look(path string) decisions.Picture {
+	if r.Files == nil {
+		return decisions.Picture{}
+	}
+	return decisions.Look(r.Files, path)
+}
+
 // change makes a reviewer's change in the store and, when it is on disk, in memory. On a conflict it returns
 // the current states of the images.
 func (r *Reviewer) change(reviewer string, apply func() ([]decisions.Image, error)) (

@@ -26,7 +26,8 @@ var actionNames = [actions]decisions.Action{
 // decided holds the decisions about the images of a manifest, their outcomes, and the counts derived from them.
 type decided struct {
 	table     *table
-	reviewers []string // in the order of their first decisions
+	pictures  *decisions.Pictures // tells which images changed since they were decided
+	reviewers []string            // in the order of their first decisions
 	number    map[string]int32
 	votes     [][]vote // votes about each image of the manifest
 	action    []uint8  // the outcome for each image
@@ -54,10 +55,10 @@ type changed struct {
 type tally struct{ decided, accepted int32 }
 
 // newDecided reads the store's decisions about the table's images.
-func newDecided(t *table, s *decisions.Store) (*decided, error) {
+func newDecided(t *table, s *decisions.Store, seen *decisions.Pictures) (*decided, error) {
 	n := len(t.manifest.Samples)
 	d := &decided{
-		table: t, number: map[string]int32{},
+		table: t, pictures: seen, number: map[string]int32{},
 		votes: make([][]vote, n), action: make([]uint8, n), label: slices.Repeat([]int32{none}, n),
 		classes: make([]int32, len(t.classes)), pairs: make([]tally, len(t.pairs)),
 	}
@@ -103,7 +104,21 @@ func (d *decided) voteOf(image int32, i decisions.Image) vote {
 		v.label = d.table.class(i.Label)
 	}
 	v.action, v.label = d.table.asItStands(v.action, v.label, i.Given, d.table.label(image))
+	if v.action != undecided && d.pictures.Changed(i.Path, i.At) {
+		v.was, v.wasLabel = v.action, v.label
+		v.action, v.label = undecided, none
+	}
 	return v
+}
+
+// stale returns the number of images that changed since somebody decided about them and that nobody decided since.
+func (d *decided) stale() (n int) {
+	for image, votes := range d.votes {
+		if d.action[image] == undecided && slices.ContainsFunc(votes, func(v vote) bool { return v.was != undecided }) {
+			n++
+		}
+	}
+	return n
 }
 
 // set stores a reviewer's decision about an image.

@@ -158,7 +158,8 @@ func (w *world) config() (Config, error) {
 	return Config{
 		AuditFile: "suspects.csv", ManifestFile: location.At(w.manifest), Audit: audit, Manifest: d, Decisions: store,
 		Finder:   w.finder,
-		Pictures: pictures.New(root.FS(), pictures.Options{}), Out: filepath.Join(w.dir, "mended.csv"),
+		Pictures: pictures.New(root.FS(), pictures.Options{}), Files: root.FS(),
+		Out: filepath.Join(w.dir, "mended.csv"),
 	}, nil
 }
 

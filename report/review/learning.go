@@ -20,6 +20,7 @@ type Learning struct {
 	Until learn.Rule // when the review may end
 	Rule  string     // Until as the user wrote it
 	Check int        // a review without decisions begins with so many images drawn at random
+	Asked bool       // for Check; else it begins with them unless the audit knows how many labels are wrong
 	Hint  string     // without Goal: how to learn, for people
 }
 
@@ -29,7 +30,8 @@ type Vectors interface {
 	Rows(paths []string) (x blas32.General, absent int, err error)
 }
 
-// mostLearned is the largest number of images whose order is learned: further ones would take minutes.
+// mostLearned is the largest number of images, the most suspect ones, whose vectors are learned from: those of 300,000
+// images take up to 2 GB. Others are judged by the audit and by their classes.
 const mostLearned = 300_000
 
 // learning is the learner of a review, with what it knows.
@@ -59,21 +61,11 @@ type askedQuestion struct {
 	withdrawn bool
 }
 
-// storedQuestion is a question as it is stored. The image is known by its path.
-type storedQuestion struct {
-	How       learn.How   `json:"how"`
-	Wrong     float64     `json:"wrong"`
-	Audited   float64     `json:"audited"`
-	Learned   float64     `json:"learned"`
-	Draw      *learn.Draw `json:"draw,omitempty"`
-	Withdrawn bool        `json:"withdrawn,omitempty"` // shown, but the reviewer did not want to answer it
-}
-
 // newLearning prepares learning, and reads what was asked and answered before.
 func newLearning(ctx context.Context, o Learning, t *table, d *decided, s *decisions.Store, v Vectors) (
 	*learning, error) {
-	paths := make([]string, len(t.list))
-	for id := range t.list {
+	paths := make([]string, min(len(t.list), mostLearned))
+	for id := range paths {
 		paths[id] = t.path(t.list[id].image)
 	}
 	x, absent, err := v.Rows(paths)
@@ -83,6 +75,9 @@ func newLearning(ctx context.Context, o Learning, t *table, d *decided, s *decis
 	if absent == len(paths) {
 		return nil, fmt.Errorf("review: the features have a vector of none of the list's %d images, such as %q",
 			absent, paths[0])
+	}
+	if t.known && !o.Asked {
+		o.Check = 0
 	}
 	l := &learning{Learning: o, latest: map[int32]int{}, ahead: map[int64]int{}}
 	if l.learner, err = learn.New(ctx, t.evidence(x)); err != nil {
@@ -96,7 +91,7 @@ func newLearning(ctx context.Context, o Learning, t *table, d *decided, s *decis
 	put := func(upTo int64) error {
 		for ; len(questions) > 0 && questions[0].Change < upTo; questions = questions[1:] {
 			q := questions[0]
-			var stored storedQuestion
+			var stored learn.Asked
 			if err := json.Unmarshal([]byte(q.Text), &stored); err != nil {
 				return fmt.Errorf("review: %s: a question about image %q: %w", s.Path, q.Path, err)
 			}
@@ -113,7 +108,8 @@ func newLearning(ctx context.Context, o Learning, t *table, d *decided, s *decis
 			return err
 		}
 		if image, ok := t.find(a.Path); ok && t.id[image] != none {
-			v := d.voteOf(image, decisions.Image{Action: a.Action, Label: a.Label, Given: a.Given})
+			v := d.voteOf(image, decisions.Image{Path: a.Path, Action: a.Action, Label: a.Label, Given: a.Given,
+				At: a.At})
 			l.answer(t.id[image], a.Reviewer, v, a.Change, a.At.UnixMilli())
 		}
 		return nil

@@ -102,10 +102,10 @@ func TestNext(t *testing.T) {
 			total++
 		}
 	}
-	stored := func() map[string]storedQuestion {
-		list := map[string]storedQuestion{}
+	stored := func() map[string]learn.Asked {
+		list := map[string]learn.Asked{}
 		err := w.review.Decisions.Questions(func(q decisions.Question) error {
-			var s storedQuestion
+			var s learn.Asked
 			err := json.Unmarshal([]byte(q.Text), &s)
 			list[q.Path] = s
 			return err
@@ -126,7 +126,7 @@ func TestNext(t *testing.T) {
 		for _, r := range page.Rows {
 			s, ok := asked[r.Path]
 			if !ok || r.Why == nil || s.How != r.Why.How ||
-				s.How == learn.Random && (s.Draw == nil || s.Draw.Chance <= 0) {
+				s.How == learn.Random && (s.Draw == nil || s.Draw.Of <= 0) {
 				t.Fatalf("image %d is shown as %+v, stored is %+v, %v", r.ID, r.Why, s, ok)
 			}
 			if decided < 30 && r.Why.How != learn.Random {
@@ -371,5 +371,26 @@ func TestKappa(t *testing.T) {
 	alike := verdicts{answers: 2, items: [][]int32{{0, 0}, {1, 1}, {0, 0}, {1, 1}}}
 	if _, kappa, low, high := alike.kappa(true); kappa != 1 || high != 1 || low > 0 {
 		t.Errorf("four images alike: %v (%v to %v)", kappa, low, high)
+	}
+}
+
+// TestCheckWhereNeeded: a first review begins with random images unless the audit knows how many labels are wrong, or
+// they are asked for.
+func TestCheckWhereNeeded(t *testing.T) {
+	w := newWorld(t, 40)
+	for _, known := range []bool{false, true} {
+		for i := range w.list {
+			w.list[i].RateKnown = known
+		}
+		for _, asked := range []bool{false, true} {
+			w.again(Learning{Goal: learn.Find, Check: 5, Asked: asked})
+			r := w.review
+			r.mutex.RLock()
+			left, _ := r.learning.begins()
+			r.mutex.RUnlock()
+			if want := !known || asked; (left == 5) != want {
+				t.Errorf("known %v, asked %v: %d random images, expected them: %v", known, asked, left, want)
+			}
+		}
 	}
 }

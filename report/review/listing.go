@@ -36,6 +36,9 @@ func (r *Reviewer) writeList(w io.Writer) error {
 			return strings.Compare(d.reviewers[a.reviewer], d.reviewers[b.reviewer])
 		})
 		for _, v := range votes {
+			if v.was != undecided { // about a picture that has changed since
+				v.action, v.label = v.was, v.wasLabel
+			}
 			if v.action == undecided && v.note == "" {
 				continue
 			}

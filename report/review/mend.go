@@ -9,6 +9,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/internal/atomicfile"
+	"winnow/internal/text"
 )
 
 // Exported counts the images of a mended manifest by their decisions.
@@ -21,6 +22,8 @@ type Exported struct {
 	Unsure     int    `json:"unsure"`    // left as given
 	Disagreed  int    `json:"disagreed"` // left as given: no decision has a majority of the reviewers
 	Undecided  int    `json:"undecided"` // of the audit's images or, without an audit, of the manifest's
+
+	Changed int `json:"picture_changed,omitempty"` // images that changed since they were decided: not applied
 
 	Gone    int    `json:"gone"`                   // decisions about images that the manifest does not have
 	Example string `json:"gone_example,omitempty"` // one of these images
@@ -35,6 +38,9 @@ type Exported struct {
 func (e Exported) Left() (lines string) {
 	if e.Unsure+e.Disagreed > 0 {
 		lines = fmt.Sprintf("left as given: %d unsure, %d without a majority of the reviewers\n", e.Unsure, e.Disagreed)
+	}
+	if e.Changed > 0 {
+		lines += fmt.Sprintf("not applied: decisions on %s that changed since\n", text.Plural(e.Changed, "picture"))
 	}
 	if e.Gone > 0 {
 		lines += fmt.Sprintf("not applied: %d decisions on images that are not in the manifest, such as %s "+
@@ -66,7 +72,7 @@ func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
 			e.Disagreed++
 		}
 	}
-	e.Undecided, e.Gone = d.counts[undecided], len(d.gone)
+	e.Undecided, e.Gone, e.Changed = d.counts[undecided], len(d.gone), d.stale()
 	if e.Gone > 0 {
 		e.Example = d.gone[e.Gone-1].Path
 	}

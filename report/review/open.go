@@ -114,7 +114,7 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	}
 	file := f.decisionsFile()
 	thumbs := strings.TrimSuffix(file, filepath.Ext(file)) + ".thumbs"
-	conf.Pictures = pictures.New(root, pictures.Options{Folder: thumbs})
+	conf.Files, conf.Pictures = root, pictures.New(root, pictures.Options{Folder: thumbs})
 	if conf.Finder, err = find(); err != nil {
 		return nil, nil, err
 	}
@@ -185,6 +185,9 @@ func Export(f Files) (e Exported, err error) {
 		return e, err
 	}
 	defer conf.Decisions.Close()
+	if root, err := imageroot.OpenClosed(context.Background(), conf.Root); err == nil { // else they are not at hand
+		conf.Files = root
+	}
 	r, err := New(conf)
 	if err != nil {
 		return e, err

@@ -12,11 +12,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"winnow/datasets"
 	"winnow/datasets/location"
+	"winnow/internal/text"
 	"winnow/report/review/decisions"
 	"winnow/report/review/pictures"
 )
@@ -30,6 +33,7 @@ type Config struct {
 	Manifest     *datasets.Dataset
 	Decisions    *decisions.Store
 	Pictures     *pictures.Pictures
+	Files        fs.FS             // of the images, to notice those that changed; nil: they are not at hand
 	Finder       Finder            // nil: no search by image
 	Out          string            // file of the mended manifest; "": it can only be downloaded
 	Form         Form              // form of Out; "": the manifest's
@@ -117,9 +121,19 @@ func New(c Config) (*Reviewer, error) {
 		}
 	}
 	t := c.Audit.table
-	d, err := newDecided(t, c.Decisions)
+	seen := &decisions.Pictures{}
+	if c.Files != nil {
+		if seen, err = c.Decisions.Pictures(c.Files); err != nil {
+			return nil, err
+		}
+	}
+	d, err := newDecided(t, c.Decisions, seen)
 	if err != nil {
 		return nil, err
+	}
+	if n := d.stale(); n > 0 {
+		c.Notice = strings.TrimPrefix(c.Notice+" "+fmt.Sprintf("%s since it was decided: the old decision does not "+
+			"count, and the card shows it.", text.Plural(n, "picture")+" changed"), " ")
 	}
 	r := &Reviewer{
 		Config: c, table: t, decided: d,
@@ -129,9 +143,7 @@ func New(c Config) (*Reviewer, error) {
 	r.plane.file, r.plane.steps = c.Plane, planeSteps
 	r.texts.fill(t)
 	if v, ok := c.Finder.(Vectors); ok && c.Learn.Goal != "" && !t.drawn && len(t.list) > 0 {
-		if len(t.list) > mostLearned {
-			r.Notice = fmt.Sprintf("The order stays: learning takes too long for more than %d images", mostLearned)
-		} else if r.learning, err = newLearning(context.Background(), c.Learn, t, d, c.Decisions, v); err != nil {
+		if r.learning, err = newLearning(context.Background(), c.Learn, t, d, c.Decisions, v); err != nil {
 			return nil, err
 		}
 	}
@@ -159,18 +171,21 @@ func (r *Reviewer) Summary() string {
 	if r.Home != Suspects || n == 0 {
 		c, n = r.decided.whole, len(r.table.all)
 	}
-	text := fmt.Sprintf("%d of %d images decided: %d kept, %d dropped, %d relabelled",
+	said := fmt.Sprintf("%d of %d images decided: %d kept, %d dropped, %d relabelled",
 		n-c[undecided], n, c[keep], c[drop], c[relabel])
 	if c[unsure]+c[disagreed] > 0 {
-		text += fmt.Sprintf(", %d unsure, %d without a majority", c[unsure], c[disagreed])
+		said += fmt.Sprintf(", %d unsure, %d without a majority", c[unsure], c[disagreed])
 	}
 	if gone := len(r.decided.gone); gone > 0 {
-		text += fmt.Sprintf("; %d decisions are on images that are not in the manifest", gone)
+		said += fmt.Sprintf("; %d decisions are on images that are not in the manifest", gone)
+	}
+	if n := r.decided.stale(); n > 0 {
+		said += "; " + text.Plural(n, "decided picture") + " changed since: decide again"
 	}
 	if r.table.drawn {
-		if said := r.decided.precision().text(); said != "" {
-			text += "; " + said
+		if share := r.decided.precision().text(); share != "" {
+			said += "; " + share
 		}
 	}
-	return text
+	return said
 }

@@ -90,6 +90,7 @@ type table struct {
 	members []int32        // number of suspects of each class
 	byKind  map[string]int
 	drawn   bool // the images were drawn at random
+	known   bool // the audit knows how many labels are wrong in all
 
 	findings map[string][]finding // by kind
 
@@ -222,7 +223,7 @@ func (t *table) add(e *suspects.Suspect) error {
 	if given := t.manifest.Samples[image].Label; given == datasets.Unlabelled || t.classes[given] != e.Given {
 		return fmt.Errorf("had the label %q when it was audited, which is not its label in", e.Given)
 	}
-	t.id[image] = int32(len(t.list))
+	t.id[image], t.known = int32(len(t.list)), t.known || e.RateKnown
 	at := entry{
 		image: image, rank: int32(e.Rank), given: t.classOf[e.Given], suggested: t.class(e.Suggested), pair: none,
 		near: uint32(len(t.near)), score: e.Score, better: orNaN(e.SuggestedScore), fit: orNaN(e.Fit),

@@ -15,6 +15,8 @@ type vote struct {
 	note     string
 	at       int64 // milliseconds
 	version  int64
+	was      uint8 // the action, if it was about another picture than the file holds now
+	wasLabel int32
 }
 
 // outcome returns what happens to an image: what more than half of the reviewers want who decided and were
@@ -90,7 +92,7 @@ func (d *decided) vote(image, reviewer int32) vote {
 			return v
 		}
 	}
-	return vote{label: none}
+	return vote{label: none, wasLabel: none}
 }
 
 // decision is an image's decision as JSON.
@@ -113,6 +115,7 @@ type opinion struct {
 // seen is an image's decisions as a reviewer sees them.
 type seen struct {
 	Decision *decision        `json:"decision"` // null: undecided
+	Before   *decision        `json:"before"`   // about another picture of this path; null: none
 	Version  int64            `json:"version"`
 	Note     string           `json:"note"`
 	Others   []opinion        `json:"others"`
@@ -125,7 +128,12 @@ type seen struct {
 func (d *decided) seen(image, reviewer int32) seen {
 	votes := d.votes[image]
 	if own := d.vote(image, reviewer); own.action == undecided {
-		return seen{Others: []opinion{}, Outcome: decisions.Undecided, Version: own.version, Note: own.note}
+		s := seen{Others: []opinion{}, Outcome: decisions.Undecided, Version: own.version, Note: own.note}
+		if own.was != undecided {
+			s.Before = &decision{actionNames[own.was], d.labelName(own.wasLabel), time.UnixMilli(own.at).UTC(),
+				own.version}
+		}
+		return s
 	}
 	s := seen{
 		Others: []opinion{}, Differ: differ(votes),

@@ -13,14 +13,15 @@ import (
 
 // Decisions says which decisions about labels a run uses. They are kept in [DecisionsFile].
 type Decisions struct {
-	File       string `json:"file"`          // where they were read from
-	SHA256     string `json:"sha256"`        // of the decisions, not of the file
-	Right      int    `json:"right"`         // images whose given label is right
-	Relabelled int    `json:"relabelled"`    // images with another label
-	None       int    `json:"no_class"`      // images of no class, which take part without a label
-	Stale      int    `json:"label_changed"` // images whose label changed since it was judged: not used
-	Gone       int    `json:"gone"`          // decided images that the manifest does not have
-	Open       int    `json:"open"`          // images without an outcome: reviewers were unsure, or disagree
+	File       string `json:"file"`                      // where they were read from
+	SHA256     string `json:"sha256"`                    // of the decisions, not of the file
+	Right      int    `json:"right"`                     // images whose given label is right
+	Relabelled int    `json:"relabelled"`                // images with another label
+	None       int    `json:"no_class"`                  // images of no class, which take part without a label
+	Stale      int    `json:"label_changed"`             // images whose label changed since it was judged: not used
+	Gone       int    `json:"gone"`                      // decided images that the manifest does not have
+	Changed    int    `json:"picture_changed,omitempty"` // images whose picture changed since: not used
+	Open       int    `json:"open"`                      // without an outcome: reviewers were unsure, or disagree
 }
 
 // String returns the decisions for people.
@@ -29,6 +30,9 @@ func (d Decisions) String() string {
 		text.Plural(d.Right, "checked label"), d.Relabelled, d.None)
 	if d.Stale > 0 {
 		said += fmt.Sprintf("; %d not used, as the label changed since", d.Stale)
+	}
+	if d.Changed > 0 {
+		said += fmt.Sprintf("; %d not used, as the picture changed since", d.Changed)
 	}
 	if d.Gone > 0 {
 		said += fmt.Sprintf("; %d about images that the manifest does not have", d.Gone)
@@ -44,7 +48,7 @@ func Decide(c *datasets.Checks, d *datasets.Dataset) (*datasets.Dataset, dataset
 	}
 	wrong, none := m.Wrong()
 	return m.Relabelled(d), m, Decisions{File: c.File, SHA256: c.Sum(), Right: len(m.At) - wrong,
-		Relabelled: wrong - none, None: none, Stale: m.Stale, Gone: m.Gone, Open: c.Open}, nil
+		Relabelled: wrong - none, None: none, Stale: m.Stale, Gone: m.Gone, Open: c.Open, Changed: c.Changed}, nil
 }
 
 // WriteDecisions keeps the decisions that a run uses.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -28,9 +29,11 @@ type Decided struct {
 	Wrong int    `json:"wrong"`
 	None  int    `json:"no_class"`           // of Wrong, images that are of no class
 	Other int    `json:"imported,omitempty"` // of both, images that another program chose
-	Stale int    `json:"label_changed"`      // images whose label changed since it was judged: judge it again
-	Gone  int    `json:"not_judged"`         // decided images that are not among the judged ones
-	Open  int    `json:"open"`               // images without an outcome: reviewers were unsure, or disagree
+	// Changed counts images whose picture changed since it was judged: judge it again.
+	Changed int `json:"picture_changed,omitempty"`
+	Stale   int `json:"label_changed"` // images whose label changed since it was judged: judge it again
+	Gone    int `json:"not_judged"`    // decided images that are not among the judged ones
+	Open    int `json:"open"`          // images without an outcome: reviewers were unsure, or disagree
 	// Random counts checks of images drawn at random; nil: the decisions cannot tell how many of all labels are wrong.
 	Random *Random `json:"random_checks"`
 	Trust  float64 `json:"learned"` // weight of what was learnt from decisions against the audit, 0 to 1
@@ -56,7 +59,8 @@ func (a *Report) learn(ctx context.Context, in Input, note func(string, ...any))
 	if len(a.Images) == 0 {
 		return nil
 	}
-	c := &Decided{File: in.Checks.File, Stale: m.Stale, Gone: m.Gone, Open: in.Checks.Open}
+	c := &Decided{File: in.Checks.File, Stale: m.Stale, Gone: m.Gone, Open: in.Checks.Open,
+		Changed: in.Checks.Changed}
 	classes := a.numbered(m.At)
 	var taught []learn.Decision
 	for i := range a.Images {
@@ -106,7 +110,12 @@ func (a *Report) learn(ctx context.Context, in Input, note func(string, ...any))
 	for name, i := range classes {
 		names[i] = name
 	}
-	c.Random = a.random(m.At)
+	if c.Random, err = a.counted(l, in.Checks.Log); err == nil && c.Random == nil {
+		c.Random = a.random(m.At)
+	}
+	if err != nil {
+		return err
+	}
 	a.rejudge(s, names)
 	a.settleChecked()
 	a.recount(s)
@@ -136,7 +145,8 @@ func (a *Report) numbered(at map[int]datasets.Checked) map[string]int {
 // mostTaught is the largest number of values of the vectors that learning holds: 1 GiB.
 const mostTaught = 1 << 28
 
-// vectors returns the stored features of images, row by row; no rows if there are none, or too many.
+// vectors returns the stored features of the first images, row by row, as many as learning holds; no rows if there are
+// none.
 func (a *Report) vectors(ctx context.Context, in Input, paths []string) (x blas32.General, err error) {
 	dir, _, _ := strings.Cut(cmp.Or(a.Store, in.Features), ",")
 	var store *features.Store
@@ -150,9 +160,7 @@ func (a *Report) vectors(ctx context.Context, in Input, paths []string) (x blas3
 			return x, err
 		}
 	}
-	if len(paths)*store.Dim > mostTaught {
-		return x, nil
-	}
+	paths = paths[:min(len(paths), mostTaught/store.Dim)]
 	rows, missing := store.Lookup(paths)
 	if len(missing) > 0 {
 		return x, nil
@@ -271,6 +279,51 @@ func (a *Report) settleChecked() {
 	}
 }
 
+// leastDrawn is the least number of images drawn at random by which labels are counted.
+const leastDrawn = 10
+
+// counted counts by the images that a review drew at random among the judged ones, whatever else it showed
+// ([learn.State.Count]); nil: it drew hardly any, or from another list.
+func (a *Report) counted(l *learn.Learner, log []datasets.Answer) (*Random, error) {
+	at := make(map[string]int, len(a.Images))
+	for i := range a.Images {
+		at[a.Images[i].Path] = i
+	}
+	var said []learn.Decision
+	for _, k := range log {
+		i, ok := at[k.Path]
+		if !ok {
+			continue
+		}
+		d := learn.Decision{Question: learn.Question{Image: i, How: learn.Import}, Seq: k.Change, Reviewer: k.Reviewer,
+			Label: learn.None}
+		if k.Question != nil {
+			var q learn.Asked
+			if err := json.Unmarshal(k.Question, &q); err != nil {
+				return nil, fmt.Errorf("audit: a question about image %q: %w", k.Path, err)
+			}
+			if !q.Withdrawn {
+				d.How, d.Draw = q.How, q.Draw
+			}
+		}
+		switch now := a.Images[i].Given; {
+		case !k.Sure || k.Right && now != k.Given: // judged another label
+		case k.Right || k.Label != "" && now == k.Label:
+			d.Verdict = learn.Right
+		default:
+			d.Verdict = learn.Wrong
+		}
+		said = append(said, d)
+	}
+	c := l.Learn(said).Count()
+	if c.Draws < leastDrawn {
+		return nil, nil
+	}
+	n := float64(c.Images)
+	return &Random{Images: c.Draws, Wrong: c.Drawn, Rate: c.Wrong.Estimate / n, Low: c.Wrong.Low / n,
+		High: c.Wrong.High / n}, nil
+}
+
 // random finds the checks of images drawn at random among the decisions: those that a check of a review draws
 // ([drawn]), if all of them are decided and no other program chose them; else nil.
 func (a *Report) random(at map[int]datasets.Checked) *Random {
@@ -349,8 +402,8 @@ func (c *Decided) Sentences() (list []string) {
 		switch {
 		case c.Random != nil:
 		case c.Other == n:
-			list = append(list, "Another program chose the checked images: they teach, but do not say how many of the "+
-				"other labels are wrong.")
+			list = append(list, "Nothing is known of how the checked images were chosen: they teach, but do not say "+
+				"how many of the other labels are wrong.")
 		default:
 			list = append(list, fmt.Sprintf("The checked images were not all drawn at random: they teach, but do not "+
 				"say how many of the other labels are wrong; %d images drawn at random would.", Checked))
@@ -359,6 +412,10 @@ func (c *Decided) Sentences() (list []string) {
 	if c.Stale > 0 {
 		list = append(list, fmt.Sprintf("Judged again: %s changed after people checked it.",
 			text.Plural(c.Stale, "label")))
+	}
+	if c.Changed > 0 {
+		list = append(list, fmt.Sprintf("Judged again: %s changed after people checked it.",
+			text.Plural(c.Changed, "picture")))
 	}
 	if c.Gone > 0 {
 		list = append(list, fmt.Sprintf("Not used: decisions about %s not judged here.", text.Plural(c.Gone, "image")))

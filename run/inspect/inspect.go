@@ -226,12 +226,22 @@ func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, err
 		judge = func() (*Report, error) { return ofImages(ctx, in, o) }
 	}
 	a, err := judge()
+	if err == nil && a.data != nil {
+		if in.Checks, err = a.data.Checked(in.Checks); err != nil {
+			err = fmt.Errorf("audit: %s: %w", cmp.Or(in.Images, in.Manifest), err)
+		}
+	}
 	if err == nil && in.Checks != nil {
 		err = a.learn(ctx, in, o.Note)
 	}
 	if err == nil {
 		a.Names = names
 		err = a.suggest(ctx, in)
+	}
+	if err == nil && a.rateKnown() {
+		for i := range a.Images {
+			a.Images[i].RateKnown = true
+		}
 	}
 	return a, err
 }

@@ -111,6 +111,11 @@ func (a *Report) howMany(judged int) string {
 	return said
 }
 
+// rateKnown reports whether the audit knows how many labels are wrong in all, so that nobody need check random images.
+func (a *Report) rateKnown() bool {
+	return a.Noise != nil && (a.Alike || a.Checked != nil && a.Checked.Random != nil)
+}
+
 // Checked is the number of random images whose labels a person checks to learn how many are wrong.
 const Checked = 60
 

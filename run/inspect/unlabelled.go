@@ -71,7 +71,7 @@ func (a *Report) suggest(ctx context.Context, in Input) error {
 		return nil
 	}
 	var err error
-	if set.X, err = a.vectors(ctx, in, paths); err != nil || set.X.Rows == 0 {
+	if set.X, err = a.vectors(ctx, in, paths); err != nil || set.X.Rows < len(paths) {
 		return err
 	}
 	list, err := audit.Guesses(ctx, set, len(d.Classes))

@@ -23,7 +23,6 @@ import (
 	"winnow/internal/budget"
 	"winnow/report"
 	"winnow/report/review"
-	"winnow/report/review/decisions"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 )
@@ -138,19 +137,19 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 // judge audits the input, or makes a part of its audit.
 func judge(ctx context.Context, p *term.Program, o Options,
 	h inspect.Host) (a *inspect.Report, made cluster.Made, err error) {
-	manifest := cmp.Or(o.In.Images, o.In.Manifest)
+	manifest, root := cmp.Or(o.In.Images, o.In.Manifest), o.In.Root
 	if o.Run != "" {
 		o.Open.Host = p.Host()
 		if o.In.Run, err = folder.Open(ctx, o.Run, o.Open); err != nil {
 			return nil, made, err
 		}
-		manifest = o.In.Run.ManifestFile
+		manifest, root = o.In.Run.ManifestFile, o.In.Run.ImageRoot()
 	}
 	if err := o.checkFiles(manifest); err != nil {
 		return nil, made, err
 	}
 	if o.Decisions != "" {
-		if o.In.Checks, err = decisions.ReadOutcomes(o.Decisions); err != nil {
+		if o.In.Checks, err = review.Outcomes(ctx, o.Decisions, root, manifest); err != nil {
 			return nil, made, err
 		}
 	}

@@ -235,7 +235,7 @@ func readLearning(c *cli.Context, o *Options) error {
 		o.Learning.Goal = goal
 	}
 	if o.Learning.Goal != "" && (c.Bool("check") || !c.IsSet("check")) {
-		o.Learning.Check = inspect.Checked
+		o.Learning.Check, o.Learning.Asked = inspect.Checked, c.Bool("check")
 	}
 	return nil
 }

@@ -38,8 +38,8 @@ Ctrl-C ends the server.
 
 With the features of the audit (SUSPECTS.features, or --features) the page learns: after each decision the images that
 are not on the screen are put in the order of how likely they are wrong. Some images are drawn at random; they tell how
-many labels are wrong in all and how many are left. A first review begins with 60 of them, and --until says when to
-stop. Ctrl-C writes the mended manifest to --out and prints the next commands.
+many labels are wrong in all and how many are left. A first review begins with 60 of them where the audit cannot know
+that, and --until says when to stop. Ctrl-C writes the mended manifest to --out and prints the next commands.
 
    winnow review suspects.csv --manifest photos --out mended.csv --until 1%
 

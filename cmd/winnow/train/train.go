@@ -14,8 +14,9 @@ import (
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
+	"winnow/datasets/location"
 	"winnow/internal/text"
-	"winnow/report/review/decisions"
+	"winnow/report/review"
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -102,7 +103,8 @@ func train(ctx context.Context, p *term.Program, o Options) error {
 		Watch: p.Watch, MLflow: o.MLflow}
 	if o.Decisions != "" {
 		var err error
-		if asked.Checks, err = decisions.ReadOutcomes(o.Decisions); err != nil {
+		if asked.Checks, err = review.Outcomes(ctx, o.Decisions, location.At(o.Config.Data.Root),
+			location.At(o.Config.Data.Manifest)); err != nil {
 			return err
 		}
 	}

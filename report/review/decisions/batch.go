@@ -25,6 +25,7 @@ type Change struct {
 	Label       string
 	Note        string
 	Version     int64
+	Picture     Picture // of the file that the reviewer saw
 }
 
 // Conflict is the error for a batch that was refused because another tab has changed these images since.
@@ -149,6 +150,9 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 			image := Image{c.Path, by.Reviewer, c.Given, c.Action, c.Label, c.Note, now, c.Version + 1, change}
 			after := stored{image, batch}
 			if err := record(tx, before[i], after); err != nil {
+				return nil, err
+			}
+			if err := keepPicture(tx, c.Path, now.UnixMilli(), c.Picture); err != nil {
 				return nil, err
 			}
 			list[i] = after.Image

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"winnow/datasets"
 )
@@ -13,8 +14,9 @@ import (
 const Imported = "Label Studio"
 
 // ReadOutcomes returns what the decisions in a file come to: for each image what more than half of the reviewers want
-// who were sure. It reads a copy, so that the file may be read-only, or open in a server, and never changes.
-func ReadOutcomes(path string) (c *datasets.Checks, err error) {
+// who were sure. Decisions about another picture than a file of fsys holds now do not count; fsys may be nil. It reads
+// a copy, so that the file may be read-only, or open in a server, and never changes.
+func ReadOutcomes(path string, fsys fs.FS) (c *datasets.Checks, err error) {
 	s, err := OpenCopy(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("review: decisions: %s does not exist, expected the file that a review keeps next to "+
@@ -24,7 +26,13 @@ func ReadOutcomes(path string) (c *datasets.Checks, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	rows, err := s.db.Query(`SELECT path, given, action, label, coalesce(
+	pictures := &Pictures{}
+	if fsys != nil {
+		if pictures, err = s.Pictures(fsys); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := s.db.Query(`SELECT path, given, action, label, at, coalesce(
 		(SELECT tab FROM batches WHERE batches.batch = images.batch), '') = ? FROM images ORDER BY path, reviewer`,
 		Imported)
 	if err != nil {
@@ -32,10 +40,38 @@ func ReadOutcomes(path string) (c *datasets.Checks, err error) {
 	}
 	defer rows.Close()
 	c = &datasets.Checks{File: path, By: map[string]datasets.Checked{}}
-	if err := collect(rows, c); err != nil {
+	if err := collect(rows, c, pictures); err != nil {
 		return nil, inWords(path, err)
 	}
-	return c, nil
+	if err := rows.Close(); err != nil {
+		return nil, inWords(path, err)
+	}
+	c.Log, err = s.log(pictures)
+	return c, err
+}
+
+// log returns all answers, each with the last question about its image before it. Answers about pictures that have
+// changed since say nothing.
+func (s *Store) log(pictures *Pictures) (list []datasets.Answer, err error) {
+	var questions []Question
+	if err := s.Questions(func(q Question) error { questions = append(questions, q); return nil }); err != nil {
+		return nil, err
+	}
+	asked := map[string]string{}
+	err = s.Answers(func(a Answer) error {
+		for ; len(questions) > 0 && questions[0].Change < a.Change; questions = questions[1:] {
+			asked[questions[0].Path] = questions[0].Text
+		}
+		sure := a.Action != Undecided && a.Action != Unsure && !pictures.Changed(a.Path, a.At)
+		made := datasets.Answer{Path: a.Path, Reviewer: a.Reviewer, Sure: sure, Change: a.Change,
+			Checked: datasets.Checked{Given: a.Given, Right: a.Action == Keep, Label: a.Label}}
+		if text, ok := asked[a.Path]; ok {
+			made.Question = []byte(text)
+		}
+		list = append(list, made)
+		return nil
+	})
+	return list, err
 }
 
 // opinion is one reviewer's decision.
@@ -47,28 +83,36 @@ type opinion struct {
 }
 
 // collect reads the decisions, those about one image together.
-func collect(rows *sql.Rows, c *datasets.Checks) error {
+func collect(rows *sql.Rows, c *datasets.Checks, pictures *Pictures) error {
 	var at string
 	var list []opinion
+	changed := false
 	end := func() {
 		if k, ok := outcome(list); ok {
 			c.By[at] = k
 		} else if len(list) > 0 {
 			c.Open++
+		} else if changed {
+			c.Changed++
 		}
-		list = list[:0]
+		list, changed = list[:0], false
 	}
 	for rows.Next() {
 		var path string
 		var o opinion
-		if err := rows.Scan(&path, &o.given, &o.action, &o.label, &o.elsewhere); err != nil {
+		var when int64
+		if err := rows.Scan(&path, &o.given, &o.action, &o.label, &when, &o.elsewhere); err != nil {
 			return err
 		}
 		if path != at {
 			end()
 			at = path
 		}
-		if o.action != Undecided {
+		switch {
+		case o.action == Undecided:
+		case pictures.Changed(path, time.UnixMilli(when)):
+			changed = true
+		default:
 			list = append(list, o)
 		}
 	}

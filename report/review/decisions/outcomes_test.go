@@ -25,10 +25,14 @@ func TestReadOutcomes(t *testing.T) {
 	if list, err := s.Decide(Author{"p", "dan"}, []Change{keepIt("d", 0)}); err != nil {
 		t.Fatal(list, err)
 	}
-	got, err := ReadOutcomes(s.Path) // while the server has it open
+	got, err := ReadOutcomes(s.Path, nil) // while the server has it open
 	if err != nil {
 		t.Fatal(err)
 	}
+	if n := len(got.Log); n != 12 {
+		t.Errorf("%d answers, expected 12", n)
+	}
+	got.Log = nil
 	want := &datasets.Checks{File: s.Path, Open: 1, By: map[string]datasets.Checked{
 		"a": {Given: "cat", Right: true}, "b": {Given: "cat", Label: "dog"}, "c": {Given: "cat"},
 		"f": {Given: "cat", Label: "dog", Elsewhere: true},
@@ -36,7 +40,7 @@ func TestReadOutcomes(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := ReadOutcomes(s.Path + ".missing"); err == nil {
+	if _, err := ReadOutcomes(s.Path+".missing", nil); err == nil {
 		t.Error("a missing file was read")
 	}
 }

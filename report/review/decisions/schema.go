@@ -54,6 +54,13 @@ CREATE TABLE questions (
 	n INTEGER PRIMARY KEY, path TEXT NOT NULL, reviewer TEXT NOT NULL, change INTEGER NOT NULL, question TEXT NOT NULL,
 	sum INTEGER NOT NULL
 );
+`, `
+CREATE TABLE pictures (
+	n INTEGER PRIMARY KEY, path TEXT NOT NULL,
+	at INTEGER NOT NULL, -- what the image was from the decisions of this time on
+	bytes INTEGER NOT NULL, modified INTEGER NOT NULL, content TEXT NOT NULL, sum INTEGER NOT NULL
+);
+CREATE INDEX pictures_of_path ON pictures (path, at);
 `}
 
 // upgrade brings tables of a version to the latest one; version 0 means there are none.

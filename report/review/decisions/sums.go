@@ -29,6 +29,7 @@ var (
 	batchColumns    = []string{"batch", "tab", "reviewer", "at"}
 	answerColumns   = []string{"path", "reviewer", "given", "action", "label", "at", "change"}
 	questionColumns = []string{"path", "reviewer", "change", "question"}
+	pictureColumns  = []string{"path", "at", "bytes", "modified", "content"}
 )
 
 // sumOf returns the sum of a row's values: texts and integers, each behind its kind.
@@ -87,7 +88,7 @@ func addSums(tx *sql.Tx, from int64) error {
 	}
 	for _, r := range rows {
 		where := map[string]string{"images": "path = ? AND reviewer = ?", "history": "n = ?", "batches": "batch = ?",
-			"answers": "n = ?", "questions": "n = ?"}
+			"answers": "n = ?", "questions": "n = ?", "pictures": "n = ?"}
 		_, err := tx.Exec("UPDATE "+r.table+" SET sum = ? WHERE "+where[r.table], append([]any{r.sum}, r.key...)...)
 		if err != nil {
 			return err
@@ -105,7 +106,7 @@ func eachRow(tx *sql.Tx, do func(table string, columns []string, key, values []a
 		columns []string
 	}{{"images", []string{"path", "reviewer"}, imageColumns}, {"history", []string{"n"}, historyColumns},
 		{"batches", []string{"batch"}, batchColumns}, {"answers", []string{"n"}, answerColumns},
-		{"questions", []string{"n"}, questionColumns}} {
+		{"questions", []string{"n"}, questionColumns}, {"pictures", []string{"n"}, pictureColumns}} {
 		if err := eachOf(tx, t.name, t.key, t.columns, do); err != nil {
 			return err
 		}

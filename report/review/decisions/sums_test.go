@@ -120,7 +120,8 @@ func TestSumsOfEarlierFiles(t *testing.T) {
 		}
 	}
 	change("ALTER TABLE images DROP COLUMN sum", "ALTER TABLE history DROP COLUMN sum",
-		"ALTER TABLE batches DROP COLUMN sum", "DROP TABLE answers", "DROP TABLE questions", "PRAGMA user_version=2")
+		"ALTER TABLE batches DROP COLUMN sum", "DROP TABLE answers", "DROP TABLE questions",
+		"DROP TABLE pictures", "PRAGMA user_version=2")
 	s, err := Open(path)
 	if err != nil {
 		t.Fatal(err)

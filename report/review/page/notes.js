@@ -23,6 +23,7 @@ const quoted = (note) => (note ? el("q", {}, note) : "");
 
 // remarks are the lines on a card: your own note, and what others decided.
 export const remarks = (row) => [
+  row.before ? el("p", { class: "differs" }, `the picture changed since you decided (${done(row.before)}): decide again`) : "",
   row.differ ? el("p", { class: "differs" }, together(row)) : "",
   row.note ? el("p", {}, quoted(row.note)) : "",
   ...row.others.map((o) => el("p", { title: clock(o.at) }, el("b", {}, who(o.reviewer)), " ", o.action === "undecided" ? "" : stamp(o), " ", quoted(o.note))),

@@ -1,0 +1,193 @@
+package decisions
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"sort"
+	"time"
+
+	"winnow/internal/regular"
+)
+
+// Picture is the content of an image file. The zero value is unknown.
+type Picture struct {
+	Bytes    int64
+	Modified int64  // time of the file, in nanoseconds
+	Sum      string // sha256 of the bytes
+}
+
+// Look reads an image file. A file that cannot be read is unknown.
+func Look(fsys fs.FS, path string) (p Picture) {
+	f, info, err := regular.From(fsys, path)
+	if err != nil {
+		return p
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return p
+	}
+	return Picture{info.Size(), modified(info), hex.EncodeToString(h.Sum(nil))}
+}
+
+func modified(info fs.FileInfo) int64 {
+	if t := info.ModTime(); !t.IsZero() {
+		return t.UnixNano()
+	}
+	return 0
+}
+
+// changed reports whether a file holds another picture now. It is read only if its size or time differ.
+func (p Picture) changed(fsys fs.FS, path string) bool {
+	info, err := fs.Stat(fsys, path)
+	if p.Sum == "" || err != nil || info.Size() == p.Bytes && modified(info) == p.Modified && p.Modified != 0 {
+		return false
+	}
+	now := Look(fsys, path)
+	return now.Sum != "" && now.Sum != p.Sum
+}
+
+// pictured is a picture from a time on.
+type pictured struct {
+	Picture
+	at int64 // milliseconds
+}
+
+// Pictures tells which images hold another picture than when they were decided. The zero value knows none.
+type Pictures struct {
+	fsys fs.FS
+	by   map[string][]pictured // by path and time
+	same map[string]bool       // whether the last picture is still there, as far as asked
+}
+
+// Changed reports whether the picture of an image that was decided at a time is another one now.
+func (p *Pictures) Changed(path string, at time.Time) bool {
+	if p.fsys == nil {
+		return false
+	}
+	list := p.by[path]
+	n := sort.Search(len(list), func(i int) bool { return list[i].at > at.UnixMilli() })
+	if n == 0 || list[n-1].Sum == "" {
+		return false
+	}
+	last := list[len(list)-1]
+	if n < len(list) && last.Sum != "" && last.Sum != list[n-1].Sum {
+		return true
+	}
+	if is, asked := p.same[path]; asked {
+		return !is
+	}
+	p.same[path] = !list[n-1].changed(p.fsys, path)
+	return !p.same[path]
+}
+
+// Seen adds what an image was when it was decided at a time.
+func (p *Pictures) Seen(path string, at time.Time, now Picture) {
+	if p.fsys == nil {
+		return
+	}
+	p.by[path] = append(p.by[path], pictured{now, at.UnixMilli()})
+	p.same[path] = true
+}
+
+// Pictures returns what the decisions were about, to compare with the files of fsys. Decisions whose pictures are not
+// known, as those of an import, are taken to be about what the files hold now.
+func (s *Store) Pictures(fsys fs.FS) (*Pictures, error) {
+	p := &Pictures{fsys: fsys, by: map[string][]pictured{}, same: map[string]bool{}}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	tx, err := s.db.Begin()
+	if err != nil {
+		return nil, inWords(s.Path, err)
+	}
+	defer tx.Rollback()
+	if err := p.read(tx); err != nil {
+		return nil, inWords(s.Path, err)
+	}
+	fresh, err := p.unknown(tx)
+	if err != nil {
+		return nil, inWords(s.Path, err)
+	}
+	for path, at := range fresh {
+		now := Look(fsys, path)
+		if err := putPicture(tx, path, at, now); err != nil {
+			return nil, inWords(s.Path, err)
+		}
+		p.by[path] = append(p.by[path], pictured{now, at})
+	}
+	if len(fresh) == 0 {
+		return p, nil
+	}
+	if err := s.here(); err != nil {
+		return nil, err
+	}
+	if err := tx.Commit(); err != nil {
+		return nil, inWords(s.Path, err)
+	}
+	s.written()
+	return p, nil
+}
+
+func (p *Pictures) read(tx *sql.Tx) error {
+	rows, err := tx.Query("SELECT path, at, bytes, modified, content FROM pictures ORDER BY path, at, n")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var path string
+		var i pictured
+		if err := rows.Scan(&path, &i.at, &i.Bytes, &i.Modified, &i.Sum); err != nil {
+			return err
+		}
+		p.by[path] = append(p.by[path], i)
+	}
+	return rows.Err()
+}
+
+// unknown returns the images whose first decision is from before the first known picture, with its time.
+func (p *Pictures) unknown(tx *sql.Tx) (map[string]int64, error) {
+	fresh := map[string]int64{}
+	rows, err := tx.Query("SELECT path, min(at) FROM images WHERE action <> ? GROUP BY path", Undecided)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var path string
+		var at int64
+		if err := rows.Scan(&path, &at); err != nil {
+			return nil, err
+		}
+		if len(p.by[path]) == 0 {
+			fresh[path] = at
+		}
+	}
+	return fresh, rows.Err()
+}
+
+// keepPicture stores the picture that is decided about, if it is another one than the last.
+func keepPicture(tx *sql.Tx, path string, at int64, now Picture) error {
+	var last string
+	err := tx.QueryRow("SELECT content FROM pictures WHERE path = ? ORDER BY at DESC, n DESC LIMIT 1", path).Scan(&last)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) && now.Sum == "":
+		return nil // unknown until a review with pictures
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
+		return err
+	case err == nil && last == now.Sum:
+		return nil
+	}
+	return putPicture(tx, path, at, now)
+}
+
+func putPicture(tx *sql.Tx, path string, at int64, p Picture) error {
+	values := []any{path, at, p.Bytes, p.Modified, p.Sum}
+	_, err := tx.Exec("INSERT INTO pictures (path, at, bytes, modified, content, sum) VALUES (?, ?, ?, ?, ?, ?)",
+		append(values, sumOf(values...))...)
+	return err
+}
