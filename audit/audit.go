@@ -68,6 +68,9 @@ type Auditor struct {
 	// Same reports for pairs of rows whether their pictures are the same, one perhaps scaled, cropped a little,
 	// mirrored or saved again. nil: only vectors tell copies.
 	Same func(context.Context, []Pair) ([]bool, error)
+	// Hashes, with Same, are those of the pictures of all rows, as they are and mirrored: vectors of small pictures
+	// change much if these are saved again. nil: only vectors tell which pictures to compare.
+	Hashes [][2]findings.Hash
 	// Tune fine-tunes a network for a fold of crossfit and combined.
 	Tune func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error)
 	// Told follows the steps of crossfit and combined, kept of which were done by an earlier audit.

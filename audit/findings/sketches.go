@@ -46,29 +46,43 @@ func sketched(ctx context.Context, z features.Set, bound float64, list [][]eval.
 	// probability that a bit of a pair at the bound differs
 	apart := math.Acos(math.Max(-1, math.Min(bound, 1))) / math.Pi
 	alike := int(sketchBits*apart + deviations*math.Sqrt(sketchBits*apart*(1-apart)))
-	together := 1 - math.Pow(missed, 1./tables) // required probability to share a bucket of one table
-	width := int(math.Min(math.Log2(float64(z.Len())/bucket), math.Log(together)/math.Log1p(-math.Max(apart, 1e-3))))
+	sharing := 1 - math.Pow(missed, 1./tables) // required probability to share a bucket of one table
+	width := int(math.Min(math.Log2(float64(z.Len())/bucket), math.Log(sharing)/math.Log1p(-math.Max(apart, 1e-3))))
 	width = max(width, 1)
-	t := table{order: make([]int32, z.Len()), key: make([]uint32, z.Len()), marks: make([]sketch, z.Len()),
-		start: make([]int32, 1<<width+1)}
-	checks := make([]int32, z.Len())
-	for range tables {
+	return together(ctx, marks, finder{sketchBits, width, tables, alike, mostChecks}, rng, func(i, j int) bool {
+		if v := features.Dot(z.Row(i), z.Row(j)); v >= bound {
+			note(&list[i], eval.Neighbour{Row: j, Similarity: float32(v)})
+			note(&list[j], eval.Neighbour{Row: i, Similarity: float32(v)})
+		}
+		return true
+	})
+}
+
+// finder says how pairs of sketches are found.
+type finder struct {
+	bits, width int // of a sketch, and of those that name a bucket of a table
+	tables      int
+	alike       int // most differing bits
+	checks      int // most pairs of a row
+}
+
+// together calls check for pairs of rows that share a bucket of a table and differ in at most alike bits, perhaps
+// several times; check reports whether the pair counts among those of the row.
+func together(ctx context.Context, marks []sketch, f finder, rng *rand.Rand, check func(i, j int) bool) error {
+	t := table{order: make([]int32, len(marks)), key: make([]uint32, len(marks)), marks: make([]sketch, len(marks)),
+		start: make([]int32, 1<<f.width+1)}
+	checks := make([]int32, len(marks))
+	for range f.tables {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t.fill(marks, rng.Perm(sketchBits)[:width])
+		t.fill(marks, rng.Perm(f.bits)[:f.width])
 		for b, from := range t.start[:len(t.start)-1] {
 			rows, sides := t.order[from:t.start[b+1]], t.marks[from:t.start[b+1]]
 			for a, i := range rows {
-				for c := a + 1; c < min(a+1+following, len(rows)) && checks[i] < mostChecks; c++ {
-					j := rows[c]
-					if sides[a].differ(&sides[c]) > alike {
-						continue
-					}
-					checks[i]++
-					if v := features.Dot(z.Row(int(i)), z.Row(int(j))); v >= bound {
-						note(&list[i], eval.Neighbour{Row: int(j), Similarity: float32(v)})
-						note(&list[j], eval.Neighbour{Row: int(i), Similarity: float32(v)})
+				for c := a + 1; c < min(a+1+following, len(rows)) && int(checks[i]) < f.checks; c++ {
+					if sides[a].differ(&sides[c]) <= f.alike && check(int(i), int(rows[c])) {
+						checks[i]++
 					}
 				}
 			}

@@ -90,6 +90,9 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	}
 	o.Stage("judge", o.guess(n, values(stores)), 0)
 	o.pictures = looks[0].Root
+	if o.looks, err = looks[0].Looks(ctx, stores[0], nil); err != nil {
+		return nil, err
+	}
 	var a *Report
 	if apart {
 		a, err = bySample(ctx, Input{Features: stores[0].Dir, View: in.View}, d, d, o)
@@ -102,7 +105,8 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	a.from, a.root, a.source, a.Model, a.Store = in.Images, in.Root, whole, names, stores[0].Dir
 	a.Reading = whole.Reading
 	a.groupCopies(whole)
-	return a, a.findProblems(ctx, looks[0], stores[0])
+	a.findProblems(looks[0].Paths, o.looks)
+	return a, nil
 }
 
 // judged returns the dataset with the images to judge as its training images. It refuses fewer than two classes.

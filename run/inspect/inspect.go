@@ -21,6 +21,7 @@ import (
 
 	"winnow/audit"
 	"winnow/audit/suspects"
+	"winnow/backbone"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/eval"
@@ -59,8 +60,9 @@ type auditing struct {
 	Options
 	audit.Auditor
 	Host
-	pictures fs.FS   // of the images, to compare likely copies; nil: they are not at hand
-	beside   *beside // counts beside the scorer; nil: none
+	pictures fs.FS           // of the images, to compare likely copies; nil: they are not at hand
+	looks    []backbone.Look // of all pictures of the manifest, in its order
+	beside   *beside         // counts beside the scorer; nil: none
 }
 
 // begin completes the options and the host.
@@ -322,6 +324,7 @@ func (o auditing) stored(ctx context.Context, d *datasets.Dataset, stores ...*fe
 	}
 	if o.pictures != nil {
 		o.Same = samePictures(o.pictures, d, data.Train.IDs)
+		o.Hashes = hashesOf(o.looks, data.Train.IDs)
 	}
 	// let the audit free them
 	data.Train.X, data.Stored, data.Validation = blas32.General{}, features.Set{}, features.Set{}
