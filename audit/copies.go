@@ -28,7 +28,8 @@ type copies struct {
 // there are no pictures, whose vectors are nearer to each other than ordinary neighbours are. rows are the positions of
 // the rows of z in the set.
 func (o *job) findCopies(ctx context.Context, z features.Set, rows []int) (copies, error) {
-	bound := o.Copies
+	least := cmp.Or(o.Copies, findings.LeastCopies(z.Len(), z.Dim()))
+	bound := least
 	if o.Same != nil {
 		bound = min(bound, findings.MaybeCopies(z.Len()))
 	}
@@ -36,7 +37,7 @@ func (o *job) findCopies(ctx context.Context, z features.Set, rows []int) (copie
 	if err != nil {
 		return copies{}, err
 	}
-	taken := findings.Apart(near, o.Copies)
+	taken := findings.Apart(near, least, z.Dim())
 	if o.Same != nil {
 		if taken, err = o.look(ctx, near, taken, rows); err != nil {
 			return copies{}, err

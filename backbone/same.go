@@ -15,6 +15,7 @@ const (
 	sameCells   = 32 // most cells along a side in which they are compared: as many as the smaller one has pixels
 	sameMargins = 12 // most 128ths of a side that may be cropped at each edge: 9 %
 	sameLeast   = 0.985
+	sameFar     = 0.97  // of coarse cells, below which finer ones are not compared
 	sameNoisy   = 0.95  // enough if the rest is noise, as that of a JPEG of 32 pixels: coarse cells agree
 	sameCoarse  = 0.998 // of coarseCells
 	coarseCells = 12
@@ -118,7 +119,7 @@ func measured(img *image.NRGBA) seenPicture {
 // same reports whether a changed q is the picture p; n are the finest cells, coarse is their correlation in
 // coarseCells.
 func (p seenPicture) same(q seenPicture, c change, n int, coarse float64) bool {
-	if coarse < sameLeast {
+	if coarse < sameFar {
 		return false
 	}
 	fine := correlation(p.light.reduced(change{}, n), q.light.reduced(c, n))

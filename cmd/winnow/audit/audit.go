@@ -62,7 +62,7 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "--out and --classes: write labels and paths so that spreadsheets do not read them as " +
 					"formulas"},
 			&cli.StringFlag{Name: "classes", Usage: "write a table of the classes to `FILE`.csv"},
-			&cli.Float64Flag{Name: "copies", Value: findings.CopyBound,
+			&cli.Float64Flag{Name: "copies", DefaultText: fmt.Sprintf("%v, more for few values", findings.CopyBound),
 				Usage: "two images are near copies if their cosine is at least `S`"},
 			&cli.IntFlag{Name: "neighbours", Value: 10,
 				Usage: "scorer knn: `K` images vote; simifeat-v and simifeat-r: the image itself is one of them"},
