@@ -20,8 +20,8 @@ type Hash [2]uint64
 const (
 	hashCells = 32
 	hashWaves = 16 // more than the highest frequency in one direction among the lowest 128
-	// faint is the share of a picture's deviation below which the sign of a coefficient is noise. Its bit is then that of
-	// the strongest coefficient that changes its sign by mirroring, if it does so itself.
+	// faint is the share of a picture's deviation below which the sign of a coefficient is noise. Its bit is then that
+	// of the strongest coefficient that changes its sign by mirroring, if it does so itself.
 	faint = 0.002
 )
 

@@ -15,7 +15,9 @@ const (
 	sameCells   = 32 // most cells along a side in which they are compared: as many as the smaller one has pixels
 	sameMargins = 12 // most 128ths of a side that may be cropped at each edge: 9 %
 	sameLeast   = 0.985
-	sameFar     = 0.97  // of coarse cells, below which finer ones are not compared
+	fewCells    = 20 // along a side, in fewer of which different digits look alike
+	sameFew     = 0.99
+	sameFar     = 0.95  // of coarse cells, below which finer ones are not compared
 	sameNoisy   = 0.95  // enough if the rest is noise, as that of a JPEG of 32 pixels: coarse cells agree
 	sameCoarse  = 0.998 // of coarseCells
 	coarseCells = 12
@@ -29,7 +31,7 @@ const (
 // ctx.
 //
 // Under one of these changes the luminance of both, in as many cells along a side as the smaller one has pixels but at
-// most 32, must correlate by 0.985 or more; or by 0.95 or more and in 12 cells by 0.998; and their colours in 8 cells
+// most 32, must correlate by 0.985 or more, in fewer than 20 cells by 0.99; or by 0.95 or more and in 12 cells by 0.998; and their colours in 8 cells
 // by 0.95 (experiments/audit).
 func SamePictures(ctx context.Context, fsys fs.FS, pairs [][2]string) ([]bool, error) {
 	same := make([]bool, len(pairs))
@@ -123,7 +125,11 @@ func (p seenPicture) same(q seenPicture, c change, n int, coarse float64) bool {
 		return false
 	}
 	fine := correlation(p.light.reduced(change{}, n), q.light.reduced(c, n))
-	if fine < sameNoisy || fine < sameLeast && coarse < sameCoarse {
+	least := sameLeast
+	if n < fewCells {
+		least = sameFew
+	}
+	if fine < sameNoisy || fine < least && coarse < sameCoarse {
 		return false
 	}
 	colours := func(of seenPicture, c change) (all []float64) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/draw"
 	"image/jpeg"
 	"image/png"
 	"io/fs"
@@ -20,7 +19,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/disintegration/imaging"
+	"golang.org/x/image/draw"
 
 	"winnow/backbone"
 	"winnow/backbone/ort"
@@ -45,11 +44,19 @@ var ways = []way{
 	{"cropped by 5 % at every edge", ".png", func(img image.Image) ([]byte, error) {
 		b := img.Bounds()
 		cut := b.Inset(max(1, int(math.Round(0.05*float64(min(b.Dx(), b.Dy()))))))
-		return asPNG(imaging.Crop(img, cut))
+		return asPNG(drawn(cut.Size(), func(x, y int) color.Color { return img.At(cut.Min.X+x, cut.Min.Y+y) }))
 	}},
-	{"mirrored", ".png", func(img image.Image) ([]byte, error) { return asPNG(imaging.FlipH(img)) }},
+	{"mirrored", ".png", func(img image.Image) ([]byte, error) {
+		b := img.Bounds()
+		return asPNG(drawn(b.Size(), func(x, y int) color.Color { return img.At(b.Max.X-1-x, b.Min.Y+y) }))
+	}},
 	{"brighter, JPEG, then PNG", ".png", func(img image.Image) ([]byte, error) {
-		data, err := asJPEG(imaging.AdjustBrightness(img, 5), 85)
+		b := img.Bounds()
+		lighter := func(v uint32) uint8 { return uint8(min(v>>8+13, 255)) }
+		data, err := asJPEG(drawn(b.Size(), func(x, y int) color.Color {
+			red, green, blue, _ := img.At(b.Min.X+x, b.Min.Y+y).RGBA()
+			return color.NRGBA{lighter(red), lighter(green), lighter(blue), 255}
+		}), 85)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +68,9 @@ var ways = []way{
 	{"with a grey border of 5 %", ".png", func(img image.Image) ([]byte, error) {
 		b := img.Bounds()
 		wide := max(1, int(math.Round(0.05*float64(min(b.Dx(), b.Dy())))))
-		framed := imaging.New(b.Dx()+2*wide, b.Dy()+2*wide, color.NRGBA{128, 128, 128, 255})
+		framed := drawn(b.Size().Add(image.Pt(2*wide, 2*wide)), func(int, int) color.Color {
+			return color.NRGBA{128, 128, 128, 255}
+		})
 		draw.Draw(framed, b.Sub(b.Min).Add(image.Pt(wide, wide)), img, b.Min, draw.Src)
 		return asPNG(framed)
 	}},
@@ -81,7 +90,20 @@ func asPNG(img image.Image) ([]byte, error) {
 
 func scaled(img image.Image, by float64) image.Image {
 	side := func(n int) int { return max(1, int(math.Round(by*float64(n)))) }
-	return imaging.Resize(img, side(img.Bounds().Dx()), side(img.Bounds().Dy()), imaging.CatmullRom)
+	to := image.NewNRGBA(image.Rect(0, 0, side(img.Bounds().Dx()), side(img.Bounds().Dy())))
+	draw.CatmullRom.Scale(to, to.Rect, img, img.Bounds(), draw.Src, nil)
+	return to
+}
+
+// drawn returns a picture with a colour for each pixel.
+func drawn(size image.Point, at func(x, y int) color.Color) *image.NRGBA {
+	img := image.NewNRGBA(image.Rectangle{Max: size})
+	for y := range size.Y {
+		for x := range size.X {
+			img.Set(x, y, at(x, y))
+		}
+	}
+	return img
 }
 
 // plantCopies writes at most n pictures of a manifest into folders of their classes, and a copy of each of the first
@@ -137,8 +159,8 @@ func measureCopies(ctx context.Context, name, folder, model, to string) error {
 	if _, err := ort.Open(ort.Config{}); err != nil {
 		return err
 	}
-	a, err := inspect.Judge(ctx, inspect.Input{Images: location.At(folder), Features: folder + ".features", Model: model},
-		inspect.Options{}, inspect.Host{})
+	in := inspect.Input{Images: location.At(folder), Features: folder + ".features", Model: model}
+	a, err := inspect.Judge(ctx, in, inspect.Options{}, inspect.Host{})
 	if err != nil {
 		return err
 	}

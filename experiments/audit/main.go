@@ -87,8 +87,8 @@ func measure(ctx context.Context, name, manifest, store string, seeds int, to st
 			if err := look(ctx, p, seed, func(kind string, c counted) error {
 				log.Printf("%s: %s: %d of %d found, %d of %d others", cell, kind, c.found, c.should, c.wrongly,
 					c.others)
-				return write(to, findingsHeader, append(slices.Clone(cell), kind, strconv.Itoa(c.should), strconv.Itoa(c.found),
-					strconv.Itoa(c.others), strconv.Itoa(c.wrongly)))
+				return write(to, findingsHeader, append(slices.Clone(cell), kind, strconv.Itoa(c.should),
+					strconv.Itoa(c.found), strconv.Itoa(c.others), strconv.Itoa(c.wrongly)))
 			}); err != nil {
 				return fmt.Errorf("%s: %w", cell, err)
 			}
