@@ -31,8 +31,8 @@ const (
 // ctx.
 //
 // Under one of these changes the luminance of both, in as many cells along a side as the smaller one has pixels but at
-// most 32, must correlate by 0.985 or more, in fewer than 20 cells by 0.99; or by 0.95 or more and in 12 cells by 0.998; and their colours in 8 cells
-// by 0.95 (experiments/audit).
+// most 32, must correlate by 0.985 or more, in fewer than 20 cells by 0.99; or by 0.95 or more and in 12 cells by
+// 0.998; and their colours in 8 cells by 0.95 (experiments/audit).
 func SamePictures(ctx context.Context, fsys fs.FS, pairs [][2]string) ([]bool, error) {
 	same := make([]bool, len(pairs))
 	workers := runtime.GOMAXPROCS(0)

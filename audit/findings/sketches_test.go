@@ -107,3 +107,27 @@ func TestLikelyCopies(t *testing.T) {
 		}
 	}
 }
+
+// In few dimensions chance makes neighbours as near as copies of photographs: only nearer ones are copies.
+func TestCopiesInFewDimensions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	for _, d := range []int{6, 12, 64} {
+		z := features.NewSet(600, d)
+		for i := range z.X.Data {
+			z.X.Data[i] = float32(rng.NormFloat64())
+		}
+		copy(z.Row(501), z.Row(100))
+		if err := features.Normalize(z.X); err != nil {
+			t.Fatal(err)
+		}
+		bound := findings.LeastCopies(z.Len(), d)
+		near, err := findings.Copies(t.Context(), z, bound, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups := findings.Groups(z.Len(), findings.Apart(near, bound, d))
+		if len(groups) != 1 || groups[0][0] != 100 || groups[0][1] != 501 {
+			t.Errorf("%d values: found %v, expected rows 100 and 501", d, groups)
+		}
+	}
+}
