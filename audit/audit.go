@@ -46,7 +46,7 @@ type Options struct {
 	Neighbours int     // knn: images that vote; simifeat-v, simifeat-r: the image itself is one of them; 0: 10
 	Folds      int     // of the judges by a probe, crossfit and combined: each is judged by the others; 0: 5
 	Rounds     int     // crossfit, combined: divisions into folds, whose mean log probabilities judge; 0: 1
-	Copies     float64 // two images are near copies if their cosine is at least this; 0: [findings.CopyBound]
+	Copies     float64 // two images are near copies if their cosine is at least this; 0: [findings.LeastCopies]
 	Seed       uint64  // of the folds and of the resampling behind the estimate's interval
 	MaxMem     int64   // bytes of similarities held at once; 0: [eval.DefaultMaxMem]
 	JustRank   bool    // find nothing but suspects; needs Rate or Given.Wrong
@@ -68,6 +68,9 @@ type Auditor struct {
 	// Same reports for pairs of rows whether their pictures are the same, one perhaps scaled, cropped a little,
 	// mirrored or saved again. nil: only vectors tell copies.
 	Same func(context.Context, []Pair) ([]bool, error)
+	// Hashes, with Same, are those of the pictures of all rows, as they are and mirrored: vectors of small pictures
+	// change much if these are saved again. nil: only vectors tell which pictures to compare.
+	Hashes [][2]findings.Hash
 	// Tune fine-tunes a network for a fold of crossfit and combined.
 	Tune func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error)
 	// Paced is told how long fine-tuning takes, as [crossfit.Options] has it; nil: nobody.
@@ -254,7 +257,6 @@ func (o *job) fill(set features.Set) error {
 	if o.Shared == nil {
 		o.Shared = &Shared{alone: true}
 	}
-	o.Copies = cmp.Or(o.Copies, findings.CopyBound)
 	return nil
 }
 

@@ -48,6 +48,9 @@ type Basis struct {
 	Sample      []int            // rows of the sample, rising
 	Classes     []findings.Class // in the sample
 	Images      []int64          // of each class, in the whole set
+	Copies      [][]int          // groups of copies, rows of the whole set, each rising
+	Copied      []int            // rows for which a copy counts, rising
+	First       []int            // of each of Copied: that copy
 }
 
 // Judged is the judgement of a block of rows, with an entry for each. Rows without a label or alone with it are not
@@ -70,11 +73,12 @@ func NewSpace(sums *leaveout.Sums) (*head.Head, *leaveout.Whole, error) {
 	return white, whole, err
 }
 
-// NewBasis fits a basis to sums of all rows and a sample of them, features of unit length whose IDs are rows of the
-// whole set, rising. It uses the options of the scorer; told, which may be nil, follows the training of heads.
-func NewBasis(ctx context.Context, sums *leaveout.Sums, sample features.Set, o Options,
-	told func(done, total, kept int, where string)) (*Basis, error) {
-	b := &Basis{Scorer: Named(o.Scorer).Name, Sample: sample.IDs, Images: sums.Count}
+// Basis fits a basis to sums of all rows and a sample of them, features of unit length whose IDs are rows of the whole
+// set, rising. It uses the options of the scorer and of copies, which are looked for among all; nil: they are not.
+// Of copies in the sample one counts, and none if their labels contradict each other; in the sums all count.
+func (a Auditor) Basis(ctx context.Context, sums *leaveout.Sums, sample features.Set, all findings.Rows,
+	o Options) (*Basis, error) {
+	b := &Basis{Scorer: Named(o.Scorer).Name, Images: sums.Count}
 	if !Named(b.Scorer).Shardable {
 		return nil, fmt.Errorf("audit: scorer %q needs all rows at once, expected one of %s", b.Scorer,
 			strings.Join(Shardable(), ", "))
@@ -84,6 +88,15 @@ func NewBasis(ctx context.Context, sums *leaveout.Sums, sample features.Set, o O
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	b.Whole = whole
+	if all != nil {
+		if err := b.findCopies(ctx, all, white, job{Options: o, Auditor: a}); err != nil {
+			return nil, err
+		}
+		if sample, err = b.withoutCopies(sample, all.Bare().Labels); err != nil {
+			return nil, err
+		}
+	}
+	b.Sample = sample.IDs
 	compared := whole.Compare(sample.X, sample.Labels)
 	if b.Calibration, err = noiserate.Calibrate(ctx, compared); err != nil {
 		return nil, err
@@ -92,7 +105,7 @@ func NewBasis(ctx context.Context, sums *leaveout.Sums, sample features.Set, o O
 		return nil, err
 	}
 	if b.Scorer != judges.Centres {
-		heads := crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: told, Start: white}
+		heads := crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: a.Told, Start: white}
 		if b.Scorer == judges.Combined {
 			heads.Beside = func(ctx context.Context, rows []int) (blas32.General, error) {
 				some := sample.Rows(rows)
@@ -171,6 +184,9 @@ func (b *Basis) Judge(ctx context.Context, set features.Set) (Judged, error) {
 	}
 	folds := make([]int, n)
 	for i, row := range set.IDs {
+		if at, ok := slices.BinarySearch(b.Copied, row); ok {
+			row = b.First[at] // what its copy has learnt is not asked
+		}
 		if at, ok := slices.BinarySearch(b.Sample, row); ok {
 			folds[i] = b.Heads.Of[at]
 		} else {
@@ -197,7 +213,7 @@ func unsaid(n int) []float64 {
 }
 
 // Conclude makes the result from the judgements of all rows, block by block in order. labels are those of all rows.
-// It finds neither near copies nor nearest images.
+// It finds no nearest images.
 func (b *Basis) Conclude(ctx context.Context, labels []int, blocks []Judged, o Options) (Result, error) {
 	r := Result{Scorer: b.Scorer, labels: labels, Sampled: len(b.Sample)}
 	r.Blind = b.Scorer == judges.Combined && b.Heads.Blind()
@@ -243,6 +259,9 @@ func (b *Basis) Conclude(ctx context.Context, labels []int, blocks []Judged, o O
 		r.expect(&e, said.Opinion, given, judged)
 	}
 	r.doubt(&e, flips, nil)
-	r.conclude(rows, said, job{Options: o})
+	c := b.copies(rows, len(labels))
+	c.hear(given, len(b.Images))
+	c.echo(said.Opinion)
+	r.conclude(rows, said, job{Options: o, copies: c})
 	return r, nil
 }

@@ -28,7 +28,8 @@ type copies struct {
 // there are no pictures, whose vectors are nearer to each other than ordinary neighbours are. rows are the positions of
 // the rows of z in the set.
 func (o *job) findCopies(ctx context.Context, z features.Set, rows []int) (copies, error) {
-	bound := o.Copies
+	least := cmp.Or(o.Copies, findings.LeastCopies(z.Len(), z.Dim()))
+	bound := least
 	if o.Same != nil {
 		bound = min(bound, findings.MaybeCopies(z.Len()))
 	}
@@ -36,7 +37,7 @@ func (o *job) findCopies(ctx context.Context, z features.Set, rows []int) (copie
 	if err != nil {
 		return copies{}, err
 	}
-	taken := findings.Apart(near, o.Copies)
+	taken := findings.Apart(near, least, z.Dim())
 	if o.Same != nil {
 		if taken, err = o.look(ctx, near, taken, rows); err != nil {
 			return copies{}, err
@@ -54,29 +55,54 @@ func (o *job) findCopies(ctx context.Context, z features.Set, rows []int) (copie
 	return c, nil
 }
 
-// mostLooked bounds the pairs whose pictures are compared, to a share of the rows, but at least fewLooked.
+// mostLooked bounds the pairs whose pictures are compared, near ones by vectors and by hashes each, to a share of the
+// rows, but at least fewLooked.
 const (
 	mostLooked = 0.2
 	fewLooked  = 2000
 )
 
-// look returns the pairs whose pictures are the same. Too many pairs are looked at nearest first; of the others, those
-// that are taken by their vectors alone remain.
-func (o *job) look(ctx context.Context, near, taken [][]eval.Neighbour, rows []int) ([][]eval.Neighbour, error) {
-	type pair struct {
-		a, b int
-		near float32
-	}
-	var all []pair
+// likely is a pair of rows that may be copies, with how alike they are.
+type likely struct {
+	a, b int
+	near float32
+}
+
+// pairsOf returns the pairs of a list, each once, the most alike first.
+func pairsOf(near [][]eval.Neighbour) (all []likely) {
 	for i, list := range near {
 		for _, n := range list {
 			if i < n.Row || !slices.ContainsFunc(near[n.Row], func(m eval.Neighbour) bool { return m.Row == i }) {
-				all = append(all, pair{i, n.Row, n.Similarity})
+				all = append(all, likely{min(i, n.Row), max(i, n.Row), n.Similarity})
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b pair) int { return cmp.Compare(b.near, a.near) })
-	looked := all[:min(len(all), max(fewLooked, int(mostLooked*float64(len(rows)))))]
+	slices.SortStableFunc(all, func(a, b likely) int { return cmp.Compare(b.near, a.near) })
+	return all
+}
+
+// look returns the pairs whose pictures are the same, of those that are near by their vectors or their hashes. If too
+// many are near, the nearest are looked at; of the others, those that are taken by their vectors alone remain.
+func (o *job) look(ctx context.Context, near, taken [][]eval.Neighbour, rows []int) ([][]eval.Neighbour, error) {
+	most := max(fewLooked, int(mostLooked*float64(len(rows))))
+	all := pairsOf(near)
+	looked := slices.Clone(all[:min(len(all), most)])
+	if o.Hashes != nil {
+		plain, mirrored := make([]findings.Hash, len(rows)), make([]findings.Hash, len(rows))
+		for i, row := range rows {
+			plain[i], mirrored[i] = o.Hashes[row][0], o.Hashes[row][1]
+		}
+		by, err := findings.LikelyCopies(ctx, plain, mirrored)
+		if err != nil {
+			return nil, err
+		}
+		known := make(map[[2]int]bool, len(looked))
+		for _, p := range looked {
+			known[[2]int{p.a, p.b}] = true
+		}
+		more := slices.DeleteFunc(pairsOf(by), func(p likely) bool { return known[[2]int{p.a, p.b}] })
+		looked = append(looked, more[:min(len(more), most)]...)
+	}
 	asked := make([]Pair, len(looked))
 	for i, p := range looked {
 		asked[i] = Pair{rows[p.a], rows[p.b]}
@@ -91,7 +117,7 @@ func (o *job) look(ctx context.Context, near, taken [][]eval.Neighbour, rows []i
 			left[p.a] = append(left[p.a], eval.Neighbour{Row: p.b, Similarity: p.near})
 		}
 	}
-	for _, p := range all[len(looked):] {
+	for _, p := range all[min(len(all), most):] {
 		if slices.ContainsFunc(taken[p.a], func(n eval.Neighbour) bool { return n.Row == p.b }) {
 			left[p.a] = append(left[p.a], eval.Neighbour{Row: p.b, Similarity: p.near})
 		}

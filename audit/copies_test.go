@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/audit/findings"
 	"winnow/audit/suspects"
 	"winnow/features"
 )
@@ -68,5 +71,36 @@ func TestCopiesDoNotTestify(t *testing.T) {
 				t.Errorf("%s: neither label is right, yet %+v", scorer, s)
 			}
 		}
+	}
+}
+
+// Pictures whose vectors are far from each other are compared if their hashes are alike, and form a group if they are
+// the same.
+func TestCopiesByHash(t *testing.T) {
+	z, _ := mislabelled(9, 10, 24, 80, 0)
+	rng := rand.New(rand.NewPCG(2, 2))
+	hashes := make([][2]findings.Hash, z.Len())
+	for i := range hashes {
+		a, b := rng.Uint64(), rng.Uint64()
+		hashes[i] = [2]findings.Hash{{a, b}, {^a, ^b}}
+	}
+	same := [2]int{3, 200} // of two classes
+	hashes[200] = [2]findings.Hash{hashes[3][1], hashes[3][0]}
+	hashes[201] = hashes[4] // alike, and another picture
+	asked := map[Pair]bool{}
+	a := Auditor{Hashes: hashes, Same: func(_ context.Context, pairs []Pair) ([]bool, error) {
+		said := make([]bool, len(pairs))
+		for i, p := range pairs {
+			asked[p] = true
+			said[i] = p == Pair{same[0], same[1]}
+		}
+		return said, nil
+	}}
+	r, err := a.Run(t.Context(), z, Options{Whiten: true, Scorer: "centres"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]int{same[:]}, r.Groups); diff != "" || !asked[Pair{4, 201}] {
+		t.Errorf("groups, and whether another likely pair was compared: %v\n%s", asked[Pair{4, 201}], diff)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // lookSide is the most cells along the longer side of a picture in which it is measured.
 const lookSide = 256
 
-// Look is what is measured of a picture, apart from what it shows. The zero value is unknown.
+// Look is what is measured of a picture. The zero value is unknown.
 type Look struct {
 	W, H int // pixels of the picture or the crop
 	// Lightest and Darkest are the 99th and the 5th percentile of the luminance, 0 to 255.
@@ -28,6 +28,7 @@ type Look struct {
 	Sharpness float64
 	// Colour is the share of cells that are not grey.
 	Colour float64
+	Hash   Hash
 }
 
 // String writes a look as ParseLook reads it; "" if it is unknown.
@@ -35,23 +36,27 @@ func (l Look) String() string {
 	if l == (Look{}) {
 		return ""
 	}
-	return fmt.Sprintf("%d %d %d %d %.3f %.4f %.4f", l.W, l.H, l.Lightest, l.Darkest, l.Entropy, l.Sharpness, l.Colour)
+	return fmt.Sprintf("%d %d %d %d %.3f %.4f %.4f %s", l.W, l.H, l.Lightest, l.Darkest, l.Entropy, l.Sharpness,
+		l.Colour, l.Hash)
 }
 
 // ParseLook reads a look; "" and what is none are the unknown look.
 func ParseLook(text string) Look {
 	fields := strings.Fields(text)
-	if len(fields) != 7 {
+	var v [7]float64
+	if len(fields) != len(v)+1 {
 		return Look{}
 	}
-	var v [7]float64
-	for i, f := range fields {
-		var err error
+	hash, err := parseHash(fields[len(v)])
+	if err != nil {
+		return Look{}
+	}
+	for i, f := range fields[:len(v)] {
 		if v[i], err = strconv.ParseFloat(f, 64); err != nil || !(v[i] >= 0 && v[i] < math.MaxInt32) {
 			return Look{}
 		}
 	}
-	return Look{int(v[0]), int(v[1]), int(v[2]), int(v[3]), v[4], v[5], v[6]}
+	return Look{int(v[0]), int(v[1]), int(v[2]), int(v[3]), v[4], v[5], v[6], hash}
 }
 
 // Looks measures pictures that no extraction has decoded. A file that cannot be read has the unknown look. done is
@@ -132,6 +137,7 @@ func (l *looker) at(img image.Image) Look {
 	}
 	out := Look{W: size.w, H: size.h, Colour: float64(c.coloured) / float64(c.looked)}
 	c.measure(&out)
+	out.Hash = c.hash()
 	return ParseLook(out.String()) // as precise as it is kept
 }
 

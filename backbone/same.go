@@ -11,20 +11,28 @@ import (
 )
 
 const (
-	sameSide    = 64   // of the thumbnails that are compared
-	sameCells   = 32   // that a thumbnail is reduced to, along either side
-	sameMargins = 6    // most pixels of a thumbnail that may be cropped at each edge: 9 %
-	sameLeast   = 0.97 // least correlation of two pictures of the same
-	flat        = 2    // most deviation, in levels of 256, of a picture without content
+	sameSide    = 64 // of the thumbnails that are compared
+	sameCells   = 32 // most cells along a side in which they are compared: as many as the smaller one has pixels
+	sameMargins = 12 // most 128ths of a side that may be cropped at each edge: 9 %
+	sameLeast   = 0.985
+	fewCells    = 20 // along a side, in fewer of which different digits look alike
+	sameFew     = 0.99
+	sameFar     = 0.95  // of coarse cells, below which finer ones are not compared
+	sameNoisy   = 0.95  // enough if the rest is noise, as that of a JPEG of 32 pixels: coarse cells agree
+	sameCoarse  = 0.998 // of coarseCells
+	coarseCells = 12
+	tintCells   = 8
+	sameTint    = 0.95
+	flat        = 2 // most deviation, in levels of 256, of a picture without content
 )
 
 // SamePictures reports for pairs of files whether they hold the same picture: perhaps scaled, saved again, mirrored, or
 // with up to 9 % cropped at every edge. A file that cannot be read is not the same as any. The only error is that of
 // ctx.
 //
-// The colours of both, reduced to 32×32 cells, without their common mean, must correlate by 0.97 or more under one of
-// these changes. On copies made in eight ways of photographs, no two different ones do among those with similar
-// features; of drawn digits some do (docs/find-wrong-labels.md).
+// Under one of these changes the luminance of both, in as many cells along a side as the smaller one has pixels but at
+// most 32, must correlate by 0.985 or more, in fewer than 20 cells by 0.99; or by 0.95 or more and in 12 cells by
+// 0.998; and their colours in 8 cells by 0.95 (experiments/audit).
 func SamePictures(ctx context.Context, fsys fs.FS, pairs [][2]string) ([]bool, error) {
 	same := make([]bool, len(pairs))
 	workers := runtime.GOMAXPROCS(0)
@@ -46,24 +54,91 @@ func SamePictures(ctx context.Context, fsys fs.FS, pairs [][2]string) ([]bool, e
 
 // alike compares a with every change of b, and b with every crop of a.
 func alike(a, b *image.NRGBA) bool {
-	whole, flatA := reduced(a, 0, false)
-	other, flatB := reduced(b, 0, false)
-	if flatA || flatB {
-		return flatA && flatB && math.Abs(float64(a.Pix[0])-float64(b.Pix[0])) <= flat &&
-			math.Abs(float64(a.Pix[1])-float64(b.Pix[1])) <= flat &&
-			math.Abs(float64(a.Pix[2])-float64(b.Pix[2])) <= flat
+	if flatA, flatB := isFlat(a), isFlat(b); flatA || flatB {
+		near := flatA && flatB
+		for k := range 3 {
+			near = near && differ(a.Pix[k], b.Pix[k]) <= flat
+		}
+		return near
 	}
+	p, q := measured(a), measured(b)
+	n := max(coarseCells, min(sameCells, p.w, p.h, q.w, q.h))
+	wholeP, wholeQ := p.light.reduced(change{}, coarseCells), q.light.reduced(change{}, coarseCells)
 	for margin := range sameMargins + 1 {
-		for _, mirrored := range []bool{false, true} {
-			if changed, _ := reduced(b, margin, mirrored); correlation(whole, changed) >= sameLeast {
-				return true
-			}
-			if changed, _ := reduced(a, margin, mirrored); correlation(changed, other) >= sameLeast {
+		for _, c := range []change{{margin, false}, {margin, true}} {
+			if p.same(q, c, n, correlation(wholeP, q.light.reduced(c, coarseCells))) ||
+				margin > 0 && q.same(p, c, n, correlation(p.light.reduced(c, coarseCells), wholeQ)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// change is what may have been done to a picture.
+type change struct {
+	margin   int // 128ths of its sides, cropped at every edge
+	mirrored bool
+}
+
+// seenPicture holds the luminance and the colours of a thumbnail.
+type seenPicture struct {
+	w, h  int
+	light plane
+	tints [3]plane
+}
+
+// plane holds sums of a number of each pixel: of those above and to the left of each corner, w+1 in a row.
+type plane struct {
+	w, h int
+	sums []float64
+}
+
+// newPlane sums up w·h numbers, row by row.
+func newPlane(w, h int, at func(i int) float64) plane {
+	p := plane{w, h, make([]float64, (w+1)*(h+1))}
+	for y := range h {
+		above, row, line := p.sums[y*(w+1):][:w+1], p.sums[(y+1)*(w+1):][:w+1], 0.0
+		for x := range w {
+			line += at(y*w + x)
+			row[x+1] = above[x+1] + line
+		}
+	}
+	return p
+}
+
+func measured(img *image.NRGBA) seenPicture {
+	w, h := img.Rect.Dx(), img.Rect.Dy()
+	tint := func(k int) func(i int) float64 {
+		return func(i int) float64 { return float64(img.Pix[i/w*img.Stride+4*(i%w)+k]) }
+	}
+	red, green, blue := tint(0), tint(1), tint(2)
+	return seenPicture{w, h,
+		newPlane(w, h, func(i int) float64 { return 0.299*red(i) + 0.587*green(i) + 0.114*blue(i) }),
+		[3]plane{newPlane(w, h, red), newPlane(w, h, green), newPlane(w, h, blue)}}
+}
+
+// same reports whether a changed q is the picture p; n are the finest cells, coarse is their correlation in
+// coarseCells.
+func (p seenPicture) same(q seenPicture, c change, n int, coarse float64) bool {
+	if coarse < sameFar {
+		return false
+	}
+	fine := correlation(p.light.reduced(change{}, n), q.light.reduced(c, n))
+	least := sameLeast
+	if n < fewCells {
+		least = sameFew
+	}
+	if fine < sameNoisy || fine < least && coarse < sameCoarse {
+		return false
+	}
+	colours := func(of seenPicture, c change) (all []float64) {
+		for _, t := range of.tints {
+			all = append(all, t.cells(c, tintCells)...)
+		}
+		return standardised(all)
+	}
+	return correlation(colours(p, change{}), colours(q, c)) >= sameTint
 }
 
 func correlation(a, b []float64) (sum float64) {
@@ -73,78 +148,81 @@ func correlation(a, b []float64) (sum float64) {
 	return sum
 }
 
-// reduced returns the colours of cells of a picture, cropped by margin/64 of its sides at every edge, without their
-// mean, as a vector of unit length. flat reports that there is no content.
-func reduced(img *image.NRGBA, margin int, mirrored bool) (cells []float64, blank bool) {
-	w, h := img.Rect.Dx(), img.Rect.Dy()
-	across, down := shares(w, margin), shares(h, margin)
-	rows := make([]float64, h*sameCells*3) // each row of pixels in cells
-	for y := range h {
-		for c, list := range across {
-			to := c
-			if mirrored {
-				to = sameCells - 1 - c
+// reduced returns n×n cells of a changed picture, without their mean, as a vector of unit length.
+func (p plane) reduced(c change, n int) []float64 { return standardised(p.cells(c, n)) }
+
+// cells returns the sums of n×n cells of a changed picture. A pixel on a border counts for both sides by its shares.
+func (p plane) cells(c change, n int) []float64 {
+	line := p.w + 1
+	xs, ys := borders(p.w, c.margin, n), borders(p.h, c.margin, n)
+	cells, above, below := make([]float64, n*n), make([]float64, n+1), make([]float64, n+1)
+	for k, y := range ys {
+		row := p.sums[y.at*line:]
+		next := row[min(line, len(row)-line):]
+		for j, x := range xs {
+			left := row[x.at] + y.share*(next[x.at]-row[x.at])
+			after := min(x.at+1, p.w)
+			right := row[after] + y.share*(next[after]-row[after])
+			below[j] = left + x.share*(right-left)
+		}
+		if k > 0 {
+			for j := range n {
+				to := j
+				if c.mirrored {
+					to = n - 1 - j
+				}
+				cells[(k-1)*n+to] = below[j+1] - above[j+1] - below[j] + above[j]
 			}
-			for _, s := range list {
-				p := img.Pix[y*img.Stride+4*s.at:]
-				for k := range 3 {
-					rows[(y*sameCells+to)*3+k] += s.weight * float64(p[k])
+		}
+		above, below = below, above
+	}
+	return cells
+}
+
+// border lies a share of a pixel after a whole number of them.
+type border struct {
+	at    int
+	share float64
+}
+
+// borders divides n pixels, without a margin in 128ths at both ends, into cells.
+func borders(n, margin, cells int) []border {
+	from := float64(n*margin) / 128
+	list := make([]border, cells+1)
+	for i := range list {
+		v := from + (float64(n)-2*from)*float64(i)/float64(cells)
+		at := min(int(v), n)
+		list[i] = border{at, v - float64(at)}
+	}
+	return list
+}
+
+func standardised(v []float64) []float64 {
+	mean, norm := 0.0, 0.0
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	for i := range v {
+		v[i] -= mean
+		norm += v[i] * v[i]
+	}
+	norm = math.Max(math.Sqrt(norm), 1e-9)
+	for i := range v {
+		v[i] /= norm
+	}
+	return v
+}
+
+// isFlat reports whether all pixels have nearly the same colour.
+func isFlat(img *image.NRGBA) bool {
+	for y := range img.Rect.Dy() {
+		for x := range img.Rect.Dx() {
+			for k := range 3 {
+				if differ(img.Pix[y*img.Stride+4*x+k], img.Pix[k]) > flat {
+					return false
 				}
 			}
 		}
 	}
-	const line = sameCells * 3
-	cells = make([]float64, sameCells*line)
-	mean := 0.0
-	for c, list := range down {
-		for _, s := range list {
-			for j, v := range rows[s.at*line:][:line] {
-				cells[c*line+j] += s.weight * v
-				mean += s.weight * v / float64(len(cells))
-			}
-		}
-	}
-	norm := 0.0
-	for i := range cells {
-		cells[i] -= mean
-		norm += cells[i] * cells[i]
-	}
-	norm = math.Sqrt(norm)
-	for i := range cells {
-		cells[i] /= math.Max(norm, 1e-9)
-	}
-	return cells, flatRows(rows, h)
-}
-
-// flatRows reports whether all cells of all rows have nearly the same colour.
-func flatRows(rows []float64, h int) bool {
-	for i := range h * sameCells {
-		for k := range 3 {
-			if math.Abs(rows[3*i+k]-rows[k]) > flat {
-				return false
-			}
-		}
-	}
 	return true
-}
-
-type share struct {
-	at     int
-	weight float64
-}
-
-// shares divides n pixels, without a margin at both ends, into cells: the pixels of each and their shares in it.
-func shares(n, margin int) [sameCells][]share {
-	from := float64(n*margin) / sameSide
-	width := (float64(n) - 2*from) / sameCells
-	var cells [sameCells][]share
-	for c := range cells {
-		low := from + float64(c)*width
-		high := low + width
-		for at := int(low); at < n && float64(at) < high-1e-9; at++ {
-			part := math.Min(high, float64(at+1)) - math.Max(low, float64(at))
-			cells[c] = append(cells[c], share{at, part / width})
-		}
-	}
-	return cells
 }

@@ -59,6 +59,16 @@ func TestSamePictures(t *testing.T) {
 		return color.NRGBA{c.G, c.B, c.R, c.A}
 	}), 0)
 	put("half of it", imaging.Crop(a, image.Rect(0, 0, 100, 150)), 0)
+	small := imaging.Resize(a, 32, 32, imaging.Box)
+	put("small", small, 0)
+	put("small again", small, 60)
+	put("small, half", imaging.Resize(small, 16, 16, imaging.CatmullRom), 0)
+	put("small, larger", imaging.Resize(small, 48, 48, imaging.CatmullRom), 0)
+	put("small, cropped", imaging.CropCenter(small, 28, 28), 0)
+	put("small, framed", imaging.PasteCenter(imaging.New(36, 36, color.NRGBA{128, 128, 128, 255}), small), 0)
+	put("small other", imaging.Resize(scene(0.7), 32, 32, imaging.Box), 0)
+	put("thin", imaging.Resize(a, 200, 2, imaging.Box), 0)
+	put("thin other", imaging.Resize(scene(1.1), 200, 2, imaging.Box), 0)
 	grey := image.NewNRGBA(image.Rect(0, 0, 40, 40))
 	for i := range grey.Pix {
 		grey.Pix[i] = 200
@@ -75,6 +85,11 @@ func TestSamePictures(t *testing.T) {
 	for _, name := range []string{"other", "third", "other colours", "half of it", "plain", "broken"} {
 		pairs, want = append(pairs, [2]string{"a", name}, [2]string{name, "a"}), append(want, false, false)
 	}
+	for _, name := range []string{"small again", "small, half", "small, larger", "small, cropped", "small, framed"} {
+		pairs = append(pairs, [2]string{"small", name}, [2]string{"small other", name})
+		want = append(want, true, false)
+	}
+	pairs, want = append(pairs, [2]string{"thin", "thin other"}, [2]string{"thin", "thin"}), append(want, false, true)
 	pairs = append(pairs, [2]string{"plain", "plain too"}, [2]string{"broken", "broken"})
 	want = append(want, true, false)
 	same, err := SamePictures(t.Context(), files, pairs)

@@ -67,9 +67,9 @@ func doubted(wrong float64) string {
 	if wrong < doubtful {
 		return ""
 	}
-	return fmt.Sprintf("; about %.0f %% of the labels are thought to be wrong, and these images were held out with theirs: "+
-		"the state that they chose may be worse than the start (a validation split of checked labels would tell)",
-		100*wrong)
+	return fmt.Sprintf("; about %.0f %% of the labels are thought to be wrong, and these images were held out with "+
+		"theirs: the state that they chose may be worse than the start (a validation split of checked labels would "+
+		"tell)", 100*wrong)
 }
 
 // Compare measures retrieval among images, given their stored features, by a head of the training and by embeddings

@@ -158,7 +158,7 @@ func (d *Data) audited(ctx context.Context, o audit.Options, at func(done, total
 		}}},
 		Drawn: audit.Fitted, Seed: o.Seed,
 		Fit: func(ctx context.Context, sums *leaveout.Sums, sample features.Set) (*audit.Basis, error) {
-			return audit.NewBasis(ctx, sums, sample, audit.Options{Scorer: o.Scorer, Seed: o.Seed}, nil)
+			return audit.Auditor{}.Basis(ctx, sums, sample, nil, audit.Options{Scorer: o.Scorer, Seed: o.Seed})
 		},
 		Judge: func(ctx context.Context, b *audit.Basis, block features.Set) (audit.Judged, error) {
 			return b.Judge(ctx, block)

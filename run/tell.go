@@ -43,11 +43,11 @@ func (r *Training) tellData() {
 	}
 	if d.Validation.Len() == 0 {
 		if share := r.Config.Validation.Share(); share > 0 {
-			note("no validation split, and %.4g of the images are fewer than %d, too few to choose a state by: the last "+
-				"one is kept", share, datasets.LeastHeld)
+			note("no validation split, and %.4g of the images are fewer than %d, too few to choose a state by: the "+
+				"last one is kept", share, datasets.LeastHeld)
 		} else {
-			note("no validation split: the last state is kept (%s holds out a tenth, to find the best state and to say "+
-				"what training was worth)", config.Key("validation.hold_out=0.1"))
+			note("no validation split: the last state is kept (%s holds out a tenth, to find the best state and to "+
+				"say what training was worth)", config.Key("validation.hold_out=0.1"))
 		}
 		if r.Config.Validation.Patience > 0 {
 			note("validation.patience is set without a validation split: the run will not stop early")

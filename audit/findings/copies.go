@@ -3,6 +3,7 @@ package findings
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"winnow/eval"
@@ -12,6 +13,17 @@ import (
 // CopyBound is the least cosine of whitened features of two near copies. Re-encoded, shrunken and cropped
 // photographs have 0.6 to 0.95 with their originals (experiments/audit).
 const CopyBound = 0.8
+
+// LeastCopies returns the least cosine of near copies among n rows of d values: [CopyBound], or more if d is so small
+// that chance makes a nearer pair for more than one row in a thousand. Of two random directions the cosine is c or more
+// with a probability of at most (1−c²)^((d−1)/2).
+func LeastCopies(n, d int) float64 {
+	const most = 1 - 1e-6 // the same vectors, but for rounding
+	return max(CopyBound, min(most, math.Sqrt(1-math.Pow(byChance/float64(n), 2/float64(max(d-1, 1))))))
+}
+
+// byChance is the share of rows that may have a neighbour as near as a copy by chance.
+const byChance = 1e-3
 
 // AllCompared is the largest number of rows that are all compared with each other. With more, a pair at the bound
 // is found with a probability of 95 %.
@@ -61,13 +73,16 @@ const (
 )
 
 // Apart returns the neighbours of at least bound that are nearer than ordinary ones are to either row: at most half as
-// far as its fifth neighbour, where that is as near as bound. In a class of images that are all alike, few are copies.
-func Apart(near [][]eval.Neighbour, bound float64) [][]eval.Neighbour {
+// far as its fifth neighbour, where that is as near as bound; nearer in few dimensions d, in which one neighbour of
+// five is that near by chance. In a class of images that are all alike, few are copies.
+func Apart(near [][]eval.Neighbour, bound float64, d int) [][]eval.Neighbour {
+	// of five in a ball, the share of its squared radius within which one lies with the probability byChance
+	far := min(0.5, math.Pow(byChance/crowd, 2/float64(max(d, 1))))
 	least := make([]float64, len(near))
 	for i, list := range near {
 		least[i] = bound
 		if len(list) >= crowd {
-			least[i] = max(bound, 1-(1-float64(list[crowd-1].Similarity))/2)
+			least[i] = max(bound, 1-(1-float64(list[crowd-1].Similarity))*far)
 		}
 	}
 	taken := make([][]eval.Neighbour, len(near))

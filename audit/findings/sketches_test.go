@@ -67,3 +67,67 @@ func TestSketchedCopiesOfOne(t *testing.T) {
 		}
 	}
 }
+
+// Pairs of alike hashes are found, one of both perhaps mirrored, and nothing is found of unknown ones, whether all are
+// compared or not.
+func TestLikelyCopies(t *testing.T) {
+	for _, n := range []int{2000, findings.AllCompared + 2000} {
+		rng := rand.New(rand.NewPCG(5, uint64(n)))
+		plain, mirrored := make([]findings.Hash, n), make([]findings.Hash, n)
+		const pairs = 500
+		for i := range n - 100 { // the last are unknown
+			h := findings.Hash{rng.Uint64(), rng.Uint64()}
+			m := findings.Hash{h[0] ^ 0xF0F0F0F0F0F0F0F0, h[1] ^ 0xF0F0F0F0F0F0F0F0}
+			if i%2 == 1 && i < 2*pairs { // a copy of the one before
+				if h, m = plain[i-1], mirrored[i-1]; i%4 == 1 {
+					h, m = m, h
+				}
+				for _, bit := range rng.Perm(128)[:8] {
+					h[bit/64] ^= 1 << (bit % 64)
+					m[bit/64] ^= 1 << (bit % 64)
+				}
+			}
+			plain[i], mirrored[i] = h, m
+		}
+		list, err := findings.LikelyCopies(t.Context(), plain, mirrored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for i, near := range list {
+			for _, c := range near {
+				if i >= 2*pairs || c.Row != i^1 {
+					t.Errorf("of %d: row %d: %+v", n, i, c)
+				}
+				found++
+			}
+		}
+		if found < 2*pairs*99/100 || n <= findings.AllCompared && found < 2*pairs {
+			t.Errorf("of %d: %d of %d are found", n, found, 2*pairs)
+		}
+	}
+}
+
+// In few dimensions chance makes neighbours as near as copies of photographs: only nearer ones are copies.
+func TestCopiesInFewDimensions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	for _, d := range []int{6, 12, 64} {
+		z := features.NewSet(600, d)
+		for i := range z.X.Data {
+			z.X.Data[i] = float32(rng.NormFloat64())
+		}
+		copy(z.Row(501), z.Row(100))
+		if err := features.Normalize(z.X); err != nil {
+			t.Fatal(err)
+		}
+		bound := findings.LeastCopies(z.Len(), d)
+		near, err := findings.Copies(t.Context(), z, bound, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups := findings.Groups(z.Len(), findings.Apart(near, bound, d))
+		if len(groups) != 1 || groups[0][0] != 100 || groups[0][1] != 501 {
+			t.Errorf("%d values: found %v, expected rows 100 and 501", d, groups)
+		}
+	}
+}

@@ -22,6 +22,7 @@ const (
 	mostReferences = 2048
 	atOnce         = 1 << 13 // images read and compared at a time
 	leastSpread    = 1e-3    // of distances, for sets of images that are all the same
+	mostStrangers  = 20      // more than one in this many images is a kind of its own
 )
 
 // Outlying is the fit below which an image is a stranger: it fits no class. Of the ordinary images of eleven sets at
@@ -38,6 +39,9 @@ const Outlying = -2.75
 //	f(x) = (q50 − d(x)) / max(q90 − q50, 8/11 · (q95 − q50))
 //
 // with percentiles of the distances of the set's images. The second term counts if the distances have a long tail.
+// Strangers widen both where they are many, so the divisor is at most 5/2.75·(q80 − q50), unless that called more than
+// one in twenty images strangers; and it is less if there is a
+// plain gap ([gapped]) before the farthest images: then the fit is -2.75 in its middle.
 // Vectors are as the backbone made them: whitening would bring strangers nearer, which vary in directions in which the
 // others do not. The exported fields are only for encoding.
 type Company struct {
@@ -83,9 +87,40 @@ func NewCompany(ctx context.Context, x features.Source, ids, group []int, maxMem
 	slices.Sort(known)
 	c.Centre = known[len(known)/2]
 	above := func(percentile int) float64 { return known[len(known)*percentile/100] - c.Centre }
-	c.Spread = max(above(90), above(95)*8/11, leastSpread)
+	wide := max(above(90), above(95)*8/11, leastSpread)
+	c.Spread = wide
+	if far := above(80) * 5; known[max(0, len(known)-1-len(known)/mostStrangers)] <= c.Centre+far {
+		c.Spread = min(wide, max(far/-Outlying, leastSpread))
+	}
+	if at := gapped(known, c.Centre+gapFrom*wide); !math.IsNaN(at) {
+		c.Spread = min(c.Spread, (at-c.Centre)/-Outlying)
+	}
 	c.standardise(fit)
 	return c, fit, nil
+}
+
+// Before a plain gap lie at most a share gapShare of the images; it is three quarters as wide or more as the distances
+// of the images after it.
+const (
+	gapFrom  = 2.4 // spreads beyond the centre
+	gapShare = 0.03
+	gapWidth = 0.75
+	gapTail  = 5 // images, or a twentieth of all
+)
+
+// gapped returns the middle of the last plain gap before the largest of the sorted distances, of which one beyond the
+// gap is above least; NaN: there is none.
+func gapped(d []float64, least float64) float64 {
+	n := len(d)
+	at := math.NaN()
+	for far := 1; far <= max(1, int(gapShare*float64(n))) && far < n; far++ {
+		out, in := d[n-far], d[n-far-1]
+		tail := in - d[max(0, n-far-1-max(gapTail, n/20))]
+		if out > least && out-in >= gapWidth*max(tail, leastSpread) {
+			at = (out + in) / 2
+		}
+	}
+	return at
 }
 
 // Fit returns the fit of other images of the set, or of the same ones: ids are their numbers.

@@ -30,9 +30,8 @@ func TestReproduce(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "a")
 	args := func(dir string, more ...string) []string {
 		return append([]string{"reproduce", "prism-table1", "--data", "glyphs", "--classes", "24", "--images", "10",
-			"--out", dir,
-			"--rows", "MCL + PRISM,MCL + oracle", "--columns", "sym 20", "--seeds", "2", "--set", "length=30 steps", "--set",
-			"filter.avgsim=5 steps"}, more...)
+			"--out", dir, "--rows", "MCL + PRISM,MCL + oracle", "--columns", "sym 20", "--seeds", "2",
+			"--set", "length=30 steps", "--set", "filter.avgsim=5 steps"}, more...)
 	}
 	code, out, stderr := call(t.Context(), args(at, "--jobs", "1")...)
 	if code != 0 || !strings.Contains(out, "claims\nComparisons are paired over the seeds.") ||

@@ -35,11 +35,29 @@ func main() {
 	manifest := flag.String("manifest", "", "its manifest, with right labels")
 	store := flag.String("features", "", "the features of its images")
 	seeds := flag.Int("seeds", 3, "the last seed")
-	here := flag.String("here", "experiments/audit", "folder of findings.csv")
+	here := flag.String("here", "experiments/audit", "folder of findings.csv and copies.csv")
+	root := flag.String("root", "", "where the paths of the manifest start; with -copies")
+	copies := flag.String("copies", "", "instead, write pictures and copies of some of them to this folder, and look "+
+		"for them there")
+	model := flag.String("model", "", "the backbone that looks for copies")
+	images := flag.Int("images", 3000, "pictures that copies are looked for among")
+	each := flag.Int("each", 50, "copies made in each way")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := measure(ctx, *name, *manifest, *store, *seeds, filepath.Join(*here, "findings.csv")); err != nil {
+	var err error
+	switch {
+	case *copies == "":
+		err = measure(ctx, *name, *manifest, *store, *seeds, filepath.Join(*here, "findings.csv"))
+	default:
+		if _, err = os.Stat(*copies); errors.Is(err, fs.ErrNotExist) {
+			err = plantCopies(ctx, *manifest, *root, *copies, *images, *each)
+		}
+		if err == nil {
+			err = measureCopies(ctx, *name, *copies, *model, filepath.Join(*here, "copies.csv"))
+		}
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
 }
@@ -69,8 +87,8 @@ func measure(ctx context.Context, name, manifest, store string, seeds int, to st
 			if err := look(ctx, p, seed, func(kind string, c counted) error {
 				log.Printf("%s: %s: %d of %d found, %d of %d others", cell, kind, c.found, c.should, c.wrongly,
 					c.others)
-				return write(to, append(slices.Clone(cell), kind, strconv.Itoa(c.should), strconv.Itoa(c.found),
-					strconv.Itoa(c.others), strconv.Itoa(c.wrongly)))
+				return write(to, findingsHeader, append(slices.Clone(cell), kind, strconv.Itoa(c.should),
+					strconv.Itoa(c.found), strconv.Itoa(c.others), strconv.Itoa(c.wrongly)))
 			}); err != nil {
 				return fmt.Errorf("%s: %w", cell, err)
 			}
@@ -181,7 +199,9 @@ func read(path string) ([][]string, error) {
 	return csv.NewReader(f).ReadAll()
 }
 
-func write(path string, record []string) error {
+var findingsHeader = []string{"set", "rate", "seed", "finding", "should", "found", "others", "wrongly"}
+
+func write(path string, header, record []string) error {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -189,7 +209,7 @@ func write(path string, record []string) error {
 	w := csv.NewWriter(f)
 	if info, err := f.Stat(); err == nil && info.Size() == 0 {
 		// Error returns its error
-		w.Write([]string{"set", "rate", "seed", "finding", "should", "found", "others", "wrongly"})
+		w.Write(header)
 	}
 	w.Write(record)
 	w.Flush()

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
+	"flag"
 	"fmt"
 	"log"
 	"math"
@@ -25,6 +26,19 @@ import (
 	"winnow/features"
 )
 
+// mixture says how many images of a set are mixed with how many strangers, how often.
+type mixture struct{ ordinary, strangers, times int }
+
+// mixtures of the small sets.
+func mixtures() (list []mixture) {
+	for _, n := range []int{100, 200, 500} {
+		for _, k := range []int{0, 1, 2, 4, 10} {
+			list = append(list, mixture{n, k, 3})
+		}
+	}
+	return list
+}
+
 const (
 	most    = 1500 // ordinary images of a mixture
 	fewest  = 4    // strangers, or one in a hundred
@@ -34,7 +48,9 @@ const (
 
 func main() {
 	log.SetFlags(0)
-	if err := measure(context.Background(), os.Args[1:]); err != nil {
+	small := flag.Bool("small", false, "count what is called in small sets")
+	flag.Parse()
+	if err := measure(context.Background(), flag.Args(), *small); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -44,7 +60,7 @@ type named struct {
 	x    features.Set
 }
 
-func measure(ctx context.Context, args []string) error {
+func measure(ctx context.Context, args []string, small bool) error {
 	if _, err := ort.Open(ort.Config{}); err != nil {
 		return err
 	}
@@ -59,6 +75,9 @@ func measure(ctx context.Context, args []string) error {
 		sets = append(sets, named{name, x})
 	}
 	out := csv.NewWriter(os.Stdout)
+	if small {
+		return measureSmall(ctx, sets, out)
+	}
 	// Error returns its error
 	out.Write([]string{"ordinary", "strangers", "images", "of them strangers", "fit", "nearest", "ten nearest",
 		"single linkage", "ordinary called", "strangers called"})
@@ -73,6 +92,53 @@ func measure(ctx context.Context, args []string) error {
 		}
 	}
 	return out.Error()
+}
+
+// measureSmall writes for each mixture of small sets how many images of all pairs are called strangers.
+func measureSmall(ctx context.Context, sets []named, out *csv.Writer) error {
+	// Error returns its error
+	out.Write([]string{"ordinary", "strangers", "all ordinary", "called", "all strangers", "called"})
+	for _, m := range mixtures() {
+		var count, called [2]int // ordinary, strangers
+		for i, home := range sets {
+			for j, abroad := range sets {
+				if (i == j) != (m.strangers == 0) || home.x.Len() < m.ordinary {
+					continue
+				}
+				for time := range m.times {
+					rng := rand.New(rand.NewPCG(uint64(time), uint64(100*m.ordinary+m.strangers)))
+					_, fit, err := mixed(ctx, home, abroad, m.ordinary, m.strangers, rng)
+					if err != nil {
+						return err
+					}
+					for at, v := range fit {
+						kind := 0
+						if at >= m.ordinary {
+							kind = 1
+						}
+						if count[kind]++; v < findings.Outlying {
+							called[kind]++
+						}
+					}
+				}
+			}
+		}
+		out.Write([]string{fmt.Sprint(m.ordinary), fmt.Sprint(m.strangers), fmt.Sprint(count[0]), fmt.Sprint(called[0]),
+			fmt.Sprint(count[1]), fmt.Sprint(called[1])})
+		out.Flush()
+	}
+	return out.Error()
+}
+
+// mixed returns n images of home with k of abroad at their end, and their fits.
+func mixed(ctx context.Context, home, abroad named, n, k int, rng *rand.Rand) (z features.Set, fit []float64,
+	err error) {
+	some := func(x features.Set, n int) features.Set { return x.Rows(rng.Perm(x.Len())[:n]) }
+	z, more := some(home.x, n), some(abroad.x, k)
+	z.X.Data, z.X.Rows = append(z.X.Data, more.X.Data...), n+k
+	z.Labels = append(z.Labels, more.Labels...)
+	_, fit, err = findings.NewCompany(ctx, z, nil, nil, maxMem)
+	return z, fit, err
 }
 
 // read reads the vectors of a store whose path has a prefix, scaled to unit length.
@@ -97,16 +163,12 @@ func read(ctx context.Context, dir, prefix string) (x features.Set, err error) {
 // pair measures one mixture; pure has no strangers.
 func pair(ctx context.Context, home, abroad named, pure bool) ([]string, error) {
 	rng := rand.New(rand.NewPCG(7, 1))
-	some := func(x features.Set, n int) features.Set { return x.Rows(rng.Perm(x.Len())[:n]) }
 	n := min(home.x.Len(), most)
 	k := max(fewest, n/100)
 	if pure {
 		k = 0
 	}
-	z, more := some(home.x, n), some(abroad.x, k)
-	z.X.Data, z.X.Rows = append(z.X.Data, more.X.Data...), n+k
-	z.Labels = append(z.Labels, more.Labels...)
-	_, fit, err := findings.NewCompany(ctx, z, nil, nil, maxMem)
+	z, fit, err := mixed(ctx, home, abroad, n, k, rng)
 	if err != nil {
 		return nil, err
 	}

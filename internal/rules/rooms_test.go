@@ -363,8 +363,9 @@ var rooms = []Room{
 		"audit/learn audit/suspects run/rehearsal"},
 	{"experiments/reproduce", "prints the verdicts of stored studies",
 		"papers/studies"},
-	{"experiments/audit", "plants oddities into a set and counts which are found",
-		"audit/findings audit/judges datasets features head run train"},
+	{"experiments/audit", "plants oddities and copies into a set and counts which are found",
+		"audit/findings audit/judges backbone backbone/ort datasets datasets/imageroot features head run run/inspect " +
+			"train"},
 	{"experiments/finetune/why", "watches fine-tunings beside the truth: drift, terms, filter, bank",
 		"backbone backbone/ort datasets eval run/extraction features filters head papers/watch report/chart " +
 			"run run/config run/folder run/tuning train"},

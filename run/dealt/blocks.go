@@ -24,6 +24,29 @@ type Blocks struct {
 // Len returns the number of rows.
 func (b *Blocks) Len() int { return b.Source.Len() }
 
+// Bare returns the labels.
+func (b *Blocks) Bare() features.Set { return b.Source.Bare() }
+
+// Each passes all rows, block by block, at unit length; IDs are the rows. do keeps no block.
+func (b *Blocks) Each(ctx context.Context, do func(features.Set) error) error {
+	return b.each(ctx, 0, b.Len(), do)
+}
+
+// Some returns rows at unit length; IDs are the rows.
+func (b *Blocks) Some(ctx context.Context, rows []int) (features.Set, error) {
+	set, err := b.Source.Some(ctx, rows)
+	if err != nil {
+		return set, err
+	}
+	set.IDs = rows
+	for i, row := range rows {
+		if err := b.unit(set.Row(i), set.Row(i), row); err != nil {
+			return set, err
+		}
+	}
+	return set, nil
+}
+
 const (
 	mostOfBlock  = 1 << 10
 	leastOfBlock = 16
@@ -87,18 +110,7 @@ const LeastOfClass = 10
 // sample draws about n of the labelled rows: each class gets its share, at least [LeastOfClass]. IDs are the rows,
 // rising.
 func (b *Blocks) sample(ctx context.Context, n int, seed uint64) (features.Set, error) {
-	rows := Draw(b.Source.Bare().Labels, b.Classes, n, seed)
-	set, err := b.Source.Some(ctx, rows)
-	if err != nil {
-		return set, err
-	}
-	set.IDs = rows
-	for i, row := range rows {
-		if err := b.unit(set.Row(i), set.Row(i), row); err != nil {
-			return set, err
-		}
-	}
-	return set, nil
+	return b.Some(ctx, Draw(b.Source.Bare().Labels, b.Classes, n, seed))
 }
 
 // Draw returns the rows of a sample, rising: the same for the same labels and seed.

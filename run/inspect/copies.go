@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"winnow/audit"
+	"winnow/audit/findings"
 	"winnow/audit/suspects"
 	"winnow/backbone"
 	"winnow/datasets"
@@ -21,6 +22,17 @@ func samePictures(root fs.FS, d *datasets.Dataset, ids []int) func(context.Conte
 		}
 		return backbone.SamePictures(ctx, root, files)
 	}
+}
+
+// hashesOf returns the hashes of pictures, as they are and mirrored; ids are their positions.
+func hashesOf(looks []backbone.Look, ids []int) [][2]findings.Hash {
+	list := make([][2]findings.Hash, len(ids))
+	for i, id := range ids {
+		if h := looks[id].Hash; h != (backbone.Hash{}) {
+			list[i] = [2]findings.Hash{findings.Hash(h), findings.Hash(h.Mirrored())}
+		}
+	}
+	return list
 }
 
 // groupCopies names the groups of copies, with the splits that images have in d.

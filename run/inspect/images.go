@@ -99,6 +99,9 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	o.Note("step 2 of 2: judge %s, about %s%s", text.Plural(n, "image"), text.About(judging), o.besides())
 	o.Stage("judge", judging, 0)
 	o.pictures = looks[0].Root
+	if o.looks, err = looks[0].Looks(ctx, stores[0], nil); err != nil {
+		return nil, err
+	}
 	var a *Report
 	if apart {
 		a, err = bySample(ctx, Input{Features: stores[0].Dir, View: in.View}, d, d, o)
@@ -112,7 +115,8 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	a.from, a.root, a.source, a.Model, a.Store = in.Images, in.Root, whole, names, stores[0].Dir
 	a.Reading = whole.Reading
 	a.groupCopies(whole)
-	return a, a.findProblems(ctx, looks[0], stores[0])
+	a.findProblems(looks[0].Paths, o.looks)
+	return a, nil
 }
 
 // expect notes the steps of an audit of n images, and how long each takes. It returns the time of the extractions, 0 if

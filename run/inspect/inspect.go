@@ -20,8 +20,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/audit"
-	"winnow/audit/findings"
 	"winnow/audit/suspects"
+	"winnow/backbone"
 	"winnow/datasets"
 	"winnow/datasets/classnames"
 	"winnow/datasets/location"
@@ -49,7 +49,7 @@ type Options struct {
 
 // Usual returns the settings of an audit for which none are given.
 func Usual() Options {
-	return Options{Options: audit.Options{Neighbours: 10, Rounds: 1, Copies: findings.CopyBound, Seed: 1}}
+	return Options{Options: audit.Options{Neighbours: 10, Rounds: 1, Seed: 1}}
 }
 
 // Host is what an audit runs on, and who follows it; all of it is optional.
@@ -66,8 +66,9 @@ type auditing struct {
 	Options
 	audit.Auditor
 	Host
-	pictures fs.FS   // of the images, to compare likely copies; nil: they are not at hand
-	beside   *beside // counts beside the scorer; nil: none
+	pictures fs.FS           // of the images, to compare likely copies; nil: they are not at hand
+	looks    []backbone.Look // of all pictures of the manifest, in its order
+	beside   *beside         // counts beside the scorer; nil: none
 	names    *classnames.Names
 }
 
@@ -367,6 +368,7 @@ func (o auditing) stored(ctx context.Context, d *datasets.Dataset, stores ...*fe
 	}
 	if o.pictures != nil {
 		o.Same = samePictures(o.pictures, d, data.Train.IDs)
+		o.Hashes = hashesOf(o.looks, data.Train.IDs)
 	}
 	// let the audit free them
 	data.Train.X, data.Stored, data.Validation = blas32.General{}, features.Set{}, features.Set{}

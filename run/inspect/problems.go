@@ -1,26 +1,20 @@
 package inspect
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"winnow/audit/suspects"
 	"winnow/backbone"
-	"winnow/features"
-	"winnow/run/extraction"
 )
 
-// findProblems tells the problems of the judged pictures. They are problems among all pictures of the extraction, e.
-func (a *Report) findProblems(ctx context.Context, e *extraction.Extraction, store *features.Store) error {
-	looks, err := e.Looks(ctx, store, nil)
-	if err != nil {
-		return err
-	}
+// findProblems tells the problems of the judged pictures. They are problems among all pictures of paths, which looks
+// are of.
+func (a *Report) findProblems(paths []string, looks []backbone.Look) {
 	found := map[string][]backbone.Found{}
 	for i, list := range backbone.FindProblems(looks) {
 		if len(list) > 0 {
-			found[e.Paths[i]] = list
+			found[paths[i]] = list
 		}
 	}
 	for i := range a.Images {
@@ -29,7 +23,6 @@ func (a *Report) findProblems(ctx context.Context, e *extraction.Extraction, sto
 		}
 	}
 	a.Looked = true
-	return nil
 }
 
 // problems lists the images with a problem, most suspect first, and says how many have each.

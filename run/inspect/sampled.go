@@ -38,6 +38,7 @@ type asked struct {
 	Folds, FitSample int
 	Seed             uint64
 	Rate             *float64
+	Copies           float64
 	Files            Files
 	Columns          datasets.Names
 }
@@ -57,10 +58,13 @@ func openApart(ctx context.Context, in Input, whole, d *datasets.Dataset, o audi
 	if err != nil {
 		return nil, err
 	}
+	if o.pictures != nil {
+		o.Same, o.Hashes = samePictures(o.pictures, d, rows.IDs), hashesOf(o.looks, rows.IDs)
+	}
 	return &apart{o, job{
 		Rows: rows, Drawn: o.FitSample, Seed: o.Seed,
 		Fit: func(ctx context.Context, sums *leaveout.Sums, sample features.Set) (*audit.Basis, error) {
-			return audit.NewBasis(ctx, sums, sample, o.Options.Options, o.Host.Told)
+			return o.Auditor.Basis(ctx, sums, sample, rows, o.Options.Options)
 		},
 		Judge: func(ctx context.Context, b *audit.Basis, block features.Set) (audit.Judged, error) {
 			return b.Judge(ctx, block)
@@ -130,7 +134,7 @@ func StorePart(ctx context.Context, in Input, options Options, h Host, f Files, 
 		return made, err
 	}
 	q := asked{View: in.View, Scorer: audit.Named(o.Scorer).Name, IncludeEval: o.IncludeEval, Folds: o.Folds,
-		FitSample: o.FitSample, Seed: o.Seed, Rate: o.Rate, Features: in.Features, Files: f,
+		FitSample: o.FitSample, Seed: o.Seed, Rate: o.Rate, Copies: o.Copies, Features: in.Features, Files: f,
 		Columns: in.Columns}
 	if q.Manifest, err = in.Manifest.Absolute(); err != nil { // the join may run in another folder
 		return made, err

@@ -56,7 +56,7 @@ func (a *Report) Sentences() []string {
 			text.Line(a.Unlabelled[0].Path), a.Likely(a.Unlabelled[0])))
 	}
 	if a.Sampled > 0 {
-		list = append(list, fmt.Sprintf("Judged by %d of the images: copies were not looked for.", a.Sampled))
+		list = append(list, fmt.Sprintf("Judged by heads fitted to %d of the images.", a.Sampled))
 	}
 	if n := len(a.LeftOut); n > 0 {
 		list = append(list, fmt.Sprintf("Left out: %s could not be read; the first is %s: %s.", text.Plural(n, "image"),

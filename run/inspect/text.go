@@ -51,7 +51,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 			text.Line(a.Unlabelled[0].Path), a.Likely(a.Unlabelled[0]))
 	}
 	if a.Sampled > 0 {
-		fmt.Fprintf(w, "fitted to %d of them; near copies and nearest images were not looked for\n", a.Sampled)
+		fmt.Fprintf(w, "fitted to %d of them; nearest images were not looked for\n", a.Sampled)
 	}
 	if a.Why != "" {
 		fmt.Fprintf(w, "%s used %s\n", a.Scorer, a.Why)
@@ -211,6 +211,9 @@ func (a *Report) Oddities() []oddity {
 	if len(a.Images) > findings.AllCompared {
 		some = " (95 % of such pairs are found in a set this large)"
 	}
+	if a.Sampled > 0 {
+		some = " (nine in ten such pairs are found by a sample)"
+	}
 	faulty, which := a.problems()
 	if which != "" {
 		which = " (" + which + ")"
@@ -226,9 +229,6 @@ func (a *Report) Oddities() []oddity {
 	}
 	if a.Looked {
 		list = slices.Insert(list, 5, oddity{"pictures with problems" + which, len(faulty), faulty})
-	}
-	if a.Sampled > 0 { // none were looked for
-		list = slices.Delete(list, 1, 5)
 	}
 	return list
 }

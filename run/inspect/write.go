@@ -39,7 +39,12 @@ func (a *Report) Save(ctx context.Context, f Files, o Options, note func(format 
 		if err != nil {
 			return err
 		}
-		for _, line := range tellMended(f.Clean, did, len(a.Images), f.Relabel, o.IncludeEval, a.Model != "") {
+		lines := tellMended(f.Clean, did, len(a.Images), f.Relabel, o.IncludeEval, a.Model != "")
+		if n := len(a.groupsByKind().look); n > 0 {
+			lines = append(lines, fmt.Sprintf("%s: labels of copies contradict each other in %s, and none is clearly "+
+				"likelier: these stay as they were, decide by eye", f.Clean, text.Plural(n, "group")))
+		}
+		for _, line := range lines {
 			note("%s", line)
 		}
 	}

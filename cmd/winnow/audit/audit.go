@@ -13,6 +13,7 @@ import (
 
 	"winnow/audit"
 	"winnow/audit/crossfit"
+	"winnow/audit/findings"
 	"winnow/audit/judges"
 	"winnow/backbone"
 	"winnow/cluster"
@@ -62,7 +63,7 @@ func command(call term.Call[Options]) *cli.Command {
 					"formulas"},
 			term.NamesFlag(),
 			&cli.StringFlag{Name: "classes", Usage: "write a table of the classes to `FILE`.csv"},
-			&cli.Float64Flag{Name: "copies", Value: usual.Copies,
+			&cli.Float64Flag{Name: "copies", DefaultText: fmt.Sprintf("%v, more for few values", findings.CopyBound),
 				Usage: "two images are near copies if their cosine is at least `S`"},
 			&cli.IntFlag{Name: "neighbours", Value: usual.Neighbours,
 				Usage: "scorer knn: `K` images vote; simifeat-v and simifeat-r: the image itself is one of them"},

@@ -43,7 +43,7 @@ func read(c *cli.Context) (o Options, err error) {
 		Top: c.Int("top"), Sheet: c.Bool("spreadsheet"),
 	}
 	o.JSON, o.Decisions, o.In.Names = c.Bool("json"), c.String("decisions"), c.String("names")
-	compared := c.IsSet("copies") || c.IsSet("neighbours")
+	compared := c.IsSet("neighbours")
 	o.Audit = inspect.Options{
 		IncludeEval: c.Bool("include-eval"), FitSample: c.Int("fit-sample"),
 		Together: compared || c.IsSet("fit-sample") && c.Int("fit-sample") == 0,
@@ -55,6 +55,9 @@ func read(c *cli.Context) (o Options, err error) {
 	}
 	if err := o.check(); err != nil {
 		return o, err
+	}
+	if c.IsSet("copies") && o.Audit.Copies == 0 {
+		return o, term.Misused("--copies: found 0, expected a cosine above 0, at most 1")
 	}
 	if n := o.Audit.Folds; c.IsSet("folds") && n < 2 {
 		return o, term.Misused("--folds: found %d, expected 2 or more", n)
@@ -70,7 +73,7 @@ func read(c *cli.Context) (o Options, err error) {
 			"are about all images")
 	}
 	if o.Audit.FitSample > 0 && compared {
-		return o, term.Misused("--copies and --neighbours compare all images with each other: leave them out, or " +
+		return o, term.Misused("--neighbours compares all images with each other: leave it out, or " +
 			"--fit-sample")
 	}
 	if o.Audit.MaxMem, err = term.Size(c, "max-mem"); err != nil {
@@ -210,7 +213,7 @@ const examples = 3
 
 // check refuses numbers out of range.
 func (o Options) check() error {
-	if s := o.Audit.Copies; !(s > 0 && s <= 1) {
+	if s := o.Audit.Copies; !(s >= 0 && s <= 1) {
 		return term.Misused("--copies: found %v, expected a cosine above 0, at most 1", s)
 	}
 	if n := o.Audit.FitSample; n < 0 {

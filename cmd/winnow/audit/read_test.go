@@ -34,7 +34,7 @@ func hereIsARun(t *testing.T) {
 func TestFlagsBecomeOptions(t *testing.T) {
 	hereIsARun(t)
 	rate, none := 0.25, 0.0
-	usual := inspect.Options{Options: audit.Options{Neighbours: 10, Rounds: 1, Copies: 0.8, Seed: 1,
+	usual := inspect.Options{Options: audit.Options{Neighbours: 10, Rounds: 1, Seed: 1,
 		MaxMem: 1 << 30}}
 	precise := usual
 	precise.Scorer, precise.Rate, precise.IncludeEval, precise.Seed = "vmf", &rate, true, 3
@@ -132,13 +132,14 @@ func TestMisuse(t *testing.T) {
 		"run --model m":                                         "--model and --split are about images",
 		"--labels m --features f --split test":                  "--model and --split are about images",
 		"photos --shard 1/2 -o s.csv":                           "--shard does not go with photos",
-		"photos --fit-sample 9 --copies 0.9":                    "leave them out, or --fit-sample",
+		"photos --fit-sample 9 --neighbours 9":                  "leave it out, or --fit-sample",
+		"photos --copies 0":                                     "--copies: found 0",
 		"run --fit-sample 9":                                    "give --labels FILE and --features DIR",
 		"run --shard 1/2 -o s.csv":                              "give --labels FILE and --features DIR",
 		"--labels m --features f --shard 1/2":                   "--shard: --out missing",
 		"--labels m --features f --shard 3/2 -o s.csv":          `--shard: found "3/2"`,
-		"--labels m --features f --fit-sample 9 --copies 0.9":   "leave them out, or --fit-sample",
-		"--labels m --features f --fit-sample 9 --neighbours 3": "leave them out, or --fit-sample",
+		"--labels m --features f --fit-sample 9 --neighbours 9": "leave it out, or --fit-sample",
+		"--labels m --features f --fit-sample 9 --neighbours 3": "leave it out, or --fit-sample",
 		"--labels m --features f --fit-sample=-1":               "--fit-sample: found -1",
 		"run --probs p.npy":                                     "give --labels FILE, and no run",
 		"--labels m --probs p --scorer vmf":                     "--probs brings its scores",

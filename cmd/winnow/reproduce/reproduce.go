@@ -84,8 +84,8 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread",
 				Usage: "`N` cells at once, each with its share of --threads"},
 			&cli.DurationFlag{Name: "budget", DefaultText: "none",
-				Usage: "time a few steps of each row, then run only as many cells as fit in this `TIME`, as 8h, those " +
-					"that tell most first"},
+				Usage: "time a few steps of each row, then run only as many cells as fit in this `TIME`, as 8h, " +
+					"those that tell most first"},
 			&cli.IntFlag{Name: "classes", DefaultText: "240", Usage: "--data glyphs: draw `N` characters"},
 			&cli.IntFlag{Name: "images", DefaultText: "50", Usage: "--data glyphs: draw `N` images of each"},
 			&cli.BoolFlag{Name: "list",
