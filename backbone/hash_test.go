@@ -29,7 +29,8 @@ func TestHash(t *testing.T) {
 		h := l.at(a).Hash
 		for name, img := range map[string]image.Image{
 			"saved again": again(a, 60), "half": imaging.Resize(a, side/2, 0, imaging.CatmullRom),
-			"larger": imaging.Resize(a, side*3/2, 0, imaging.CatmullRom), "squeezed": imaging.Resize(a, side, side, imaging.Linear),
+			"larger":   imaging.Resize(a, side*3/2, 0, imaging.CatmullRom),
+			"squeezed": imaging.Resize(a, side, side, imaging.Linear),
 		} {
 			if n := h.Differ(l.at(img).Hash); n > 10 {
 				t.Errorf("%d pixels, %s: %d bits differ", side, name, n)

@@ -13,7 +13,8 @@ func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
 		"winnow": "a command is missing",
-		"winnow nix": `"nix" is not a command of winnow, expected audit, review, studio, noise, data, models, extract, join, ` +
+		"winnow nix": `"nix" is not a command of winnow, expected audit, review, studio, noise, data, ` +
+			`models, extract, join, ` +
 			"cluster, train, sweep, eval, report, map, retrieve, export, embed, index, search, recipes, " +
 			"reproduce, papers, " +
 			"losses, metrics, manual, runtime, doctor, demo, completion",

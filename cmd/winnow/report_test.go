@@ -58,7 +58,8 @@ func TestReport(t *testing.T) {
 		"look to the filter, to step 7 ", "P_clean by vmf", "look to the filter, to step 70 ",
 		"Training loss and its terms", "Learning rates", "Score below which labels are dropped",
 		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC),
-		fmt.Sprintf("%d (%.1f %%) are called wrong", judged.CalledWrong, 100*judged.Rate), `id="map"`, "noisy.csv", `alt="image given as `+
+		fmt.Sprintf("%d (%.1f %%) are called wrong", judged.CalledWrong, 100*judged.Rate),
+		`id="map"`, "noisy.csv", `alt="image given as `+
 			names.Readable(first.Given)+`"`, "Musgrave")
 	text := regexp.MustCompile(`<header.*</header>|data:image/(jpeg|png);base64,[\w+/=&#;]*`).ReplaceAllString(page, "")
 	for _, no := range []string{"losses.0.settings", "ZgotmplZ", "NaN", "http://", "https://", `<th scope="row">U+`,

@@ -60,7 +60,8 @@ func encoded(t *testing.T, img image.Image) []byte {
 func TestCIFAR(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string][]byte{}
-	labels, human := "row,label\n", "index,clean_label,aggre_label,worse_label,random_label1,random_label2,random_label3\n"
+	labels, human := "row,label\n", "index,clean_label,aggre_label,worse_label,"+
+		"random_label1,random_label2,random_label3\n"
 	for _, k := range []int{0, 1, 2, 3, 4, 50} {
 		img := image.NewNRGBA(image.Rect(0, 0, 1024, perSheet))
 		for row := range perSheet {

@@ -182,7 +182,8 @@ var rooms = []Room{
 		"mended manifest",
 		"audit audit/crossfit audit/findings audit/judges audit/learn audit/suspects backbone cluster datasets " +
 			"datasets/classnames datasets/imageroot datasets/location eval run/extraction features filters " +
-			"filters/leaveout filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses " +
+			"filters/leaveout filters/selfpaced head internal/budget internal/hint internal/lookup " +
+			"internal/parquetguard losses " +
 			"models run run/config run/dealt run/folder run/tuning train train/samples"},
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
@@ -253,7 +254,8 @@ var rooms = []Room{
 	{"report/review", "serves the page on which people look at a set and decide about its images, takes their " +
 		"decisions from Label Studio, and writes them in every form",
 		"audit/learn audit/suspects datasets datasets/classnames datasets/imageroot datasets/labelstudio " +
-			"datasets/shards eval/tsne internal/hint internal/jsontext internal/pagestyle report/atlas report/review/decisions " +
+			"datasets/shards eval/tsne internal/hint internal/jsontext internal/pagestyle report/atlas " +
+			"report/review/decisions " +
 			"report/review/pictures"},
 	{"report/review/finder", "finds the images that are like another, for the page of a review",
 		"backbone run/embedding features report/review run/folder search"},

@@ -267,7 +267,8 @@ func TestDroppedLabels(t *testing.T) {
 	random, left := of(studies.Random)
 	train := func(d *datasets.Dataset) int { return len(d.Select(datasets.Train)) }
 	if wrong < 30 || none != 0 || train(oracle) != 150-wrong || train(random) != 150-wrong {
-		t.Errorf("%d wrong labels; without them %d images, %v wrong; %d drawn", wrong, train(oracle), none, train(random))
+		t.Errorf("%d wrong labels; without them %d images, %v wrong; %d drawn", wrong, train(oracle), none,
+			train(random))
 	}
 	if left < rate/2 || left > 2*rate || len(d.clean.Samples) != 200 || len(random.Select(datasets.Test)) != 50 {
 		t.Errorf("found %.2f of the labels wrong after a random drop, %.2f before", left, rate)

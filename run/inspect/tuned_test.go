@@ -39,7 +39,8 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 	photos, _ := drawn(t, flat)
 	whole := tuned(t, photos, "")
 	want := asJSON(t, whole.audit(t))
-	if !strings.Contains(whole.told, "fine-tuning glyphnet") || !strings.Contains(whole.told, "2 networks begins, at a rate of 0.0002: at most 200 steps, about ") ||
+	if !strings.Contains(whole.told, "fine-tuning glyphnet") ||
+		!strings.Contains(whole.told, "2 networks begins, at a rate of 0.0002: at most 200 steps, about ") ||
 		!strings.Contains(whole.told, "augmented by digits") || !strings.Contains(want, "fine-tuned networks in") {
 		t.Fatalf("told %s", whole.told)
 	}
