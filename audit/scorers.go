@@ -69,7 +69,7 @@ func scorers() (list []Scorer) {
 	})
 	for _, e := range filters.Catalog {
 		s := Scorer{
-			Name: e.Name, Title: e.Title, Help: fmt.Sprintf("%s of %s, eq. %s", e.Title, e.Paper, e.Equation),
+			Name: e.Name, Title: e.Title, Help: fmt.Sprintf("%s of %s, %s", e.Title, e.Paper, e.Equation),
 			Kind:        ByFilter,
 			Probability: e.Probability,
 		}

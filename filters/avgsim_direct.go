@@ -27,7 +27,7 @@ type AvgSimDirect struct {
 
 // direct is its catalog entry.
 var direct = Entry{
-	Name: "avgsim_direct", Title: "AvgSim without centres", Paper: prism, Equation: "2",
+	Name: "avgsim_direct", Title: "AvgSim without centres", Paper: prism, Equation: "Eq. 2",
 	NeedsBank: true, Probability: true, Settings: []Setting{denominator},
 	build: func(c Config, _ Env) Scorer { return &AvgSimDirect{All: c.Denominator == DenominatorAll} },
 }

@@ -62,7 +62,7 @@ var denominator = Setting{Name: "denominator", Default: DenominatorMembers,
 // Catalog lists the scorers in display order.
 var Catalog = []Entry{
 	{
-		Name: "vmf", Title: "vMF-Sim", Paper: prism, Equation: "10-14",
+		Name: "vmf", Title: "vMF-Sim", Paper: prism, Equation: "Eq. 10-14",
 		NeedsBank: true, Probability: true, FixedBar: true,
 		LeastDim: 2, // the sphere of R^1 is two points
 		Printed:  "kappa banerjee: R(D-R)/(1-R²) (eq. 13)",
@@ -86,12 +86,12 @@ var Catalog = []Entry{
 		},
 	},
 	{
-		Name: "avgsim", Title: "AvgSim", Paper: prism, Equation: "2-7",
+		Name: "avgsim", Title: "AvgSim", Paper: prism, Equation: "Eq. 2-7",
 		NeedsBank: true, Probability: true, Settings: []Setting{denominator},
 		build: func(c Config, _ Env) Scorer { return &AvgSim{All: c.Denominator == DenominatorAll} },
 	},
 	{
-		Name: "proxysim", Title: "ProxySim", Paper: prism, Equation: "8-9",
+		Name: "proxysim", Title: "ProxySim", Paper: prism, Equation: "Eq. 8-9",
 		NeedsProxy: true, Probability: true,
 		build: func(_ Config, e Env) Scorer { return &ProxySim{Proxies: e.Proxies, PerClass: e.PerClass} },
 	},
@@ -101,11 +101,11 @@ var Catalog = []Entry{
 		build: func(_ Config, e Env) Scorer { return &SubCenter{Proxies: e.Proxies, PerClass: e.PerClass} },
 	},
 	{
-		Name: "batch_positive", Title: "Batch-positive", Paper: prism, Equation: "20",
+		Name: "batch_positive", Title: "Batch-positive", Paper: prism, Equation: "Eq. 20",
 		build: func(Config, Env) Scorer { return BatchPositive{} },
 	},
 	{
-		Name: "memory_positive", Title: "Memory-positive", Paper: prism, Equation: "21",
+		Name: "memory_positive", Title: "Memory-positive", Paper: prism, Equation: "Eq. 21",
 		NeedsBank: true,
 		build:     func(Config, Env) Scorer { return MemoryPositive{} },
 	},

@@ -304,7 +304,7 @@ func scorerSentence(scorer string) string {
 	text := fmt.Sprintf("Here, each image left out of its own judgement, by %s: %s (%s",
 		entry.Name, entry.Title, entry.Paper)
 	if entry.Equation != "" {
-		text += ", equation " + entry.Equation
+		text += ", " + entry.Equation
 	}
 	if !entry.Probability {
 		return text + "); these scores are similarities, -1 to 1."

@@ -68,7 +68,7 @@ var completions = map[string]string{
 	"winnow noise --method l":                          "likelihood",
 	"winnow losses proxy_a":                            "proxy_anchor",
 	"winnow metrics ret":                               "retrieval",
-	"winnow recipes show bspml/bspml":                  "bspml/bspml",
+	"winnow recipes bspml/bspml":                       "bspml/bspml",
 	"winnow reproduce prism-table1":                    "prism-table1",
 	"winnow help for":                                  "formats",
 	"winnow help tr":                                   "train",

@@ -80,7 +80,7 @@ func TestHelpIsData(t *testing.T) {
 		"winnow help extract":        "feature store DIR to write; required",
 		"winnow help data import":    "winnow data import",
 		"winnow help train --long":   "--backbone-lr",
-		"winnow help filters":        "memory_positive",
+		"winnow filters":             "memory_positive",
 		"winnow -q train -h --long":  "--backbone-lr",
 		"winnow data --help":         "winnow data",
 		"winnow train --help --long": "(default: 512)",

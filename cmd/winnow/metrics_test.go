@@ -39,7 +39,7 @@ func TestMetricsList(t *testing.T) {
 			}
 		}
 		for _, s := range m.Settings {
-			if !strings.Contains(text, s.Name+" = "+catalogs.SettingText(s.Default)+": ") {
+			if !strings.Contains(text, "\n"+s.Name+" ") || !strings.Contains(text, s.Doc) {
 				t.Errorf("winnow metrics %s does not say that %s is %v:\n%s", m.Name, s.Name, s.Default, text)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	recipescmd "winnow/cmd/winnow/recipes"
+	"winnow/cmd/winnow/catalogs"
 	"winnow/internal/testing/orttest"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -43,12 +43,12 @@ func TestRecipes(t *testing.T) {
 			!strings.Contains(err.Error(), "unknown key solvr") {
 			t.Errorf("%s: an unknown key was accepted: %v", r.Name, err)
 		}
-		code, text, stderr := call(context.Background(), "recipes", "show", r.Name)
+		code, text, stderr := call(context.Background(), "recipes", r.Name)
 		if code != 0 || text != r.Text {
-			t.Errorf("recipes show %s: code %d, %s", r.Name, code, stderr)
+			t.Errorf("recipes %s: code %d, %s", r.Name, code, stderr)
 		}
-		if code, text, stderr = call(context.Background(), "recipes", "show", "--resolved", r.Name); code != 0 {
-			t.Fatalf("recipes show --resolved %s: code %d, %s", r.Name, code, stderr)
+		if code, text, stderr = call(context.Background(), "recipes", "--resolved", r.Name); code != 0 {
+			t.Fatalf("recipes --resolved %s: code %d, %s", r.Name, code, stderr)
 		}
 		if c, err = parseRecipe(r.Text); err != nil {
 			t.Fatal(err)
@@ -185,21 +185,20 @@ func TestRecipeComments(t *testing.T) {
 }
 
 func TestRecipesList(t *testing.T) {
-	code, stdout, _ := call(context.Background(), "recipes", "list", "--json")
-	var list []recipescmd.Listed
+	code, stdout, _ := call(context.Background(), "recipes", "--json")
+	var list []catalogs.Recipe
 	if err := json.Unmarshal([]byte(stdout), &list); err != nil || code != 0 || len(list) != len(recipes.List()) {
 		t.Fatalf("code %d, %d recipes, %v", code, len(list), err)
 	}
-	code, stdout, _ = call(context.Background(), "recipes", "list")
+	code, stdout, _ = call(context.Background(), "recipes")
 	for _, r := range list {
 		if code != 0 || !strings.Contains(stdout, "\n"+r.Name+" ") || !strings.Contains(stdout, r.Title) ||
 			!strings.Contains(stdout, r.Source) {
 			t.Errorf("%s is not in the list, code %d", r.Name, code)
 		}
 	}
-	if code, stdout, _ = call(context.Background(), "recipes", "list", "prism"); code != 0 || strings.Contains(stdout,
-		"adapted_triplet") || !strings.Contains(stdout, "prism/mcl-vmf *") {
-		t.Errorf("recipes list prism: code %d\n%s", code, stdout)
+	if !strings.Contains(stdout, "prism/mcl-vmf *") {
+		t.Errorf("the main recipe of a paper is not marked:\n%s", stdout)
 	}
 }
 
@@ -219,16 +218,14 @@ func TestRecipePrecedence(t *testing.T) {
 	for line, want := range map[string]string{
 		"train --recipe prism --config x.yaml": "recipe and config are both",
 		"train --recipe prism/vmf":             "there are prism/mcl-vmf,",
-		"recipes show prism/mlc-vmf":           `"prism/mlc-vmf" is unknown (did you mean "prism/mcl-vmf"?)`,
+		"recipes prism/mlc-vmf":                `"prism/mlc-vmf" is unknown (did you mean "prism/mcl-vmf"?)`,
 		"train --recipe prism/co-teaching --loss triplet": "losses: found 1, expected none: co-teaching " +
 			"has its own loss",
 		"train --recipe prism --set nix=1":                            "unknown key nix",
-		"recipes show":                                                "expected one name",
-		"recipes show prism bspml":                                    "expected one name",
-		"recipes show nix":                                            `"nix" is unknown`,
-		"recipes list nix":                                            "expected one of",
-		"recipes list prism bspml":                                    "at most the name",
-		"recipes show contrastive --resolved --nope":                  "flag provided but not defined",
+		"recipes --resolved":                                          "needs a name",
+		"recipes prism bspml":                                         "at most one name",
+		"recipes nix":                                                 `"nix" is unknown`,
+		"recipes contrastive --resolved --nope":                       "flag provided but not defined",
 		"train --recipe prism --defaults --set bank.size=0":           "bank.size is 0",
 		"train --recipe prism --defaults --set losses.7.weight=2":     "has 2 entries",
 		"train --recipe prism --manifest m.csv --features f --loss x": `"x"`,

@@ -5,6 +5,7 @@
 package printable
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -77,10 +78,52 @@ func ForData(w io.Writer) io.Writer {
 
 // IsTerminal reports whether w writes to a terminal.
 func IsTerminal(w io.Writer) bool {
+	f := file(w)
+	return f != nil && term.IsTerminal(int(f.Fd()))
+}
+
+// file returns the file that w writes to, or nil.
+func file(w io.Writer) *os.File {
 	w = Under(w)
 	if ending, ok := w.(*interrupt.Writer); ok {
 		w = ending.Under()
 	}
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	f, _ := w.(*os.File)
+	return f
+}
+
+// Fitted returns a writer that ends lines longer than the terminal with "…", or w itself if it is not a terminal.
+// Lines are written when they end.
+func Fitted(w io.Writer) io.Writer {
+	if !IsTerminal(w) {
+		return w
+	}
+	columns, _, err := term.GetSize(int(file(w).Fd()))
+	if err != nil || columns < 1 {
+		return w
+	}
+	return &fitted{to: w, columns: columns}
+}
+
+type fitted struct {
+	to      io.Writer
+	columns int
+	line    []byte
+}
+
+func (f *fitted) Write(p []byte) (int, error) {
+	for part := range bytes.Lines(p) {
+		f.line = append(f.line, part...)
+		if !bytes.HasSuffix(part, []byte("\n")) {
+			break
+		}
+		if letters := []rune(string(f.line[:len(f.line)-1])); len(letters) > f.columns {
+			f.line = []byte(string(letters[:f.columns-1]) + "…\n")
+		}
+		if _, err := f.to.Write(f.line); err != nil {
+			return 0, err
+		}
+		f.line = f.line[:0]
+	}
+	return len(p), nil
 }

@@ -150,7 +150,7 @@ func (a Asked) read(own string) (name string, text []byte, err error) {
 	if recipe := a.text("recipe"); recipe != "" {
 		if name != "" {
 			return "", nil, hint.Misused("recipe and config are both whole sets of settings: expected one (winnow " +
-				"recipes show prints a recipe to change)")
+				"recipes NAME prints a recipe to change)")
 		}
 		r, err := recipes.Find(recipe)
 		return "recipe " + r.Name, []byte(r.Text), hint.AsMisuse(err)

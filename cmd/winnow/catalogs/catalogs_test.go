@@ -18,7 +18,8 @@ func TestOptions(t *testing.T) {
 	ask := func(line string) int {
 		got = nil
 		call := func(_ context.Context, _ *term.Program, o Options) error { got = &o; return nil }
-		all := []term.Group{{Commands: []*cli.Command{lossesCommand(call), metricsCommand(call)}}}
+		all := []term.Group{{Commands: []*cli.Command{lossCatalog.command(call), filterCatalog.command(call),
+			metricCatalog.command(call), recipeCatalog.command(call)}}}
 		return term.Execute(t.Context(), all, strings.Fields("winnow "+line), io.Discard, io.Discard)
 	}
 	for line, want := range map[string]Options{
@@ -28,6 +29,11 @@ func TestOptions(t *testing.T) {
 		"metrics":               {},
 		"metrics retrieval":     {Name: "retrieval"},
 		"metrics --markdown":    {Markdown: true},
+		"filters":               {},
+		"filters vmf --json":    {Name: "vmf", JSON: true},
+		"recipes --json":        {JSON: true},
+
+		"recipes prism --resolved": {Name: "prism", Resolved: true},
 	} {
 		if code := ask(line); code != 0 || got == nil {
 			t.Errorf("%s: exit code %d", line, code)
@@ -36,7 +42,7 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"losses nix", "losses triplet circle", "losses nmi", "metrics nix",
-		"metrics triplet"} {
+		"metrics triplet", "filters triplet", "filters --resolved", "recipes --resolved", "recipes prism bspml"} {
 		if code := ask(line); code != 2 || got != nil {
 			t.Errorf("%s: exit code %d, options %v, expected 2 and none", line, code, got)
 		}

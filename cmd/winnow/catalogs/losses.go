@@ -1,61 +1,66 @@
 package catalogs
 
 import (
-	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"winnow/cmd/winnow/page"
+	"winnow/internal/text"
 	"winnow/losses"
 )
 
-// Loss is a loss of the catalog as JSON.
-type Loss struct {
-	Name       string        `json:"name"`
-	Aliases    []string      `json:"aliases,omitempty"`
-	Title      string        `json:"title"`
-	Paper      string        `json:"paper"`
-	Equation   string        `json:"equation"`
-	Formula    string        `json:"formula"`
-	Against    string        `json:"against"` // batch; both: batch or memory bank; proxies: its own vectors
-	Parameters bool          `json:"parameters"`
-	Weighted   bool          `json:"weighted"` // takes a weight for every sample
-	Draws      bool          `json:"draws"`
-	Proxies    bool          `json:"proxies"`           // has vectors that --filter proxysim and sub_center can use
-	Unlabelled bool          `json:"unlabelled"`        // also learns from images without a label
-	Printed    string        `json:"printed,omitempty"` // what --paper-variant changes
-	Settings   []lossSetting `json:"settings"`
+var lossCatalog = catalog[losses.Entry]{
+	name:  "losses",
+	usage: "list the losses, or describe one: formula, settings, paper and equation",
+	description: "winnow train --loss NAME chooses a loss. NAME:bank compares with the memory bank,\n" +
+		"NAME:0.5 has a weight, and several losses are added: --loss multi_similarity --loss\n" +
+		"proxy_anchor:0.5. Its settings are set by --set losses.0.settings.NAME=VALUE, numbered in the\n" +
+		"order of the --loss flags.\n\n" +
+		"In the formulas s is the cosine of two vectors, d their distance, D its square; i or a is an anchor,\n" +
+		"P and N are its positives and negatives; [x]₊ is max(x, 0), mean₊ the mean of the terms above 0, R the\n" +
+		"reduction. Five papers have numbers: 000 Le & Odobez, 001 PRISM, 002 BSPML, 003 Adapted triplet,\n" +
+		"004 SCL-RHE.",
+	all:  func() []losses.Entry { return losses.Catalog },
+	find: losses.Find,
+	head: []string{"NAME", "LOSS", "COMPARES WITH", "SOURCE"},
+	row: func(e losses.Entry) []string {
+		return []string{e.Name, e.Title, against(e), page.Source(e.Paper, e.Equation)}
+	},
+	json: func(e losses.Entry) any { return newLoss(e) },
+	markdown: func(list []losses.Entry) [][]string {
+		rows := [][]string{{"`--loss`", "loss", "compares with", "source", "settings and defaults"}}
+		for _, e := range list {
+			rows = append(rows, []string{"`" + e.Name + "`", e.Title, against(e), page.Source(e.Paper, e.Equation),
+				defaults(newSettings(e.Settings))})
+		}
+		return rows
+	},
+	describe: writeLoss,
 }
 
-// lossSetting is a setting of a loss.
-type lossSetting struct {
-	Name    string `json:"name"`
-	Symbol  string `json:"symbol,omitempty"`
-	Default any    `json:"default"`
-	Range   string `json:"range"`
-	Doc     string `json:"doc"`
-
-	Each map[string]string `json:"each,omitempty"` // allowed words and what each does
+// Loss is a loss of the catalog as JSON.
+type Loss struct {
+	Name       string    `json:"name"`
+	Aliases    []string  `json:"aliases,omitempty"`
+	Title      string    `json:"title"`
+	Paper      string    `json:"paper"`
+	Equation   string    `json:"equation"`
+	Formula    string    `json:"formula"`
+	Against    string    `json:"against"` // batch; both: batch or memory bank; proxies: its own vectors
+	Parameters bool      `json:"parameters"`
+	Weighted   bool      `json:"weighted"` // takes a weight for every sample
+	Draws      bool      `json:"draws"`
+	Proxies    bool      `json:"proxies"`           // has vectors that --filter proxysim and sub_center can use
+	Unlabelled bool      `json:"unlabelled"`        // also learns from images without a label
+	Printed    string    `json:"printed,omitempty"` // what --paper-variant changes
+	Settings   []Setting `json:"settings"`
 }
 
 // newLoss describes an entry of the catalog.
 func newLoss(e losses.Entry) Loss {
-	out := Loss{Name: e.Name, Aliases: e.Aliases, Title: e.Title, Paper: e.Paper, Equation: e.Equation,
-		Formula: e.Formula,
-		Against: string(e.Against), Parameters: e.Params, Weighted: e.Weighted, Draws: e.Draws, Proxies: e.Proxied,
-		Unlabelled: e.Unlabelled, Printed: e.Printed, Settings: []lossSetting{}}
-	for _, s := range e.Settings {
-		setting := lossSetting{Name: s.Name, Symbol: s.Symbol, Default: s.Default, Range: s.Range(), Doc: s.Doc}
-		for i, doc := range s.Each {
-			if i == 0 {
-				setting.Each = map[string]string{}
-			}
-			setting.Each[s.Choices[i]] = doc
-		}
-		out.Settings = append(out.Settings, setting)
-	}
-	return out
+	return Loss{Name: e.Name, Aliases: e.Aliases, Title: e.Title, Paper: e.Paper, Equation: e.Equation,
+		Formula: e.Formula, Against: string(e.Against), Parameters: e.Params, Weighted: e.Weighted, Draws: e.Draws,
+		Proxies: e.Proxied, Unlabelled: e.Unlabelled, Printed: e.Printed, Settings: newSettings(e.Settings)}
 }
 
 // against says what a loss compares a batch with.
@@ -70,67 +75,33 @@ func against(e losses.Entry) string {
 }
 
 // writeLoss describes a loss for people.
-func writeLoss(out io.Writer, e losses.Entry) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "name\t%s\n", e.Name)
+func writeLoss(out io.Writer, e losses.Entry, _ Options) error {
+	w := text.NewTable(out)
+	w.Row("name", e.Name)
 	if len(e.Aliases) > 0 {
-		fmt.Fprintf(w, "also\t%s\n", strings.Join(e.Aliases, ", "))
+		w.Row("also", strings.Join(e.Aliases, ", "))
 	}
-	fmt.Fprintf(w, "loss\t%s\nformula\t%s\nsource\t%s\ncompares with\t%s\n", e.Title, e.Formula,
-		page.Source(e.Paper, e.Equation),
-		against(e))
-	if e.Params {
-		fmt.Fprintln(w, "learns\tits own parameters (loss_solver, loss_schedule)")
+	w.Row("loss", e.Title)
+	w.Row("formula", e.Formula)
+	w.Row("source", page.Source(e.Paper, e.Equation))
+	w.Row("compares with", against(e))
+	for _, line := range []struct {
+		is        bool
+		name, say string
+	}{
+		{e.Params, "learns", "its own parameters (loss_solver, loss_schedule)"},
+		{e.Proxied, "filter", "proxysim and sub_center can judge by its vectors"},
+		{e.Unlabelled, "unlabelled", "it also learns from images without a label (sampler.unlabelled=N in a batch)"},
+		{e.Weighted, "weighs", "every sample by a weight in [0, 1] that the run sets (default: 1)"},
+		{e.Draws, "draws", "at random if its settings say so, as a function of seed and step"},
+		{e.Printed != "", "as printed", e.Printed + " (--paper-variant)"},
+	} {
+		if line.is {
+			w.Row(line.name, line.say)
+		}
 	}
-	if e.Proxied {
-		fmt.Fprintln(w, "filter\tproxysim and sub_center can judge by its vectors")
-	}
-	if e.Unlabelled {
-		fmt.Fprintln(w, "unlabelled\tit also learns from images without a label (sampler.unlabelled=N in a batch)")
-	}
-	if e.Weighted {
-		fmt.Fprintln(w, "weighs\tevery sample by a weight in [0, 1] that the run sets (default: 1)")
-	}
-	if e.Draws {
-		fmt.Fprintln(w, "draws\tat random if its settings say so, as a function of seed and step")
-	}
-	if e.Printed != "" {
-		fmt.Fprintf(w, "as printed\t%s (--paper-variant)\n", e.Printed)
-	}
-	if err := w.Flush(); err != nil || len(e.Settings) == 0 {
+	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(out)
-	w = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SETTING\tDEFAULT\tRANGE\tMEANING")
-	for _, s := range e.Settings {
-		name := s.Name
-		if s.Symbol != "" {
-			name += " " + s.Symbol
-		}
-		if len(s.Each) == 0 {
-			fmt.Fprintf(w, "%s\t%v\t%s\t%s\n", name, s.Default, s.Range(), s.Doc)
-			continue
-		}
-		fmt.Fprintf(w, "%s\t%v\tone of\t%s\n", name, s.Default, s.Doc)
-		for i, doc := range s.Each {
-			fmt.Fprintf(w, "\t\t- %s\t%s\n", s.Choices[i], doc)
-		}
-	}
-	return w.Flush()
-}
-
-// lossTable returns the table in docs.
-func lossTable(list []losses.Entry) string {
-	var b strings.Builder
-	b.WriteString("| `--loss` | loss | compares with | source | settings and defaults |\n|---|---|---|---|---|\n")
-	for _, e := range list {
-		var settings []string
-		for _, s := range e.Settings {
-			settings = append(settings, fmt.Sprintf("%s %v", s.Name, s.Default))
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Name, e.Title, against(e), page.Source(e.Paper, e.Equation),
-			strings.Join(settings, ", "))
-	}
-	return b.String()
+	return writeSettings(out, e.Settings)
 }

@@ -1,57 +1,57 @@
 package catalogs
 
 import (
-	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"winnow/cmd/winnow/page"
 	"winnow/eval"
+	"winnow/internal/text"
 )
+
+var metricCatalog = catalog[eval.Entry]{
+	name:        "metrics",
+	usage:       "list the metrics, or describe one: formula, settings, paper and equation",
+	description: "The metrics of winnow eval --metrics and of the audit.",
+	all:         func() []eval.Entry { return eval.Catalog },
+	find:        eval.Find,
+	head:        []string{"NAME", "MEASURES", "NEEDS", "SOURCE"},
+	row: func(e eval.Entry) []string {
+		m := newMetric(e)
+		return []string{m.Name, m.Title, m.Needs, m.source()}
+	},
+	json: func(e eval.Entry) any { return newMetric(e) },
+	markdown: func(list []eval.Entry) [][]string {
+		rows := [][]string{{"metric", "numbers", "needs", "command", "source", "settings and defaults"}}
+		for _, e := range list {
+			m := newMetric(e)
+			rows = append(rows, []string{"`" + m.Name + "`", m.labels(), m.Needs, "`" + m.Command + "`", m.source(),
+				defaults(m.Settings)})
+		}
+		return rows
+	},
+	describe: writeMetric,
+}
 
 // Metric is an entry of the catalog as JSON.
 type Metric struct {
-	Name     string          `json:"name"`
-	Title    string          `json:"title"`
-	Paper    string          `json:"paper"`
-	Equation string          `json:"equation,omitempty"`
-	Formula  string          `json:"formula"`
-	Numbers  []eval.Number   `json:"numbers"`
-	Settings []metricSetting `json:"settings"`
-	Needs    string          `json:"needs"`
-	Cost     string          `json:"cost"`
-	Command  string          `json:"command"`
-}
-
-// metricSetting is a setting of a metric.
-type metricSetting struct {
-	Name    string `json:"name"`
-	Default any    `json:"default"`
-	Range   string `json:"range"`
-	Meaning string `json:"meaning"`
-}
-
-// writeMetricTable writes the table in docs.
-func writeMetricTable(out io.Writer, list []Metric) error {
-	text := "| metric | numbers | needs | command | source | settings and defaults |\n|---|---|---|---|---|---|\n"
-	for _, m := range list {
-		var settings []string
-		for _, s := range m.Settings {
-			settings = append(settings, s.Name+" "+SettingText(s.Default))
-		}
-		text += fmt.Sprintf("| `%s` | %s | %s | `%s` | %s | %s |\n", m.Name, m.labels(), m.Needs, m.Command, m.source(),
-			strings.Join(settings, ", "))
-	}
-	_, err := io.WriteString(out, text)
-	return err
+	Name     string        `json:"name"`
+	Title    string        `json:"title"`
+	Paper    string        `json:"paper"`
+	Equation string        `json:"equation,omitempty"`
+	Formula  string        `json:"formula"`
+	Numbers  []eval.Number `json:"numbers"`
+	Settings []Setting     `json:"settings"`
+	Needs    string        `json:"needs"`
+	Cost     string        `json:"cost"`
+	Command  string        `json:"command"`
 }
 
 // newMetric describes an entry of the catalog.
 func newMetric(e eval.Entry) Metric {
 	m := Metric{
 		Name: e.Name, Title: e.Title, Paper: e.Paper, Equation: e.Equation, Formula: e.Formula,
-		Numbers: e.Numbers, Cost: e.Cost, Settings: []metricSetting{},
+		Numbers: e.Numbers, Cost: e.Cost, Settings: newSettings(e.Settings),
 		Command: "winnow " + e.Command, Needs: "labels",
 	}
 	switch {
@@ -62,9 +62,6 @@ func newMetric(e eval.Entry) Metric {
 	}
 	if e.Measure != nil {
 		m.Command += " --metrics " + e.Name
-	}
-	for _, s := range e.Settings {
-		m.Settings = append(m.Settings, metricSetting{s.Name, s.Default, s.Range(), s.Doc})
 	}
 	return m
 }
@@ -82,32 +79,25 @@ func (m Metric) labels() string {
 func (m Metric) source() string { return page.Source(m.Paper, m.Equation) }
 
 // writeMetric describes a metric for people.
-func writeMetric(out io.Writer, m Metric) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	line := func(key, text string) {
-		for _, part := range strings.Split(text, "\n") {
-			fmt.Fprintf(w, "%s\t%s\n", key, part)
-			key = ""
-		}
+func writeMetric(out io.Writer, e eval.Entry, _ Options) error {
+	m := newMetric(e)
+	w := text.NewTable(out)
+	w.Row("name", m.Name)
+	w.Row("measures", m.Title)
+	key := "formula"
+	for _, line := range strings.Split(m.Formula, "\n") {
+		w.Row(key, line)
+		key = ""
 	}
-	line("name", m.Name)
-	line("measures", m.Title)
-	line("formula", m.Formula)
 	for _, n := range m.Numbers {
-		line(n.Label, n.Doc)
+		w.Row(n.Label, n.Doc)
 	}
-	line("needs", m.Needs)
-	line("takes", m.Cost)
-	for i, s := range m.Settings {
-		line(map[bool]string{true: "settings"}[i == 0], fmt.Sprintf("%s = %s: %s (%s)", s.Name, SettingText(s.Default),
-			s.Meaning, s.Range))
+	w.Row("needs", m.Needs)
+	w.Row("takes", m.Cost)
+	w.Row("source", m.source())
+	w.Row("command", m.Command)
+	if err := w.Flush(); err != nil {
+		return err
 	}
-	line("source", m.source())
-	line("command", m.Command)
-	return w.Flush()
-}
-
-// SettingText formats a value as --set takes it.
-func SettingText(value any) string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(value), " ", ","), "[]")
+	return writeSettings(out, e.Settings)
 }

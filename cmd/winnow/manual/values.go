@@ -87,8 +87,8 @@ var known = map[string]values{
 	"models get 1":           {list: fetched},
 	"models remove 1":        {list: modelNames},
 	"models show 1":          {list: modelNames, files: true},
-	"recipes list 1":         {},
-	"recipes show 1":         {list: recipeNames},
+	"filters 1":              {list: filterNames},
+	"recipes 1":              {list: recipeNames},
 	"reproduce 1":            {list: studyNames},
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/internal/hint"
+	"winnow/internal/printable"
 	"winnow/models"
 	"winnow/run/fetching"
 	"winnow/run/trial"
@@ -89,7 +90,7 @@ func list(_ context.Context, p *term.Program, r *models.Registry, o Options) err
 	if o.JSON {
 		return p.JSON(r.List())
 	}
-	return models.WriteList(p.Out, r.List())
+	return models.WriteList(printable.Fitted(p.Out), r.List())
 }
 
 func show(_ context.Context, p *term.Program, r *models.Registry, o Options) error {

@@ -2,13 +2,10 @@ package page
 
 import (
 	"embed"
-	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"winnow/datasets/published"
-	"winnow/filters"
 	"winnow/internal/catalog"
 )
 
@@ -19,7 +16,6 @@ var topicTexts embed.FS
 var topics = []Row{
 	{"manifests", "the lists of images with labels and splits"},
 	{"formats", "the file formats of labels, read and written"},
-	{"filters", "how a training leaves out wrong labels"},
 	{"runs", "the files in the folder of a run"},
 }
 
@@ -44,51 +40,9 @@ func WriteTopic(w io.Writer, name string) error {
 	for _, p := range published.Catalog() {
 		sets = append(sets, p.Name)
 	}
-	_, err = strings.NewReplacer("{{datasets}}", strings.Join(wrapped(strings.Join(sets, ", "), 80), "\n"),
-		"{{filters}}", filterTable(), "{{settings}}", filterSettings()).WriteString(w, string(text))
+	_, err = strings.NewReplacer("{{datasets}}", strings.Join(wrapped(strings.Join(sets, ", "), 80), "\n")).
+		WriteString(w, string(text))
 	return err
-}
-
-// filterTable lists the scorers and what they judge by.
-func filterTable() string {
-	return table("FILTER\tNAME OF THE PAPER\tJUDGES BY\tSOURCE", func(row func(string, ...any)) {
-		for _, e := range filters.Catalog {
-			by := "the batch"
-			switch {
-			case e.NeedsProxy && e.NeedsBank:
-				by = "the loss's vectors of classes, and the memory bank"
-			case e.NeedsProxy:
-				by = "the loss's vectors of classes"
-			case e.NeedsBank:
-				by = "the memory bank"
-			}
-			row("%s\t%s\t%s\t%s\n", e.Name, e.Title, by, Source(e.Paper, e.Equation))
-		}
-	})
-}
-
-// filterSettings lists the settings of all scorers, each once.
-func filterSettings() string {
-	return table("SETTING\tDEFAULT\tRANGE\tMEANING", func(row func(string, ...any)) {
-		seen := make(map[string]bool)
-		for _, e := range filters.Catalog {
-			for _, s := range e.Settings {
-				if !seen[s.Name] {
-					seen[s.Name] = true
-					row("%s\t%v\t%s\t%s\n", s.Name, s.Default, s.Range(), s.Doc)
-				}
-			}
-		}
-	})
-}
-
-func table(head string, fill func(row func(string, ...any))) string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, head)
-	fill(func(format string, values ...any) { fmt.Fprintf(w, format, values...) })
-	w.Flush() // a strings.Builder returns no errors
-	return b.String()
 }
 
 // Source returns papers and the equation in them, or "".

@@ -20,7 +20,6 @@ import (
 	"winnow/cmd/winnow/models"
 	"winnow/cmd/winnow/noise"
 	"winnow/cmd/winnow/papers"
-	"winnow/cmd/winnow/recipes"
 	"winnow/cmd/winnow/report"
 	"winnow/cmd/winnow/reproduce"
 	"winnow/cmd/winnow/retrieve"
@@ -63,12 +62,13 @@ func Commands() []term.Group {
 			search.Command(),
 		}},
 		{Heading: "Papers", Commands: []*cli.Command{
-			recipes.Command(),
+			catalogs.Recipes(),
 			reproduce.Command(),
 			papers.Command(),
 		}},
 		{Heading: "Reference", Commands: []*cli.Command{
 			catalogs.Losses(),
+			catalogs.Filters(),
 			catalogs.Metrics(),
 			manual.Help(),
 			manual.Manual(),

@@ -8,6 +8,7 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
+	"winnow/internal/printable"
 	"winnow/papers/inventory"
 	"winnow/papers/runner"
 	"winnow/papers/studies"
@@ -133,7 +134,7 @@ func list(p *term.Program, o Options) error {
 		case o.JSON:
 			return p.JSON(all)
 		}
-		return inventory.WriteTable(p.Out, all)
+		return inventory.WriteTable(printable.Fitted(p.Out), all)
 	}
 	all, err := studies.Summaries()
 	switch {
@@ -142,5 +143,5 @@ func list(p *term.Program, o Options) error {
 	case o.JSON:
 		return p.JSON(all)
 	}
-	return studies.WriteTable(p.Out, all)
+	return studies.WriteTable(printable.Fitted(p.Out), all)
 }
