@@ -83,30 +83,31 @@ func (a *Report) headline(called int) string {
 		said = fmt.Sprintf("1 of %d labels looks wrong", judged)
 	}
 	if a.Noise == nil {
-		return said + "; how many are wrong is not known."
+		return said + ". How many are wrong is not known."
 	}
-	return said + "; " + a.howMany(len(a.Images)-a.Unjudged) + "."
+	return said + ". " + a.howMany(len(a.Images)-a.Unjudged) + "."
 }
 
 // howMany says how many labels are wrong, what is counted and what cannot be seen.
 func (a *Report) howMany(judged int) string {
-	n, said := a.Noise, ""
+	n := a.Noise
 	if c := a.Checked; c != nil && c.Random != nil {
-		return fmt.Sprintf("of all %d labels between %s and %s %% are wrong (%.0f to %.0f), with 95 %% confidence: %d "+
-			"of %d drawn at random were", judged, percent(n.Low), percent(n.High), n.Low*float64(judged),
+		return fmt.Sprintf("Of all %d labels, between %s and %s %% are wrong (%.0f to %.0f), with 95 %% confidence: "+
+			"%d of %d drawn at random were", judged, percent(n.Low), percent(n.High), n.Low*float64(judged),
 			n.High*float64(judged), c.Random.Wrong, c.Random.Images)
 	}
+	said := fmt.Sprintf("Of all labels, between %s and %s %%", percent(n.Low), percent(n.High))
+	counts := fmt.Sprintf("%.0f to %.0f", n.Low*float64(judged), n.High*float64(judged))
 	if a.ExpectedWrong != nil {
-		said = fmt.Sprintf("about %.0f are expected to be, ", *a.ExpectedWrong)
+		counts = fmt.Sprintf("about %.0f expected, %s", *a.ExpectedWrong, counts)
 	}
-	said += fmt.Sprintf("between %s and %s %%", percent(n.Low), percent(n.High))
 	if a.Alike {
-		return fmt.Sprintf("%s (%.0f to %.0f), as mistakes were found to go to all classes alike", said,
-			n.Low*float64(judged), n.High*float64(judged))
+		return fmt.Sprintf("%s are wrong (%s), as the mistakes found go to all classes alike", said, counts)
 	}
-	said += " may be: mistakes that everybody makes alike cannot be told from classes that look alike"
+	said = fmt.Sprintf("%s may be wrong (%s): mistakes that everybody makes alike cannot be told from classes that "+
+		"look alike", said, counts)
 	if a.Check != "" {
-		said += fmt.Sprintf("; %d checks of random images tell: %s", Checked, a.Check)
+		said += fmt.Sprintf("; %d checks of random images settle it: %s", Checked, a.Check)
 	}
 	return said
 }

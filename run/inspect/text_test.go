@@ -41,8 +41,8 @@ func TestPrintAudit(t *testing.T) {
    3  cat     50.0 %  –                    c.jpg
 right: the probability that the label before it is right, by the other images
 
-2 of 4 labels look wrong; between 10 and 40 % may be: mistakes that everybody makes alike ` +
-		`cannot be told from classes that look alike.
+2 of 4 labels look wrong. Of all labels, between 10 and 40 % may be wrong (0 to 2): mistakes that everybody ` +
+		`makes alike cannot be told from classes that look alike.
 4 images judged by centres
 wrong labels: about 25.0 % (95 %: 10.0 to 40.0 %, by ranks)
 
@@ -86,7 +86,7 @@ classes that look like two: 1: dög
    1  dög    0.0001  cat            1  lon\nb.jpg
 scores of knn rank labels, the lowest most suspect; they are no probabilities
 
-2 of 4 labels look wrong; how many are wrong is not known.
+2 of 4 labels look wrong. How many are wrong is not known.
 4 images judged by knn
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {

@@ -152,7 +152,7 @@ func (r *Result) conclude() error {
 	}
 	all := comparison.Comparison{FineTuned: r.FineTuned, Known: Known(r.Split), Frozen: *r.Frozen,
 		Whitened: *r.Whitened, Trained: *r.Retrieval}
-	r.Verdict = all.Verdict()
+	r.Verdict = "on " + r.Split + ", " + all.Verdict()
 	return nil
 }
 
