@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"winnow/backbone"
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/filters"
@@ -164,7 +165,9 @@ func (r *Run) trainedFacts() []page.Fact {
 	add("features", "%s (sha256 %.12s…), network %.12s…, output %s",
 		cmp.Or(r.Config.Data.Features, f.Features, r.Store.Dir),
 		f.FeaturesSHA256, f.FeaturesKey.Model, f.FeaturesKey.Output)
-	add("preprocessing", "%s", f.FeaturesKey.Preprocessing)
+	if p, err := backbone.ParsePreprocessing(f.FeaturesKey.Preprocessing); err == nil {
+		add("preparation", "%s", p.Describe())
+	}
 	if f.Backbone != "" {
 		add("backbone", "%s, fine-tuned: %d weights", f.Backbone, len(f.TunedWeights))
 	}
