@@ -21,8 +21,8 @@ const grey = "#9a9a9a"
 // pair is the colours of two groups: the one of interest and the others.
 var pair = []string{"#d65400", "#1e6ebe"}
 
-// Colours returns the colours of n groups on light and on dark paper. More than ten groups get hues a golden
-// angle apart, in two lightnesses: neighbours in the list differ, but distant ones may look alike.
+// Colours returns the colours of n groups on light and on dark paper. More than ten groups get hues evenly around the
+// circle, those beside each other in different lightness, and far apart for groups that follow each other in the list.
 func Colours(n int) (light, dark []string) {
 	if n == len(pair) {
 		return pair, pair
@@ -30,13 +30,28 @@ func Colours(n int) (light, dark []string) {
 	if n <= len(few) {
 		return few[:n], fewDark[:n]
 	}
+	step := int(0.382 * float64(n)) // about the golden angle
+	for gcd(step, n) > 1 {
+		step--
+	}
 	for i := range n {
-		hue := math.Mod(30+137.508*float64(i), 360)
-		up := 0.14 * float64(i%2)
-		light = append(light, oklch(0.50+up, 0.13, hue))
-		dark = append(dark, oklch(0.66+up, 0.13, hue))
+		place := i * step % n
+		level := place % 3
+		if place == n-1 && level == 0 { // beside place 0
+			level = 1
+		}
+		hue, up := 30+360*float64(place)/float64(n), 0.14*float64(level)
+		light = append(light, oklch(0.42+up, 0.14, hue))
+		dark = append(dark, oklch(0.58+up, 0.14, hue))
 	}
 	return light, dark
+}
+
+func gcd(a, b int) int {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // scaleColours returns colours from orange through grey to blue. No common kind of colour blindness confuses
