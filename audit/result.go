@@ -1,0 +1,229 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"winnow/audit/findings"
+	"winnow/audit/judges"
+	"winnow/audit/suspects"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/filters/leaveout"
+	"winnow/filters/noiserate"
+	"winnow/train"
+)
+
+// Result is the outcome of an audit.
+type Result struct {
+	Scorer     string
+	Why        string             // what the scorer chose for this set, and why; "": it had no choice
+	Blind      bool               // held-out labels are predicted no better than by chance: none is called wrong
+	Suggests   string             // the scorer of the suggested labels, if it is another
+	Rate       float64            // share of the labels that is called wrong
+	Asked      bool               // Rate was asked for
+	Expected   float64            // number of wrong labels; NaN: unknown
+	Alike      bool               // mistakes were tested to go to all classes alike, which Noise's interval assumes
+	Suspects   []suspects.Suspect // all labelled rows, most suspect first; ties by row
+	Unjudged   int                // suspects alone with their label: nothing is known of them, and their score is 1
+	Noise      *noiserate.Estimate
+	Classes    []Class // with at least two images, by number
+	Sampled    int     // rows fitted to, if a [Basis] judged; else 0
+	Groups     [][]int // rows of each group of copies; images have the group's number, from 1
+	NoFindings error   // why there is neither Noise nor Classes
+
+	labels []int // of all rows
+}
+
+// Class holds the findings on one class.
+type Class struct {
+	findings.Class
+	Purity    float64 // estimated share of right labels
+	Low, High float64 // its 95 % interval
+}
+
+// find estimates the noise rate and finds odd classes and copies in z. left are the classes with the
+// weights of the scorer, or nil. It adds its findings to said.
+func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, said *judgement, o job) error {
+	judged := left != nil // in these vectors
+	if !judged {
+		if left, r.NoFindings = leaveout.NewHeard(z, o.Classes, o.copies.voice); r.NoFindings != nil {
+			return nil
+		}
+	}
+	e, err := noiserate.FromSet(ctx, left.Plain(), noiserate.Auto, train.Rand(o.Seed, "noise rate", 0))
+	if err != nil {
+		return err
+	}
+	classes, err := findings.Classes(ctx, left)
+	if err != nil {
+		return err
+	}
+	r.note(&e, classes)
+	flips := e.Rate
+	switch knows := r.Scorer == judges.Combined || r.Scorer == judges.Fitted; {
+	case r.Blind:
+		e.Rate, e.Low, e.High = 0, 0, noiserate.MostOf(len(left.Classes))
+	case knows && judged:
+		r.expect(&e, said.Opinion, z.Labels, left.Rows)
+	}
+	if o.Given != nil {
+		e.Doubt = math.Max(e.Doubt, o.Given.Doubt)
+	}
+	r.doubt(&e, flips, said.uneven)
+	if s := Named(r.Scorer); s.Probability && (s.Kind == ByFilter || s.Kind == ByProxies) {
+		wrong := unsaid(z.Len())
+		for i, v := range e.Wrong {
+			wrong[left.Rows[i]] = v
+		}
+		calibrate(said.Opinion, z.Labels, wrong)
+	}
+	said.copies = o.copies.others(z)
+	return nil
+}
+
+// note adds an estimate and classes to the result.
+func (r *Result) note(e *noiserate.Estimate, classes []findings.Class) {
+	r.Noise = e
+	for _, k := range classes {
+		r.Classes = append(r.Classes, Class{Class: k, Purity: 1 - e.Classes[k.Class],
+			Low: 1 - e.ClassHigh[k.Class], High: 1 - e.ClassLow[k.Class]})
+	}
+}
+
+// judgement holds the findings on the labelled rows of a set, numbered among themselves. Lists may be nil.
+type judgement struct {
+	judges.Opinion
+	forGiven, forSuggested [][]eval.Neighbour // nearest images with either label, nearest first
+	copies                 [][]eval.Neighbour // near copies with another label, nearest first
+	fit                    []float64          // NaN: unknown
+	uneven                 *float64           // of [judges.Verdict], in the vectors of the estimate; nil: unknown
+}
+
+// conclude lists the suspects and calls labels wrong. rows are the positions of the judged rows in the set.
+func (r *Result) conclude(rows []int, said judgement, o job) {
+	having := map[int]int{}
+	for i, row := range rows {
+		if o.copies.voice == nil || o.copies.voice[i] == i {
+			having[r.labels[row]]++
+		}
+	}
+	near := func(lists [][]eval.Neighbour, i int) []suspects.Near {
+		if lists == nil {
+			return []suspects.Near{}
+		}
+		out := make([]suspects.Near, len(lists[i]))
+		for j, n := range lists[i] {
+			out[j] = suspects.Near{Row: rows[n.Row], Similarity: cosine(n.Similarity)}
+		}
+		lists[i] = nil
+		return out
+	}
+	certain, probable := Named(r.Scorer).Probability, Named(cmp.Or(r.Suggests, r.Scorer)).Probability
+	r.Suspects = make([]suspects.Suspect, len(rows))
+	for i, row := range rows {
+		y := r.labels[row]
+		s := suspects.Suspect{
+			Row: row, GivenClass: y, SuggestedClass: said.Suggested[i],
+			Score: said.Score[i], SuggestedScore: &said.SuggestedScore[i], Order: said.Order[i],
+			SupportGiven: near(said.forGiven, i), SupportSuggested: near(said.forSuggested, i), Alone: having[y] < 2,
+		}
+		if s.Unjudged = s.Alone && o.Given == nil; s.Unjudged { // given scores need no other image
+			r.Unjudged++
+		}
+		if certain && !s.Unjudged {
+			s.GivenProbability = &said.Score[i]
+		}
+		if probable && !s.Alone {
+			s.SuggestedProbability = s.SuggestedScore
+		}
+		if said.fit != nil && !math.IsNaN(said.fit[i]) {
+			s.Fit, s.Outlier = &said.fit[i], said.fit[i] < findings.Outlying
+		}
+		copies := near(said.copies, i)
+		s.Copies = make([]suspects.Copy, len(copies))
+		for j, n := range copies {
+			s.Copies[j] = suspects.Copy{Row: n.Row, Similarity: n.Similarity}
+		}
+		r.Suspects[i] = s
+	}
+	slices.SortStableFunc(r.Suspects, func(a, b suspects.Suspect) int { return cmp.Compare(a.Order, b.Order) })
+	for i := range r.Suspects {
+		r.Suspects[i].Rank = i + 1
+	}
+	r.call(o)
+	r.settle(o.copies, rows)
+}
+
+// cosine returns a similarity with the precision of a float32.
+func cosine(v float32) float64 { return math.Round(float64(v)*1e6) / 1e6 }
+
+// Name adds paths and labels to the suspects, for files, and returns them. paths are by row of the set, classes by
+// number.
+func (r *Result) Name(paths, classes []string) []suspects.Suspect {
+	for i := range r.Suspects {
+		s := &r.Suspects[i]
+		s.Path, s.Given, s.Suggested = paths[s.Row], classes[s.GivenClass], classes[s.SuggestedClass]
+		for _, list := range [][]suspects.Near{s.SupportGiven, s.SupportSuggested} {
+			for j := range list {
+				list[j].Path = paths[list[j].Row]
+			}
+		}
+		for j := range s.Copies {
+			c := &s.Copies[j]
+			c.Path, c.Label = paths[c.Row], classes[r.labels[c.Row]]
+		}
+	}
+	return r.Suspects
+}
+
+// call decides which labels are called wrong, and how many are expected to be. The suspects must be sorted.
+//
+// A label is called wrong if it is likely wrong: its probability of being right is below 1/2, and another class fits
+// better or none fits. If scores are no probabilities, as many such labels are called wrong as the estimate says, most
+// suspect first. If a rate is asked for, the most suspect are called wrong, whatever they look like.
+func (r *Result) call(o job) {
+	certain, judged := Named(r.Scorer).Probability, float64(len(r.Suspects)-r.Unjudged)
+	called, most := 0, len(r.Suspects)
+	r.Expected = math.NaN()
+	switch {
+	case certain:
+		r.Expected = 0
+		for i := range r.Suspects {
+			if s := &r.Suspects[i]; !s.Unjudged && !r.Blind {
+				r.Expected += 1 - s.Score
+			}
+		}
+	case r.Noise != nil:
+		r.Expected = r.Noise.Rate * judged
+	}
+	r.Asked = o.Rate != nil
+	switch {
+	case r.Asked:
+		r.Rate = *o.Rate
+		for i := range int(r.Rate * float64(len(r.Suspects))) {
+			r.Suspects[i].Dropped = true
+		}
+		return
+	case o.Given == nil && !certain || o.Given != nil && o.Given.Wrong == nil:
+		if most = 0; r.Noise != nil {
+			most = int(r.Noise.Rate * float64(len(r.Suspects)))
+		}
+	}
+	for i := range r.Suspects {
+		s := &r.Suspects[i]
+		likely := s.SuggestedClass != s.GivenClass || s.Outlier
+		switch {
+		case o.Given != nil && o.Given.Wrong != nil:
+			likely = o.Given.Wrong[s.Row]
+		case certain:
+			likely = likely && s.Score < 0.5 && !r.Blind
+		}
+		if s.Dropped = likely && called < most; s.Dropped {
+			called++
+		}
+	}
+	r.Rate = float64(called) / float64(len(r.Suspects))
+}

@@ -1,0 +1,303 @@
+package backbone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+	"winnow/internal/plain"
+	"winnow/internal/regular"
+)
+
+// extraction is one run of Extract.
+type extraction struct {
+	cfg     ExtractConfig
+	nets    []Network // these compute at the same time
+	pinner  Pinner    // nil: memory is not pinned
+	paths   []string
+	store   RowWriter
+	observe func(Progress)
+
+	ahead  int         // image that probe read before the others
+	seen   Look        // of it
+	pixels [][]float32 // the pixels of its views; nil: no image was read
+
+	free  chan *batch    // empty ones
+	order chan *batch    // being filled, in the order of the images
+	work  chan picture   // single images to decode
+	rows  chan vectors   // results to write
+	spare chan []float32 // memory for results
+	stop  context.CancelFunc
+	wrote error                          // error of the writer, set before it ends
+	gone  atomic.Pointer[regular.Outage] // why no more images can be read
+}
+
+// batch holds the pixels of consecutive images.
+type batch struct {
+	first, n int
+	pixels   []float32 // the first view of all images, then the second …
+	reasons  []string  // why image i cannot be read, or ""
+	left     sync.WaitGroup
+}
+
+// picture is one image of a batch.
+type picture struct {
+	of *batch
+	at int
+}
+
+// vectors is a finished batch.
+type vectors struct {
+	x   blas32.General
+	bad []features.Bad
+}
+
+// run starts the other goroutines and runs the network on this one. The readers end with ctx.
+func (e *extraction) run(ctx context.Context, readers []*reader, start int) error {
+	count := e.cfg.slots() + len(e.nets) - 1
+	e.free, e.order = make(chan *batch, count), make(chan *batch, count)
+	e.work = make(chan picture, e.cfg.Batch)
+	e.rows, e.spare = make(chan vectors, 1), make(chan []float32, len(e.nets)+1)
+	size, views := e.cfg.Preprocessing.Size(), len(e.cfg.views())
+	pin := func(data []float32) []float32 { return data }
+	if e.pinner != nil && len(e.paths)-start > count*e.cfg.Batch { // the memory is used more than once
+		pin = func(data []float32) []float32 { e.pinner.Pin(data); return data }
+		defer e.pinner.Unpin()
+	}
+	for range count {
+		b := &batch{pixels: pin(make([]float32, views*e.cfg.Batch*size)), reasons: make([]string, e.cfg.Batch)}
+		e.free <- b
+	}
+	for range cap(e.spare) {
+		e.spare <- pin(make([]float32, e.cfg.Batch*views*e.nets[0].Dim()))
+	}
+	var sides sync.WaitGroup
+	sides.Go(func() { e.feed(ctx, start) })
+	for _, r := range readers {
+		sides.Go(func() { e.decode(r, size) })
+	}
+	sides.Go(func() { e.write(start) })
+	defer sides.Wait() // also when the network panics
+	defer close(e.rows)
+	defer e.stop()
+	return e.infer(ctx)
+}
+
+// feed hands out the images batch by batch, waiting for empty batches.
+func (e *extraction) feed(ctx context.Context, start int) {
+	defer close(e.work)
+	defer close(e.order)
+	for first := start; first < len(e.paths); first += e.cfg.Batch {
+		var b *batch
+		select {
+		case b = <-e.free:
+		case <-ctx.Done():
+			return
+		}
+		b.first, b.n = first, min(e.cfg.Batch, len(e.paths)-first)
+		b.left.Add(b.n)
+		e.order <- b
+		for i := range b.n {
+			e.work <- picture{b, i} // decoders never stop before this channel is closed
+		}
+	}
+}
+
+// decode fills pictures into their batches.
+func (e *extraction) decode(r *reader, size int) {
+	dst := make([][]float32, len(e.cfg.views()))
+	for p := range e.work {
+		b := p.of
+		for v := range dst {
+			at := v*e.cfg.Batch + p.at
+			dst[v] = b.pixels[at*size : (at+1)*size]
+		}
+		b.reasons[p.at] = ""
+		look := Look{}
+		if b.first+p.at == e.ahead && e.pixels != nil {
+			for v, pixels := range e.pixels {
+				copy(dst[v], pixels)
+			}
+			look = e.seen
+		} else if err := r.read(dst, e.paths[b.first+p.at]); err != nil {
+			if gone, ok := errors.AsType[*regular.Outage](err); ok {
+				e.gone.CompareAndSwap(nil, gone)
+			}
+			b.reasons[p.at] = plain.Text(err)
+			for _, pixels := range dst {
+				clear(pixels)
+			}
+		} else {
+			look = r.last
+		}
+		if e.cfg.Looked != nil {
+			e.cfg.Looked(b.first+p.at, look)
+		}
+		b.left.Done()
+	}
+}
+
+// flight is a batch in a network.
+type flight struct {
+	b    *batch
+	x    blas32.General
+	done chan error // has room for its one error
+}
+
+// infer gives the batches to the networks in turn, each with a queue of its own, and takes the results in the
+// order of the images. It stops only between batches.
+func (e *extraction) infer(ctx context.Context) error {
+	usable := e.cfg.Known || e.store.Rows() > len(e.store.Bad())
+	settle := func(f flight) error {
+		if err := <-f.done; err != nil {
+			return &NetworkError{Images: e.paths[f.b.first : f.b.first+f.b.n], Err: err}
+		}
+		return e.finish(f.b, f.x, &usable)
+	}
+	if len(e.nets) == 1 { // on this goroutine
+		for b := range e.order {
+			x, err := e.begin(ctx, b)
+			if err != nil || x.Rows == 0 {
+				return err
+			}
+			f := flight{b, x, make(chan error, 1)}
+			f.done <- e.inferViews(e.nets[0], x, b)
+			if err := settle(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var working sync.WaitGroup
+	defer working.Wait()
+	queues := make([]chan flight, len(e.nets))
+	for i, net := range e.nets {
+		queues[i] = make(chan flight, 1)
+		defer close(queues[i])
+		working.Go(func() {
+			for f := range queues[i] {
+				f.done <- e.inferViews(net, f.x, f.b)
+			}
+		})
+	}
+	var out []flight // at most one for each network
+	var stopped error
+	for b := range e.order {
+		x, err := e.begin(ctx, b)
+		if stopped = err; err != nil || x.Rows == 0 {
+			break
+		}
+		if len(out) == len(queues) {
+			if err := settle(out[0]); err != nil {
+				return err
+			}
+			out = out[1:]
+		}
+		f := flight{b, x, make(chan error, 1)}
+		queues[b.first/e.cfg.Batch%len(queues)] <- f
+		out = append(out, f)
+	}
+	for _, f := range out {
+		if err := settle(f); err != nil {
+			return err
+		}
+	}
+	return stopped
+}
+
+// begin waits for the pixels of a batch and returns room for its vectors. It returns no rows if the work is to
+// end; run reports why.
+func (e *extraction) begin(ctx context.Context, b *batch) (x blas32.General, err error) {
+	b.left.Wait()
+	if ctx.Err() != nil {
+		return x, nil
+	}
+	if gone := e.gone.Load(); gone != nil { // the storage failed, not the images
+		return x, fmt.Errorf("backbone: %w", gone)
+	}
+	if bad := e.bad(b); e.cfg.Strict && len(bad) > 0 { // saves the run of the network
+		return x, unusable(bad[0])
+	}
+	width := len(e.cfg.views()) * e.nets[0].Dim()
+	return blas32.General{Rows: b.n, Cols: width, Stride: width, Data: (<-e.spare)[:b.n*width]}, nil
+}
+
+// finish checks the vectors of a batch and passes them to the writer.
+func (e *extraction) finish(b *batch, x blas32.General, usable *bool) error {
+	if i := checkFinite(x, b.reasons); i >= 0 && e.cfg.Precision != "" {
+		return fmt.Errorf("backbone: %s: %s: it may be beyond %s: compute in float32", e.paths[b.first+i], b.reasons[i],
+			e.cfg.Precision)
+	}
+	bad := e.bad(b)
+	for _, w := range bad {
+		clear(features.Row(x, w.Row-b.first))
+	}
+	*usable = *usable || len(bad) < b.n
+	if e.cfg.Strict && len(bad) > 0 || !*usable && b.first+b.n >= min(probed, len(e.paths)) {
+		return unusable(bad[0])
+	}
+	e.free <- b
+	e.rows <- vectors{x, bad}
+	return nil
+}
+
+// bad lists the images of a batch that have no vector.
+func (e *extraction) bad(b *batch) (bad []features.Bad) {
+	for i, reason := range b.reasons[:b.n] {
+		if reason != "" {
+			bad = append(bad, features.Bad{Row: b.first + i, Path: e.paths[b.first+i], Reason: reason})
+		}
+	}
+	return bad
+}
+
+func unusable(b features.Bad) error { return fmt.Errorf("backbone: %s: %s", b.Path, b.Reason) }
+
+// inferViews runs the network once for each view.
+func (e *extraction) inferViews(net Network, x blas32.General, b *batch) error {
+	size, dim := e.cfg.Preprocessing.Size(), net.Dim()
+	for v := range e.cfg.views() {
+		part := blas32.General{Rows: b.n, Cols: dim, Stride: x.Stride, Data: x.Data[v*dim:]}
+		if err := net.Infer(part, b.pixels[v*e.cfg.Batch*size:][:b.n*size], b.n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write appends finished batches. After an error it only drains the channel.
+func (e *extraction) write(start int) {
+	bad := len(e.store.Bad())
+	for v := range e.rows {
+		if e.wrote == nil {
+			if e.wrote = e.store.Append(v.x, v.bad); e.wrote != nil {
+				e.stop()
+			} else if bad += len(v.bad); e.observe != nil {
+				e.observe(Progress{Done: e.store.Rows(), Total: len(e.paths), Resumed: start, Bad: bad})
+			}
+		}
+		e.spare <- v.x.Data[:cap(v.x.Data)]
+	}
+}
+
+// checkFinite sets a reason for each image whose vector holds a value that is not finite: stored, it would
+// spoil every similarity with that vector. It returns the first such image, or -1.
+func checkFinite(x blas32.General, reasons []string) int {
+	first := -1
+	for i := range x.Rows {
+		for j, v := range features.Row(x, i) {
+			if v-v != 0 && reasons[i] == "" { // infinite or not a number
+				reasons[i] = fmt.Sprintf("value %d of its features is %v, expected a finite number", j, v)
+				if first < 0 {
+					first = i
+				}
+			}
+		}
+	}
+	return first
+}

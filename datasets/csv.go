@@ -1,0 +1,140 @@
+package datasets
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// readCSV reads a manifest with a header and fields separated by comma.
+func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, error) {
+	bounded := &rowReader{r: r}
+	in := newCells(bounded, comma)
+	header, err := in.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("datasets: %s: file is empty, expected a header path,label,split", name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %w", inTable(name, err))
+	}
+	header = slices.Clone(header) // the reader uses it again
+	at, columns, extra, err := opts.header(name, header)
+	hot := opts.oneHot(header)
+	if err != nil {
+		err = fmt.Errorf("datasets: %s:1: %w", name, err)
+		if hot == nil {
+			return nil, err
+		}
+		at, columns, extra, hot.otherwise = hot.at, nil, nil, err
+	} else {
+		hot = nil
+	}
+	var boxes *boxColumns
+	if hot == nil && opts.unlabelled == nil {
+		if boxes, err = opts.boxColumns(header, at); err != nil {
+			return nil, fmt.Errorf("datasets: %s: %w", name, err)
+		}
+	}
+	rival := opts.rivals(header, at)
+	fields, empty := len(header), 0 // the header itself has been checked
+	b := builder{list: opts.list}
+	var next row
+	for {
+		bounded.row = 0
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			d := b.dataset(columns)
+			if boxes != nil {
+				d.Reading = boxes.reading(name, d)
+			}
+			if hot != nil {
+				d.Reading = &Reading{Form: oneHotForm, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
+				opts.say(name, []string{"read as " + oneHotForm + ": " + strings.Join(d.Classes, ", ")})
+			}
+			if empty > 0 && opts.list == nil {
+				if d.Reading == nil {
+					d.Reading = &Reading{Form: forms[CSV], Left: []Left{}, Empty: []string{},
+						Alike: lookAlikes(d.Classes)}
+				}
+				l := Left{"of empty cells", "rows", empty}
+				d.Reading.Left = append(d.Reading.Left, l)
+				opts.say(name, (&Reading{Left: []Left{l}}).Lines())
+			}
+			return d, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("datasets: %w", inTable(name, err))
+		}
+		line, _ := in.FieldPos(0)
+		if len(record) != fields {
+			return nil, fmt.Errorf("datasets: %s:%d: %d fields, expected %d as in the header", name, line,
+				len(record), fields)
+		}
+		if !slices.ContainsFunc(record, func(cell string) bool { return cell != "" }) && len(record) > 1 {
+			empty++ // as Excel writes below a table
+			continue
+		}
+		next = at.row(record, extra, b.rows())
+		if hot != nil {
+			if next.label, err = hot.label(header, record); errors.Is(err, errOther) && b.rows() == 0 {
+				return nil, hot.otherwise
+			} else if err != nil {
+				return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
+			}
+		}
+		if boxes != nil {
+			why, err := boxes.take(&next, record)
+			if err != nil {
+				why = notReadable
+				boxes.unread = append(boxes.unread, unreadFor(boxes.opts.file, fmt.Sprintf("line %d", line), err))
+			}
+			if why != "" {
+				boxes.left[Left{Reason: why, Of: "rows"}]++
+				continue
+			}
+		}
+		if rival != nil {
+			err = rival.check(next.path, next.label, func(i int) string { return exact(record[i]) })
+		}
+		if err := cmp.Or(err, opts.complete(&next)); err != nil {
+			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
+		}
+		if len(extra) == 0 || opts.list != nil {
+			next.path = b.keep(next.path)
+		}
+		b.add(next)
+		if b.rows() == guessAfter {
+			b.expect(float64(opts.size) / float64(in.InputOffset()))
+		}
+	}
+}
+
+// mostRow is the largest row of a table in bytes.
+const mostRow = 64 << 20
+
+// rowReader ends with an error where a row is larger than any of a table, such as one whose quote never ends.
+type rowReader struct {
+	r   io.Reader
+	row int64 // bytes read since the last row
+}
+
+// Read implements io.Reader.
+func (b *rowReader) Read(p []byte) (int, error) {
+	if b.row > mostRow {
+		return 0, fmt.Errorf("a row has more than %d MB: is there a quote that never ends?", mostRow>>20)
+	}
+	n, err := b.r.Read(p)
+	b.row += int64(n)
+	return n, err
+}
+
+// appendRow checks, completes and appends a row.
+func appendRow(rows []row, r row, opts reading) ([]row, error) {
+	if err := opts.complete(&r); err != nil {
+		return nil, err
+	}
+	return append(rows, r), nil
+}
