@@ -22,16 +22,8 @@ import (
 // Names are the names of classes by label; nil: there are none.
 type Names map[string]string
 
-// Of returns the name of a class, and without one its label; classes of drawn characters have readable labels.
+// Of returns the name of a class, and without one its label.
 func (n Names) Of(label string) string {
-	if name, ok := n[label]; ok {
-		return name
-	}
-	return names.Readable(label)
-}
-
-// Plain returns the name of a class, and without one its label.
-func (n Names) Plain(label string) string {
 	if name, ok := n[label]; ok {
 		return name
 	}
@@ -48,14 +40,27 @@ const (
 var nameColumns = []string{"class_name", "label_name"}
 
 // Choose returns the names of a file, and without a file those of a column of the manifest. If that column cannot be
-// used, why says so.
+// used, why says so. Classes of drawn characters that have no name get readable ones.
 func Choose(file string, d *datasets.Dataset) (n Names, why string, err error) {
-	if file == "" {
-		n, why = Column(d)
-		return n, why, nil
+	if file != "" {
+		n, err = Read(file, d.Classes)
+	} else {
+		n, why = column(d)
 	}
-	n, err = Read(file, d.Classes)
-	return n, "", err
+	if err != nil || why != "" {
+		return nil, why, err
+	}
+	for _, class := range d.Classes {
+		name := names.Readable(class)
+		if _, ok := n[class]; ok || name == class {
+			continue
+		}
+		if n == nil {
+			n = Names{}
+		}
+		n[class] = name
+	}
+	return n, "", nil
 }
 
 // Read reads the names of classes from a CSV file with the columns class and name. A class that is not among the given
@@ -125,9 +130,9 @@ func checkName(name string) error {
 	return nil
 }
 
-// Column takes the names from a column of the manifest, if it has one. If the column gives a class
+// column takes the names from a column of the manifest, if it has one. If the column gives a class
 // several names, as happens when labels were changed and the column was not, it returns none, and why says so.
-func Column(d *datasets.Dataset) (n Names, why string) {
+func column(d *datasets.Dataset) (n Names, why string) {
 	for _, column := range nameColumns {
 		at := slices.IndexFunc(d.Columns, func(c string) bool { return strings.EqualFold(c, column) })
 		if at < 0 {

@@ -82,16 +82,18 @@ func TestManifestNames(t *testing.T) {
 		twoCranes: nil,
 		"path,label,class_name\na.jpg,1,cat\nb.jpg,2,dog\nc.jpg,1,cat\nd.jpg,2,\n": {"1": "cat", "2": "dog"},
 		"path,label,Label_Name\na.jpg,1,cat\nb.jpg,2,cat\n":                        {"1": "cat (1)", "2": "cat (2)"},
+		"path,label\na.jpg,U+0024_dollar_sign\nb.jpg,U+0024\nc.jpg,x\n": {"U+0024_dollar_sign": "$ dollar sign",
+			"U+0024": "$"},
 	} {
-		names, why := Column(read(t, text))
-		if diff := cmp.Diff(want, names); diff != "" || why != "" {
-			t.Errorf("%q: %s %q", text, diff, why)
+		names, why, err := Choose("", read(t, text))
+		if diff := cmp.Diff(want, names); diff != "" || why != "" || err != nil {
+			t.Errorf("%q: %s %q %v", text, diff, why, err)
 		}
 	}
-	names, why := Column(read(t, "path,label,class_name\na.jpg,1,cat\nb.jpg,1,dog\n"))
+	names, why, err := Choose("", read(t, "path,label,class_name\na.jpg,1,cat\nb.jpg,1,dog\n"))
 	const want = `the column class_name names class "1" both "cat" and "dog": labels are shown as they are`
-	if names != nil || !strings.HasPrefix(why, want) {
-		t.Errorf("%v, %q", names, why)
+	if names != nil || !strings.HasPrefix(why, want) || err != nil {
+		t.Errorf("%v, %q, %v", names, why, err)
 	}
 }
 

@@ -79,7 +79,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 }
 
 // shown returns the name of a class for a line of text.
-func (a *Report) shown(label string) string { return text.Shortened(a.Names.Plain(label), nameWidth) }
+func (a *Report) shown(label string) string { return text.Shortened(a.Names.Of(label), nameWidth) }
 
 // printSuspects prints a table of images.
 func printSuspects(w io.Writer, a *Report, list []suspects.Suspect) {

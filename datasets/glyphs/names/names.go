@@ -16,5 +16,5 @@ func Readable(class string) string {
 	if !ours || err != nil || !unicode.IsPrint(rune(char)) {
 		return class
 	}
-	return string(rune(char)) + " " + strings.ReplaceAll(name, "_", " ")
+	return strings.TrimRight(string(rune(char))+" "+strings.ReplaceAll(name, "_", " "), " ")
 }
