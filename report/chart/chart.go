@@ -50,6 +50,7 @@ const (
 	plotH     = 216.0
 	right     = 18.0
 	letter    = 6.7 // mean width of a letter of 12 units
+	spaced    = 8.3 // width for a letter of the legend, which narrow pages show larger
 	rowHeight = 20.0
 )
 

@@ -80,7 +80,7 @@ type legendItem struct {
 
 // itemWidth returns the width of an item of the legend.
 func (c *canvas) itemWidth(it legendItem) float64 {
-	return min(34+letter*float64(len([]rune(it.name))), width-right-c.left)
+	return min(34+spaced*float64(len([]rune(it.name))), width-right-c.left)
 }
 
 // legendRows returns the number of rows of the legend.
@@ -111,7 +111,7 @@ func (c *canvas) legend() {
 		if x+w > width-right {
 			x, y = c.left, y+rowHeight
 		}
-		name := html.EscapeString(text.Shortened(it.name, int((w-34)/letter+0.5)))
+		name := html.EscapeString(text.Shortened(it.name, int((w-34)/spaced+0.5)))
 		fmt.Fprintf(c, `<rect %s x="%s" y="%s" width="11" height="11" rx="2.5"/>`, fill(it.tone), at(x), at(y-13))
 		fmt.Fprintf(c, `<text class="wn-name" x="%s" y="%s">%s</text>`, at(x+16), at(y-3), name)
 		x += w

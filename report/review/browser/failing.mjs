@@ -142,11 +142,11 @@ export const failing = [
     await server.kill();
     server.set = { ...set, audit: other };
     await server.start();
-    await page.waitForFunction((n) => document.getElementById("progress")?.textContent.endsWith(` of ${n} decided`), set.rows - 1);
+    await page.waitForFunction((n) => document.getElementById("meter")?.getAttribute("aria-label")?.endsWith(` of ${n}`), set.rows - 1);
     await server.kill();
     server.set = set;
     await server.start();
-    await page.waitForFunction((n) => document.getElementById("progress")?.textContent.endsWith(` of ${n} decided`), set.rows);
+    await page.waitForFunction((n) => document.getElementById("meter")?.getAttribute("aria-label")?.endsWith(` of ${n}`), set.rows);
     await ready(page);
   }],
   ["export, and winnow takes it", async ({ page, server, set, binary }) => {

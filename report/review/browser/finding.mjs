@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readable } from "./server.mjs";
 import { ready, settled, Visit } from "./visit.mjs";
 import { go, stand, current } from "./deciding.mjs";
 
@@ -15,11 +16,11 @@ export const finding = [
     await page.locator("#f-class").click();
     await page.locator("#f-class").fill(name.toLowerCase());
     await page.keyboard.press("Enter");
-    await page.waitForFunction((n) => [...document.querySelectorAll(".card .given .label b")].every((b) => b.textContent === n), name);
+    await page.waitForFunction((n) => [...document.querySelectorAll(".card .given .label b")].every((b) => b.textContent === n), readable(name));
     await page.reload();
     await ready(page);
-    assert.deepEqual([...new Set(await texts(page, ".card .given .label b"))], [name]);
-    assert.equal(await page.locator("#f-class").inputValue(), name);
+    assert.deepEqual([...new Set(await texts(page, ".card .given .label b"))], [readable(name)]);
+    assert.equal(await page.locator("#f-class").inputValue(), readable(name));
     await page.locator("#f-kind").selectOption("suspect");
     await settled(page);
     const expected = await server.ask(`/api/rows?state=all&kind=suspect&class=${encodeURIComponent(name)}`);
@@ -169,8 +170,8 @@ export const finding = [
     }), [], "names that leave the map");
     await page.locator("#map tbody button").first().click();
     await settled(page);
-    assert.equal(await page.locator("#f-class").inputValue(), pairs[0].given);
-    assert.equal(await page.locator("#f-to").inputValue(), pairs[0].suggested);
+    assert.equal(await page.locator("#f-class").inputValue(), readable(pairs[0].given));
+    assert.equal(await page.locator("#f-to").inputValue(), readable(pairs[0].suggested));
     assert.equal(await page.locator('#pairs [aria-pressed="true"]').count(), 1);
     await page.locator('#pairs [aria-pressed="true"]').click();
     await settled(page);

@@ -80,3 +80,6 @@ export class Server {
   }
   async row(id) { return (await this.ask(`/api/rows?state=all&offset=${id}&limit=1`)).rows[0]; }
 }
+
+// readable is the name that the page shows for a class of drawn characters.
+export const readable = (label) => label.replace(/^U\+([0-9A-F]+)_/, (_, code) => `${String.fromCodePoint(parseInt(code, 16))} `).replaceAll(/(?<=^. .*)_/gu, " ");

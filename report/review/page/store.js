@@ -41,6 +41,8 @@ class Store extends EventTarget {
   }
   // learns says that the order of the list follows from the decisions so far: of all images to decide, without filters.
   get learns() { return Boolean(this.session?.learned) && this.view === "suspects" && this.place.state === "undecided" && this.place.sort === "" && !filtered(this.place); }
+  // left is how many suspects are not decided.
+  get left() { return this.session.classes.reduce((n, c) => n + Math.max(0, c.suspects - c.decided), 0); }
   get row() { return this.rows[this.current] ?? null; }
   find(id) { return this.rows.find((r) => r.id === id) ?? this.guests.get(id) ?? null; }
   index(id) { return this.rows.findIndex((r) => r.id === id); }
