@@ -117,8 +117,29 @@ func TestReproduceWinnowsOwn(t *testing.T) {
 			}
 		}
 	}
-	fails(t, 2, "no image files", "reproduce", "--data", "glyphs", "--classes", "24", "--images", "12", "--out", at,
-		"--rows", "all", "finetune-mnist")
+}
+
+// TestReproduceTrainsNetworks runs two cells of a study that says itself that its rows train the network, on pictures
+// of a few drawn characters. Run again, it trains nothing.
+func TestReproduceTrainsNetworks(t *testing.T) {
+	needRuntime(t)
+	at := t.TempDir()
+	args := []string{"reproduce", "omniglot-noise", "--data", "glyphs", "--classes", "12", "--images", "6", "--seeds",
+		"1", "--columns", "sym 50", "--rows", "=MS,=BSPML", "--set", "length=2 steps", "--set",
+		"validation.every=2 steps", "--set", "sampler.classes=4", "--set", "sampler.images=2", "--out", at}
+	code, out, stderr := call(t.Context(), args...)
+	if code != 0 || !strings.Contains(stderr, "fine-tuning") || !strings.Contains(out, "1 of 2 comparisons run") {
+		t.Fatal(code, out, stderr)
+	}
+	for _, o := range outcomes(t, at) {
+		if o.Steps != 2 || o.Settings["finetune.weights"] != "all" || !(o.Measures["p@1"] > 0) {
+			t.Errorf("%+v", o)
+		}
+	}
+	if code, again, stderr := call(t.Context(), args...); code != 0 || again != out ||
+		strings.Contains(stderr, "fine-tuning") {
+		t.Errorf("%d\n%s\n%s", code, again, stderr)
+	}
 }
 
 // The figures of filters against the truth, on a manifest with 40 % wrong labels: filters keep more right labels than
@@ -266,11 +287,11 @@ func TestReproduceDrawn(t *testing.T) {
 	}
 }
 
-// --list lists every table and figure of the papers, also as JSON; without it the studies are listed.
+// --list lists every table and figure of the papers and the other studies, also as JSON; without it the studies are listed.
 func TestReproduceList(t *testing.T) {
 	text := mustRun(t, "winnow reproduce --list")
-	holds(t, text, "003    Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs", "hours (250 cells)",
-		"not measured")
+	holds(t, text, "003     Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs", "hours (250 cells)",
+		"not measured", "omniglot-noise", "and 10 more")
 	var items []inventory.Item
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --list --json")), &items); err != nil ||
 		len(items) != strings.Count(text, "\n")-5 {

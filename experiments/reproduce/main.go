@@ -1,5 +1,5 @@
-// Command reproduce writes today's verdicts into the stored pages of the papers' studies, and the tables of claims into
-// EXPERIMENTS.md. Run it from the repository's root after a study's results.csv or the rules of verdicts changed:
+// Command reproduce writes today's verdicts into the stored pages of studies, and every table of EXPERIMENTS.md from
+// stored numbers. Run it from the repository's root after a study's results.csv or the rules of verdicts changed:
 //
 //	go run ./experiments/reproduce
 package main
@@ -14,24 +14,35 @@ import (
 	"winnow/papers/studies"
 )
 
-// stored are the studies in this folder, in the order of EXPERIMENTS.md.
-var stored = []struct{ paper, folder, on string }{
-	{"001", "prism-table2", "heads, birds"},
-	{"001", "prism-figure2", "heads, birds"},
-	{"001", "prism-figure6", "heads, birds"},
-	{"001", "prism-figure7", "heads, birds"},
-	{"001", "whole-prism-table2", "whole network, Omniglot"},
-	{"001", "whole-prism-table2-20-small", "whole network, Omniglot"},
-	{"002", "bspml-table2", "heads, birds"},
-	{"002", "bspml-lambda", "heads, birds"},
-	{"002", "bspml-figure3", "heads, birds"},
-	{"002", "bspml-figure4", "heads, birds"},
-	{"002", "whole-bspml-table2", "whole network, Omniglot"},
-	{"000", "noisy-figure2", "heads, birds"},
-	{"003", "adapted-table1", "heads, birds"},
-	{"003", "adapted-figure4", "heads, MNIST"},
-	{"003", "whole-adapted-figure4", "whole LeNet, MNIST"},
-	{"004", "whole-sclrhe-table3", "whole network, CIFAR-10"},
+// kept is a stored study: results.csv and report.md in a folder below experiments.
+type kept struct {
+	section string // of EXPERIMENTS.md
+	folder  string
+	on      string // network and data
+	measure string // whose table is shown; "": none
+}
+
+// stored are the studies in the order of EXPERIMENTS.md.
+var stored = []kept{
+	{"001", "reproduce/prism-table2", "heads, birds", "p@1"},
+	{"001", "reproduce/prism-figure2", "heads, birds", ""},
+	{"001", "reproduce/prism-figure6", "heads, birds", ""},
+	{"001", "reproduce/prism-figure7", "heads, birds", ""},
+	{"001", "reproduce/whole-prism-table2", "whole network, Omniglot", "p@1"},
+	{"002", "reproduce/bspml-table2", "heads, birds", "p@1"},
+	{"002", "reproduce/bspml-lambda", "heads, birds", "p@1"},
+	{"002", "reproduce/bspml-figure3", "heads, birds", ""},
+	{"002", "reproduce/bspml-figure4", "heads, birds", ""},
+	{"002", "reproduce/whole-bspml-table2", "whole network, Omniglot", "p@1"},
+	{"000", "reproduce/noisy-figure2", "heads, birds", "p@1"},
+	{"003", "reproduce/adapted-table1", "heads, birds", "p@1"},
+	{"003", "reproduce/adapted-figure4", "heads, MNIST", "ncm"},
+	{"003", "reproduce/whole-adapted-figure4", "whole LeNet, MNIST", "ncm"},
+	{"004", "scl_rhe/table3", "heads, CIFAR-10, 100 epochs", "probe"},
+	{"004", "scl_rhe/table3-short", "heads, CIFAR-10, 10 epochs", "probe"},
+	{"004", "scl_rhe/table3-worse", "heads, CIFAR-10, 10 epochs", "probe"},
+	{"004", "scl_rhe/table2", "heads, CIFAR-10, 10 epochs", "probe"},
+	{"004", "reproduce/whole-sclrhe-table3", "whole network, CIFAR-10", "probe"},
 }
 
 func main() {
@@ -50,16 +61,12 @@ func main() {
 // rendered returns the pages with today's verdicts by path below the repository's root.
 func rendered(root string) (files map[string][]byte, err error) {
 	files = map[string][]byte{}
-	tables := map[string]*bytes.Buffer{}
+	claims, numbers := map[string]string{}, map[string]string{}
 	for _, s := range stored {
-		folder := filepath.Join(root, "experiments", "reproduce", s.folder)
-		data, err := os.ReadFile(filepath.Join(folder, "results.csv"))
+		folder := filepath.Join(root, "experiments", s.folder)
+		r, err := read(folder)
 		if err != nil {
 			return nil, err
-		}
-		r, err := studies.Read(bytes.NewReader(data))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", folder, err)
 		}
 		for name, renew := range map[string]func(string) (string, error){
 			"report.md": r.Renew, "report.html": r.RenewHTML,
@@ -78,15 +85,13 @@ func rendered(root string) (files map[string][]byte, err error) {
 			}
 			files[path] = []byte(text)
 		}
-		t := tables[s.paper]
-		if t == nil {
-			t = bytes.NewBufferString("| claim | tested on | verdict | numbers | |\n|---|---|---|---|---|\n")
-			tables[s.paper] = t
-		}
 		on := fmt.Sprintf("%s, %s", s.on, r.Seeds())
+		link := fmt.Sprintf("[%s](experiments/%s/report.md)", filepath.Base(s.folder), s.folder)
 		for _, v := range r.Verdicts() {
-			fmt.Fprintf(t, "| %s | %s | %s | %s | [%s](experiments/reproduce/%s/report.md) |\n", v.Claim, on, v.Says,
-				v.Numbers, s.folder, s.folder)
+			claims[s.section] += fmt.Sprintf("| %s | %s | %s | %s | %s |\n", v.Claim, on, v.Says, v.Numbers, link)
+		}
+		if s.measure != "" {
+			numbers[s.section] += fmt.Sprintf("\n%s, %s:\n\n%s", link, on, r.MarkdownTable(s.measure))
 		}
 	}
 	path := filepath.Join(root, "EXPERIMENTS.md")
@@ -95,22 +100,48 @@ func rendered(root string) (files map[string][]byte, err error) {
 		return nil, err
 	}
 	text := string(page)
-	for paper, table := range tables {
-		if text, err = between(text, paper, table.String()); err != nil {
+	for section, lines := range claims {
+		const head = "| claim | tested on | verdict | numbers | |\n|---|---|---|---|---|\n"
+		if text, err = between(text, section, head+lines+numbers[section]); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
+	}
+	table, err := judges(root)
+	if err == nil {
+		text, err = between(text, "judges", table)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	files[path] = []byte(text)
 	return files, nil
 }
 
-// between replaces the table of a paper's claims.
-func between(text, paper, table string) (string, error) {
-	begin := fmt.Sprintf("<!-- claims of %s -->\n", paper)
-	before, rest, ok := strings.Cut(text, begin)
-	_, after, closed := strings.Cut(rest, "<!-- end -->\n")
-	if !ok || !closed {
-		return "", fmt.Errorf("found no table between %q and %q", strings.TrimSpace(begin), "<!-- end -->")
+// read reads the stored results of a folder.
+func read(folder string) (*studies.Results, error) {
+	data, err := os.ReadFile(filepath.Join(folder, "results.csv"))
+	if err != nil {
+		return nil, err
 	}
-	return before + begin + table + "<!-- end -->\n" + after, nil
+	r, err := studies.Read(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", folder, err)
+	}
+	return r, nil
+}
+
+// marked returns what begins and ends the printed part of a section.
+func marked(section string) (begin, end string) {
+	return fmt.Sprintf("<!-- printed: %s -->\n", section), "<!-- end -->\n"
+}
+
+// between replaces the printed part of a section.
+func between(text, section, printed string) (string, error) {
+	begin, end := marked(section)
+	before, rest, ok := strings.Cut(text, begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		return "", fmt.Errorf("found nothing between %q and %q", strings.TrimSpace(begin), strings.TrimSpace(end))
+	}
+	return before + begin + printed + end + after, nil
 }

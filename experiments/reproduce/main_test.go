@@ -3,14 +3,18 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// The stored verdicts are those of the stored numbers by today's rules.
+var root = filepath.Join("..", "..")
+
+// The stored verdicts and the tables of EXPERIMENTS.md are those of the stored numbers by today's rules.
 func TestVerdicts(t *testing.T) {
-	files, err := rendered(filepath.Join("..", ".."))
+	files, err := rendered(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,5 +26,73 @@ func TestVerdicts(t *testing.T) {
 		if diff := cmp.Diff(string(got), string(want)); diff != "" {
 			t.Errorf("%s is not of today (go run ./experiments/reproduce renews it): %s", path, diff)
 		}
+	}
+}
+
+var (
+	// measured finds what looks like a measured number: one with a decimal point or a sign.
+	measured = regexp.MustCompile(`\.[0-9]|(^|[ (])[-+±][0-9]`)
+	numbered = regexp.MustCompile(`^\|.*\| *[0-9]+ *\|`)  // a line of a table of numbers
+	address  = regexp.MustCompile(`\]\([^)]*\)|p < \.05`) // of a link; the rule's own level
+)
+
+// typed returns the lines of a page, outside what is printed from stored numbers, that have a measured number or stand
+// in a table of numbers.
+func typed(page string) (lines []string) {
+	printed := false
+	for line := range strings.Lines(page) {
+		switch {
+		case strings.HasPrefix(line, "<!-- printed: "):
+			printed = true
+		case strings.HasPrefix(line, "<!-- end -->"):
+			printed = false
+		}
+		words := address.ReplaceAllString(line, "")
+		if !printed && (measured.MatchString(words) || numbered.MatchString(line)) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Every measured number of EXPERIMENTS.md is printed from a stored study: none is typed.
+func TestNoNumberIsTyped(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "EXPERIMENTS.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range typed(string(page)) {
+		t.Errorf("a measured number outside the printed tables: %s", line)
+	}
+	const sample = "MCL gains 2 points [table](a-1.5.md) (p < .05)\n<!-- printed: 001 -->\n| MCL | 58.6 |\n<!-- end -->\n"
+	if got := typed(sample); len(got) > 0 {
+		t.Errorf("found %q", got)
+	}
+	for _, line := range []string{"MCL has 58.6 %\n", "worse by -3\n", "| MCL | 58 |\n", ".55 of it\n"} {
+		if got := typed(sample + line); len(got) != 1 {
+			t.Errorf("%q: found %q", line, got)
+		}
+	}
+}
+
+// No verdict stands on cells that did not run: a claim whose comparisons are not all there is not run or cannot be said.
+func TestVerdictsNeedEveryComparison(t *testing.T) {
+	partly := 0
+	for _, s := range stored {
+		r, err := read(filepath.Join(root, "experiments", s.folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range r.Verdicts() {
+			if v.Run < v.Of {
+				partly++
+			}
+			if v.Run < v.Of && v.Says != "cannot say" && v.Says != "not run" || v.Run == 0 && v.Says != "not run" {
+				t.Errorf("%s: %q %s with %d of %d comparisons run", s.folder, v.Claim, v.Says, v.Run, v.Of)
+			}
+		}
+	}
+	if partly == 0 {
+		t.Error("every claim was run as a whole: is the number of comparisons counted?")
 	}
 }

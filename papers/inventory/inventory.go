@@ -1,5 +1,5 @@
-// Package inventory lists every table and figure of the papers: what makes it, from which data, and how long that
-// takes, as far as the time of a step was measured.
+// Package inventory lists every table and figure of the papers, then the studies of other questions: what makes it,
+// from which data, and how long that takes, as far as the time of a step was measured.
 package inventory
 
 import (
@@ -20,10 +20,10 @@ import (
 //go:embed figures.yaml
 var figures []byte
 
-// Item is a table or a figure of a paper.
+// Item is a table or a figure of a paper, or a study of another question.
 type Item struct {
-	Paper   string   `yaml:"paper" json:"paper"` // 001
-	Item    string   `yaml:"item" json:"item"`   // Table I
+	Paper   string   `yaml:"paper" json:"paper"` // 001, or winnow
+	Item    string   `yaml:"item" json:"item"`   // Table I, or the study's title
 	Studies []string `yaml:"studies" json:"studies,omitempty"`
 	Columns []string `yaml:"columns" json:"columns,omitempty"` // of the study; none: all
 	Command string   `yaml:"command" json:"command,omitempty"` // if no study makes it
@@ -50,7 +50,7 @@ const (
 	noTraining  = "–"
 )
 
-// List returns every table and figure, in the papers' order.
+// List returns every table and figure, in the papers' order, then every study that makes none.
 func List() ([]Item, error) {
 	var all []Item
 	if err := yaml.UnmarshalWithOptions(figures, &all, yaml.Strict()); err != nil {
@@ -59,6 +59,11 @@ func List() ([]Item, error) {
 	list, err := studies.List()
 	if err != nil {
 		return nil, err
+	}
+	for _, s := range list {
+		if !slices.ContainsFunc(all, func(it Item) bool { return slices.Contains(it.Studies, s.Name) }) {
+			all = append(all, Item{Paper: s.Paper, Item: s.Title, Studies: []string{s.Name}})
+		}
 	}
 	for i := range all {
 		if err := all[i].count(list); err != nil {
@@ -100,8 +105,11 @@ func (it *Item) count(list []studies.Study) error {
 		heads := estimated(heads, name, steps*s.Seeds, largest)
 		whole := estimated(networks, name, steps*s.Seeds, largest)
 		gpu := Time{Of: notMeasured}
-		if s.Drawn() {
+		switch {
+		case s.Drawn():
 			heads, whole, gpu = Time{Of: notMeasured}, Time{Of: noTraining}, Time{Of: noTraining}
+		case runner.Finetunes(&s):
+			heads = Time{Of: noTraining}
 		}
 		if k == 0 {
 			it.Heads, it.Whole, it.GPU = heads, whole, gpu
@@ -217,7 +225,7 @@ func WriteTable(to io.Writer, all []Item) error {
 		if it.Cells > 0 {
 			cells, seeds = fmt.Sprint(it.Cells), fmt.Sprint(it.Seeds)
 		}
-		data := strings.Join(it.Data, " ")
+		data := studies.First(it.Data)
 		if data == "" {
 			data = noTraining
 		}

@@ -12,7 +12,7 @@ import (
 	"winnow/papers/studies"
 )
 
-// The list has every table and figure of a paper once, and every study of one makes an item.
+// The list has every table and figure of a paper once, and every study.
 func TestWhole(t *testing.T) {
 	all, err := List()
 	if err != nil {
@@ -22,7 +22,9 @@ func TestWhole(t *testing.T) {
 	names := map[string]bool{}
 	for _, it := range all {
 		kind, _, _ := strings.Cut(it.Item, " ")
-		found[it.Paper+" "+kind]++
+		if kind == "Table" || kind == "Fig." {
+			found[it.Paper+" "+kind]++
+		}
 		if names[it.Paper+it.Item] {
 			t.Errorf("%s, %s stands there twice", it.Paper, it.Item)
 		}
@@ -54,8 +56,8 @@ func TestWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range list {
-		if made[s.Name] == (s.Paper == "winnow" || s.Name == "bspml-lambda") { // a sentence of the paper's text
-			t.Errorf("%s, %s: made %v", s.Name, s.Source, made[s.Name])
+		if !made[s.Name] {
+			t.Errorf("%s, %s is not in the list", s.Name, s.Source)
 		}
 	}
 }
@@ -104,6 +106,14 @@ func TestEstimates(t *testing.T) {
 	}
 	if got := of("001", "Table II"); !(got.Whole.Hours > got.Heads.Hours) || got.Whole.Of == "" ||
 		got.Heads.From != "experiments/reproduce/prism-table2" {
+		t.Errorf("found %+v", got)
+	}
+	// 14 trainings of 160 steps in three columns, 12 in the clean one, 5 seeds
+	if got, want := of("winnow", "Losses and filters on a whole network under label noise, Omniglot"),
+		(3*14+12)*5*160*0.07/2/3600; math.Abs(got.Whole.Hours-want) > 1e-9 || got.Heads.Of != noTraining {
+		t.Errorf("found %+v, expected %v hours", got, want)
+	}
+	if got := of("002", "λ∞"); !(got.Heads.Hours > 0) || got.Cells != 132 {
 		t.Errorf("found %+v", got)
 	}
 	if got := of("001", "Fig. 4"); got.Heads.Of != notMeasured || got.Whole.Of != noTraining || got.Cells != 40 {

@@ -10,6 +10,8 @@ var images = map[string]int{
 	"sclrhe-table4 cub200": 5994, "sclrhe-table4 flowers102": 1020,
 	"flowers102": 3493, "cars98n": 9558, "food101n": 310009, "caltech256": 15360, "pets": 3680, "inat2017": 579184,
 	"places365": 1803460,
+	// the images at hand: experiments/prepare
+	"omniglot": 2840, "cub": 2990, "cifar-probes cifar10": 5000,
 }
 
 // rate is the measured time of a training step.
@@ -43,6 +45,8 @@ var networks = []rate{
 	{"adapted-figure4", 0.09 / 2, 60000, "LeNet, 256 images", "docs/log/2026-11.md"},
 	{"adapted-figure6", 0.09 / 2, 60000, "LeNet, 256 images", "docs/log/2026-11.md"},
 	{"bspml-", 0.07 / 2, 2840, "convnet4, 64 images", "docs/log/2026-11.md"},
+	{"cifar-", 0.45 / 2, 5000, "ResNet-8, 128 images", "docs/log/2026-11.md"},
+	{"omniglot-", 0.07 / 2, 2840, "convnet4, 64 images", "docs/log/2026-11.md"},
 	{"prism-", 0.61 / 2, 2990, "SqueezeNet 112², 64 images", "docs/log/2026-11.md"},
 	{"sclrhe-", 0.45 / 2, 5000, "ResNet-8, 128 images", "docs/log/2026-11.md"},
 }

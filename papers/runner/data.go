@@ -69,7 +69,7 @@ func (r *reproduction) openData(ctx context.Context) (err error) {
 	r.data = map[string]*data{}
 	if r.Glyphs != nil {
 		open := func(ctx context.Context) (err error) { r.standIn, err = r.openGlyphs(ctx); return err }
-		if r.Finetune != "" {
+		if r.Finetune != "" || Finetunes(&r.Study) {
 			open = r.writeGlyphs
 		}
 		if err := open(ctx); err != nil {

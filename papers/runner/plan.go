@@ -252,10 +252,6 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", r.describe(cell), err)
 	}
-	if cfg.Finetune.On() && r.Glyphs != nil && r.Finetune == "" {
-		return "", fmt.Errorf("reproduce: %s trains the network too, and the glyphs have no image files: "+
-			"write them with winnow data glyphs", r.describe(cell))
-	}
 	column, row := r.Study.Columns[cell.Column], r.Study.Rows[cell.Row]
 	data := r.of(row, column, cell.Seed)
 	h := sha256.New()

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"winnow/backbone"
@@ -20,15 +21,23 @@ import (
 	"winnow/run/extraction"
 )
 
-// WeightsKey begins the setting that says which part of a backbone is trained.
-const WeightsKey = "finetune.weights="
+// weightsKey begins the setting that says which part of a backbone is trained.
+const weightsKey = "finetune.weights="
+
+// Finetunes reports whether a study says itself which part of the network its rows train.
+func Finetunes(s *studies.Study) bool {
+	says := func(set []string) bool {
+		return slices.ContainsFunc(set, func(s string) bool { return strings.HasPrefix(s, weightsKey) })
+	}
+	return says(s.Set) || slices.ContainsFunc(s.Rows, func(row studies.Row) bool { return says(row.Set) })
+}
 
 // tunes returns the setting that Finetune gives a row.
 func (o *Options) tunes(row studies.Row) []string {
 	if o.Finetune == "" || row.Recipe == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s%q", WeightsKey, o.Finetune)}
+	return []string{fmt.Sprintf("%s%q", weightsKey, o.Finetune)}
 }
 
 // openMade makes the features of a source that names none, with Options.Model in a folder below Dir, unless they are

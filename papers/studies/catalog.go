@@ -74,19 +74,24 @@ func Summaries() (list []Listed, err error) {
 	return list, err
 }
 
-// shownData is how many datasets of a study the list names.
+// shownData is how many datasets a list names.
 const shownData = 5
+
+// First returns the first names of datasets, and how many more there are: "cub cars and 3 more".
+func First(datasets []string) string {
+	shown := text.First(datasets, shownData)
+	if n := len(datasets) - len(shown); n > 0 {
+		shown = append(slices.Clone(shown), fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(shown, " ")
+}
 
 // WriteTable writes studies as a table.
 func WriteTable(to io.Writer, all []Listed) error {
 	w := text.NewTable(to)
 	w.Row("study", "what", "source", "data", "cells a seed")
 	for _, s := range all {
-		data := text.First(s.Datasets, shownData)
-		if n := len(s.Datasets) - len(data); n > 0 {
-			data = append(slices.Clone(data), fmt.Sprintf("and %d more", n))
-		}
-		w.Row(s.Name, s.Title, s.Paper+", "+s.Source, strings.Join(data, " "), strconv.Itoa(s.Cells))
+		w.Row(s.Name, s.Title, s.Paper+", "+s.Source, First(s.Datasets), strconv.Itoa(s.Cells))
 	}
 	return w.Flush()
 }

@@ -408,3 +408,56 @@ func TestChosen(t *testing.T) {
 		t.Errorf("found %q, expected %q", got, want)
 	}
 }
+
+// A claim that holds is no longer decided if any cell that it compares did not run, whether in one seed or in all.
+func TestNoVerdictWithoutItsCells(t *testing.T) {
+	const text = `
+name: example
+title: Two methods
+paper: Nobody (999)
+source: Table 0
+measures: [p@1]
+columns:
+  - {name: ten, data: birds, noise: symmetric, rate: 0.1}
+  - {name: half, data: birds, noise: symmetric, rate: 0.5}
+rows:
+  - {name: plain, recipe: prism/mcl}
+  - {name: filtered, recipe: prism/mcl-vmf}
+claims:
+  - {say: filtered is better, better: filtered, than: plain}
+  - {say: less noise is better, better: plain, better_columns: ten, than_columns: half}
+`
+	of := map[[2]int]float64{{0, 0}: .6, {0, 1}: .4, {1, 0}: .7, {1, 1}: .5} // row, column
+	results := func(left func(row, column, seed int) bool) []verdict {
+		r := NewResults(parsed(t, text), "birds.csv", false)
+		for at, mean := range of {
+			for seed := 1; seed <= 5; seed++ {
+				if !left(at[0], at[1], seed) {
+					value := mean + .001*float64((seed*(1+at[0]+2*at[1]))%5)
+					r.Add(Cell{Row: at[0], Column: at[1], Seed: uint64(seed)},
+						Outcome{Measures: map[string]float64{"p@1": value}})
+				}
+			}
+		}
+		return r.verdicts()
+	}
+	for i, v := range results(func(int, int, int) bool { return false }) {
+		if v.State() != Holds {
+			t.Fatalf("claim %d with all cells: %s", i, v.State())
+		}
+	}
+	for at := range of {
+		for i, v := range results(func(row, column, _ int) bool { return row == at[0] && column == at[1] }) {
+			if needs := i == 0 || at[0] == 0; needs && (v.State() != CannotSay || len(v.Comparisons) == v.Of) {
+				t.Errorf("claim %d without %v: %s, %d of %d comparisons", i, at, v.State(), len(v.Comparisons), v.Of)
+			}
+		}
+		for i, v := range results(func(row, column, seed int) bool {
+			return row == at[0] && column == at[1] && seed > 1
+		}) {
+			if needs := i == 0 || at[0] == 0; needs && v.State() != CannotSay { // one seed is not tested
+				t.Errorf("claim %d with one seed of %v: %s", i, at, v.State())
+			}
+		}
+	}
+}

@@ -55,6 +55,14 @@ func (r *Results) read(line []string) error {
 	if err != nil {
 		return fmt.Errorf("value: %w", err)
 	}
+	rate, err := strconv.ParseFloat(line[6], 64)
+	if err != nil {
+		return fmt.Errorf("realised_rate: %w", err)
+	}
+	seconds, err := strconv.ParseFloat(line[11], 64)
+	if err != nil {
+		return fmt.Errorf("seconds: %w", err)
+	}
 	r.StandIn = r.StandIn && line[10] == ""
 	at := [2]int{row, column}
 	if r.outcomes[at] == nil {
@@ -63,7 +71,7 @@ func (r *Results) read(line []string) error {
 	o, ok := r.outcomes[at][seed]
 	if !ok {
 		o = Outcome{Study: line[0], Row: line[1], Column: line[2], Seed: uint64(seed), Data: line[3],
-			Measures: map[string]float64{}}
+			NoiseRate: rate, Seconds: seconds, Measures: map[string]float64{}}
 	}
 	measures := o.Measures
 	name, last := strings.CutSuffix(line[8], lastState)
@@ -135,12 +143,14 @@ type Verdict struct {
 	Claim   string
 	Says    string // holds, does not hold, cannot say, or not run
 	Numbers string // "+0.0253, 3 seeds, p 0.02, corrected 0.1; about 5 seeds would tell"
+	Run, Of int    // comparisons that were run, of those that the claim makes
 }
 
 // Verdicts returns the study's verdicts.
 func (r *Results) Verdicts() (list []Verdict) {
 	for _, v := range r.verdicts() {
-		one := Verdict{Claim: v.Claim.Say, Says: v.says(), Numbers: v.counts()}
+		one := Verdict{Claim: v.Claim.Say, Says: v.says(), Numbers: v.counts(),
+			Run: len(v.Comparisons), Of: v.Of}
 		switch higher, needs := v.higher(); {
 		case len(v.Comparisons) == 0:
 			one.Numbers = text.Plural(v.Of, "comparison")

@@ -14,12 +14,7 @@ func (r *Results) Markdown(w io.Writer) error {
 	s := r.Study
 	fmt.Fprintf(&b, "# %s\n\n%s, %s. %s\n", s.Title, s.Paper, s.Source, r.explanation())
 	for _, m := range r.measures() {
-		lines := r.grid(m)
-		fmt.Fprintf(&b, "\n| %s |\n|---%s|\n",
-			strings.Join(escaped(lines[0]), " | "), strings.Repeat("|---:", len(lines[0])-1))
-		for _, line := range lines[1:] {
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(escaped(line), " | "))
-		}
+		b.WriteString("\n" + r.MarkdownTable(m))
 	}
 	b.WriteString(r.claims())
 	for _, note := range r.notes() {
@@ -27,6 +22,18 @@ func (r *Results) Markdown(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// MarkdownTable returns the table of a measure, as on the page.
+func (r *Results) MarkdownTable(measure string) string {
+	var b strings.Builder
+	lines := r.grid(measure)
+	fmt.Fprintf(&b, "| %s |\n|---%s|\n",
+		strings.Join(escaped(lines[0]), " | "), strings.Repeat("|---:", len(lines[0])-1))
+	for _, line := range lines[1:] {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(escaped(line), " | "))
+	}
+	return b.String()
 }
 
 // claims returns the part of the page about the claims; none: "".

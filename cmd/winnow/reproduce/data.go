@@ -62,20 +62,14 @@ func parseData(given []string, study studies.Study) (list []runner.Source, err e
 
 // check refuses data, --finetune, --model and --root that do not fit each other or the study.
 func check(o runner.Options) error {
-	says := func(set []string) bool {
-		return slices.ContainsFunc(set, func(s string) bool { return strings.HasPrefix(s, runner.WeightsKey) })
-	}
-	own := says(o.Study.Set)
-	for _, row := range o.Study.Rows {
-		own = own || says(row.Set)
-	}
+	own := runner.Finetunes(&o.Study)
 	switch named := o.Model != "" || !o.Root.IsZero(); {
 	case o.Study.Drawn() && (o.Finetune != "" || named):
 		return term.Misused("--finetune, --model, --root: %s draws what it needs: expected none of them", o.Study.Name)
 	case o.Finetune != "" && own:
 		return term.Misused("--finetune: %s says itself what each of its rows trains: expected no --finetune",
 			o.Study.Name)
-	case o.Glyphs != nil && !o.Root.IsZero(), o.Glyphs != nil && o.Model != "" && o.Finetune == "":
+	case o.Glyphs != nil && !o.Root.IsZero(), o.Glyphs != nil && o.Model != "" && o.Finetune == "" && !own:
 		return term.Misused("--model, --root: --data glyphs has its own network and pictures: expected neither")
 	}
 	for _, s := range o.Data {

@@ -90,7 +90,8 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "classes", DefaultText: "240", Usage: "--data glyphs: draw `N` characters"},
 			&cli.IntFlag{Name: "images", DefaultText: "50", Usage: "--data glyphs: draw `N` images of each"},
 			&cli.BoolFlag{Name: "list",
-				Usage: "list every table and figure of the five papers: what makes it, from which data, how long"},
+				Usage: "list every table and figure of the five papers, and winnow's own studies: what makes " +
+					"it, from which data, how long"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "list the cells and how long they will take, and stop"},
 			&cli.BoolFlag{Name: "json", Usage: "print as JSON"},
 		},
@@ -124,7 +125,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	return results.Text(p.Out)
 }
 
-// list prints what can be reproduced: the studies, or every table and figure of the papers.
+// list prints what can be reproduced: the studies, or every table and figure of the papers with the other studies.
 func list(p *term.Program, o Options) error {
 	if o.Papers {
 		all, err := inventory.List()
