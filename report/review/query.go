@@ -17,6 +17,7 @@ const (
 	mostRows      = 200
 	mostTypical   = 64
 	mostSimilar   = 200
+	mostCentre    = 1000
 	mostDecisions = 2000
 	mostChanges   = 1000
 	mostHistory   = 500
