@@ -27,6 +27,7 @@ type session struct {
 	Precision precision      `json:"precision"`
 	Hint      string         `json:"hint"`
 	Similar   bool           `json:"similar"`
+	Tags      []tagCount     `json:"tags"`
 	NoUpload  string         `json:"no_upload"` // why files cannot be searched for; "": they can
 	Version   int64          `json:"version"`
 	Reviewer  string         `json:"reviewer"` // the name that the page suggests
@@ -87,7 +88,7 @@ func (r *Reviewer) session() session {
 		Findings: map[string]int{},
 		Counts:   now.Counts, Whole: now.Whole, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
 		Reviewer: r.Reviewer, Notice: r.Notice, Reviewers: now.Reviewers, Learned: now.Learned, Next: r.Next,
-		Similar: r.Finder != nil,
+		Similar: r.Finder != nil, Tags: now.Tags,
 	}
 	for i, name := range t.splits {
 		s.Splits = append(s.Splits, sessionSplit{name, t.sizes[i]})
