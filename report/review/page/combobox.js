@@ -44,7 +44,7 @@ export function combobox(input, { options, pick, label, fixed = false, none = "n
     list.replaceChildren(...found.map(({ name, text, note }, i) => el("li", { role: "option", id: `${list.id}-${i}`, "aria-selected": "false", onmousedown: (e) => { e.preventDefault(); take(i); }, onmousemove: () => stand(i, false) },
       el("span", {}, text), el("small", {}, [text.includes(name) ? "" : name, note].filter(Boolean).join(" · ")))),
       ...(rest > 0 ? [el("li", { role: "presentation", class: "rest" }, `${count(rest)} more: type to find them`)] : []),
-      ...(found.length === 0 ? [el("li", { role: "presentation", class: "rest" }, none)] : []));
+      ...(found.length === 0 ? [el("li", { role: "option", "aria-disabled": "true", "aria-selected": "false", class: "rest" }, none)] : []));
     stand(input.value && (typed || fixed) && found.length ? 0 : fixed && found.length ? 0 : -1);
   }
   function stand(i, scroll = true) {

@@ -56,6 +56,7 @@ function found() {
     if (total === 0 && session.total > 0) list.append(el("li", { class: "empty" }, "The audit found none."));
   } else if (view === "search") get("found").textContent = total ? `The ${many(total, "image")} most alike` : "";
   else if (total === 0) list.append(el("li", { class: "empty" }, place.state === "undecided" && all > 0 ? (store.kind === "suspect" && !filtered({ ...place, kind: "" }) ? `All ${listName(true)} are decided.` : "All images that match these filters are decided.") : "Nothing matches these filters."));
+  get("found").hidden = get("found").textContent === "";
   const from = place.offset + 1, to = place.offset + store.length;
   for (const id of ["pager-top", "pager-end"]) {
     const step = (words, name, offset, off) => el("button", { type: "button", "data-page": name, "aria-label": `${name} page`, disabled: off, onclick: () => (name === "Next" ? next() : store.go({ offset })) }, words);

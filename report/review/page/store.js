@@ -115,9 +115,9 @@ class Store extends EventTarget {
 
   // after is the offset of the next page, without the rows of this page that no longer match the filter.
   after() {
-    const { state, by } = this.place;
+    const { state, by, tag } = this.place;
     const action = (r) => (by === "*" ? r.outcome : by && by !== `=${me()}` ? r.others.find((o) => by === `=${o.reviewer}`)?.action : r.decision?.action) ?? "undecided";
-    const stays = (r) => (state === "all" ? true : state === "differ" ? r.differ : state === "noted" ? r.note || r.others.some((o) => o.note) : state === "decided" ? action(r) !== "undecided" : action(r) === state);
+    const stays = (r) => (tag && !r.tags.includes(tag) ? false : state === "all" ? true : state === "differ" ? r.differ : state === "noted" ? r.note || r.others.some((o) => o.note) : state === "decided" ? action(r) !== "undecided" : action(r) === state);
     return this.place.offset + (this.groups ? this.groups.length : this.rows.filter(stays).length);
   }
 
@@ -184,8 +184,8 @@ class Store extends EventTarget {
   }
 
   // standing takes the progress of the review, and of the classes that a change touched.
-  standing({ counts, whole, precision, hint, reviewers, learned, classes = [] }) {
-    Object.assign(this.session, { counts, whole, precision, hint, reviewers, learned });
+  standing({ counts, whole, precision, hint, reviewers, learned, tags, classes = [] }) {
+    Object.assign(this.session, { counts, whole, precision, hint, reviewers, learned, tags: tags ?? this.session.tags });
     const touched = new Map(classes.map((c) => [c.name, c.decided]));
     for (const c of this.session.classes) if (touched.has(c.name)) c.decided = touched.get(c.name);
     this.tell("session");
