@@ -38,9 +38,14 @@ type Mended struct {
 // left out; their images stay. In CVAT's, Datumaro's and FiftyOne's files and in tables of boxes only labels change;
 // in a table with a column for each class the 1 moves. A folder of images ([MendFolder] mends the files of boxes in
 // one), shards and an export of Label Studio cannot be copied: they become a CSV manifest of what was read.
-func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision) (did Mended, err error) {
+//
+// more are columns to add: in CSV and TSV each row gets its cell at its end, as do manifests that are written anew.
+// Other forms have no place for them.
+func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision, more ...Column) (
+	did Mended, err error) {
+	d = d.With(more...)
 	m := &mender{d: d, decisions: decisions, until: len(d.Samples), did: Mended{Changed: map[string]int{}},
-		column: slices.Index(d.Columns, objectColumn), table: reading{from: source}}
+		column: slices.Index(d.Columns, objectColumn), table: reading{from: source}, more: more}
 	if err := m.check(); err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 	}
@@ -141,6 +146,8 @@ type mender struct {
 	column    int           // of the numbers of boxes among Columns
 	seen      boxReader     // counts the boxes of each picture
 	table     reading       // where a table is
+	more      []Column      // to add to a table
+	width     int           // cells of its header
 	boxes     *boxColumns
 	hot       *oneHot  // of a table with a column for each class
 	header    []string // of such a table

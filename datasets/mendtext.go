@@ -240,7 +240,8 @@ func (m *mender) csv(raw io.Reader) error {
 					return fmt.Errorf(":1: %w", err)
 				}
 			}
-			_, _ = m.out.Write(text)
+			m.width = len(record)
+			_, _ = m.out.Write(m.extended(text, len(record), func(c Column) string { return c.Name }))
 			m.line += bytes.Count(text, []byte("\n"))
 			continue
 		}
@@ -262,7 +263,7 @@ func (m *mender) record(in cells, record []string, path, label int, text []byte)
 	if path >= 0 {
 		name = exact(record[path])
 	}
-	what, err := Decision{Label: was}, error(nil)
+	what, err, sample := Decision{Label: was}, error(nil), m.next
 	if m.hot != nil {
 		if was, err = m.hot.label(m.header, record); err == nil {
 			what, err = m.decide(name, was)
@@ -272,25 +273,49 @@ func (m *mender) record(in cells, record []string, path, label int, text []byte)
 	} else {
 		what, err = m.box(name, was)
 	}
+	more := func(text []byte) []byte {
+		return m.extended(text, len(record), func(c Column) string {
+			if m.next == sample { // a row that is no sample
+				return ""
+			}
+			return c.Cells[sample]
+		})
+	}
 	switch {
 	case err != nil:
 		return err
 	case what.Drop:
 	case what.Label == was:
-		_, _ = m.out.Write(text)
+		_, _ = m.out.Write(more(text))
 	case m.hot != nil:
 		moved, err := m.hot.move(in, m.header, text, was, what.Label)
 		if err != nil {
 			return fmt.Errorf(":%d: %s: %w", m.line, name, err)
 		}
-		_, _ = m.out.Write(moved)
+		_, _ = m.out.Write(more(moved))
 	default:
 		from, to := in.span(text, label)
 		_, _ = m.out.Write(text[:from])
 		_, _ = m.out.WriteString(field(what.Label, m.comma))
-		_, _ = m.out.Write(text[to:])
+		_, _ = m.out.Write(more(text[to:]))
 	}
 	return err
+}
+
+// extended returns the end of a row of n cells with the cells of the columns that are added.
+func (m *mender) extended(text []byte, n int, cell func(Column) string) []byte {
+	if len(m.more) == 0 {
+		return text
+	}
+	row := bytes.TrimRight(text, "\r\n")
+	out := slices.Clone(row)
+	for range m.width - n { // a row may be shorter than the header
+		out = append(out, string(m.comma)...)
+	}
+	for _, c := range m.more {
+		out = append(append(out, string(m.comma)...), field(cell(c), m.comma)...)
+	}
+	return append(out, text[len(row):]...)
 }
 
 // box returns the decision on a row of a table of boxes, with the label as the table writes it. A row that was not

@@ -347,12 +347,13 @@ func TestReviewStudio(t *testing.T) {
 		t.Fatal(r.stderr)
 	}
 	var session struct {
-		Total           int
-		Similar, Upload bool
-		Classes         []struct{ Name string }
+		Total    int
+		Similar  bool
+		NoUpload string `json:"no_upload"`
+		Classes  []struct{ Name string }
 	}
 	r.must("GET", "/api/session", "", nil, &session)
-	if session.Total == 0 || !session.Similar || !session.Upload {
+	if session.Total == 0 || !session.Similar || session.NoUpload != "" {
 		t.Errorf("got %+v", session)
 	}
 	file, err := os.ReadFile(filepath.Join(s.images, filepath.FromSlash(d.Samples[0].Path)))
@@ -360,17 +361,17 @@ func TestReviewStudio(t *testing.T) {
 		t.Fatal(err)
 	}
 	var found struct {
-		Pictures []struct {
+		Rows []struct {
 			Path       string
 			Similarity float64
 		}
 	}
 	r.must("POST", "/api/search?n=3", "image/png", file, &found)
-	if len(found.Pictures) != 3 || found.Pictures[0].Similarity < 0.9999 {
+	if len(found.Rows) != 3 || found.Rows[0].Similarity < 0.9999 {
 		t.Errorf("an image of the store finds %+v, expected itself first", found)
 	}
 	r.must("GET", "/api/similar?key=0&n=3", "", nil, &found)
-	for _, p := range found.Pictures {
+	for _, p := range found.Rows {
 		if p.Path == d.Samples[0].Path {
 			t.Errorf("an image finds itself: %+v", found)
 		}
@@ -421,14 +422,14 @@ func TestReviewStudio(t *testing.T) {
 		t.Fatal(again.stderr)
 	}
 	again.must("POST", "/api/search?n=3", "image/png", file, &found)
-	if len(found.Pictures) != 3 || found.Pictures[0].Similarity < 0.9999 {
+	if len(found.Rows) != 3 || found.Rows[0].Similarity < 0.9999 {
 		t.Errorf("by the run, an image of the store finds %+v, expected itself first", found)
 	}
-	first := found.Pictures[1]
+	first := found.Rows[1]
 	again.must("GET", "/api/similar?key=0&n=1", "", nil, &found)
-	if d := found.Pictures[0].Similarity - first.Similarity; found.Pictures[0].Path != first.Path || d > 1e-4 ||
+	if d := found.Rows[0].Similarity - first.Similarity; found.Rows[0].Path != first.Path || d > 1e-4 ||
 		d < -1e-4 {
-		t.Errorf("by its key it finds %+v, expected %+v", found.Pictures[0], first)
+		t.Errorf("by its key it finds %+v, expected %+v", found.Rows[0], first)
 	}
 	if err := again.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

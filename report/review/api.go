@@ -182,7 +182,7 @@ func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 		"audit": r.table.sum, "version": version, "more": version < now.Version,
 		"changed": r.decided.states(images, r.decided.numberOf(reviewer)),
 		"counts":  now.Counts, "whole": now.Whole, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes,
-		"reviewers": now.Reviewers, "learned": now.Learned,
+		"reviewers": now.Reviewers, "learned": now.Learned, "tags": now.Tags,
 	}, nil
 }
 
@@ -198,6 +198,8 @@ type historyEntry struct {
 	BeforeAction decisions.Action `json:"before_action"`
 	BeforeLabel  string           `json:"before_label"`
 	BeforeNote   string           `json:"before_note"`
+	Give         []string         `json:"give,omitempty"` // tags
+	Take         []string         `json:"take,omitempty"`
 	ID           *int32           `json:"id"`  // null: not in this manifest
 	Key          *string          `json:"key"` // null: not in this manifest
 	Path         string           `json:"path"`
@@ -225,7 +227,7 @@ func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
 			N: e.N, At: e.At.UTC(), Tab: e.Tab, Reviewer: e.Reviewer,
 			Action: e.Action, Label: e.Label, Note: e.Note,
 			BeforeAction: e.BeforeAction, BeforeLabel: e.BeforeLabel, BeforeNote: e.BeforeNote,
-			Path: e.Path, Undone: e.Undone,
+			Path: e.Path, Undone: e.Undone, Give: e.Given, Take: e.Taken,
 		}
 		if image, ok := r.table.find(e.Path); ok {
 			key := keyOf(image)
@@ -264,6 +266,9 @@ func (r *Reviewer) postDecide(body struct {
 			return nil, bad(err)
 		}
 		for i := range changes {
+			if changes[i].Stands {
+				continue
+			}
 			changes[i].Picture = r.look(changes[i].Path)
 		}
 		made, err := r.Decisions.Decide(by, changes)
@@ -271,6 +276,9 @@ func (r *Reviewer) postDecide(body struct {
 			return nil, err
 		}
 		for i := range made {
+			if changes[i].Stands {
+				continue
+			}
 			r.decided.pictures.Seen(made[i].Path, made[i].At, changes[i].Picture)
 		}
 		return made, nil
@@ -300,6 +308,8 @@ func (r *Reviewer) postChange(by author, apply func(decisions.Author) ([]decisio
 	switch {
 	case errors.As(err, &conflict):
 		return http.StatusConflict, map[string]any{"conflicts": states, "error": conflict.Error()}, nil
+	case errors.Is(err, decisions.ErrTags):
+		return 0, nil, bad(err)
 	case errors.Is(err, decisions.ErrNothing):
 		return 0, nil, refuse(http.StatusNotFound, "%v", err)
 	case err != nil:

@@ -35,7 +35,7 @@ func TestSession(t *testing.T) {
 			groups++
 		}
 	}
-	if s.Title != "suspects.csv" || s.Total != 90 || len(s.Classes) != 4 || !s.Similar || !s.Upload || s.HasTruth ||
+	if s.Title != "suspects.csv" || s.Total != 90 || len(s.Classes) != 4 || !s.Similar || s.NoUpload != "" || s.HasTruth ||
 		s.Version != 0 || s.Hint != "" || s.Out == "" {
 		t.Errorf("got %+v", s)
 	}
@@ -487,14 +487,29 @@ func TestPictures(t *testing.T) {
 // TestSimilar: search by a key and by an uploaded image.
 func TestSimilar(t *testing.T) {
 	w := newWorld(t, 100)
-	var a struct{ Pictures []similar }
+	var a struct {
+		Total int
+		Rows  []alike
+	}
 	w.must("GET", "/api/similar?key=1&n=3", "", &a)
-	if len(a.Pictures) != 3 || a.Pictures[0].Key != "0" || a.Pictures[1].Similarity != 0.99 || a.Pictures[0].ID < 0 {
+	if a.Total != 3 || len(a.Rows) != 3 || a.Rows[0].Key != "0" || a.Rows[1].Similarity != 0.98 || a.Rows[0].ID < 0 {
 		t.Errorf("got %+v: what is not in the manifest is left out", a)
+	}
+	// Results are rows as the reviewer sees them: with the decisions that stand.
+	w.decide("t", 200, on(int(a.Rows[1].ID), "drop", "", 0))
+	w.must("GET", "/api/similar?key=1&n=3&reviewer=", "", &a)
+	if r := a.Rows[1]; r.Decision == nil || r.Decision.Action != "drop" || r.Given != labelOf(2) || r.Version != 1 {
+		t.Errorf("got %+v", r)
+	}
+	// The centre of several: without these.
+	w.must("GET", "/api/similar?key=0,2,4&n=3", "", &a)
+	if len(a.Rows) != 3 || a.Rows[0].Key != "1" || a.Rows[1].Key != "3" {
+		t.Errorf("got %+v", a)
 	}
 	for path, want := range map[string]int{
 		"/api/similar?key=3": 404, "/api/similar?key=100": 404, "/api/similar": 404, "/api/similar?key=1&n=0": 400,
-		"/api/similar?key=1&n=201": 400, "/api/similar?key=../x": 404,
+		"/api/similar?key=1&n=201": 400, "/api/similar?key=../x": 404, "/api/similar?key=1,": 404, "/api/similar?key=1,3": 404,
+		"/api/similar?key=" + strings.Repeat("1,", mostCentre) + "1": 400, "/api/similar?key=1&reviewer=%20x": 400,
 	} {
 		if status, text := w.ask("GET", path, "", nil); status != want {
 			t.Errorf("%s: %d %s", path, status, text)
@@ -513,11 +528,11 @@ func TestSimilar(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer answer.Body.Close()
-		a.Pictures = nil
+		a.Rows = nil
 		_ = json.NewDecoder(answer.Body).Decode(&a)
 		return answer.StatusCode
 	}
-	if status := send("image/png", pngOf(9, 9)); status != 200 || len(a.Pictures) != 2 {
+	if status := send("image/png", pngOf(9, 9)); status != 200 || len(a.Rows) != 2 {
 		t.Errorf("got %d, %+v", status, a)
 	}
 	if status := send("image/png", []byte("text")); status != 400 {
@@ -532,6 +547,9 @@ func TestSimilar(t *testing.T) {
 	w.finder.noUploads = true
 	if status := send("image/png", pngOf(9, 9)); status != 404 {
 		t.Errorf("without a network: %d", status)
+	}
+	if why := w.review.session().NoUpload; !strings.Contains(why, "the network has moved; name it") {
+		t.Errorf("without a network the page says %q", why)
 	}
 	w.review.Finder = nil
 	if status, text := w.ask("GET", "/api/similar?key=1", "", nil); status != 404 ||

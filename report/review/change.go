@@ -10,9 +10,11 @@ import (
 // asked is a decision as the page sends it.
 type asked struct {
 	ID      *int32           `json:"id"`
-	Action  decisions.Action `json:"action"`
+	Action  decisions.Action `json:"action"` // "": the decision stands, and only the tags change
 	Label   string           `json:"label"`
 	Note    *string          `json:"note"` // null: unchanged
+	Give    []string         `json:"give"` // tags that the image gets
+	Take    []string         `json:"take"` // tags that it loses
 	Version *int64           `json:"version"`
 }
 
@@ -29,6 +31,7 @@ type applied struct {
 	Classes   []classProgress `json:"classes"` // the classes of the changed images
 	Reviewers []progressOf    `json:"reviewers"`
 	Learned   *learned        `json:"learned"` // null: the review learns nothing
+	Tags      []tagCount      `json:"tags"`
 }
 
 // classProgress is the number of decided suspects of a class.
@@ -61,7 +64,7 @@ func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, e
 				i, len(t.all)-1)
 		case seen[*a.ID]:
 			return nil, fmt.Errorf("decision %d: image %d appears twice", i, *a.ID)
-		case !a.Action.Known():
+		case !a.Action.Known() && !(a.Action == "" && a.Note == nil && len(a.Give)+len(a.Take) > 0):
 			return nil, fmt.Errorf("decision %d: action is %.40q, expected keep, drop, relabel, unsure or undecided",
 				i, a.Action)
 		case a.Version == nil || *a.Version < 0:
@@ -82,6 +85,9 @@ func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, e
 				return nil, fmt.Errorf("decision %d: %.80q is the given label: keep it", i, a.Label)
 			}
 		}
+		if err := r.decided.checkTags(a.Give, a.Take); err != nil {
+			return nil, fmt.Errorf("decision %d: %w", i, err)
+		}
 		note := r.decided.vote(image, who).note
 		if a.Note != nil {
 			note = *a.Note
@@ -92,6 +98,7 @@ func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, e
 		seen[*a.ID] = true
 		out[i] = decisions.Change{
 			Path: t.path(image), Given: given, Action: a.Action, Label: a.Label, Note: note, Version: *a.Version,
+			Stands: a.Action == "", Give: a.Give, Take: a.Take,
 		}
 	}
 	return out, nil
@@ -169,7 +176,7 @@ func (d *decided) progress(images []int32) applied {
 	p := d.precision()
 	a := applied{
 		Counts: byName(d.counts), Whole: byName(d.whole), Precision: p, Hint: d.hint(p),
-		Classes: []classProgress{}, Reviewers: d.eachReviewer(),
+		Classes: []classProgress{}, Reviewers: d.eachReviewer(), Tags: d.tagCounts(),
 	}
 	a.Version = d.version()
 	seen := map[int32]bool{}

@@ -43,6 +43,8 @@ type decided struct {
 	classes []int32           // decided suspects of each given class
 	pairs   []tally           // one for each confusion
 	gone    []decisions.Image // decisions about images that the manifest does not have
+	tags    map[int32][]string
+	tagged  map[string]int // images of each tag
 }
 
 // changed records that an image changed at a version of the store.
@@ -61,6 +63,7 @@ func newDecided(t *table, s *decisions.Store, seen *decisions.Pictures) (*decide
 		table: t, pictures: seen, number: map[string]int32{},
 		votes: make([][]vote, n), action: make([]uint8, n), label: slices.Repeat([]int32{none}, n),
 		classes: make([]int32, len(t.classes)), pairs: make([]tally, len(t.pairs)),
+		tags: map[int32][]string{}, tagged: map[string]int{},
 	}
 	d.counts[undecided], d.whole[undecided] = len(t.list), n
 	strangers, known := 0, 0
@@ -137,6 +140,7 @@ func (d *decided) set(image int32, i decisions.Image) {
 		d.votes[image] = append(votes, v)
 	}
 	d.action[image], d.label[image] = outcome(d.votes[image])
+	d.retag(image, i.Tags)
 	d.changes = append(d.changes, changed{i.Change, image})
 }
 

@@ -120,8 +120,7 @@ func (r *Reviewer) write(w io.Writer, form Form, name string) (e Exported, err e
 	case Table:
 		name = "mended.csv"
 	}
-	do, e := r.mending()
-	mended, _, err := datasets.Apply(r.Manifest, do)
+	mended, e, err := r.mended()
 	if err == nil {
 		err = datasets.Write(w, name, mended)
 	}

@@ -84,10 +84,10 @@ func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
 }
 
 // writeMended writes the mended manifest: without dropped images, with the new labels of relabelled ones, and
-// otherwise unchanged to the byte.
+// otherwise unchanged to the byte, but for a column of tags, if there are any.
 func (r *Reviewer) writeMended(w io.Writer) (Exported, error) {
 	do, e := r.mending()
-	_, err := datasets.Mend(w, r.ManifestFile, r.Manifest, do)
+	_, err := datasets.Mend(w, r.ManifestFile, r.Manifest, do, r.tagList()...)
 	return e, err
 }
 

@@ -71,7 +71,7 @@ func clicks(b *testing.B, h http.Handler) {
 		q := url.Values{"scope": {"all"}, "state": {"all"}, "limit": {"120"}}
 		q.Set("sort", []string{"manifest", "suspect", "least", "class", "path"}[rng.IntN(5)])
 		q.Set("offset", fmt.Sprint(120*rng.IntN(8000)))
-		switch rng.IntN(5) {
+		switch rng.IntN(6) {
 		case 0:
 			q.Set("class", fmt.Sprintf("class %04d", rng.IntN(1000)))
 			q.Del("offset")
@@ -81,6 +81,9 @@ func clicks(b *testing.B, h http.Handler) {
 			q.Set("below", fmt.Sprint(rng.Float64()))
 		case 3:
 			q.Set("text", fmt.Sprintf("%d.jpg", rng.IntN(1000)))
+			q.Del("offset")
+		case 4:
+			q.Set("tag", []string{"common", "rare"}[rng.IntN(2)])
 			q.Del("offset")
 		}
 		start := time.Now()
@@ -153,6 +156,18 @@ func BenchmarkMillion(b *testing.B) {
 	ask("places", "GET", "/api/places", nothing)
 	ask("images/lasso", "GET", "/api/rows?scope=all&state=all&sort=manifest&limit=120&lasso="+
 		".2,.2,.4,.2,.4,.4,.3,.3,.2,.4", nothing)
+	// Ten thousand images with tags, one of them on a hundred.
+	for i := range int32(10_000) {
+		list := []string{"common"}
+		if i%100 == 0 {
+			list = append(list, "rare")
+		}
+		r.decided.retag(97*i, list)
+	}
+	for _, tag := range []string{"common", "rare", "none"} {
+		ask("images/tag-"+tag, "GET", "/api/rows?scope=all&state=all&sort=path&limit=120&tag="+tag, nothing)
+	}
+	ask("examples", "GET", "/api/examples?class=class+0007&seed=3", nothing)
 	b.Run("clicks", func(b *testing.B) { clicks(b, h) })
 	ask("confusions", "GET", "/api/confusions?limit=100", nothing)
 	ask("typical", "GET", "/api/typical?class=class+0007", nothing)

@@ -17,6 +17,7 @@ const (
 	mostRows      = 200
 	mostTypical   = 64
 	mostSimilar   = 200
+	mostCentre    = 1000
 	mostDecisions = 2000
 	mostChanges   = 1000
 	mostHistory   = 500
@@ -37,6 +38,7 @@ type query struct {
 	any           bool // state=all
 	differ, noted bool
 	text          string
+	tagged        []bool // by image: has the tag that is asked for; nil: any
 	within        *lasso // nil: anywhere
 	sort          string // one of sorts
 	offset, limit int
@@ -134,6 +136,9 @@ func parseQuery(values url.Values, d *decided, places *plane) (query, error) {
 		text:   strings.ToLower(p.get("text")),
 		offset: p.number("offset", 0, 0, math.MaxInt32), limit: p.number("limit", 50, 0, mostRows),
 	}
+	if tag := p.get("tag"); tag != "" {
+		q.tagged = d.withTag(tag)
+	}
 	if q.sort = p.get("sort"); !slices.Contains(sorts, q.sort) {
 		p.fail("sort: found %.40q, expected suspect, least, class, path or manifest", q.sort)
 	}
@@ -210,7 +215,7 @@ func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 		switch {
 		case q.kind != 0 && t.kinds[id]&q.kind == 0, q.split != none && int(t.split[id]) != q.split:
 			return false
-		case holds != nil && !holds[id]:
+		case holds != nil && !holds[id], q.tagged != nil && !q.tagged[t.image[id]]:
 			return false
 		case q.to == none && !scored && q.any && !q.differ && !q.noted && q.within == nil:
 			return true
@@ -252,7 +257,7 @@ func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 func (t *table) unfiltered(q query) []int32 {
 	switch {
 	case !q.all || !q.any || q.differ || q.noted || q.to != none || q.split != none || q.kind != 0 || q.text != "" ||
-		q.within != nil || !math.IsInf(q.below, 1) || !math.IsInf(q.above, -1):
+		q.within != nil || q.tagged != nil || !math.IsInf(q.below, 1) || !math.IsInf(q.above, -1):
 		return nil
 	case q.class != none && (q.sort == "" || q.sort == "suspect" || q.sort == "class"):
 		return t.of(q.class, true)

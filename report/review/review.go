@@ -1,6 +1,6 @@
 // Package review is the page on which people look at a labelled set and decide about its images, in views: all images
-// (data), the suspects of an audit, what else it found (findings), and the plane of the vectors (map). Decisions are
-// saved at once, and a mended manifest comes out at the end.
+// (data), the suspects of an audit, what else it found (findings), the plane of the vectors (map), and images that are
+// alike (search). Decisions are saved at once, and a mended manifest comes out at the end.
 //
 // One server serves all views. The manifest and its audit are in memory in columns (table), the decisions next to
 // them (decided); package decisions keeps them on disk, and package pictures makes the small pictures. A view is a
@@ -58,6 +58,7 @@ const (
 	Suspects View = "suspects" // of an audit
 	Findings View = "findings" // of an audit besides suspects
 	Map      View = "map"      // the plane of the vectors
+	Search   View = "search"   // images that are alike
 )
 
 // Missing holds the commands that make what views need and do not have, for people; "" for what is there.
@@ -68,11 +69,11 @@ type Missing struct {
 
 // Finder finds images of the manifest that are similar to another one. Only one goroutine at a time calls it.
 type Finder interface {
-	// Similar finds the n images most similar to one of the manifest, best first, without itself. ErrNoVector:
-	// it has no vector.
-	Similar(ctx context.Context, path string, n int) ([]Found, error)
-	// Uploads reports whether Search works.
-	Uploads() bool
+	// Similar finds the n images most similar to the mean of the unit vectors of some of the manifest, best first,
+	// without these. ErrNoVector: none of them has a vector.
+	Similar(ctx context.Context, paths []string, n int) ([]Found, error)
+	// Uploads returns why Search does not work, with a hint, or nil if it does.
+	Uploads() error
 	// Search finds the n images most similar to an image file. ErrNotImage wraps what is wrong with the file.
 	Search(ctx context.Context, file []byte, n int) ([]Found, error)
 }

@@ -20,11 +20,11 @@ func newHeldFinder() *heldFinder {
 	return &heldFinder{begun: make(chan string, 1000), held: make(chan struct{})}
 }
 
-func (f *heldFinder) Similar(ctx context.Context, path string, n int) ([]Found, error) {
-	f.begun <- path
+func (f *heldFinder) Similar(ctx context.Context, paths []string, n int) ([]Found, error) {
+	f.begun <- paths[0]
 	select {
 	case <-f.held:
-		return f.fakeFinder.Similar(ctx, path, n)
+		return f.fakeFinder.Similar(ctx, paths, n)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -72,6 +72,7 @@ func (r *Reviewer) routes() map[string]route {
 		"/api/session":    {read, quick, get(r.getSession)},
 		"/api/rows":       {read, quick, get(r.getRows)},
 		"/api/typical":    {read, quick, get(r.getTypical)},
+		"/api/examples":   {read, quick, get(r.getExamples)},
 		"/api/findings":   {read, quick, get(r.getFindings)},
 		"/api/plane":      {read, quick, get(r.getPlane)},
 		"/api/places":     {read, slow, r.getPlaces},

@@ -27,7 +27,8 @@ type session struct {
 	Precision precision      `json:"precision"`
 	Hint      string         `json:"hint"`
 	Similar   bool           `json:"similar"`
-	Upload    bool           `json:"upload"`
+	Tags      []tagCount     `json:"tags"`
+	NoUpload  string         `json:"no_upload"` // why files cannot be searched for; "": they can
 	Version   int64          `json:"version"`
 	Reviewer  string         `json:"reviewer"` // the name that the page suggests
 	Reviewers []progressOf   `json:"reviewers"`
@@ -87,7 +88,7 @@ func (r *Reviewer) session() session {
 		Findings: map[string]int{},
 		Counts:   now.Counts, Whole: now.Whole, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
 		Reviewer: r.Reviewer, Notice: r.Notice, Reviewers: now.Reviewers, Learned: now.Learned, Next: r.Next,
-		Similar: r.Finder != nil, Upload: r.Finder != nil && r.Finder.Uploads(),
+		Similar: r.Finder != nil, Tags: now.Tags,
 	}
 	for i, name := range t.splits {
 		s.Splits = append(s.Splits, sessionSplit{name, t.sizes[i]})
@@ -97,6 +98,11 @@ func (r *Reviewer) session() session {
 	}
 	if r.learning == nil {
 		s.HowLearn = r.Learn.Hint
+	}
+	if r.Finder != nil {
+		if err := r.Finder.Uploads(); err != nil {
+			s.NoUpload = noUploads(err)
+		}
 	}
 	s.Studio, s.Exports = r.studio(), r.Exports
 	for _, k := range kindNames {

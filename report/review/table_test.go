@@ -330,8 +330,8 @@ func TestNewLabelWhileSearching(t *testing.T) {
 				return
 			default:
 			}
-			if _, err := w.review.found(t.Context(),
-				func(ctx context.Context) ([]Found, error) { return w.finder.Similar(ctx, "", 20) }); err != nil {
+			if _, err := w.review.found(t.Context(), "",
+				func(ctx context.Context) ([]Found, error) { return w.finder.Similar(ctx, nil, 20) }); err != nil {
 				t.Error(err)
 			}
 		}

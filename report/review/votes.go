@@ -118,6 +118,7 @@ type seen struct {
 	Before   *decision        `json:"before"`   // about another picture of this path; null: none
 	Version  int64            `json:"version"`
 	Note     string           `json:"note"`
+	Tags     []string         `json:"tags"` // of the image, by whichever reviewer
 	Others   []opinion        `json:"others"`
 	Differ   bool             `json:"differ"`  // reviewers disagree
 	Outcome  decisions.Action `json:"outcome"` // the outcome of all decisions: an action, or disagreed
@@ -128,7 +129,8 @@ type seen struct {
 func (d *decided) seen(image, reviewer int32) seen {
 	votes := d.votes[image]
 	if own := d.vote(image, reviewer); own.action == undecided {
-		s := seen{Others: []opinion{}, Outcome: decisions.Undecided, Version: own.version, Note: own.note}
+		s := seen{Others: []opinion{}, Outcome: decisions.Undecided, Version: own.version, Note: own.note,
+			Tags: d.tagsOf(image)}
 		if own.was != undecided {
 			s.Before = &decision{actionNames[own.was], d.labelName(own.wasLabel), time.UnixMilli(own.at).UTC(),
 				own.version}
@@ -136,7 +138,7 @@ func (d *decided) seen(image, reviewer int32) seen {
 		return s
 	}
 	s := seen{
-		Others: []opinion{}, Differ: differ(votes),
+		Others: []opinion{}, Differ: differ(votes), Tags: d.tagsOf(image),
 		Outcome: actionNames[d.action[image]], Label: d.labelName(d.label[image]),
 	}
 	for _, v := range votes {

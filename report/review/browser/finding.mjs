@@ -182,24 +182,30 @@ export const finding = [
     assert.notEqual(await page.locator("#f-to").inputValue(), "");
     await go(page, "state=all");
   }],
-  ["similar images", async ({ page }) => {
+  ["similar images, and back", async ({ page }) => {
     await stand(page, 4);
+    const at = await page.locator(".card[aria-current=true]").getAttribute("data-id");
     await page.keyboard.press("s");
-    await page.waitForSelector("#similar .hits li");
-    const said = (await page.locator("#similar .hits .num").allTextContents()).map(Number);
+    await page.waitForSelector(".tile .alike");
+    const said = (await page.locator(".tile .alike .num").allTextContents()).map(Number);
     assert.deepEqual(said, [...said].sort((a, b) => b - a), "most alike first");
-    const open = page.locator("#similar .hits button").first(), name = (await open.textContent()).match(/open number (\d+)/)[1];
+    const open = page.locator(".tile .face").first(), id = Number(await page.locator(".tile").first().getAttribute("data-id"));
     await open.click();
     await page.waitForSelector("#focus[open]");
-    assert.equal(await page.locator("#focus-name").textContent(), `Number ${name}`);
+    assert.equal(await page.locator("#focus-name").textContent(), `Number ${id + 1}`);
     await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("html[data-view=suspects]");
+    await settled(page);
+    assert.equal(await page.locator(".card[aria-current=true]").getAttribute("data-id"), at, "Escape leads back");
   }],
   ["search by an image: chosen, dropped, pasted", async ({ page, server, set }) => {
     const row = await server.row(9), file = join(set.images, row.path), bytes = readFileSync(file).toString("base64");
-    const itself = () => page.waitForFunction((p) => document.querySelector("#similar .hits li")?.title === p, row.path);
+    const itself = () => page.waitForFunction((p) => document.querySelector(".tile:has(.alike)")?.title === p, row.path);
+    const back = async () => { await page.keyboard.press("Escape"); await page.waitForSelector("html[data-view=suspects]"); await settled(page); };
     await page.locator("#file").setInputFiles(file);
     await itself();
-    await page.keyboard.press("Escape");
+    await back();
     for (const kind of ["drop", "paste"]) {
       await page.evaluate(([k, b]) => {
         const data = new DataTransfer();
@@ -207,16 +213,19 @@ export const finding = [
         document.dispatchEvent(k === "drop" ? new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }) : new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
       }, [kind, bytes]);
       await itself();
-      await page.keyboard.press("Escape");
+      assert.match(await page.locator("#asked").textContent(), /Nearest to dropped.png/);
+      await back();
     }
   }],
   ["an upload that is no image is refused in one line", async ({ page, visit }) => {
     visit.excuse(/status of 4\d\d/);
     await page.locator("#file").setInputFiles({ name: "broken.png", mimeType: "image/png", buffer: Buffer.from("no picture at all") });
-    const line = page.locator("#similar [role=alert]");
+    const line = page.locator("#asked [role=alert]");
     await line.waitFor();
     assert.ok((await line.textContent()).length > 10);
     await page.keyboard.press("Escape");
+    await page.waitForSelector("html[data-view=suspects]");
+    await settled(page);
   }],
   ["zoom and pan of the file itself", async ({ page, browser, server, shots }) => {
     await go(page, "state=all");

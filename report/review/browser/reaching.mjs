@@ -14,7 +14,7 @@ const views = {
   large: async (page) => { await page.keyboard.press("Enter"); await page.waitForSelector("#focus .strip img"); },
   label: async (page) => { await page.keyboard.press("l"); await page.waitForSelector("#chooser [aria-selected=true]"); },
   map: async (page) => { await page.keyboard.press("m"); await page.waitForSelector("#map .cell"); },
-  similar: async (page) => { await page.keyboard.press("s"); await page.waitForSelector("#similar .hits li"); },
+  similar: async (page) => { await page.keyboard.press("s"); await page.waitForSelector(".tile .alike"); },
   history: async (page) => { await page.keyboard.press("h"); await page.waitForSelector("#history .entries li"); },
   help: async (page) => { await page.keyboard.press("?"); await page.waitForSelector("#helping[open]"); },
   selected: async (page) => { await page.keyboard.press("x"); await page.keyboard.press("Shift+ArrowRight"); },
@@ -104,7 +104,7 @@ export const reaching = [
       assert.ok(on.inside, `${on.name}: it has the focus outside of the window`);
       reached.add(on.name);
     }
-    for (const name of ["skip", "undo", "export", "theme", "help", "history-open", "f-class", "f-to", "f-kind", "f-above", "f-below", "f-text", "upload", "map-open", "undecided", "Next", "compact", "card", "keep", "drop", "accept", "choose", "unsure", "note", "similar", "f-state", "who"]) assert.ok(reached.has(name), `the Tab key does not reach ${name}: ${[...reached].join(" ")}`);
+    for (const name of ["skip", "undo", "export", "theme", "help", "history-open", "f-class", "f-to", "f-kind", "f-above", "f-below", "f-text", "map-open", "undecided", "Next", "compact", "card", "keep", "drop", "accept", "choose", "unsure", "note", "similar", "f-state", "who"]) assert.ok(reached.has(name), `the Tab key does not reach ${name}: ${[...reached].join(" ")}`);
     const stops = await page.locator('.card button:not([tabindex="-1"]), .card input:not([tabindex="-1"])').count();
     assert.ok(stops <= 9, `${stops} stops within the cards: only the current one has any`);
   }],
@@ -140,6 +140,7 @@ export const reaching = [
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${where}: it scrolls sideways`);
         await page.screenshot({ path: join(shots, `${width}x${height}-${colorScheme}-${name}.png`) });
         await page.keyboard.press("Escape");
+        if (name === "similar") await page.waitForSelector("html[data-view=suspects]");
       }
       assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector("button")).transitionDuration), "0s", "it moves although less motion is wanted");
       assert.deepEqual(await visit.found(page), []);
@@ -164,6 +165,8 @@ export const reaching = [
       const wide = await page.evaluate(() => [...document.querySelectorAll("button, input, select, h1, h2, p")].filter((e) => e.checkVisibility() && !e.closest(".skip, .scroll, .heat")).filter((e) => { const b = e.getBoundingClientRect(); return b.width > 0 && (b.right > innerWidth + 1 || b.left < -1); }).map((e) => `${e.tagName} ${e.id} ${e.textContent.slice(0, 30)}`));
       assert.deepEqual(wide, [], "cut off at the side");
       await page.keyboard.press("Escape");
+      await page.waitForSelector("html[data-view=suspects]");
+      await settled(page);
     }
     await context.close();
   }],

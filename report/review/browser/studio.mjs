@@ -17,8 +17,8 @@ function cells(text) {
 }
 
 // makeStudio writes an audit of all images of a set with findings of every kind into a folder of its own.
-function makeStudio(set) {
-  const dir = join(dirname(set.audit), "studio");
+export function makeStudio(set, name = "studio") {
+  const dir = join(dirname(set.audit), name);
   mkdirSync(dir, { recursive: true });
   const [head, ...rows] = cells(readFileSync(set.audit, "utf8")), [names, ...images] = cells(readFileSync(set.manifest, "utf8")), at = (name) => head.indexOf(name);
   for (const row of rows) row[at("copy_group")] = row[at("problems")] = row[at("problems_why")] = "";

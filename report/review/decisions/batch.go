@@ -18,7 +18,8 @@ const (
 // Author is the reviewer who decides, and the browser tab.
 type Author struct{ Tab, Reviewer string }
 
-// Change is a decision to make about an image. Version is the version of the image that the reviewer saw.
+// Change is a decision to make about an image. Version is the version of the image that the reviewer saw. With Stands
+// the decision stays as it is, whatever its version, and only the tags change.
 type Change struct {
 	Path, Given string
 	Action      Action
@@ -26,6 +27,8 @@ type Change struct {
 	Note        string
 	Version     int64
 	Picture     Picture // of the file that the reviewer saw
+	Stands      bool
+	Give, Take  []string // tags that the image gets and loses
 }
 
 // Conflict is the error for a batch that was refused because another tab has changed these images since.
@@ -91,7 +94,7 @@ func (s *Store) within(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Im
 	var conflict *Conflict
 	var gone *Gone
 	switch {
-	case errors.As(err, &conflict), errors.As(err, &gone), errors.Is(err, ErrNothing):
+	case errors.As(err, &conflict), errors.As(err, &gone), errors.Is(err, ErrNothing), errors.Is(err, ErrTags):
 		tx.Rollback()
 		return nil, err
 	case err != nil:
@@ -108,7 +111,7 @@ func (s *Store) within(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Im
 
 // Decide makes a batch of decisions, all or none. If an image has another version than its Change says, the
 // error is a [*Conflict] of those images. After Decide the author cannot redo what was undone before. The paths
-// must be distinct, and names and notes must pass [CheckReviewer] and [CheckNote].
+// must be distinct, and names, notes and tags must pass [CheckReviewer], [CheckNote] and [CheckTag].
 func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 	return s.within(func(tx *sql.Tx, change int64) ([]Image, error) {
 		before := make([]stored, len(changes))
@@ -118,7 +121,7 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 			if before[i], err = current(tx, c.Path, by.Reviewer); err != nil {
 				return nil, err
 			}
-			if before[i].Version != c.Version {
+			if before[i].Version != c.Version && !c.Stands {
 				conflict.Images = append(conflict.Images, before[i].Image)
 			}
 		}
@@ -147,12 +150,27 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 		}
 		list := make([]Image, len(changes))
 		for i, c := range changes {
-			image := Image{c.Path, by.Reviewer, c.Given, c.Action, c.Label, c.Note, now, c.Version + 1, change}
-			after := stored{image, batch}
+			after := stored{Image{Path: c.Path, Reviewer: by.Reviewer, Given: c.Given, Action: c.Action, Label: c.Label,
+				Note: c.Note, At: now}, batch}
+			if c.Stands && before[i].Version > 0 {
+				after = before[i]
+				after.batch = batch
+			} else if c.Stands {
+				after.Action = Undecided
+			}
+			after.Version, after.Change = before[i].Version+1, change
 			if err := record(tx, before[i], after); err != nil {
 				return nil, err
 			}
-			if err := keepPicture(tx, c.Path, now.UnixMilli(), c.Picture); err != nil {
+			if !c.Stands {
+				if err := keepPicture(tx, c.Path, now.UnixMilli(), c.Picture); err != nil {
+					return nil, err
+				}
+			}
+			if err := retag(tx, batch, c.Path, c.Give, c.Take); err != nil {
+				return nil, err
+			}
+			if after.Tags, err = tagsOf(tx, c.Path); err != nil {
 				return nil, err
 			}
 			list[i] = after.Image
@@ -248,6 +266,14 @@ func turn(tx *sql.Tx, batch int64, reviewer string, back bool, change int64) ([]
 	}
 	if len(conflict.Images) > 0 {
 		return nil, &conflict
+	}
+	if err := turnTags(tx, batch, back); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if list[i].Tags, err = tagsOf(tx, list[i].Path); err != nil {
+			return nil, err
+		}
 	}
 	return list, nil
 }

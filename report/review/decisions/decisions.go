@@ -62,8 +62,9 @@ type Image struct {
 	Label    string // the new label for Relabel, else ""
 	Note     string
 	At       time.Time
-	Version  int64 // number of changes; 0: never decided
-	Change   int64 // the store's Version at the last change
+	Version  int64    // number of changes; 0: never decided
+	Change   int64    // the store's Version at the last change
+	Tags     []string // of the image, by whichever reviewer, sorted
 }
 
 // Store is an open file of decisions. Its methods are safe for concurrent use.
@@ -309,6 +310,10 @@ func (s *Store) Version() int64 {
 func (s *Store) Images(yield func(Image) error) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	tags, err := allTags(s.db)
+	if err != nil {
+		return inWords(s.Path, err)
+	}
 	rows, err := s.db.Query(`SELECT path, reviewer, given, action, label, note, at, version, change
 		FROM images ORDER BY change, path, reviewer`)
 	if err != nil {
@@ -323,7 +328,7 @@ func (s *Store) Images(yield func(Image) error) error {
 		if err != nil {
 			return inWords(s.Path, fmt.Errorf("image %q: %w", i.Path, err))
 		}
-		i.At = time.UnixMilli(at)
+		i.At, i.Tags = time.UnixMilli(at), tags[i.Path]
 		if err := yield(i); err != nil {
 			return err
 		}

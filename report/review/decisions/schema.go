@@ -61,6 +61,18 @@ CREATE TABLE pictures (
 	bytes INTEGER NOT NULL, modified INTEGER NOT NULL, content TEXT NOT NULL, sum INTEGER NOT NULL
 );
 CREATE INDEX pictures_of_path ON pictures (path, at);
+`, `
+CREATE TABLE tags (
+	path TEXT NOT NULL, tag TEXT NOT NULL, batch INTEGER NOT NULL, -- that gave the tag
+	sum INTEGER NOT NULL, PRIMARY KEY (path, tag)
+) WITHOUT ROWID;
+CREATE TABLE taggings (
+	n INTEGER PRIMARY KEY, batch INTEGER NOT NULL REFERENCES batches (batch), path TEXT NOT NULL, tag TEXT NOT NULL,
+	given INTEGER NOT NULL, -- 1; 0: taken
+	before_batch INTEGER NOT NULL, -- that had given a tag that is taken; 0: none
+	sum INTEGER NOT NULL
+);
+CREATE INDEX taggings_of_batch ON taggings (batch);
 `}
 
 // upgrade brings tables of a version to the latest one; version 0 means there are none.

@@ -30,6 +30,8 @@ var (
 	answerColumns   = []string{"path", "reviewer", "given", "action", "label", "at", "change"}
 	questionColumns = []string{"path", "reviewer", "change", "question"}
 	pictureColumns  = []string{"path", "at", "bytes", "modified", "content"}
+	tagColumns      = []string{"path", "tag", "batch"}
+	taggingColumns  = []string{"batch", "path", "tag", "given", "before_batch"}
 )
 
 // sumOf returns the sum of a row's values: texts and integers, each behind its kind.
@@ -88,7 +90,8 @@ func addSums(tx *sql.Tx, from int64) error {
 	}
 	for _, r := range rows {
 		where := map[string]string{"images": "path = ? AND reviewer = ?", "history": "n = ?", "batches": "batch = ?",
-			"answers": "n = ?", "questions": "n = ?", "pictures": "n = ?"}
+			"answers": "n = ?", "questions": "n = ?", "pictures": "n = ?",
+			"tags": "path = ? AND tag = ?", "taggings": "n = ?"}
 		_, err := tx.Exec("UPDATE "+r.table+" SET sum = ? WHERE "+where[r.table], append([]any{r.sum}, r.key...)...)
 		if err != nil {
 			return err
@@ -106,7 +109,8 @@ func eachRow(tx *sql.Tx, do func(table string, columns []string, key, values []a
 		columns []string
 	}{{"images", []string{"path", "reviewer"}, imageColumns}, {"history", []string{"n"}, historyColumns},
 		{"batches", []string{"batch"}, batchColumns}, {"answers", []string{"n"}, answerColumns},
-		{"questions", []string{"n"}, questionColumns}, {"pictures", []string{"n"}, pictureColumns}} {
+		{"questions", []string{"n"}, questionColumns}, {"pictures", []string{"n"}, pictureColumns},
+		{"tags", []string{"path", "tag"}, tagColumns}, {"taggings", []string{"n"}, taggingColumns}} {
 		if err := eachOf(tx, t.name, t.key, t.columns, do); err != nil {
 			return err
 		}

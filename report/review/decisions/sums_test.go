@@ -31,7 +31,8 @@ func noted(t *testing.T) []byte {
 	s := open(t, path)
 	for i, who := range []string{"Quirine", "Xaver"} {
 		list, err := s.Decide(Author{"tabtab", who}, []Change{
-			{Path: "birds/heron.jpg", Given: "stork", Action: Relabel, Label: "heron", Note: "bent neck"},
+			{Path: "birds/heron.jpg", Given: "stork", Action: Relabel, Label: "heron", Note: "bent neck",
+				Give: []string{"backlit"}},
 			{Path: fmt.Sprintf("birds/%d.jpg", i), Given: "stork", Action: Drop, Note: "no bird"}})
 		must(t, list, err)
 	}
@@ -71,7 +72,7 @@ func TestFlips(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, word := range []string{"birds/heron.jpg", "stork", "relabel", "heron", "bent neck", "Quirine", "Xaver",
-		"no bird", "drop", "tabtab"} {
+		"no bird", "drop", "tabtab", "backlit"} {
 		for from := 0; ; {
 			at := bytes.Index(data[from:], []byte(word))
 			if at < 0 {
@@ -121,7 +122,7 @@ func TestSumsOfEarlierFiles(t *testing.T) {
 	}
 	change("ALTER TABLE images DROP COLUMN sum", "ALTER TABLE history DROP COLUMN sum",
 		"ALTER TABLE batches DROP COLUMN sum", "DROP TABLE answers", "DROP TABLE questions",
-		"DROP TABLE pictures", "PRAGMA user_version=2")
+		"DROP TABLE pictures", "DROP TABLE tags", "DROP TABLE taggings", "PRAGMA user_version=2")
 	s, err := Open(path)
 	if err != nil {
 		t.Fatal(err)

@@ -70,9 +70,9 @@ type begun struct {
 	tell atomic.Pointer[func()]
 }
 
-func (f *begun) Similar(ctx context.Context, path string, n int) ([]review.Found, error) {
+func (f *begun) Similar(ctx context.Context, paths []string, n int) ([]review.Found, error) {
 	(*f.tell.Load())()
-	return f.Finder.Similar(ctx, path, n)
+	return f.Finder.Similar(ctx, paths, n)
 }
 
 // served serves a review of the first images of an index.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -22,14 +23,14 @@ import (
 // Finder implements [review.Finder].
 type Finder struct {
 	in   *search.Gallery
-	by   *embedding.Embedder // embeds uploaded images; nil: none can be searched for
+	by   *embedding.Embedder // embeds uploaded images
+	lack error               // why by cannot be opened; nil: it is open
 	net  *embedding.Network  // loaded for the first upload
 	host embedding.Host
 }
 
 // Open searches a feature store or an index. Uploaded images are embedded by model, a run folder or an ONNX
-// file; "" is the model that made the vectors. If that is not found, the host receives a note, and uploaded
-// images cannot be searched for.
+// file; "" is the model that made the vectors. If that is not found, uploaded images cannot be searched for.
 func Open(dir, model string, host embedding.Host) (*Finder, error) {
 	host = host.Complete()
 	in, err := search.OpenGallery(dir)
@@ -37,19 +38,11 @@ func Open(dir, model string, host embedding.Host) (*Finder, error) {
 		return nil, err
 	}
 	f := &Finder{in: in, host: host}
-	if f.by, err = embedding.OpenMaker(in, embedding.Options{Model: model}, host.Note); err != nil {
-		if model != "" {
-			return nil, errors.Join(err, f.Close())
-		}
-		f.noUploads(err)
+	f.by, f.lack = embedding.OpenMaker(in, embedding.Options{Model: model}, host.Note)
+	if f.lack != nil && model != "" {
+		return nil, errors.Join(f.lack, f.Close())
 	}
 	return f, nil
-}
-
-// noUploads notes that uploaded images cannot be searched for.
-func (f *Finder) noUploads(why error) {
-	f.host.Note("uploaded images cannot be searched for: %v", why)
-	f.by = nil
 }
 
 // Close closes what the finder opened.
@@ -61,7 +54,7 @@ func (f *Finder) Close() error {
 }
 
 // Uploads implements review.Finder.
-func (f *Finder) Uploads() bool { return f.by != nil }
+func (f *Finder) Uploads() error { return f.lack }
 
 // Rows implements review.Vectors.
 func (f *Finder) Rows(paths []string) (x blas32.General, absent int, err error) {
@@ -69,19 +62,60 @@ func (f *Finder) Rows(paths []string) (x blas32.General, absent int, err error) 
 }
 
 // Similar implements review.Finder.
-func (f *Finder) Similar(ctx context.Context, path string, n int) ([]review.Found, error) {
-	row, ok := f.in.Lookup(path)
-	if !ok {
-		return nil, fmt.Errorf("%w: %s", review.ErrNoVector, path)
+func (f *Finder) Similar(ctx context.Context, paths []string, n int) ([]review.Found, error) {
+	if len(paths) == 1 {
+		row, ok := f.in.Lookup(paths[0])
+		if !ok {
+			return nil, fmt.Errorf("%w: %s", review.ErrNoVector, paths[0])
+		}
+		vector, err := f.in.Vector(row)
+		if err != nil {
+			return nil, err
+		}
+		if vector == nil {
+			return nil, fmt.Errorf("%w that is not all zeros: %s", review.ErrNoVector, paths[0])
+		}
+		return f.nearest(ctx, search.Query{Vector: vector, Row: row}, n)
 	}
-	vector, err := f.in.Vector(row)
+	q, err := f.centre(paths)
 	if err != nil {
 		return nil, err
 	}
-	if vector == nil {
-		return nil, fmt.Errorf("%w that is not all zeros: %s", review.ErrNoVector, path)
+	found, err := f.nearest(ctx, q, n+len(paths))
+	if err != nil {
+		return nil, err
 	}
-	return f.nearest(ctx, search.Query{Vector: vector, Row: row}, n)
+	own := map[string]bool{}
+	for _, path := range paths {
+		own[path] = true
+	}
+	found = slices.DeleteFunc(found, func(hit review.Found) bool { return own[hit.Path] })
+	return found[:min(n, len(found))], nil
+}
+
+// centre returns the mean of the unit vectors of images as a query. Those without a vector do not count.
+func (f *Finder) centre(paths []string) (q search.Query, err error) {
+	x, absent, err := f.in.Rows(paths)
+	switch {
+	case err != nil:
+		return q, err
+	case absent == len(paths):
+		return q, fmt.Errorf("%w, nor of the other %d", review.ErrNoVector, len(paths)-1)
+	}
+	search.UnitRows(x)
+	mean := make([]float32, x.Cols)
+	for j := range mean {
+		sum := 0.0
+		for i := range x.Rows {
+			sum += float64(x.Data[i*x.Stride+j])
+		}
+		mean[j] = float32(sum / float64(len(paths)-absent))
+	}
+	q, ok := search.NewQuery("centre", mean)
+	if !ok {
+		return q, fmt.Errorf("review: the vectors of the %d images cancel out: choose fewer, that are alike", len(paths))
+	}
+	return q, nil
 }
 
 // Search implements review.Finder.

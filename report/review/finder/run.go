@@ -31,9 +31,7 @@ func OpenRun(ctx context.Context, dir string, o folder.Options) (*Finder, error)
 		return nil, err
 	}
 	f := &Finder{in: search.StoreGallery(r.Store, vectors), host: o.Host}
-	if f.by, err = embedding.OpenRun(dir, ""); err != nil {
-		f.noUploads(err)
-	} else {
+	if f.by, f.lack = embedding.OpenRun(dir, ""); f.lack == nil {
 		f.by.Precision = r.Store.Key.Precision
 	}
 	return f, nil

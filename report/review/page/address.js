@@ -1,8 +1,8 @@
 // The page's place is kept in its address, so that a reload, a bookmark or the browser's Back returns to it.
 
-export const start = { view: "", find: "", class: "", split: "", to: "", kind: "", above: "", below: "", state: "", text: "", sort: "", by: "", lasso: "", offset: 0, id: "", cards: "" };
-const filters = ["class", "split", "to", "kind", "above", "below", "text", "by", "lasso"];
-export const views = ["data", "suspects", "findings", "map"];
+export const start = { view: "", find: "", class: "", split: "", to: "", kind: "", above: "", below: "", tag: "", state: "", text: "", sort: "", by: "", lasso: "", like: "", offset: 0, id: "", cards: "" };
+const filters = ["class", "split", "to", "kind", "above", "below", "tag", "text", "by", "lasso"];
+export const views = ["data", "suspects", "findings", "map", "search"];
 export const finds = ["copies", "leaks", "strangers", "problems"];
 
 // The view that opens first, and the decisions that each view shows first.
@@ -23,6 +23,7 @@ export function read() {
   if (!["", "suspect", "least", "class", "path"].includes(place.sort)) place.sort = "";
   if (!["", "any", "suspect", "outlier", "copy", "group", "problem"].includes(place.kind)) place.kind = "";
   if (!["", ...finds].includes(place.find)) place.find = "";
+  if (!/^(|file|\d+(,\d+)*)$/.test(place.like)) place.like = "";
   return place;
 }
 

@@ -6,6 +6,7 @@ import { store } from "./store.js";
 import { typical } from "./typical.js";
 import { called, full } from "./names.js";
 import { remarks } from "./notes.js";
+import { marks } from "./tags.js";
 
 // act tells page.js which button of a card was pressed.
 const act = (name, row, event) => store.tell("act", { name, row, event });
@@ -22,7 +23,7 @@ export function card(row) {
       el("button", { type: "button", class: "face", tabindex: "-1", "aria-label": "Show large", onclick: (e) => act("open", row, e) }, picture(row.key, 320, `Number ${row.rank}: ${file(row.path)}`, { loading: "lazy" })),
       el("div", { class: "classes" }, side(row, true), side(row, false))),
     found(row),
-    el("div", { class: "remarks" }),
+    el("div", { class: "remarks" }), el("p", { class: "marks" }),
     el("div", { class: "acts" },
       button("keep", "Keep", "K", { title: `The label ${full(row.given)} is right` }), button("drop", "Drop", "D", { title: "Remove the image from the data set" }),
       button("accept", "Accept", "A", { disabled: !better(row), title: better(row) ? `Change the label to ${full(row.suggested)}` : "No other label fits better" }),
@@ -91,9 +92,10 @@ export function mark(article, row) {
   const differ = article.querySelector(".differ");
   if (differ) differ.hidden = !row.differ;
   article.querySelector(".remarks")?.replaceChildren(...remarks(row).filter(Boolean));
+  article.querySelector(".marks").replaceChildren(...marks(row));
   sign.title = waits ? "winnow has not confirmed it yet" : row.elsewhere && row.decision ? "Decided in another tab" : "";
   article.querySelector("input").checked = chosen;
-  article.setAttribute("aria-label", `${named(row)}: ${row.given ? `given ${called(row.given)}` : "no label"}, ${better(row) ? `suggested ${called(row.suggested)} ${how(row, false)}, ` : row.audited ? "no label fits better, " : ""}${waits ? "not saved yet" : done(row.decision)}${row.note ? ", with a note" : ""}${row.differ ? ", reviewers disagree" : ""}${chosen ? ", selected" : ""}`);
+  article.setAttribute("aria-label", `${named(row)}: ${row.given ? `given ${called(row.given)}` : "no label"}, ${better(row) ? `suggested ${called(row.suggested)} ${how(row, false)}, ` : row.audited ? "no label fits better, " : ""}${waits ? "not saved yet" : done(row.decision)}${row.note ? ", with a note" : ""}${row.tags?.length ? `, tagged ${row.tags.join(", ")}` : ""}${row.differ ? ", reviewers disagree" : ""}${chosen ? ", selected" : ""}`);
 }
 let connection = () => "";
 export const watch = (lost) => { connection = lost; };

@@ -31,7 +31,7 @@ function inOrder(low, q) {
 
 // combobox turns input into a combobox. options() returns [{name, text, note}] in order; text is shown. pick(name) is
 // called with the choice, or with "" when an empty field is confirmed. fixed: the list is always open.
-export function combobox(input, { options, pick, label, fixed = false }) {
+export function combobox(input, { options, pick, label, fixed = false, none = "no such class" }) {
   const list = el("ul", { id: `${input.id}-list`, role: "listbox", "aria-label": label, class: "options", hidden: !fixed });
   for (const [k, v] of Object.entries({ role: "combobox", "aria-autocomplete": "list", "aria-expanded": String(fixed), "aria-controls": list.id, autocomplete: "off", autocapitalize: "off" })) input.setAttribute(k, v);
   input.after(list);
@@ -44,7 +44,7 @@ export function combobox(input, { options, pick, label, fixed = false }) {
     list.replaceChildren(...found.map(({ name, text, note }, i) => el("li", { role: "option", id: `${list.id}-${i}`, "aria-selected": "false", onmousedown: (e) => { e.preventDefault(); take(i); }, onmousemove: () => stand(i, false) },
       el("span", {}, text), el("small", {}, [text.includes(name) ? "" : name, note].filter(Boolean).join(" · ")))),
       ...(rest > 0 ? [el("li", { role: "presentation", class: "rest" }, `${count(rest)} more: type to find them`)] : []),
-      ...(found.length === 0 ? [el("li", { role: "presentation", class: "rest" }, "no such class")] : []));
+      ...(found.length === 0 ? [el("li", { role: "option", "aria-disabled": "true", "aria-selected": "false", class: "rest" }, none)] : []));
     stand(input.value && (typed || fixed) && found.length ? 0 : fixed && found.length ? 0 : -1);
   }
   function stand(i, scroll = true) {

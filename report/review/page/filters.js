@@ -19,7 +19,7 @@ export function filters() {
     if (typed === "" || value) { if (store.place[key] !== value) store.go({ [key]: value }); } else e.target.value = called(store.place[key]);
   });
   form.elements.kind.addEventListener("change", (e) => store.go({ kind: e.target.value }));
-  for (const key of ["state", "by", "split"]) form.elements[key].addEventListener("change", (e) => store.go({ [key]: e.target.value }));
+  for (const key of ["state", "by", "split", "tag"]) form.elements[key].addEventListener("change", (e) => store.go({ [key]: e.target.value }));
   form.elements.sort.addEventListener("change", (e) => store.go({ sort: e.target.value }));
   get("inside").addEventListener("click", () => store.go({ lasso: "" }));
   get("rest").addEventListener("click", () => store.go({ kind: store.learns ? "suspect" : store.kind ? "any" : "" }));
@@ -38,7 +38,7 @@ export function filters() {
   get("states").replaceChildren(...Object.entries(states).map(([value, words]) => el("button", { type: "button", "data-value": value, onclick: () => store.go({ state: value }) }, words)));
   get("compact").addEventListener("click", () => store.go({ cards: store.place.cards ? "" : "compact", offset: store.place.offset + Math.max(0, store.current) }));
   store.addEventListener("rows", draw);
-  store.addEventListener("session", others);
+  store.addEventListener("session", () => (store.session.tags.length !== form.elements.tag.options.length - 1 ? draw() : others()));
   store.addEventListener("loading", draw);
   const side = get("side"), button = get("side-open");
   button.addEventListener("click", () => button.setAttribute("aria-expanded", String(side.classList.toggle("open"))));
@@ -61,6 +61,10 @@ function draw() {
   get("split").hidden = session.splits.length < 2;
   split.replaceChildren(el("option", { value: "" }, "any"), ...session.splits.map((s) => el("option", { value: s.name }, `${s.name} (${count(s.images)})`)));
   split.value = place.split;
+  const tags = session.tags.some((t) => t.name === place.tag) || !place.tag ? session.tags : [{ name: place.tag, images: 0 }, ...session.tags];
+  get("tagged").hidden = tags.length === 0;
+  form.elements.tag.replaceChildren(el("option", { value: "" }, "any"), ...tags.map((t) => el("option", { value: t.name }, `${t.name} (${count(t.images)})`)));
+  form.elements.tag.value = place.tag;
   for (const id of ["judged-to", "judged-kind", "judged-score"]) get(id).hidden = session.total === 0;
   get("inside").hidden = !place.lasso;
   const { suspect } = session.kinds, all = session.total, rest = get("rest");

@@ -32,8 +32,8 @@ function draw() {
   const inside = list.contains(document.activeElement), dialog = document.querySelector("dialog[open]");
   seen.disconnect();
   cards.clear();
-  list.className = { data: "grid mosaic", findings: "grid groups" }[store.view] ?? (store.full ? "grid" : "grid compact");
-  list.replaceChildren(...(store.groups ? store.groups.map(group) : store.rows.map((row) => el("li", {}, store.view === "data" ? tile(row) : card(row)))));
+  list.className = { data: "grid mosaic", search: "grid mosaic", findings: "grid groups" }[store.view] ?? (store.full ? "grid" : "grid compact");
+  list.replaceChildren(...(store.groups ? store.groups.map(group) : store.rows.map((row) => el("li", {}, list.classList.contains("mosaic") ? tile(row) : card(row)))));
   for (const article of list.querySelectorAll("article")) {
     const id = Number(article.dataset.id);
     if (!cards.has(id)) cards.set(id, article);
@@ -48,13 +48,15 @@ function draw() {
 }
 
 function found() {
-  const { total, place, view, session } = store, all = view === "data" ? session.images : session.total;
+  const { total, place, view, session } = store, all = view === "data" || view === "search" ? session.images : session.total;
   const what = { undecided: "to decide", decided: "decided", all: "", keep: "kept", drop: "dropped", relabel: "relabelled", unsure: "unsure", disagreed: "without a majority", differ: "on which reviewers disagree", noted: "with a note" }[place.state];
   const name = store.groups ? "group" : store.kind === "suspect" ? listName() : "image";
   get("found").textContent = total === 0 ? (all === 0 ? "The audit has no images" : `No ${name}s ${what}`.trim()) : store.learns && store.left > 0 ? `${many(store.left, listName())} to decide, likely wrong first` : `${many(total, name)} ${what}`.trim();
   if (store.groups) {
     if (total === 0 && session.total > 0) list.append(el("li", { class: "empty" }, "The audit found none."));
-  } else if (total === 0) list.append(el("li", { class: "empty" }, place.state === "undecided" && all > 0 ? (store.kind === "suspect" && !filtered({ ...place, kind: "" }) ? `All ${listName(true)} are decided.` : "All images that match these filters are decided.") : "Nothing matches these filters."));
+  } else if (view === "search") get("found").textContent = total ? `The ${many(total, "image")} most alike` : "";
+  else if (total === 0) list.append(el("li", { class: "empty" }, place.state === "undecided" && all > 0 ? (store.kind === "suspect" && !filtered({ ...place, kind: "" }) ? `All ${listName(true)} are decided.` : "All images that match these filters are decided.") : "Nothing matches these filters."));
+  get("found").hidden = get("found").textContent === "";
   const from = place.offset + 1, to = place.offset + store.length;
   for (const id of ["pager-top", "pager-end"]) {
     const step = (words, name, offset, off) => el("button", { type: "button", "data-page": name, "aria-label": `${name} page`, disabled: off, onclick: () => (name === "Next" ? next() : store.go({ offset })) }, words);

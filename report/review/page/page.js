@@ -11,11 +11,12 @@ import * as grid from "./grid.js";
 import * as large from "./large.js";
 import * as past from "./past.js";
 import * as confusions from "./confusions.js";
-import * as similar from "./similar.js";
+import * as search from "./search.js";
 import * as help from "./keys.js";
 import * as reviewer from "./reviewer.js";
 import { choose } from "./chooser.js";
 import { write } from "./notes.js";
+import * as tags from "./tags.js";
 import { zoom } from "./zoom.js";
 import { standing } from "./standing.js";
 import { learned } from "./learned.js";
@@ -47,6 +48,9 @@ function subjects() {
   return store.row ? [store.row] : [];
 }
 
+// chosen are the subjects, on the map those of the lasso.
+const chosen = async () => (store.view === "map" && !large.shown() && plane.selection() ? plane.rows() : subjects());
+
 async function decide(rows, way) {
   if (store.view === "map" && !large.shown()) return plane.selection() ? void outbox.decide(await plane.rows(), way) : undefined;
   if (grid.turns()) return store.say("The next page is loading");
@@ -64,16 +68,17 @@ const acts = {
   drop: () => decide(subjects(), ways.drop),
   unsure: () => decide(subjects(), ways.unsure),
   note: () => { const rows = subjects(); if (rows.length && !grid.turns()) write(rows, (note) => outbox.decide(rows, (row) => noted(row, note))); },
+  tag: async () => { const rows = await chosen(); if (rows.length && !grid.turns()) tags.write(rows, (give, take) => outbox.tag(rows, give, take)); },
   accept: () => decide(subjects(), ways.accept),
   reset: () => decide(subjects(), ways.reset),
-  choose: async () => { const rows = store.view === "map" && !large.shown() && plane.selection() ? await plane.rows() : subjects(); if (rows.length) choose(rows, (name) => decide(rows, ways.label(name))); },
+  choose: async () => { const rows = await chosen(); if (rows.length) choose(rows, (name) => decide(rows, ways.label(name))); },
   undo: () => outbox.undo(),
   redo: () => outbox.redo(),
   another: () => large.shown() || another(1),
   before: () => large.shown() || another(-1),
   select: () => { if (!large.shown() && store.row) grid.pick(store.current); },
   zoom: () => { const [row] = subjects(); if (row) zoom(row); },
-  similar: () => { const [row] = subjects(); if (row && store.session.similar) similar.like(row); },
+  similar: async () => search.like(await chosen()),
   map: () => confusions.show(),
   history: () => past.show(),
   help: () => help.show(),
@@ -91,7 +96,7 @@ const acts = {
   first: () => !large.shown() && (store.move(0), grid.focus()),
   last: () => !large.shown() && (store.move(store.rows.length - 1), grid.focus()),
   open: (e) => !large.shown() && e.target.matches(".card, body") && large.show(),
-  leave: () => store.view === "map" && !large.shown() ? plane.clear() : !large.shown() && store.unselect(),
+  leave: () => !large.shown() && (store.view === "map" ? plane.clear() : store.unselect() || store.view === "search" && search.back()),
 };
 // noted adds a note to the present decision.
 function noted(row, note) {
@@ -114,7 +119,7 @@ function acted({ detail: { name, row, event } }) {
     return undefined;
   }
   if (at >= 0 && !large.shown()) {
-    if (!store.selected.has(row.id) && name !== "open" && name !== "similar" && name !== "note") store.unselect();
+    if (!store.selected.has(row.id) && name !== "open" && name !== "similar" && name !== "note" && name !== "tag") store.unselect();
     store.move(at);
   }
   if (name === "open") return event.shiftKey ? grid.stretch(grid.before(), at) : large.show(row);
@@ -144,7 +149,7 @@ function picked() {
   bar.hidden = n === 0;
   if (n === 0) return;
   const button = (name, words, key) => el("button", { type: "button", onclick: () => acts[name]() }, words, el("kbd", { "aria-hidden": "true" }, key));
-  bar.replaceChildren(el("b", { role: "status" }, `${many(n, "image")} selected`), button("keep", "Keep", "K"), button("drop", "Drop", "D"), button("accept", "Accept each", "A"), button("choose", "Label…", "L"), button("unsure", "Unsure", "Q"), button("note", "Note…", "W"),
+  bar.replaceChildren(el("b", { role: "status" }, `${many(n, "image")} selected`), button("keep", "Keep", "K"), button("drop", "Drop", "D"), button("accept", "Accept each", "A"), button("choose", "Label…", "L"), button("unsure", "Unsure", "Q"), button("note", "Note…", "W"), button("tag", "Tag…", "T"), ...(store.session.similar ? [button("similar", "Alike", "S")] : []),
     whole ? el("button", { type: "button", class: "plain", onclick: beyond }, `Select all ${count(store.total)} that match`)
       : store.selected.size < store.rows.length ? el("button", { type: "button", class: "plain", onclick: () => { for (const r of store.rows) store.selected.add(r.id); store.tell("selection"); } }, "Select all on this page") : "",
     el("button", { type: "button", class: "plain", onclick: () => store.unselect() }, "Clear the selection"));
@@ -206,7 +211,7 @@ async function run() {
   exporting();
   watch();
   await store.refresh();
-  similar.similar();
+  search.search();
   classes();
   await Promise.all([store.load(), confusions.confusions()]);
   document.documentElement.dataset.ready = "yes";

@@ -260,7 +260,7 @@ function lassoed() {
   if (!inside) return;
   const button = (words, act, key) => el("button", { type: "button", onclick: () => store.tell("lasso", act) }, words, el("kbd", { "aria-hidden": "true" }, key));
   bar.replaceChildren(el("b", { role: "status" }, `${many(inside.length, "image")} in the lasso`), ...(inside.length ? [el("button", { type: "button", class: "primary", onclick: list }, "Show them in Data"),
-    button("Keep", "keep", "K"), button("Drop", "drop", "D"), button("Label…", "choose", "L"), button("Unsure", "unsure", "Q")] : []), el("button", { type: "button", class: "plain", onclick: clear }, "Clear"));
+    button("Keep", "keep", "K"), button("Drop", "drop", "D"), button("Label…", "choose", "L"), button("Unsure", "unsure", "Q"), button("Tag…", "tag", "T"), button("Alike", "similar", "S")] : []), el("button", { type: "button", class: "plain", onclick: clear }, "Clear"));
 }
 // list shows the images of the lasso in the grid of all images. A class that stands out stays chosen.
 const list = () => to("data", { lasso: path.flat().join(","), class: colours === "class" && lifted >= 0 ? store.session.classes[lifted]?.name ?? "" : "" });

@@ -19,6 +19,7 @@ class Store extends EventTarget {
   beyond = null; // rows, if all that match are selected, also those of other pages
   trouble = ""; // why decisions cannot be saved now
   pending = new Map(); // id → decision that is not confirmed yet
+  finds = {}; // by view: asks for its rows, if these are no list of the server
   guests = new Map(); // id → row that is shown but not on this page
   versions = new Map(); // id → newest known version
   #asked = null;
@@ -28,7 +29,7 @@ class Store extends EventTarget {
   say(words) { this.tell("said", words); }
   get view() { return this.place.view; }
   get full() { return this.view === "suspects" && this.place.cards !== "compact"; } // cards with examples
-  get size() { return this.view === "data" ? 120 : this.view === "findings" ? 12 : this.full ? 24 : 48; }
+  get size() { return this.view === "data" || this.view === "search" ? 120 : this.view === "findings" ? 12 : this.full ? 24 : 48; }
   get length() { return this.groups ? this.groups.length : this.rows.length; }
   // finding is the kind of finding that is shown: by default the first of which there are some.
   get finding() { return this.place.find || Object.entries(this.session?.findings ?? {}).sort(([a], [b]) => finds.indexOf(a) - finds.indexOf(b)).find(([, n]) => n > 0)?.[0] || finds[0]; }
@@ -97,6 +98,7 @@ class Store extends EventTarget {
   // asked is what the server is asked for: the filters, and which images they choose from.
   get asked() { return { ...query(this.place), ...(this.view === "data" ? { scope: "all", sort: this.place.sort || "manifest" } : {}), kind: this.kind }; }
   #rows(offset, signal) {
+    if (this.finds[this.view]) return this.finds[this.view](signal);
     if (this.view === "findings") return ask("/api/findings", { kind: this.finding, offset, limit: this.size, reviewer: me() }, signal);
     if (this.learns) return tell("/api/next", { reviewer: me(), offset, limit: this.size });
     return ask("/api/rows", { ...this.asked, offset, limit: this.size, reviewer: me() }, signal);
@@ -115,9 +117,9 @@ class Store extends EventTarget {
 
   // after is the offset of the next page, without the rows of this page that no longer match the filter.
   after() {
-    const { state, by } = this.place;
+    const { state, by, tag } = this.place;
     const action = (r) => (by === "*" ? r.outcome : by && by !== `=${me()}` ? r.others.find((o) => by === `=${o.reviewer}`)?.action : r.decision?.action) ?? "undecided";
-    const stays = (r) => (state === "all" ? true : state === "differ" ? r.differ : state === "noted" ? r.note || r.others.some((o) => o.note) : state === "decided" ? action(r) !== "undecided" : action(r) === state);
+    const stays = (r) => (tag && !r.tags.includes(tag) ? false : state === "all" ? true : state === "differ" ? r.differ : state === "noted" ? r.note || r.others.some((o) => o.note) : state === "decided" ? action(r) !== "undecided" : action(r) === state);
     return this.place.offset + (this.groups ? this.groups.length : this.rows.filter(stays).length);
   }
 
@@ -184,8 +186,8 @@ class Store extends EventTarget {
   }
 
   // standing takes the progress of the review, and of the classes that a change touched.
-  standing({ counts, whole, precision, hint, reviewers, learned, classes = [] }) {
-    Object.assign(this.session, { counts, whole, precision, hint, reviewers, learned });
+  standing({ counts, whole, precision, hint, reviewers, learned, tags, classes = [] }) {
+    Object.assign(this.session, { counts, whole, precision, hint, reviewers, learned, tags: tags ?? this.session.tags });
     const touched = new Map(classes.map((c) => [c.name, c.decided]));
     for (const c of this.session.classes) if (touched.has(c.name)) c.decided = touched.get(c.name);
     this.tell("session");

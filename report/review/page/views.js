@@ -5,7 +5,7 @@ import { store } from "./store.js";
 import { blank, views as names, finds } from "./address.js";
 import { count } from "./words.js";
 
-const titles = { data: "Data", suspects: "Suspects", findings: "Findings", map: "Map" };
+const titles = { data: "Data", suspects: "Suspects", findings: "Findings", map: "Map", search: "Search" };
 
 export function views() {
   get("views").replaceChildren(...names.map((name, i) => el("button", { type: "button", "data-view": name, "aria-keyshortcuts": String(i + 1), onclick: () => to(name) }, titles[name], el("small", { class: "num" }))));
@@ -36,8 +36,8 @@ function draw() {
 // lacking says what a view needs that is not there, and how to make it.
 function lacking() {
   const { session, view } = store, { audit, vectors } = session.missing, part = get("lacking");
-  const [words, command] = view === "map" && vectors ? ["The map needs the vectors of the images. An audit makes them:", vectors]
-    : view !== "data" && view !== "map" && audit && session.total === 0 ? [view === "suspects" ? "These images are not audited yet: which labels look wrong is not known. Audit them, then start winnow studio again:" : "These images are not audited yet: copies, strangers and pictures with problems are not known. Audit them, then start winnow studio again:", audit] : ["", ""];
+  const [words, command] = (view === "map" || view === "search") && vectors ? [`${titles[view]} needs the vectors of the images. An audit makes them:`, vectors]
+    : (view === "suspects" || view === "findings") && audit && session.total === 0 ? [view === "suspects" ? "These images are not audited yet: which labels look wrong is not known. Audit them, then start winnow studio again:" : "These images are not audited yet: copies, strangers and pictures with problems are not known. Audit them, then start winnow studio again:", audit] : ["", ""];
   part.hidden = !words;
   part.replaceChildren(...(words ? [el("p", {}, words), el("pre", {}, el("code", {}, command))] : []));
   document.documentElement.dataset.lacking = words ? "yes" : "no";

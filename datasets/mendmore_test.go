@@ -1,0 +1,59 @@
+package datasets
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"winnow/datasets/location"
+)
+
+// TestMendAddsColumns: each row of a table gets its cell at its end, whatever its line ends, quotes and length; all
+// else stays byte for byte.
+func TestMendAddsColumns(t *testing.T) {
+	more := Column{Name: "tags", Cells: map[int]string{0: "x;y", 2: `say "so", twice`}}
+	for name, c := range map[string]struct{ source, want string }{
+		"m.csv": {"path,label\na.jpg,cat\n\"b,1.jpg\",dog\nc.jpg,cat",
+			"path,label,tags\na.jpg,cow,x;y\n\"b,1.jpg\",dog,\nc.jpg,cat,\"say \"\"so\"\", twice\""},
+		"crlf.csv": {"label,path,by\r\ncat,a.jpg,me\r\ndog,b.jpg,\r\n\r\ncat,c.jpg,\"two\r\nlines\"\r\n",
+			"label,path,by,tags\r\ncow,a.jpg,me,x;y\r\ndog,b.jpg,,\r\n\r\ncat,c.jpg,\"two\r\nlines\"," +
+				"\"say \"\"so\"\", twice\"\r\n"},
+		"m.tsv": {"path\tlabel\na.jpg\tcat\nb.jpg\tdog\nc.jpg\tcat\n",
+			"path\tlabel\ttags\na.jpg\tcow\tx;y\nb.jpg\tdog\t\nc.jpg\tcat\tsay \"so\", twice\n"},
+		"m.jsonl": {"{\"path\":\"a.jpg\",\"label\":\"cat\"}\n{\"path\":\"b.jpg\",\"label\":\"dog\"}\n" +
+			"{\"path\":\"c.jpg\",\"label\":\"cat\"}\n", "{\"path\":\"a.jpg\",\"label\":\"cow\"}\n" +
+			"{\"path\":\"b.jpg\",\"label\":\"dog\"}\n{\"path\":\"c.jpg\",\"label\":\"cat\"}\n"},
+	} {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, []byte(c.source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := ReadFile(file, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if _, err := Mend(&out, location.At(file), d, map[int]Decision{0: {Label: "cow"}}, more); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != c.want {
+			t.Errorf("%s: got %q\nexpected %q", name, out.String(), c.want)
+		}
+	}
+}
+
+// TestWith: more columns stand behind those that are there, of samples that lack some as well; d stays as it is.
+func TestWith(t *testing.T) {
+	d := &Dataset{Classes: []string{"cat"}, Columns: []string{"by"}, Samples: []Sample{{Path: "a"},
+		{Path: "b", Extra: []string{"me"}}}}
+	wide := d.With(Column{"tags", map[int]string{1: "x"}})
+	var out bytes.Buffer
+	if err := WriteCSV(&out, wide); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Columns) != 1 || d.Samples[1].Extra[0] != "me" || d.With() != d || wide.Samples[0].Extra[1] != "" ||
+		wide.Samples[1].Extra[1] != "x" || wide.Columns[1] != "tags" {
+		t.Errorf("got %q", out.String())
+	}
+}

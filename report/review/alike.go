@@ -1,0 +1,158 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"winnow/internal/hint"
+	"winnow/internal/plain"
+)
+
+// mostUpload is the largest size of an uploaded image, in bytes. Uploads stay in memory.
+const mostUpload = 32 << 20
+
+// uploads is how many uploaded images are in memory at once; further uploads wait.
+const uploads = 4
+
+// alike is a row that a search found.
+type alike struct {
+	row
+	Similarity float64 `json:"similarity"`
+}
+
+// foundAlike is the answer to a search, best first.
+type foundAlike struct {
+	Total int     `json:"total"`
+	Query []pic   `json:"query,omitempty"` // the images of the manifest that are searched for
+	Rows  []alike `json:"rows"`
+}
+
+// ErrNoVector is the error when a Finder has no vector of an image.
+var ErrNoVector = errors.New("there is no vector of this image")
+
+// ErrNotImage is the error when an uploaded file cannot be read.
+var ErrNotImage = errors.New("the file cannot be read as an image")
+
+// getSimilar finds images like one of the manifest, or like the centre of several.
+func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error) {
+	p := &parameters{values: values}
+	keys, n, tab, reviewer := p.get("key"), p.number("n", 24, 1, mostSimilar), p.get("tab"), p.reviewer()
+	list := strings.Split(keys, ",")
+	if len(list) > mostCentre {
+		p.fail("key: found %d images, expected at most %d", len(list), mostCentre)
+	}
+	if err := p.done(); err != nil {
+		return nil, bad(err)
+	}
+	if r.Finder == nil {
+		return nil, refuse(http.StatusNotFound,
+			"the server has no vectors to search: start it with features or a run")
+	}
+	asked, paths := make([]int32, len(list)), make([]string, len(list))
+	for i, key := range list {
+		image := r.table.imageOf(key)
+		if image == none {
+			return nil, refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
+		}
+		asked[i], paths[i] = image, r.table.path(image)
+	}
+	ctx, leave, err := r.searches.enter(req.Context(), tab)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	out, err := r.found(ctx, reviewer, func(ctx context.Context) ([]Found, error) {
+		return r.Finder.Similar(ctx, paths, n)
+	})
+	out.Query = r.table.pics(asked)
+	return out, err
+}
+
+// postSearch searches for an uploaded image.
+func (r *Reviewer) postSearch(w http.ResponseWriter, req *http.Request) {
+	v, err := r.search(w, req)
+	if err != nil {
+		answerError(w, err)
+		return
+	}
+	answer(w, http.StatusOK, v)
+}
+
+func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error) {
+	p := &parameters{values: req.URL.Query()}
+	n, tab, reviewer := p.number("n", 24, 1, mostSimilar), p.get("tab"), p.reviewer()
+	if err := p.done(); err != nil {
+		return nil, bad(err)
+	}
+	if r.Finder == nil {
+		return nil, refuse(http.StatusNotFound,
+			"the server has no vectors to search: start it with features or a run")
+	}
+	if err := r.Finder.Uploads(); err != nil {
+		return nil, refuse(http.StatusNotFound, "%s", noUploads(err))
+	}
+	given := req.Header.Get("Content-Type")
+	if kind, _, err := mime.ParseMediaType(given); err != nil || !strings.HasPrefix(kind, "image/") {
+		return nil, refuse(http.StatusUnsupportedMediaType,
+			"content type is %.80q, expected image/jpeg or another image", given)
+	}
+	select {
+	case r.uploading <- struct{}{}:
+		defer func() { <-r.uploading }()
+	case <-req.Context().Done():
+		return nil, unwanted(req.Context())
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostUpload))
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return nil, refuse(http.StatusRequestEntityTooLarge, "the image has more than %d bytes", large.Limit)
+	}
+	if err != nil {
+		return nil, bad(err)
+	}
+	ctx, leave, err := r.searches.enter(req.Context(), tab) // with its body: a slow one takes no place in the queue
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return r.found(ctx, reviewer, func(ctx context.Context) ([]Found, error) { return r.Finder.Search(ctx, data, n) })
+}
+
+// noUploads says in one line why a file cannot be searched for.
+func noUploads(err error) string {
+	said := "a file of yours cannot be searched for, because its vector needs the network that made the features: " +
+		plain.Text(err)
+	if how := hint.Of(err); how != "" {
+		said += "; " + how
+	}
+	return said
+}
+
+// found runs a search and returns its results, as a reviewer sees them.
+func (r *Reviewer) found(ctx context.Context, reviewer string,
+	look func(context.Context) ([]Found, error)) (out foundAlike, err error) {
+	list, err := r.searches.run(ctx, look)
+	switch {
+	case errors.Is(err, ErrNoVector):
+		return out, refuse(http.StatusNotFound, "%v", err)
+	case errors.Is(err, ErrNotImage):
+		return out, bad(err)
+	case err != nil:
+		return out, err
+	}
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	eyes := r.decided.numberOf(reviewer)
+	out.Rows = []alike{}
+	for _, f := range list {
+		if image, ok := r.table.find(f.Path); ok { // else it is in the store, but not in the manifest
+			out.Rows = append(out.Rows, alike{r.row(r.table.place[image], eyes), f.Similarity})
+		}
+	}
+	out.Total = len(out.Rows)
+	return out, nil
+}
