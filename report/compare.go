@@ -51,7 +51,7 @@ func Compared(runs []*Run) page.Report {
 		return cmp.Compare(a.measured.Trained.PrecisionAt1, b.measured.Trained.PrecisionAt1)
 	})
 	for i, r := range runs {
-		if i > 0 && (r.SplitText() != runs[0].SplitText() || r.facts.ManifestSHA256 != runs[0].facts.ManifestSHA256) {
+		if i > 0 && (r.SplitText() != runs[0].SplitText() || r.Facts.ManifestSHA256 != runs[0].Facts.ManifestSHA256) {
 			report.Warnings = append(report.Warnings, fmt.Sprintf("%s and %s have different manifests or splits: "+
 				"their numbers are of different images or labels.", runs[0].name, r.name))
 		}
@@ -160,21 +160,21 @@ func differences(runs []*Run) page.Section {
 		name string
 		of   func(r *Run) string
 	}{
-		{"recipe", func(r *Run) string { return r.facts.Recipe }},
+		{"recipe", func(r *Run) string { return r.Facts.Recipe }},
 		{"manifest", func(r *Run) string { return r.ManifestFile.String() }},
 		{"features", func(r *Run) string { return r.Config.Data.Features }},
 		{"training images, classes", func(r *Run) string {
-			return fmt.Sprintf("%d, %d", r.facts.Images, len(r.facts.Classes))
+			return fmt.Sprintf("%d, %d", r.Facts.Images, len(r.Facts.Classes))
 		}},
 		{"steps", func(r *Run) string { return strconv.Itoa(r.lastStep()) }},
 		{"kept state", func(r *Run) string {
-			if r.result == nil {
+			if r.Result == nil {
 				return "not finished"
 			}
 			return r.stateText()
 		}},
 		{"better than untrained", func(r *Run) string {
-			if r.result != nil && r.result.Better != nil { // regardless of the score at its start
+			if r.Result != nil && r.Result.Better != nil { // regardless of the score at its start
 				return "no"
 			}
 			return r.comparison().Better()
@@ -187,12 +187,12 @@ func differences(runs []*Run) page.Section {
 			return ""
 		}},
 		{"seconds", func(r *Run) string {
-			if r.result == nil {
+			if r.Result == nil {
 				return ""
 			}
-			return fmt.Sprintf("%.1f", r.result.Seconds)
+			return fmt.Sprintf("%.1f", r.Result.Seconds)
 		}},
-		{"winnow", func(r *Run) string { return r.facts.Winnow }},
+		{"winnow", func(r *Run) string { return r.Facts.Winnow }},
 	} {
 		row := []string{f.name}
 		for _, r := range runs {
@@ -228,8 +228,8 @@ func overEachOther(runs []*Run) (list []chart.Drawing) {
 		smooth bool
 		of     func(train.Metric) *float64
 	}{
-		{chart.Frame{Title: "Training loss (smoothed)", Y: "loss"}, true, lossOf},
 		{chart.Frame{Title: "Validation", Y: "score", Percent: true}, false, validationOf},
+		{chart.Frame{Title: "Training loss, per pair where it sums over pairs (smoothed)", Y: "loss"}, true, pairLossOf},
 		{chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true}, true, keptOf},
 		{chart.Frame{Title: "Score below which labels are dropped", Y: "threshold"}, false, thresholdOf},
 		{chart.Frame{Title: "Learning rate of the head", Y: rateName}, false, rateOf},

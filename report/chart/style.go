@@ -68,9 +68,10 @@ func tone(i int) string {
 	return fmt.Sprintf("hsl(%.0f 55%% 52%%)", float64(i)*137.508-360*float64(int(float64(i)*137.508/360)))
 }
 
-func fill(i int) string   { return `style="fill:` + tone(i) + `"` }
-func stroke(i int) string { return `style="stroke:` + tone(i) + `"` }
-func both(i int) string   { return `style="fill:` + tone(i) + ";stroke:" + tone(i) + `"` }
+// Colours are attributes, not styles: a page's content security policy may allow no styles inside of it.
+func fill(i int) string   { return `fill="` + tone(i) + `"` }
+func stroke(i int) string { return `stroke="` + tone(i) + `"` }
+func both(i int) string   { return fill(i) + " " + stroke(i) }
 
 // legendItem is one name of the legend. Items without a name are not shown.
 type legendItem struct {
