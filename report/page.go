@@ -82,7 +82,7 @@ func (r *Run) trainedOn() page.Section {
 		Head:    []string{"setting", "this run", "default"}, Words: true,
 	}
 	usual := usualSettings(r.Config)
-	for _, key := range settingKeys(r) {
+	for _, key := range settingKeys(r.Config) {
 		if was, is := usual[key], config.Flatten(r.Config)[key]; was != is {
 			settings.Rows = append(settings.Rows, []string{key, cmp.Or(is, "–"), cmp.Or(was, "–")})
 		}
@@ -114,7 +114,7 @@ func usualSettings(run config.Run) map[string]string {
 }
 
 // settingKeys returns the names of the runs' settings, sorted, except for those that say where the data are.
-func settingKeys(runs ...*Run) []string {
+func settingKeys(runs ...config.Run) []string {
 	var keys []string
 	seen := map[string]bool{}
 	for _, flat := range append([]map[string]string{config.Flatten(config.Default())}, flattened(runs)...) {
@@ -128,9 +128,9 @@ func settingKeys(runs ...*Run) []string {
 	return keys
 }
 
-func flattened(runs []*Run) (list []map[string]string) {
+func flattened(runs []config.Run) (list []map[string]string) {
 	for _, r := range runs {
-		list = append(list, config.Flatten(r.Config))
+		list = append(list, config.Flatten(r))
 	}
 	return list
 }

@@ -5,7 +5,7 @@ import { store } from "./store.js";
 import { blank, views as names, finds } from "./address.js";
 import { count } from "./words.js";
 
-const titles = { data: "Data", suspects: "Suspects", findings: "Findings", map: "Map" };
+const titles = { data: "Data", suspects: "Suspects", findings: "Findings", map: "Map", runs: "Runs" };
 
 export function views() {
   get("views").replaceChildren(...names.map((name, i) => el("button", { type: "button", "data-view": name, "aria-keyshortcuts": String(i + 1), onclick: () => to(name) }, titles[name], el("small", { class: "num" }))));
@@ -37,7 +37,7 @@ function draw() {
 function lacking() {
   const { session, view } = store, { audit, vectors } = session.missing, part = get("lacking");
   const [words, command] = view === "map" && vectors ? ["The map needs the vectors of the images. An audit makes them:", vectors]
-    : view !== "data" && view !== "map" && audit && session.total === 0 ? [view === "suspects" ? "These images are not audited yet: which labels look wrong is not known. Audit them, then start winnow studio again:" : "These images are not audited yet: copies, strangers and pictures with problems are not known. Audit them, then start winnow studio again:", audit] : ["", ""];
+    : ["suspects", "findings"].includes(view) && audit && session.total === 0 ? [view === "suspects" ? "These images are not audited yet: which labels look wrong is not known. Audit them, then start winnow studio again:" : "These images are not audited yet: copies, strangers and pictures with problems are not known. Audit them, then start winnow studio again:", audit] : ["", ""];
   part.hidden = !words;
   part.replaceChildren(...(words ? [el("p", {}, words), el("pre", {}, el("code", {}, command))] : []));
   document.documentElement.dataset.lacking = words ? "yes" : "no";
