@@ -164,8 +164,8 @@ func (r *Run) labelRows() [][]string {
 	for _, d := range r.diagnoses {
 		if d.Kappa != nil && len(d.Kappa.Values) == len(d.Kappa.Classes) {
 			for i, k := range d.Kappa.Classes {
-				if k < len(r.facts.Classes) {
-					kappas[r.facts.Classes[k]] = d.Kappa.Values[i]
+				if k < len(r.Facts.Classes) {
+					kappas[r.Facts.Classes[k]] = d.Kappa.Values[i]
 				}
 			}
 		}

@@ -51,7 +51,7 @@ func Compared(runs []*Run) page.Report {
 		return cmp.Compare(a.measured.Trained.PrecisionAt1, b.measured.Trained.PrecisionAt1)
 	})
 	for i, r := range runs {
-		if i > 0 && (r.SplitText() != runs[0].SplitText() || r.facts.ManifestSHA256 != runs[0].facts.ManifestSHA256) {
+		if i > 0 && (r.SplitText() != runs[0].SplitText() || r.Facts.ManifestSHA256 != runs[0].Facts.ManifestSHA256) {
 			report.Warnings = append(report.Warnings, fmt.Sprintf("%s and %s have different manifests or splits: "+
 				"their numbers are of different images or labels.", runs[0].name, r.name))
 		}
@@ -139,16 +139,11 @@ func differences(runs []*Run) page.Section {
 		head = append(head, r.name)
 	}
 	settings := page.Table{Caption: "Settings", Head: head, Words: true}
-	flat := flattened(runs)
-	for _, key := range settingKeys(runs...) {
-		row, same := []string{key}, true
-		for _, f := range flat {
-			row, same = append(row, cmp.Or(f[key], "–")), same && f[key] == flat[0][key]
-		}
-		if !same {
-			settings.Rows = append(settings.Rows, row)
-		}
+	var configs []config.Run
+	for _, r := range runs {
+		configs = append(configs, r.Config)
 	}
+	settings.Rows = differing(configs)
 	if len(settings.Rows) > 0 {
 		s.Tables = append(s.Tables, settings)
 	} else {
@@ -160,21 +155,21 @@ func differences(runs []*Run) page.Section {
 		name string
 		of   func(r *Run) string
 	}{
-		{"recipe", func(r *Run) string { return r.facts.Recipe }},
+		{"recipe", func(r *Run) string { return r.Facts.Recipe }},
 		{"manifest", func(r *Run) string { return r.ManifestFile.String() }},
 		{"features", func(r *Run) string { return r.Config.Data.Features }},
 		{"training images, classes", func(r *Run) string {
-			return fmt.Sprintf("%d, %d", r.facts.Images, len(r.facts.Classes))
+			return fmt.Sprintf("%d, %d", r.Facts.Images, len(r.Facts.Classes))
 		}},
 		{"steps", func(r *Run) string { return strconv.Itoa(r.lastStep()) }},
 		{"kept state", func(r *Run) string {
-			if r.result == nil {
+			if r.Result == nil {
 				return "not finished"
 			}
 			return r.stateText()
 		}},
 		{"better than untrained", func(r *Run) string {
-			if r.result != nil && r.result.Better != nil { // regardless of the score at its start
+			if r.Result != nil && r.Result.Better != nil { // regardless of the score at its start
 				return "no"
 			}
 			return r.comparison().Better()
@@ -187,12 +182,12 @@ func differences(runs []*Run) page.Section {
 			return ""
 		}},
 		{"seconds", func(r *Run) string {
-			if r.result == nil {
+			if r.Result == nil {
 				return ""
 			}
-			return fmt.Sprintf("%.1f", r.result.Seconds)
+			return fmt.Sprintf("%.1f", r.Result.Seconds)
 		}},
-		{"winnow", func(r *Run) string { return r.facts.Winnow }},
+		{"winnow", func(r *Run) string { return r.Facts.Winnow }},
 	} {
 		row := []string{f.name}
 		for _, r := range runs {
@@ -205,6 +200,86 @@ func differences(runs []*Run) page.Section {
 	s.Tables = append(s.Tables, facts)
 	return s
 }
+
+// differing returns a row for each setting that is not the same in all runs: its key and its values.
+func differing(runs []config.Run) (rows [][]string) {
+	flat := flattened(runs)
+	for _, key := range settingKeys(runs...) {
+		row, same := []string{key}, true
+		for _, f := range flat {
+			row, same = append(row, cmp.Or(f[key], "–")), same && f[key] == flat[0][key]
+		}
+		if !same {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// mostDiffering is how many differing settings are said in words.
+const mostDiffering = 6
+
+// InWords compares finished runs by what their trainings measured on the validation split, in a few sentences. [Make]
+// measures them anew and shows more.
+func InWords(dirs []string) ([]string, error) {
+	var list []*Course
+	var configs []config.Run
+	for _, dir := range dirs {
+		c, err := OpenCourse(dir)
+		if err != nil {
+			return nil, err
+		}
+		list, configs = append(list, c), append(configs, c.Settings)
+	}
+	words := []string{measuredInWords(list)}
+	rows := differing(configs)
+	if len(rows) == 0 {
+		return append(words, "Their settings are the same."), nil
+	}
+	var parts []string
+	for _, row := range rows[:min(len(rows), mostDiffering)] {
+		parts = append(parts, row[0]+" ("+strings.Join(row[1:], ", ")+")")
+	}
+	said := "They differ in " + strings.Join(parts, "; ")
+	if more := len(rows) - len(parts); more > 0 {
+		said += fmt.Sprintf("; and %d more settings", more)
+	}
+	return append(words, said+"."), nil
+}
+
+// measuredInWords says which of some runs is best by P@1 on validation, as far as that can be compared.
+func measuredInWords(list []*Course) string {
+	var said []string
+	best, equal := list[0], 0
+	for _, c := range list {
+		if c.Result == nil || c.Result.Validation == nil {
+			return "Not all of them measured a validation split: compare them in full."
+		}
+		if c.Facts.ImagesSHA256 != list[0].Facts.ImagesSHA256 || c.Result.Validation.Trained.N !=
+			list[0].Result.Validation.Trained.N {
+			return "They have different images or labels, so that their validation cannot be compared."
+		}
+		if c.p1() > best.p1() {
+			best = c
+		}
+		said = append(said, fmt.Sprintf("%s %.4f", c.dir, c.p1()))
+	}
+	for _, c := range list {
+		if c.p1() == best.p1() {
+			equal++
+		}
+	}
+	n := best.Result.Validation.Trained.N
+	if equal > 1 {
+		return fmt.Sprintf("No single one is best by P@1 on the %d validation images, by given labels: %s.", n,
+			strings.Join(said, ", "))
+	}
+	return fmt.Sprintf("%s is best by P@1 on the %d validation images, by given labels: %s. These images chose the "+
+		"state of each: a test split says more.", best.dir, n, strings.Join(said, ", "))
+}
+
+// p1 returns P@1 of the state that the training kept, on its validation split.
+func (c *Course) p1() float64 { return c.Result.Validation.Trained.PrecisionAt1 }
 
 // rateName labels the axis of learning rates.
 const rateName = "learning rate"
@@ -228,8 +303,8 @@ func overEachOther(runs []*Run) (list []chart.Drawing) {
 		smooth bool
 		of     func(train.Metric) *float64
 	}{
-		{chart.Frame{Title: "Training loss (smoothed)", Y: "loss"}, true, lossOf},
 		{chart.Frame{Title: "Validation", Y: "score", Percent: true}, false, validationOf},
+		{chart.Frame{Title: "Training loss, per pair where it sums over pairs (smoothed)", Y: "loss"}, true, pairLossOf},
 		{chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true}, true, keptOf},
 		{chart.Frame{Title: "Score below which labels are dropped", Y: "threshold"}, false, thresholdOf},
 		{chart.Frame{Title: "Learning rate of the head", Y: rateName}, false, rateOf},

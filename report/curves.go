@@ -16,18 +16,18 @@ import (
 const smoothing = 0.9
 
 // curve returns one number of the metrics over epochs.
-func (r *Run) curve(of func(train.Metric) *float64) (x, y []float64) {
-	for _, m := range r.metrics {
+func (c *Course) curve(of func(train.Metric) *float64) (x, y []float64) {
+	for _, m := range c.metrics {
 		if v := of(m); v != nil {
-			x, y = append(x, float64(m.Step)/float64(max(r.facts.StepsPerEpoch, 1))), append(y, *v)
+			x, y = append(x, float64(m.Step)/float64(max(c.Facts.StepsPerEpoch, 1))), append(y, *v)
 		}
 	}
 	return x, y
 }
 
 // line returns such a curve with a name, smoothed if it is of single steps.
-func (r *Run) line(name string, tone int, smooth bool, of func(train.Metric) *float64) chart.Line {
-	x, y := r.curve(of)
+func (c *Course) line(name string, tone int, smooth bool, of func(train.Metric) *float64) chart.Line {
+	x, y := c.curve(of)
 	if smooth {
 		y = filters.Smooth(smoothing, y)
 	}
@@ -47,6 +47,7 @@ func drawnIfAny(f chart.Frame, lines ...chart.Line) []chart.Drawing {
 // The numbers of the metrics that are drawn.
 var (
 	lossOf       = func(m train.Metric) *float64 { return m.Loss }
+	perPairOf    = func(m train.Metric) *float64 { return m.PairLoss }
 	validationOf = func(m train.Metric) *float64 { return m.Validation }
 	averagedOf   = func(m train.Metric) *float64 { return m.Averaged }
 	keptOf       = func(m train.Metric) *float64 { return m.KeptShare }
@@ -55,6 +56,14 @@ var (
 	normOf       = func(m train.Metric) *float64 { return m.GradientNorm }
 	pullOf       = func(m train.Metric) *float64 { return m.Pull }
 )
+
+// pairLossOf finds the loss per pair: the loss itself in steps where it is the same.
+func pairLossOf(m train.Metric) *float64 {
+	if m.PairLoss != nil {
+		return m.PairLoss
+	}
+	return m.Loss
+}
 
 // termOf returns a function that finds a loss term among some numbers of the metric of a step.
 func termOf(name string, of func(train.Metric) map[string]float64) func(train.Metric) *float64 {
@@ -66,12 +75,44 @@ func termOf(name string, of func(train.Metric) map[string]float64) func(train.Me
 	}
 }
 
-// curves returns the charts of one run's training.
-func (r *Run) curves() (list []chart.Drawing) {
-	losses := []chart.Line{r.line("loss", 0, true, lossOf)}
-	pulls := []chart.Line{r.line("all terms", 0, true, pullOf)}
+// readable returns the curves that a person reads: validation beside what needs no training, and the loss.
+func (c *Course) readable() (list []chart.Drawing) {
+	score := c.line("validation", 0, false, validationOf)
+	averaged := c.line("average of the weights", 1, false, averagedOf)
+	score.Dots, averaged.Dots = len(score.X) <= 60, len(score.X) <= 60
+	lines := []chart.Line{score, averaged}
+	if c.Settings.Validation.Measure == config.MeasureP1 && len(score.X) > 0 {
+		frozen, whitened := c.untrained()
+		lines = append(lines, level("frozen", 2, frozen, score.X), level("whitened", 3, whitened, score.X))
+	}
+	measure := measureText(c.Settings.Validation.Measure)
+	frame := chart.Frame{Title: "Validation: " + measure, Y: measure, Percent: true}
+	if c.Result != nil && c.Result.BestStep >= 0 {
+		at := float64(c.Result.BestStep) / float64(max(c.Facts.StepsPerEpoch, 1))
+		frame.Marks = []chart.Mark{{At: at, Name: "kept"}}
+	}
+	list = drawnIfAny(frame, lines...)
+	if c.perPair() {
+		list = append(list, drawnIfAny(chart.Frame{Title: "Training loss per pair (smoothed)", Y: "loss per pair"},
+			c.line("loss per pair", 0, true, pairLossOf))...)
+	}
+	return list
+}
+
+// level returns a dashed line at one value, along x; a line without points if the value is not known.
+func level(name string, tone int, at *float64, x []float64) chart.Line {
+	if at == nil {
+		return chart.Line{}
+	}
+	return chart.Line{Name: name, Tone: tone, Dashed: true, X: []float64{x[0], x[len(x)-1]}, Y: []float64{*at, *at}}
+}
+
+// curves returns the charts of one run's training that are not among the readable ones.
+func (c *Course) curves() (list []chart.Drawing) {
+	losses := []chart.Line{c.line("loss", 0, true, lossOf)}
+	pulls := []chart.Line{c.line("all terms", 0, true, pullOf)}
 	terms := map[string]bool{}
-	for _, m := range r.metrics {
+	for _, m := range c.metrics {
 		for name := range m.Terms {
 			terms[name] = true
 		}
@@ -79,51 +120,41 @@ func (r *Run) curves() (list []chart.Drawing) {
 	for i, name := range slices.Sorted(maps.Keys(terms)) {
 		loss := termOf(name, func(m train.Metric) map[string]float64 { return m.Terms })
 		pull := termOf(name, func(m train.Metric) map[string]float64 { return m.Pulls })
-		losses, pulls = append(losses, r.line(name, i+1, true, loss)), append(pulls, r.line(name, i+1, true, pull))
-	}
-	score := r.line("validation", 0, false, validationOf)
-	averaged := r.line("average of the weights", 1, false, averagedOf)
-	score.Dots, averaged.Dots = len(score.X) <= 60, len(score.X) <= 60
-	measure := measureText(r.Config.Validation.Measure)
-	frame := chart.Frame{Title: "Validation: " + measure, Y: measure, Percent: true}
-	if r.result != nil && r.result.BestStep >= 0 {
-		at := float64(r.result.BestStep) / float64(max(r.facts.StepsPerEpoch, 1))
-		frame.Marks = []chart.Mark{{At: at, Name: "kept"}}
+		losses, pulls = append(losses, c.line(name, i+1, true, loss)), append(pulls, c.line(name, i+1, true, pull))
 	}
 	list = append(list,
 		drawnIfAny(chart.Frame{Title: "Training loss and its terms (smoothed)", Y: "loss"}, losses...)...)
-	list = append(list, drawnIfAny(frame, score, averaged)...)
 	list = append(list, drawnIfAny(chart.Frame{Title: "Learning rates", Y: "learning rate"},
-		r.line("head", 0, false, rateOf),
-		r.line("loss's parameters", 1, false, func(m train.Metric) *float64 { return m.LossLR }),
-		r.line("backbone", 3, false, func(m train.Metric) *float64 { return m.BackboneLR }),
-		r.line("second network", 4, false, func(m train.Metric) *float64 { return m.PeerLR }))...)
-	list = append(list, r.rangeCurves()...)
+		c.line("head", 0, false, rateOf),
+		c.line("loss's parameters", 1, false, func(m train.Metric) *float64 { return m.LossLR }),
+		c.line("backbone", 3, false, func(m train.Metric) *float64 { return m.BackboneLR }),
+		c.line("second network", 4, false, func(m train.Metric) *float64 { return m.PeerLR }))...)
+	list = append(list, c.rangeCurves()...)
 	list = append(list, drawnIfAny(chart.Frame{Title: "Length of the gradient (smoothed)", Y: "length"},
-		r.line("gradient", 0, true, normOf))...)
+		c.line("gradient", 0, true, normOf))...)
 	pull := chart.Frame{Title: "Length of the loss terms' gradients at the embedding (smoothed)", Y: "length"}
 	return append(list, drawnIfAny(pull, pulls...)...)
 }
 
-// filterCurves returns the charts of one run's filter, with the spread of its classes' concentrations and its
-// scores.
-func (r *Run) filterCurves() (list []chart.Drawing) {
-	list = append(list, drawnIfAny(
+// filterCurves returns the charts of one run's filter: the share that it kept, then the others, with the spread of its
+// classes' concentrations and its scores.
+func (c *Course) filterCurves() (kept, others []chart.Drawing) {
+	kept = drawnIfAny(
 		chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true},
-		r.line("kept", 0, true, keptOf))...)
-	list = append(list, drawnIfAny(chart.Frame{Title: "Score below which labels are dropped", Y: "threshold"},
-		r.line("threshold", 0, false, thresholdOf))...)
-	boxes := kappaBoxes("How close the classes lie together: concentration κ", namedDiagnoses{"κ", r.diagnoses})
+		c.line("kept", 0, true, keptOf))
+	others = drawnIfAny(chart.Frame{Title: "Score below which labels are dropped", Y: "threshold"},
+		c.line("threshold", 0, false, thresholdOf))
+	boxes := kappaBoxes("How close the classes lie together: concentration κ", namedDiagnoses{"κ", c.diagnoses})
 	if len(boxes.Places) > 0 {
-		list = append(list, readableBoxes(boxes))
+		others = append(others, readableBoxes(boxes))
 	}
-	return append(list, scoresOverTime(r.diagnoses)...)
+	return kept, append(others, scoresOverTime(c.diagnoses)...)
 }
 
 // rangeCurves draws the range tests of learning rates, with the rates that were found.
-func (r *Run) rangeCurves() []chart.Drawing {
+func (c *Course) rangeCurves() []chart.Drawing {
 	lines := []chart.Line{{Name: "head"}, {Name: "backbone", Tone: 3}}
-	for _, p := range r.ranges {
+	for _, p := range c.ranges {
 		l := &lines[0]
 		if p.Weights == train.BackboneGroup {
 			l = &lines[1]
@@ -138,7 +169,7 @@ func (r *Run) rangeCurves() []chart.Drawing {
 		Title: "Range tests of learning rates", X: "learning rate", Y: "change of the loss (smoothed)",
 		LogX: true, Percent: true,
 	}
-	if found := r.facts.RateTest; found != nil {
+	if found := c.Facts.RateTest; found != nil {
 		for _, rate := range []*float64{found.Head, found.Backbone} {
 			if rate != nil {
 				frame.Marks = append(frame.Marks, chart.Mark{At: *rate, Name: fmt.Sprintf("%.2g", *rate)})
@@ -213,4 +244,10 @@ func scoresOverTime(diagnoses []train.Diagnosis) (list []chart.Drawing) {
 		list = append(list, drawing)
 	}
 	return list
+}
+
+// allFilterCurves returns the charts of filterCurves in one list.
+func (c *Course) allFilterCurves() []chart.Drawing {
+	kept, others := c.filterCurves()
+	return append(kept, others...)
 }

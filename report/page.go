@@ -19,8 +19,6 @@ import (
 	"winnow/backbone"
 	"winnow/datasets"
 	"winnow/eval"
-	"winnow/filters"
-	"winnow/report/chart"
 	"winnow/report/page"
 	"winnow/run/comparison"
 	"winnow/run/config"
@@ -45,7 +43,7 @@ func (r *Run) Page() page.Report {
 	}
 	if r.Config.Filter.Scorer != config.NoFilter {
 		report.Sections = append(report.Sections, page.Section{
-			Title: "The filter", Charts: r.filterCurves(), Notes: r.filterNotes(),
+			Title: "The filter", Charts: r.allFilterCurves(), Notes: r.filterNotes(),
 		})
 	}
 	if s := r.rounds(); len(s.Tables) > 0 {
@@ -85,7 +83,7 @@ func (r *Run) trainedOn() page.Section {
 		Head:    []string{"setting", "this run", "default"}, Words: true,
 	}
 	usual := usualSettings(r.Config)
-	for _, key := range settingKeys(r) {
+	for _, key := range settingKeys(r.Config) {
 		if was, is := usual[key], config.Flatten(r.Config)[key]; was != is {
 			settings.Rows = append(settings.Rows, []string{key, cmp.Or(is, "–"), cmp.Or(was, "–")})
 		}
@@ -117,7 +115,7 @@ func usualSettings(run config.Run) map[string]string {
 }
 
 // settingKeys returns the names of the runs' settings, sorted, except for those that say where the data are.
-func settingKeys(runs ...*Run) []string {
+func settingKeys(runs ...config.Run) []string {
 	var keys []string
 	seen := map[string]bool{}
 	for _, flat := range append([]map[string]string{config.Flatten(config.Default())}, flattened(runs)...) {
@@ -131,16 +129,16 @@ func settingKeys(runs ...*Run) []string {
 	return keys
 }
 
-func flattened(runs []*Run) (list []map[string]string) {
+func flattened(runs []config.Run) (list []map[string]string) {
 	for _, r := range runs {
-		list = append(list, config.Flatten(r.Config))
+		list = append(list, config.Flatten(r))
 	}
 	return list
 }
 
 // trainedFacts returns what identifies a run.
 func (r *Run) trainedFacts() []page.Fact {
-	f := r.facts
+	f := r.Facts
 	var facts []page.Fact
 	add := func(name, format string, args ...any) {
 		facts = append(facts, page.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
@@ -174,9 +172,9 @@ func (r *Run) trainedFacts() []page.Fact {
 	in, out := r.Head.Config().In, r.Head.Config().Out
 	add("head", "%d values → %d%s", in, out, hiddenText(r.Head.Config().Hidden))
 	add("length", "%d steps of %d planned, %d an epoch", r.lastStep(), f.Steps, f.StepsPerEpoch)
-	if r.result != nil {
+	if r.Result != nil {
 		add("kept", "%s", r.stateText())
-		add("time", "%s", (time.Duration(r.result.Seconds * float64(time.Second))).Round(100*time.Millisecond))
+		add("time", "%s", (time.Duration(r.Result.Seconds * float64(time.Second))).Round(100*time.Millisecond))
 	}
 	add("seed", "%d", f.Seed)
 	add("versions", "winnow %s, %s, ONNX Runtime %s, device %s; this page by winnow %s",
@@ -187,25 +185,16 @@ func (r *Run) trainedFacts() []page.Fact {
 // stateText says which state of the training was kept.
 func (r *Run) stateText() string {
 	switch {
-	case r.HeadFile == folder.LastHeadFile || r.result.BestStep < 0:
-		if r.HeadFile != folder.LastHeadFile && r.result.Averaged {
-			return fmt.Sprintf("%s after step %d, the last", r.result.State(), r.result.Steps)
+	case r.HeadFile == folder.LastHeadFile || r.Result.BestStep < 0:
+		if r.HeadFile != folder.LastHeadFile && r.Result.Averaged {
+			return fmt.Sprintf("%s after step %d, the last", r.Result.State(), r.Result.Steps)
 		}
-		return fmt.Sprintf("the last state, after step %d", r.result.Steps)
-	case r.result.Stopped:
+		return fmt.Sprintf("the last state, after step %d", r.Result.Steps)
+	case r.Result.Stopped:
 		return fmt.Sprintf("%s after step %d, the best on validation; stopped early after step %d",
-			r.result.State(), r.result.BestStep, r.result.Steps)
+			r.Result.State(), r.Result.BestStep, r.Result.Steps)
 	}
-	return fmt.Sprintf("%s after step %d, the best on validation", r.result.State(), r.result.BestStep)
-}
-
-// lastStep returns the last step that the run logged.
-func (r *Run) lastStep() int {
-	last := 0
-	for _, m := range r.metrics {
-		last = max(last, m.Step)
-	}
-	return last
+	return fmt.Sprintf("%s after step %d, the best on validation", r.Result.State(), r.Result.BestStep)
 }
 
 func shaText(sum string) string {
@@ -224,9 +213,12 @@ func hiddenText(hidden []int) string {
 
 // course shows how the training went.
 func (r *Run) course() page.Section {
-	s := page.Section{Title: "How it went", Charts: r.curves()}
-	if r.result != nil && r.result.Validation != nil && r.Split != datasets.Validation {
-		v := r.result.Validation
+	s := page.Section{Title: "How it went", Charts: append(r.readable(), r.curves()...)}
+	if note := r.LossNote(); note != "" {
+		s.Notes = append(s.Notes, note)
+	}
+	if r.Result != nil && r.Result.Validation != nil && r.Split != datasets.Validation {
+		v := r.Result.Validation
 		table := page.Table{
 			Caption: "On the validation split, with the state that was kept",
 			Head:    []string{"embedding", "P@1 %", "R-Prec %", "MAP@R %", "queries"},
@@ -246,51 +238,3 @@ func (r *Run) course() page.Section {
 }
 
 func percentText(v float64) string { return fmt.Sprintf("%.1f", 100*v) }
-
-// filterNotes says how many labels the filter kept in all.
-func (r *Run) filterNotes() []string {
-	kept, rows := 0, 0
-	for _, m := range r.metrics {
-		if m.Kept != nil {
-			kept, rows = kept+*m.Kept, rows+m.Rows
-		}
-	}
-	if rows == 0 {
-		return nil
-	}
-	note := fmt.Sprintf("Scorer %s. It kept %.1f %% of the labels in the batches logged",
-		r.Config.Filter.Scorer, 100*float64(kept)/float64(rows))
-	if f := r.Config.Filter; f.Threshold == filters.ThresholdFixed {
-		return []string{fmt.Sprintf("%s: those with a score of %g or more.", note, f.Fixed)}
-	}
-	return []string{fmt.Sprintf("%s; it was told to drop %.1f %%.", note, 100*r.Config.Filter.Rate.Share)}
-}
-
-// rounds shows the rounds of self-paced weights.
-func (r *Run) rounds() page.Section {
-	s := page.Section{Title: "Self-paced rounds"}
-	table := page.Table{
-		Caption: "Every round computes the weights of all samples again",
-		Head: []string{"round", "epoch", "λ", "mean weight", "± over classes", "at 0", "at 1",
-			"objective before", "after"},
-	}
-	mean := chart.Line{Name: "mean weight of a class", Dots: true}
-	for _, m := range r.metrics {
-		if w := m.Weights; w != nil {
-			table.Rows = append(table.Rows, []string{
-				strconv.Itoa(w.Number), strconv.Itoa(m.Epoch), fmt.Sprintf("%.4g", w.Lambda),
-				fmt.Sprintf("%.3f", w.Mean), fmt.Sprintf("%.3f", w.Deviation),
-				strconv.Itoa(w.Excluded), strconv.Itoa(w.Full),
-				fmt.Sprintf("%.5g", w.Before), fmt.Sprintf("%.5g", w.Objective),
-			})
-			mean.X, mean.Y = append(mean.X, float64(m.Epoch)), append(mean.Y, w.Mean)
-			mean.Low, mean.High = append(mean.Low, w.Mean-w.Deviation), append(mean.High, w.Mean+w.Deviation)
-		}
-	}
-	if len(table.Rows) > 0 {
-		s.Tables = []page.Table{table}
-		frame := chart.Frame{Title: "Mean weight of a class, ± its standard deviation over classes", Y: "weight"}
-		s.Charts = drawnIfAny(frame, mean)
-	}
-	return s
-}

@@ -3,8 +3,6 @@ package report
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -24,14 +22,10 @@ import (
 // Run is a run with everything in its folder, and its measurements.
 type Run struct {
 	*folder.Run
-	name      string // shown on the page
-	names     classnames.Names
-	winnow    string // version that makes the page
-	facts     folder.Facts
-	result    *folder.Result // nil: the training is not finished
-	metrics   []train.Metric
-	diagnoses []train.Diagnosis
-	ranges    []folder.RangePoint // range tests of learning rates; none if the rates were given
+	*Course
+	name   string // shown on the page
+	names  classnames.Names
+	winnow string // version that makes the page
 
 	Split    string                         // the measured split
 	now      comparison.Asked[features.Set] // the measured images, as the run embeds them
@@ -43,28 +37,11 @@ type Run struct {
 // classes.
 func Open(run *folder.Run, names classnames.Names, winnow string) (*Run, error) {
 	dir := run.Dir
-	r := &Run{Run: run, name: filepath.Base(filepath.Clean(dir)), names: names, winnow: winnow}
-	var err error
-	if r.facts, err = folder.ReadFacts(dir); err != nil {
-		return nil, err
-	}
-	switch result, err := folder.ReadResult(dir); {
-	case err == nil:
-		r.result = &result
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, err
-	}
 	if err := folder.Intact(dir, train.MetricsFile, train.DiagnosticsFile, folder.RangeFile); err != nil {
 		return nil, err
 	}
-	if r.metrics, err = train.ReadMetrics(dir); err != nil {
-		return nil, err
-	}
-	if r.ranges, err = folder.ReadRange(dir); err != nil {
-		return nil, err
-	}
-	r.diagnoses, err = train.ReadDiagnostics(dir)
-	return r, err
+	course, err := OpenCourse(dir)
+	return &Run{Run: run, Course: course, name: filepath.Base(filepath.Clean(dir)), names: names, winnow: winnow}, err
 }
 
 // Asked says what to measure of a run.
@@ -87,7 +64,7 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 	}
 	r.Split = images.Split
 	m := &r.measured
-	m.Run, m.LeftOut = r.Dir, append(append([]lookup.LeftOut{}, images.LeftOut...), r.facts.LeftOut...)
+	m.Run, m.LeftOut = r.Dir, append(append([]lookup.LeftOut{}, images.LeftOut...), r.Facts.LeftOut...)
 	opts := eval.RetrievalOptions{MaxMem: eval.Bytes(left)}
 	measure := func(row string, asked comparison.Asked[features.Set]) (err error) {
 		switch row {

@@ -20,27 +20,27 @@ const fewMembers = 4
 // enough.
 func (r *Run) warnings() (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
-	if r.result == nil {
-		if last := r.lastStep(); last < r.facts.Steps {
-			say("The training is not finished: it has reached step %d of %d.", last, r.facts.Steps)
+	if r.Result == nil {
+		if last := r.lastStep(); last < r.Facts.Steps {
+			say("The training is not finished: it has reached step %d of %d.", last, r.Facts.Steps)
 		} else {
 			say("The training's result was not saved: there is no %s.", folder.ResultFile)
 		}
 	} else {
-		if r.result.Better != nil && !*r.result.Better {
-			say("On validation %s.", r.result.Verdict)
+		if r.Result.Better != nil && !*r.Result.Better {
+			say("On validation %s.", r.Result.Verdict)
 		}
-		if r.result.Validation == nil {
+		if r.Result.Validation == nil {
 			say("There is no validation split: the last state was kept, and nothing decided when to stop.")
 		}
-		if r.result.Validation != nil && r.Config.Validation.Measure == config.MeasureP1 &&
+		if r.Result.Validation != nil && r.Config.Validation.Measure == config.MeasureP1 &&
 			r.classesOf(datasets.Validation) == 1 {
 			say("The validation split has one class: everything found there is right, so validation chose nothing.")
 		}
-		if r.result.IdleTooOften() {
+		if r.Result.IdleTooOften() {
 			say("In %d of %d steps no loss had anything to learn from: "+
 				"a batch needs two images of a class, two classes, and labels that the filter keeps.",
-				r.result.Idle, r.result.Steps)
+				r.Result.Idle, r.Result.Steps)
 		}
 	}
 	if r.Split == datasets.Train || r.Split == datasets.Validation {
@@ -57,13 +57,13 @@ func (r *Run) warnings() (list []string) {
 	}
 	if slices.Sort(few); len(few) > 0 {
 		say("%d of %d training classes have fewer than %d images, too few to judge their labels by: %s.",
-			len(few), len(r.facts.Classes), fewMembers, strings.Join(shortList(few, 8), ", "))
+			len(few), len(r.Facts.Classes), fewMembers, strings.Join(shortList(few, 8), ", "))
 	}
 	if n := len(r.measured.LeftOut); n > 0 {
 		say("Images that could not be read and are left out: %d. The first is %s: %s.",
 			n, r.measured.LeftOut[0].Path, r.measured.LeftOut[0].Reason)
 	}
-	if n := r.facts.Unlabelled; n > 0 {
+	if n := r.Facts.Unlabelled; n > 0 {
 		say("%d training images have no label.", n)
 	}
 	if n := r.measured.Trained.Lonely; n > 0 {
@@ -76,7 +76,7 @@ func (r *Run) warnings() (list []string) {
 	filter := r.Config.Filter
 	if d := r.audited.Detection; d != nil && d.Samples > 0 &&
 		filter.Scorer != config.NoFilter && filter.Threshold != filters.ThresholdFixed {
-		told, is := r.facts.WholeRate(filter.Rate.Share), float64(d.Wrong)/float64(d.Samples)
+		told, is := r.Facts.WholeRate(filter.Rate.Share), float64(d.Wrong)/float64(d.Samples)
 		if math.Abs(told-is) > farOff {
 			say("The training assumed that %.0f %% of the labels are wrong, but %.0f %% are: "+
 				"a noise rate of %.2f, or auto, would be better.", 100*told, 100*is, is)
@@ -95,7 +95,7 @@ func (r *Run) lateKept() (share float64, ok bool) {
 	}
 	kept, rows := 0, 0
 	for _, m := range r.metrics {
-		if m.Kept != nil && 2*m.Step > r.facts.Steps {
+		if m.Kept != nil && 2*m.Step > r.Facts.Steps {
 			kept, rows = kept+*m.Kept, rows+m.Rows
 		}
 	}

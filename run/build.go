@@ -28,7 +28,7 @@ func (r *Training) buildConfig() error {
 		LogEvery: cfg.LogEvery, DiagnoseEvery: cfg.Diagnostics.Every.In(epoch),
 		Identity: r.identity(), Clock: r.clock, Now: time.Now,
 	}
-	r.loop.Trusted = r.Data.Trusted
+	r.loop.Trusted, r.loop.Named = r.Data.Trusted, r.imageOf
 	if r.Data.Validation.Len() > 0 {
 		r.loop.Patience = cfg.Validation.Patience
 	}
@@ -69,6 +69,12 @@ func (r *Training) buildConfig() error {
 		r.loop.Corrector = corrector
 	}
 	return nil
+}
+
+// imageOf returns the path of a training row, and its given label.
+func (r *Training) imageOf(row int) (path, label string) {
+	set := r.Data.Train
+	return r.Data.Paths[set.IDs[row]], r.Data.Classes[set.Labels[row]]
 }
 
 // buildGroups returns a group with its own solver for each of head, losses and backbone. The parameters of an encoder

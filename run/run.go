@@ -287,6 +287,7 @@ func (r *Training) facts() (folder.Facts, error) {
 	f, data := r.options.About, r.Data
 	f.Winnow, f.Go, f.Started = r.options.Host.Winnow, runtime.Version(), r.start.UTC()
 	f.NoiseRate, f.RateTest, f.Screening = r.Noise, cmp.Or(r.Rates, r.earlier), r.Screening
+	f.Untrained = r.Untrained
 	f.Seed, f.Manifest = r.Config.Seed, r.Config.Data.Manifest
 	f.ImagesSHA256, f.FeaturesSHA256, f.FeaturesKey = data.Sum, data.StoreSum, data.Key
 	f.Places = folder.PlacesOf(r.options.Dir, r.Config.Data, data.ModelFile)

@@ -1,9 +1,11 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -12,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"winnow/features"
 	"winnow/filters"
@@ -25,6 +27,7 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 	var told []Diagnosis
 	b := newBed(t, dir, nil)
 	b.cfg.Diagnosed = func(d Diagnosis) { told = append(told, d) }
+	b.cfg.Named = func(row int) (path, label string) { return fmt.Sprint(row), "given" }
 	tr := b.trainer(t)
 	if _, err := tr.Run(context.Background()); err != nil {
 		t.Fatal(err)
@@ -37,7 +40,7 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 		}
 		list = append(list, d)
 	}
-	if diff := cmp.Diff(told, list); diff != "" {
+	if diff := gocmp.Diff(told, list); diff != "" {
 		t.Errorf("the observer and the file differ: %s", diff)
 	}
 	from, handovers := 0, 0
@@ -51,7 +54,7 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 			handovers++
 		}
 		for _, j := range d.Judged {
-			want := judged{Judge: j.Judge}
+			want, lowest := judged{Judge: j.Judge}, map[int]float64{}
 			for _, f := range facts {
 				if f.Judge != j.Judge {
 					continue
@@ -60,8 +63,11 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 				for i, v := range f.Scores {
 					if f.Unjudged[i] {
 						want.NothingKnown++
-					} else {
-						want.Scores.Add(v)
+						continue
+					}
+					want.Scores.Add(v)
+					if was, seen := lowest[f.rows[i]]; !slices.Contains(f.Kept, i) && (!seen || v < was) {
+						lowest[f.rows[i]] = v
 					}
 				}
 				if f.HasThreshold {
@@ -73,7 +79,12 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 				}
 			}
 			want.KeptShare = float64(want.Kept) / float64(want.Rows)
-			if diff := cmp.Diff(want, j); diff != "" {
+			for row, score := range lowest {
+				want.Dropped = append(want.Dropped, Dropped{Row: row, Score: score, Path: fmt.Sprint(row), Label: "given"})
+			}
+			slices.SortFunc(want.Dropped, func(a, b Dropped) int { return cmp.Compare(a.Score, b.Score) })
+			want.Dropped = want.Dropped[:min(len(want.Dropped), mostDropped)]
+			if diff := gocmp.Diff(want, j); diff != "" {
 				t.Errorf("step %d: %s", d.Step, diff)
 			}
 		}
@@ -89,7 +100,7 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 		t.Errorf("%d diagnoses, %d of two judges", len(list), handovers)
 	}
 	last := spreadOf(b.cfg.Filter.Kappas(nil, b.cfg.Bank))
-	if diff := cmp.Diff(last, list[4].Kappa); diff != "" {
+	if diff := gocmp.Diff(last, list[4].Kappa); diff != "" {
 		t.Errorf("the last concentrations differ from the bank's: %s", diff)
 	}
 }
@@ -170,7 +181,7 @@ func TestDiagnosingChangesNothing(t *testing.T) {
 	}
 	got.Diagnostics = want.Diagnostics
 	got.Checkpoint, want.Checkpoint = withoutLines(t, got.Checkpoint), withoutLines(t, want.Checkpoint)
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("a run that is looked into ends elsewhere: %s", diff)
 	}
 	bare := t.TempDir()

@@ -234,6 +234,7 @@ func clone(s Step) Step {
 	s.Kept = append([]int(nil), s.Kept...)
 	s.Scores = append([]float64(nil), s.Scores...)
 	s.Unjudged = append([]bool(nil), s.Unjudged...)
+	s.rows = append([]int(nil), s.rows...)
 	return s
 }
 

@@ -20,6 +20,7 @@ type Metric struct {
 	Step         int                `json:"step"`
 	Epoch        int                `json:"epoch"`
 	Loss         *float64           `json:"loss,omitempty"`
+	PairLoss     *float64           `json:"loss_per_pair,omitempty"` // nil: no term sums over pairs
 	Terms        map[string]float64 `json:"terms,omitempty"`
 	LR           *float64           `json:"lr,omitempty"`
 	LossLR       *float64           `json:"loss_lr,omitempty"`
@@ -95,6 +96,10 @@ func (m *metrics) step(s *Step) error {
 		GradientNorm: &s.GradientNorm, Bank: s.Bank, Corrected: s.Corrected, Skipped: s.Skipped}
 	values := []tfevents.Scalar{scalar("loss", s.Loss), scalar("lr", s.LR), scalar("kept_share", share),
 		scalar("gradient_norm", s.GradientNorm)}
+	if s.PairLoss != s.Loss {
+		l.PairLoss = &s.PairLoss
+		values = append(values, scalar("loss_per_pair", s.PairLoss))
+	}
 	if len(s.Terms) > 1 {
 		l.Terms = make(map[string]float64, len(s.Terms))
 		for i, v := range s.Terms {
@@ -153,6 +158,3 @@ func (m *metrics) put(l Metric, values []tfevents.Scalar) error {
 }
 
 func (m *metrics) close() error { return errors.Join(m.lines.close(), m.events.Close()) }
-
-// ReadMetrics returns the metrics of the run in dir in the order written, or none if there are none.
-func ReadMetrics(dir string) ([]Metric, error) { return readLines[Metric](dir, MetricsFile, "metrics") }

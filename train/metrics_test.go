@@ -172,6 +172,9 @@ func TestEventsSayWhatHappened(t *testing.T) {
 			for i, name := range []string{"contrastive", "contrastive:bank", "soft_triple", "triplet"} {
 				want["pull/"+name] = float32(f.Pulls[i])
 			}
+			if f.PairLoss != f.Loss {
+				want["loss_per_pair"] = float32(f.PairLoss)
+			}
 			if f.HasThreshold {
 				want["threshold"] = float32(f.Threshold)
 			}

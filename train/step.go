@@ -18,7 +18,7 @@ func (t *Trainer) step() (*Step, error) {
 	rows := t.next()
 	t.Clock.step = t.progress.Step + 1
 	f := &t.fact
-	*f = Step{Epoch: t.epoch + 1, Number: t.progress.Step + 1, Terms: t.objective.values, Pulls: t.objective.pulls}
+	*f = Step{Epoch: t.epoch + 1, Number: t.progress.Step + 1, Terms: t.objective.values, Pulls: t.objective.pulls, rows: rows}
 	f.LR = t.rateOf(HeadGroup)
 	t.announce()
 	z, err := t.Encoder.Forward(rows)
@@ -38,7 +38,7 @@ func (t *Trainer) step() (*Step, error) {
 	t.dKept = features.Resize(t.dKept, seen.Len(), z.Dim())
 	var active bool
 	f.Loss, active = t.objective.eval(t.dKept, seen, kept.Len(), t.Bank, f.Number)
-	f.Pull = t.objective.pull
+	f.Pull, f.PairLoss = t.objective.pull, t.objective.even
 	if !finite(f.Loss) {
 		return nil, t.nonFinite("loss", f.Loss, seen.IDs)
 	}

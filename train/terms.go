@@ -37,6 +37,7 @@ type objective struct {
 	values []float64 // of the last eval, before weighting
 	pulls  []float64 // of the last eval: the lengths of the terms' weighted gradients
 	pull   float64   // length of their sum
+	even   float64   // of the last eval: the value with each sum over pairs divided by their number
 	one    []float32 // scratch for the gradient of one term
 	params []*features.Param
 
@@ -60,6 +61,7 @@ func (o *objective) eval(
 ) (value float64, active bool) {
 	clear(grad.Data[:grad.Rows*grad.Cols])
 	o.forget(labelled)
+	o.even = 0
 	if need := grad.Rows * grad.Cols; len(o.one) < need {
 		o.one = make([]float32, need)
 	}
@@ -79,6 +81,7 @@ func (o *objective) eval(
 		one := blas32.General{Rows: seen.Len(), Cols: grad.Cols, Stride: grad.Stride, Data: o.one}
 		o.values[i] = t.Loss.Eval(&one, seen, ref)
 		value += t.Weight * o.values[i]
+		o.even += t.Weight * o.values[i] / t.pairs(seen.Len(), ref)
 		o.addTerms(t)
 		n := one.Rows * one.Cols
 		axpy(t.Weight, one.Data[:n], grad.Data[:n])
@@ -113,6 +116,15 @@ func (t Term) reference(bank *features.Bank, step int) (*features.Set, bool) {
 		return nil, false
 	}
 	return new(bank.Set()), true
+}
+
+// pairs returns the number that makes the term's value a mean over pairs. A row of the batch is not compared with itself.
+func (t Term) pairs(rows int, ref *features.Set) float64 {
+	others := rows - 1
+	if ref != nil {
+		others = ref.Len()
+	}
+	return losses.Pairs(t.Loss, rows, others)
 }
 
 func axpy(a float64, x, y []float32) {

@@ -58,13 +58,15 @@ type Config struct {
 	// a checkpoint. Without validation the last state is the best, or its average if there is one.
 	SaveHead func(best bool) error
 
-	Dir             string            // of the metrics, the event files and the checkpoint; "": nothing is written
-	CheckpointEvery int               // steps; 0: only when the run ends or is interrupted
-	LogEvery        int               // steps; 0 means 1
-	DiagnoseEvery   int               // steps between two diagnoses of the filter; 0: none
-	Identity        map[string]string // resolved settings: a checkpoint of a run with other settings is rejected
-	Now             func() time.Time  // for the event files
-	Clock           *Clock            // told every step, for components that draw at random; may be nil
+	Dir             string // of the metrics, the event files and the checkpoint; "": nothing is written
+	CheckpointEvery int    // steps; 0: only when the run ends or is interrupted
+	LogEvery        int    // steps; 0 means 1
+	DiagnoseEvery   int    // steps between two diagnoses of the filter; 0: none
+	// Named returns the image of a training row and the label that it was given, for diagnoses; may be nil.
+	Named    func(row int) (path, label string)
+	Identity map[string]string // resolved settings: a checkpoint of a run with other settings is rejected
+	Now      func() time.Time  // for the event files
+	Clock    *Clock            // told every step, for components that draw at random; may be nil
 
 	Stepped   func(Step) // observers receive facts and return nothing; slices are valid until they return
 	Validated func(Validation)
@@ -75,12 +77,15 @@ type Config struct {
 
 // Step describes what happened in one training step.
 type Step struct {
-	Epoch, Number int       // counted from 1
-	Loss          float64   // Σ weight·term
-	Terms         []float64 // before weighting, in the order of Config.Terms
-	Pulls         []float64 // ‖weight·∂term/∂z‖ of each term, in the same order: its pull on the embedding
-	Pull          float64   // ‖∂loss/∂z‖ of all; for two terms p and q, (Pull² - p² - q²)/2pq is their cosine
-	IDs           []int     // of the rows of the batch
+	Epoch, Number int     // counted from 1
+	Loss          float64 // Σ weight·term
+	// PairLoss is Loss with each term that sums over pairs divided by their number ([losses.Pairs]): it stays comparable
+	// while the memory bank fills. It is Loss if no term sums over pairs.
+	PairLoss float64
+	Terms    []float64 // before weighting, in the order of Config.Terms
+	Pulls    []float64 // ‖weight·∂term/∂z‖ of each term, in the same order: its pull on the embedding
+	Pull     float64   // ‖∂loss/∂z‖ of all; for two terms p and q, (Pull² - p² - q²)/2pq is their cosine
+	IDs      []int     // of the rows of the batch
 	// Kept lists positions in the batch, rising: those that the filter kept, or that a Chooser chose.
 	Kept   []int
 	Scores []float64 // by the filter, of all rows; nil without a filter
@@ -98,6 +103,8 @@ type Step struct {
 	Bank         int     // members after the step
 	Corrected    int     // number of corrected labels so far, including this step's
 	Skipped      bool    // no term was active and the solver did not step
+
+	rows []int // of the training set, in the order of IDs
 }
 
 // KeptShare returns the share of the batch that was kept.

@@ -31,3 +31,9 @@ type folder struct{ file *os.File }
 
 // Close unlocks the folder.
 func (f folder) Close() error { return errors.Join(f.file.Close(), os.Remove(f.file.Name())) }
+
+// busy reports whether a lock file exists. A killed process leaves it behind.
+func busy(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}

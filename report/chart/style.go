@@ -39,19 +39,22 @@ func makeStyle() string {
 	scheme(false)
 	b.WriteString("@media screen and (prefers-color-scheme:dark){")
 	scheme(true)
-	b.WriteString("}.wn{width:100%;height:auto;display:block}" +
-		".wn text{font:12px system-ui,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;fill:var(--wn-soft)}" +
-		".wn .wn-title{font-size:14px;font-weight:600;fill:var(--wn-ink)}" +
-		".wn .wn-name{fill:var(--wn-ink)}.wn-paper{fill:var(--wn-paper)}" +
-		".wn-grid{stroke:var(--wn-line)}.wn-foot{stroke:var(--wn-soft)}" +
-		".wn-mark{stroke:var(--wn-soft);stroke-width:1.4;stroke-dasharray:4 3}" +
-		".wn-line{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}" +
-		".wn-fine{stroke-width:1.1}.wn-dashed{stroke-dasharray:6 4}.wn-band{stroke:none;fill-opacity:.16}" +
-		".wn-bar{fill-opacity:.5;stroke-opacity:.9;stroke-width:.6}.wn-box{fill-opacity:.28;stroke-width:1.4}" +
-		".wn-whisker{stroke-width:1.4}.wn-median{stroke-width:2.6}.wn-dot{stroke:none;fill-opacity:.75}")
+	b.WriteString("}" + shapes)
 	b.WriteString("</style>")
 	return b.String()
 }
+
+// shapes are the rules that are the same in light and dark.
+const shapes = ".wn{width:100%;height:auto;display:block}" +
+	".wn text{font:12px system-ui,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;fill:var(--wn-soft)}" +
+	".wn .wn-title{font-size:14px;font-weight:600;fill:var(--wn-ink)}" +
+	".wn .wn-name{fill:var(--wn-ink)}.wn-paper{fill:var(--wn-paper)}" +
+	".wn-grid{stroke:var(--wn-line)}.wn-foot{stroke:var(--wn-soft)}" +
+	".wn-mark{stroke:var(--wn-soft);stroke-width:1.4;stroke-dasharray:4 3}" +
+	".wn-line{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}" +
+	".wn-fine{stroke-width:1.1}.wn-dashed{stroke-dasharray:6 4}.wn-band{stroke:none;fill-opacity:.16}" +
+	".wn-bar{fill-opacity:.5;stroke-opacity:.9;stroke-width:.6}.wn-box{fill-opacity:.28;stroke-width:1.4}" +
+	".wn-whisker{stroke-width:1.4}.wn-median{stroke-width:2.6}.wn-dot{stroke:none;fill-opacity:.75}"
 
 func pick(dark bool, l, d string) string {
 	if dark {
@@ -68,9 +71,10 @@ func tone(i int) string {
 	return fmt.Sprintf("hsl(%.0f 55%% 52%%)", float64(i)*137.508-360*float64(int(float64(i)*137.508/360)))
 }
 
-func fill(i int) string   { return `style="fill:` + tone(i) + `"` }
-func stroke(i int) string { return `style="stroke:` + tone(i) + `"` }
-func both(i int) string   { return `style="fill:` + tone(i) + ";stroke:" + tone(i) + `"` }
+// Colours are attributes, not styles: a page's content security policy may allow no styles inside of it.
+func fill(i int) string   { return `fill="` + tone(i) + `"` }
+func stroke(i int) string { return `stroke="` + tone(i) + `"` }
+func both(i int) string   { return fill(i) + " " + stroke(i) }
 
 // legendItem is one name of the legend. Items without a name are not shown.
 type legendItem struct {
@@ -116,4 +120,15 @@ func (c *canvas) legend() {
 		fmt.Fprintf(c, `<text class="wn-name" x="%s" y="%s">%s</text>`, at(x+16), at(y-3), name)
 		x += w
 	}
+}
+
+// Stylesheet is the style of drawings that a page holds without it ([Bare]). It follows the page's colour scheme.
+func Stylesheet() string {
+	var b strings.Builder
+	b.WriteString(".wn{--wn-paper:var(--card);--wn-ink:var(--ink);--wn-soft:var(--soft);--wn-line:var(--line);")
+	for i, t := range tones {
+		fmt.Fprintf(&b, "--wn%d:light-dark(%s,%s);", i, t.light, t.dark)
+	}
+	b.WriteString("}" + shapes)
+	return b.String()
 }

@@ -54,10 +54,10 @@ func (f Files) decisionsFile() string {
 	return shards.Folder(manifest).Join(name).String() + ".decisions.db"
 }
 
-// planeFile returns the path of the file of places on the map: beside the decisions.
-func (f Files) planeFile() string {
+// Beside returns the path of a file beside the decisions, with the same name and another ending.
+func (f Files) Beside(ending string) string {
 	file := f.decisionsFile()
-	return strings.TrimSuffix(strings.TrimSuffix(file, filepath.Ext(file)), ".decisions") + ".map.csv"
+	return strings.TrimSuffix(strings.TrimSuffix(file, filepath.Ext(file)), ".decisions") + ending
 }
 
 // Open opens a review, without an audit if none is named. It calls find for the finder once the images are there;
@@ -70,7 +70,7 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	defer debug.SetGCPercent(debug.SetGCPercent(30))
 	conf := Config{
 		AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer,
-		Learn: f.Learning, Home: f.Home, Missing: f.Missing, Plane: f.planeFile(),
+		Learn: f.Learning, Home: f.Home, Missing: f.Missing, Plane: f.Beside(".map.csv"),
 		Root: imageroot.Resolve(f.Root, f.Manifest),
 	}
 	if conf.Form, err = f.FormOf(); err != nil {

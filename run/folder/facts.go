@@ -13,6 +13,7 @@ import (
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
+	"winnow/internal/lock"
 	"winnow/internal/lookup"
 	"winnow/internal/seal"
 	"winnow/run/comparison"
@@ -50,8 +51,10 @@ type Facts struct {
 	Decisions      *Decisions       `json:"decisions,omitempty"`      // what people decided about labels before
 	Screening      *Screening       `json:"screening,omitempty"`      // of the labels before the training
 	RateTest       *RateTest        `json:"learning_rates,omitempty"` // if solver.lr or backbone_solver.lr was auto
-	StepsPerEpoch  int              `json:"steps_per_epoch"`
-	Steps          int              `json:"steps"`
+	// Untrained is the P@1 of the validation split without training; nil: not measured.
+	Untrained     *comparison.Untrained `json:"untrained,omitempty"`
+	StepsPerEpoch int                   `json:"steps_per_epoch"`
+	Steps         int                   `json:"steps"`
 }
 
 // Result is result.json, which winnow train also prints as JSON.
@@ -94,6 +97,9 @@ func Begin(dir string, cfg config.Run, sum string, facts Facts) error {
 	}
 	return writeJSON(dir, FactsFile, facts)
 }
+
+// Busy reports whether a training is at work in a folder.
+func Busy(dir string) bool { return lock.Busy(dir) }
 
 // Begun reports whether a run wrote its first files.
 func Begun(dir string) bool {

@@ -224,6 +224,13 @@ func (r *Run) readConfig() error {
 	return nil
 }
 
+// Settings reads the settings of a run, also of one that is not finished, with its data where they are now.
+func Settings(dir string) (config.Run, error) {
+	r := &Run{Dir: dir}
+	err := r.readConfig()
+	return r.Config, err
+}
+
 // owns refuses a head that was trained with another configuration than the one next to it. Earlier runs do not say.
 func (r *Run) owns(headFile string, head models.HeadMeta) error {
 	if r.sum == "" || head.ConfigSHA256 == r.sum {

@@ -15,7 +15,8 @@ import (
 type Training struct {
 	*Line
 	plan       run.Plan
-	loss, kept float64 // running means, because a single step says little
+	loss, kept float64 // running means, because a single step says little; loss is per pair
+	perPair    bool    // the loss sums over pairs: it rises while the memory bank fills
 	started    bool
 }
 
@@ -36,11 +37,16 @@ const memory = 0.95
 // Stepped shows a step.
 func (p *Training) Stepped(s train.Step) {
 	if !p.started {
-		p.loss, p.kept, p.started = s.Loss, s.KeptShare(), true
+		p.loss, p.kept, p.started = s.PairLoss, s.KeptShare(), true
 	}
-	p.loss = memory*p.loss + (1-memory)*s.Loss
+	p.loss = memory*p.loss + (1-memory)*s.PairLoss
+	p.perPair = p.perPair || s.PairLoss != s.Loss
 	p.kept = memory*p.kept + (1-memory)*s.KeptShare()
-	more := fmt.Sprintf("  epoch %d  loss %.4f  kept %.0f %%", s.Epoch, p.loss, 100*p.kept)
+	loss := "loss"
+	if p.perPair {
+		loss = "loss per pair"
+	}
+	more := fmt.Sprintf("  epoch %d  %s %.4f  kept %.0f %%", s.Epoch, loss, p.loss, 100*p.kept)
 	p.At(s.Number, p.plan.Steps, p.plan.Resumed, more)
 }
 

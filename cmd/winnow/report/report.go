@@ -4,7 +4,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,10 +11,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+	"winnow/datasets/classnames"
 	"winnow/internal/atomicfile"
 	"winnow/internal/budget"
 	"winnow/report"
-	"winnow/report/page"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 )
@@ -109,41 +109,18 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	defer rt.Close()
-	done := result{File: o.Out}
-	var runs []*report.Run
-	for _, dir := range o.Dirs {
-		opened, err := folder.Open(ctx, dir, o.Run)
-		if err != nil {
-			return err
-		}
-		names, err := p.ClassNames(o.Names, opened.Manifest)
-		if err != nil {
-			return fmt.Errorf("report: %w", err)
-		}
-		r, err := report.Open(opened, names, term.Version())
-		if err != nil {
-			return err
-		}
-		asked := report.Asked{Split: o.Split, Scorer: o.Scorer, MaxMem: o.Show.MaxMem, Held: report.Held(runs)}
-		if err := r.Measure(ctx, asked); err != nil {
-			return err
-		}
-		done.Split, done.Runs, runs = r.Split, append(done.Runs, r.Measured()), append(runs, r)
-	}
-	var content page.Report
-	var drawMap func(w io.Writer, most int) error
-	if len(runs) > 1 {
-		content = report.Compared(runs)
-	} else {
-		content = runs[0].Page()
-		if drawMap, err = runs[0].Illustrate(ctx, report.Host{Note: p.Note, Watch: p.Watch, Winnow: term.Version()},
-			&content, o.Show); err != nil {
-			return err
-		}
-	}
-	file, err := report.Write(content, drawMap)
+	made, err := report.Make(ctx, o.Dirs, report.Making{
+		Open: o.Run, Asked: report.Asked{Split: o.Split, Scorer: o.Scorer, MaxMem: o.Show.MaxMem}, Show: o.Show,
+		Names: func(d *datasets.Dataset) (classnames.Names, error) { return p.ClassNames(o.Names, d) },
+		Host:  report.Host{Note: p.Note, Watch: p.Watch, Winnow: term.Version()},
+	})
 	if err != nil {
-		return fmt.Errorf("report: %w", err)
+		return err
+	}
+	file, runs := made.File, made.Runs
+	done := result{File: o.Out, Split: runs[len(runs)-1].Split}
+	for _, r := range runs {
+		done.Runs = append(done.Runs, r.Measured())
 	}
 	if err := atomicfile.WriteBytes(o.Out, file); err != nil {
 		return fmt.Errorf("report: %s: %w", o.Out, err)

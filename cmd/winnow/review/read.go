@@ -2,7 +2,6 @@ package review
 
 import (
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"winnow/audit/learn"
 	"winnow/audit/suspects"
+	"winnow/cmd/winnow/live"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
@@ -31,6 +31,8 @@ type Options struct {
 	Hosts                []string // other names that the server answers to
 	Token                string   // "": make one
 	OpenPage             bool     // open the page in the browser
+
+	asked learningFlags
 
 	Simulate  bool // play the review with reviewers who answer from the truth
 	Rehearsal rehearsal.Options
@@ -180,13 +182,7 @@ func checkServing(o Options) error {
 	if err := decisions.CheckReviewer(o.Reviewer); err != nil {
 		return term.Misused("--reviewer: %v", err)
 	}
-	if host, _, err := net.SplitHostPort(o.Listen); err != nil {
-		return term.Misused("--listen: found %q, expected HOST:PORT, as 127.0.0.1:8080", o.Listen)
-	} else if host == "" {
-		return term.Misused("--listen: found %q, which is every network of this machine: if that is meant, write "+
-			"0.0.0.0%s", o.Listen, o.Listen)
-	}
-	return nil
+	return live.CheckListen(o.Listen)
 }
 
 // beside returns the folder NAME.features next to the list NAME, in which winnow audit keeps features, or "" if there
@@ -202,18 +198,33 @@ func beside(list string) string {
 // inOrder is the goal of a review that leaves the list as it is.
 const inOrder = "list"
 
-// readLearning reads how the review learns. A first review that learns begins with random images, unless that is
-// refused; without features, images are only drawn if asked for.
+// learningFlags are the flags about learning, as they were given.
+type learningFlags struct {
+	goal     learn.Goal
+	check    bool
+	checkSet bool
+	until    string
+}
+
+// readLearning reads how the review learns.
 func readLearning(c *cli.Context, o *Options) error {
-	goal := learn.Goal(c.String("goal"))
+	o.asked = learningFlags{learn.Goal(c.String("goal")), c.Bool("check"), c.IsSet("check"), c.String("until")}
+	return o.learn()
+}
+
+// learn decides how the review learns. A first review that learns begins with random images, unless that is refused;
+// without features, images are only drawn if asked for.
+func (o *Options) learn() error {
+	goal, asked := o.asked.goal, o.asked
+	o.Learning, o.Draw = review.Learning{}, 0
 	if goal != inOrder && !slices.Contains(learn.Goals(), goal) {
 		return term.Misused("--goal: found %q, expected find, measure, teach or %s", goal, inOrder)
 	}
 	vectors := o.Features != "" || o.Run != ""
-	if c.Bool("check") && (!vectors || goal == inOrder) {
+	if asked.check && (!vectors || goal == inOrder) {
 		o.Draw = inspect.Checked
 	}
-	if text := c.String("until"); text != "" {
+	if text := asked.until; text != "" {
 		var err error
 		if o.Learning.Until, err = learn.ParseRule(text); err != nil {
 			return term.Misused("--until: %v", err)
@@ -229,13 +240,13 @@ func readLearning(c *cli.Context, o *Options) error {
 		o.Learning.Hint = "The list keeps its order. To learn from decisions what comes next and how many labels are " +
 			"wrong, start winnow review with --features, the folder that the audit was made of."
 	case goal == inOrder:
-	case c.Bool("check"):
+	case asked.check:
 		o.Learning.Goal = learn.Measure
 	default:
 		o.Learning.Goal = goal
 	}
-	if o.Learning.Goal != "" && (c.Bool("check") || !c.IsSet("check")) {
-		o.Learning.Check, o.Learning.Asked = inspect.Checked, c.Bool("check")
+	if o.Learning.Goal != "" && (asked.check || !asked.checkSet) {
+		o.Learning.Check, o.Learning.Asked = inspect.Checked, asked.check
 	}
 	return nil
 }

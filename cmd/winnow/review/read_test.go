@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"winnow/audit/learn"
 	"winnow/cmd/winnow/term"
@@ -59,7 +60,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 		}
-		if diff := cmp.Diff(&want, got, termtest.Sources); diff != "" {
+		if diff := cmp.Diff(&want, got, termtest.Sources, cmpopts.IgnoreUnexported(Options{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
 	}

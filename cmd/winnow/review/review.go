@@ -3,7 +3,6 @@ package review
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"net"
@@ -154,27 +153,6 @@ func run(ctx context.Context, p *term.Program, o Options) (err error) {
 	return open(ctx, p, o)
 }
 
-// open opens the images with their audit and serves the page.
-func open(ctx context.Context, p *term.Program, o Options) (err error) {
-	o.Missing = missing(o)
-	var found *finder.Finder
-	r, closeDecisions, err := review.Open(o.Files, func() (_ review.Finder, err error) {
-		if found, err = openFinder(ctx, p, o); found == nil {
-			return nil, err
-		}
-		return found, err
-	})
-	if err != nil {
-		return errors.Join(err, closeFinder(found))
-	}
-	defer func() { err = errors.Join(err, closeDecisions(), closeFinder(found)) }()
-	if o.Guessed && r.AuditFile == "" {
-		p.Note("%s", r.Notice)
-	}
-	r.Next, r.Exports = next(o), exports(o)
-	return serve(ctx, p, o, r)
-}
-
 // exports returns the commands that export the decisions in each form.
 func exports(o Options) map[review.Form]string {
 	names := review.Exports()
@@ -252,7 +230,7 @@ func simulate(ctx context.Context, p *term.Program, o Options) error {
 }
 
 // serve serves the page until ctx is done.
-func serve(ctx context.Context, p *term.Program, o Options, r *review.Reviewer) error {
+func serve(ctx context.Context, p *term.Program, o Options, open *opened) error {
 	l, err := net.Listen("tcp", o.Listen)
 	if err != nil {
 		return fmt.Errorf("review: %w", err)
@@ -261,7 +239,7 @@ func serve(ctx context.Context, p *term.Program, o Options, r *review.Reviewer) 
 	if token == "" {
 		token = review.NewToken()
 	}
-	at := l.Addr().(*net.TCPAddr)
+	at, r := l.Addr().(*net.TCPAddr), open.page()
 	if !at.IP.IsLoopback() {
 		p.Note("review: listening on %s: those who read this network's traffic see images, labels and the token", at)
 	}
@@ -278,9 +256,11 @@ func serve(ctx context.Context, p *term.Program, o Options, r *review.Reviewer) 
 			defer remove()
 		}
 	}
-	if err := review.Serve(ctx, l, guard.Protect(r.Handler()), log.New(p.Err, "winnow: review: ", 0)); err != nil {
+	if err := review.Serve(ctx, l, guard.Protect(open.handler()), log.New(p.Err, "winnow: review: ", 0)); err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
+	open.ended()
+	r = open.page()
 	if r.Decisions.Here() != nil { // the error of closing them tells where they are
 		return nil
 	}

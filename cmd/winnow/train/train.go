@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
+	"winnow/cmd/winnow/live"
 	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
@@ -37,6 +38,8 @@ type Options struct {
 	JSON              bool
 	MLflow            string // folder of its store
 	Decisions         string // file of winnow review; "": none
+	Watch             bool   // serve a page while it trains
+	Page              live.Page
 }
 
 // Command is winnow train.
@@ -58,6 +61,11 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "defaults", Usage: "print the settings that would be used, and exit"},
 			&cli.BoolFlag{Name: "dry-run",
 				Usage: "print every setting as chosen for these data and how long training may take, and exit"},
+			&cli.BoolFlag{Name: "watch", Usage: "serve a page of the training in the browser, and print its address; the " +
+				"page stays after the training while it is open"},
+			&cli.BoolFlag{Name: "open", Usage: "--watch, and open the page in the browser"},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0",
+				Usage: "--watch: serve at `HOST:PORT`; port 0 is any free one"},
 			term.MLflow(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		),
@@ -68,7 +76,8 @@ func command(call term.Call[Options]) *cli.Command {
 func read(c *cli.Context) (Options, error) {
 	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"),
 		Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), DryRun: c.Bool("dry-run"),
-		JSON: c.Bool("json"), MLflow: c.String("mlflow"), Decisions: c.String("decisions")}
+		JSON: c.Bool("json"), MLflow: c.String("mlflow"), Decisions: c.String("decisions"), Watch: c.Bool("watch") || c.Bool("open"),
+		Page: live.Page{Listen: c.String("listen"), Open: c.Bool("open")}}
 	err := term.OneManifest(c)
 	if err != nil {
 		return o, err
@@ -85,13 +94,22 @@ func read(c *cli.Context) (Options, error) {
 	if c.IsSet("decisions") && o.Decisions == "" {
 		return o, term.Misused("--decisions: name the file that winnow review keeps")
 	}
+	if err := live.CheckListen(o.Page.Listen); err != nil {
+		return o, err
+	}
+	switch {
+	case c.IsSet("listen") && !o.Watch:
+		return o, term.Misused("--listen goes with --watch")
+	case o.Watch && o.DryRun:
+		return o, term.Misused("--watch does not go with --dry-run, which does not train")
+	}
 	if o.Resume && o.Overwrite {
 		return o, term.Misused("--resume and --overwrite contradict each other")
 	}
 	return o, nil
 }
 
-func train(ctx context.Context, p *term.Program, o Options) error {
+func train(ctx context.Context, p *term.Program, o Options) (err error) {
 	if o.Defaults {
 		text, err := config.Marshal(o.Config)
 		if err == nil {
@@ -135,6 +153,14 @@ func train(ctx context.Context, p *term.Program, o Options) error {
 	if o.DryRun {
 		return errors.Join(show(ctx, p, training, o.JSON), training.Close())
 	}
+	var page *live.Watched
+	if o.Watch {
+		if page, err = live.Watch(p, o.Out, o.Config.Data.Manifest, o.Page); err != nil {
+			return errors.Join(err, training.Close())
+		}
+		defer func() { err = errors.Join(err, page.End()) }()
+		fmt.Fprintf(p.Err, "winnow: watch it: %s\n", page.Address)
+	}
 	line, seen := progress.NewTraining(p.Err, time.Now), run.Observer{}
 	line.Begun(training.Plan)
 	if !p.Quiet {
@@ -146,10 +172,15 @@ func train(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	if o.JSON {
-		return p.JSON(out.Summary)
+		err = p.JSON(out.Summary)
+	} else {
+		out.Summary.Write(p.Out)
 	}
-	out.Summary.Write(p.Out)
-	return nil
+	if err == nil && page != nil && page.Open() {
+		p.Note("the page stays, with the report of the run: end it there, or with Ctrl-C")
+		page.Stay(ctx)
+	}
+	return err
 }
 
 // show prints a plan: as a file of settings, or as JSON.

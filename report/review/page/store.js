@@ -62,7 +62,7 @@ class Store extends EventTarget {
     const mine = this.#asked = new AbortController();
     this.beyond = null;
     this.tell("view");
-    if (this.view === "map") {
+    if (this.view === "map" || this.view === "runs") {
       Object.assign(this, { rows: [], groups: null, total: 0, current: -1 });
       this.unselect();
       return undefined;

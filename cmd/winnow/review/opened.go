@@ -1,0 +1,158 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"winnow/cmd/winnow/live"
+	"winnow/cmd/winnow/term"
+	"winnow/report/jobs"
+	"winnow/report/review"
+	"winnow/report/review/finder"
+)
+
+// opened is a set whose page is open, with its trainings and jobs. When an audit is done that the page started, the set
+// is opened again with its list, while the page waits.
+type opened struct {
+	ctx    context.Context
+	p      *term.Program
+	answer review.Switch
+	studio *live.Studio
+
+	mutex  sync.Mutex
+	over   bool // the server has ended
+	o      Options
+	r      *review.Reviewer
+	at     time.Time // when it was opened
+	closes func() error
+}
+
+// open opens the images with their audit and serves the page.
+func open(ctx context.Context, p *term.Program, o Options) (err error) {
+	page := &opened{ctx: ctx, p: p}
+	if err := page.open(o); err != nil {
+		return err
+	}
+	defer func() {
+		page.mutex.Lock()
+		defer page.mutex.Unlock()
+		err = errors.Join(err, page.closes())
+	}()
+	if o.Guessed && page.r.AuditFile == "" {
+		p.Note("%s", page.r.Notice)
+	}
+	called := func(label string) string {
+		if name := page.page().Names[label]; name != "" {
+			return name
+		}
+		return label
+	}
+	if page.studio, err = live.NewStudio(p, o.Beside(""), page.set, called, page.done); err != nil {
+		return err
+	}
+	defer page.studio.Runs.End()
+	page.answer.Change(page.r.Handler)
+	return serve(ctx, p, o, page)
+}
+
+// open opens the set as o says. page.mutex is held, or page is new.
+func (page *opened) open(o Options) error {
+	at := time.Now()
+	o.Missing = missing(o)
+	var found *finder.Finder
+	r, closeDecisions, err := review.Open(o.Files, func() (_ review.Finder, err error) {
+		if found, err = openFinder(page.ctx, page.p, o); found == nil {
+			return nil, err
+		}
+		return found, err
+	})
+	if err != nil {
+		return errors.Join(err, closeFinder(found))
+	}
+	r.Next, r.Exports = next(o), exports(o)
+	page.o, page.r, page.at = o, r, at
+	page.closes = func() error { return errors.Join(closeDecisions(), closeFinder(found)) }
+	return nil
+}
+
+// page returns the review as it is now.
+func (page *opened) page() *review.Reviewer {
+	page.mutex.Lock()
+	defer page.mutex.Unlock()
+	return page.r
+}
+
+// set returns the set as it is now.
+func (page *opened) set() live.Set {
+	page.mutex.Lock()
+	defer page.mutex.Unlock()
+	o, r := page.o, page.r
+	s := live.Set{
+		Manifest: o.Manifest, Root: o.Root, Columns: o.Columns, Names: o.Names, Audit: r.AuditFile,
+		Audited: r.AuditFile != "",
+	}
+	if o.Run == "" {
+		s.Features = o.Features
+	}
+	if r.Decided() > 0 {
+		s.Decisions = r.Decisions.Path
+	}
+	return s
+}
+
+// handler answers the page's requests.
+func (page *opened) handler() http.Handler { return page.studio.Handler(&page.answer) }
+
+// done opens the list of an audit that a job made. If that fails, the page stays as it was and says why.
+func (page *opened) done(job jobs.Job) {
+	if job.Kind != live.AuditJob {
+		return
+	}
+	page.answer.Change(func() http.Handler {
+		page.mutex.Lock()
+		defer page.mutex.Unlock()
+		if page.over {
+			return http.NotFoundHandler()
+		}
+		if info, err := os.Stat(live.ListOf(job)); err == nil && page.r.AuditFile == live.ListOf(job) &&
+			info.ModTime().Before(page.at) {
+			return page.r.Handler() // it ended while there was no server: this list was opened
+		}
+		was, o := page.o, page.o
+		o.Audit, o.Guessed = live.ListOf(job), false
+		if o.Run == "" {
+			o.Features = beside(o.Audit)
+		}
+		err := o.learn()
+		if err == nil {
+			err = page.closes()
+			page.closes = func() error { return nil }
+		}
+		if err == nil {
+			err = page.open(o)
+		}
+		if err != nil {
+			page.p.Note("%s is not shown: %v", o.Audit, err)
+			if err := page.open(was); err != nil {
+				page.p.Note("start winnow studio again: %v", err)
+				return http.NotFoundHandler()
+			}
+			page.r.Notice = "The audit is done, but its list is not shown: start winnow studio again."
+		}
+		return page.r.Handler()
+	})
+}
+
+// ended says that no request comes any more.
+func (page *opened) ended() {
+	page.mutex.Lock()
+	page.over = true
+	page.mutex.Unlock()
+	if command, runs := page.studio.Jobs.Running(); runs {
+		page.p.Note("this goes on: %s; winnow studio shows it again", command)
+	}
+}

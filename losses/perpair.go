@@ -1,0 +1,31 @@
+package losses
+
+// pairSum is a simLoss whose value sums over all pairs of an anchor, so that it grows with the number of vectors that
+// the batch is compared with.
+type pairSum interface {
+	simLoss
+	// pairs returns by what the value of rows, each with so many pairs, is divided to be one of a single pair.
+	pairs(rows, each int) float64
+}
+
+// Pairs returns the number by which the value of a loss over rows is divided to be a mean over pairs, where every row is
+// compared with others. It is 1 for the losses that are means already, and for those that are no sum over pairs.
+// Such a value can be compared between steps whose memory bank holds more and more members.
+func Pairs(l Loss, rows, others int) float64 {
+	s, ok := l.(*similarity)
+	if !ok || rows == 0 || others == 0 {
+		return 1
+	}
+	if fn, ok := s.fn.(pairSum); ok {
+		return fn.pairs(rows, others)
+	}
+	return 1
+}
+
+// pairs implements [pairSum]: the value is a mean over anchors, or, if summed, a sum over them.
+func (l *contrastive) pairs(rows, each int) float64 {
+	if l.summed {
+		return float64(rows) * float64(each)
+	}
+	return float64(each)
+}

@@ -1,0 +1,273 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
+	"winnow/internal/plain"
+	"winnow/report"
+	"winnow/report/chart"
+	"winnow/report/review/pictures"
+	"winnow/run/folder"
+	"winnow/train"
+)
+
+// State says where a training stands.
+type State string
+
+// The states of a training.
+const (
+	Preparing State = "preparing" // its folder holds nothing yet
+	Running   State = "running"
+	Finished  State = "finished"
+	Stopped   State = "stopped" // it can go on
+	Failed    State = "failed"  // it ended before its first checkpoint
+)
+
+// watched is a run that is shown.
+type watched struct {
+	dir, key string
+	c        *Config
+
+	mutex   sync.Mutex
+	course  *report.Course     // nil: not read yet
+	first   *look              // of the training that is at work now; nil: none
+	paths   map[int]string     // of the images that were shown as dropped, also earlier, by training row
+	shown   *pictures.Pictures // nil: not opened yet
+	noShown error              // why there are none
+}
+
+// look is the step that a training had reached at a time.
+type look struct {
+	step int
+	at   time.Time
+}
+
+// brief is a run in the list.
+type brief struct {
+	Key        string    `json:"key"`
+	Name       string    `json:"name"`
+	Dir        string    `json:"dir"`
+	State      State     `json:"state"`
+	Started    time.Time `json:"started"`
+	Step       int       `json:"step"`
+	Steps      int       `json:"steps"`
+	Epoch      int       `json:"epoch"`
+	Epochs     int       `json:"epochs"`
+	Measure    string    `json:"measure"`
+	Validation *float64  `json:"validation"` // the last; of a finished run that of the state that is kept
+	Frozen     *float64  `json:"frozen"`
+	Whitened   *float64  `json:"whitened"`
+	Verdict    string    `json:"verdict"`
+	Error      string    `json:"error"` // why it cannot be shown; "": it can
+}
+
+// drawing is a curve, as markup without styles.
+type drawing struct {
+	Title string `json:"title"`
+	SVG   string `json:"svg"`
+}
+
+// dropped is an image whose label the filter dropped.
+type dropped struct {
+	Image   int     `json:"image"`
+	Path    string  `json:"path"`
+	Label   string  `json:"label"`
+	Score   float64 `json:"score"`
+	Picture bool    `json:"picture"` // it can be shown
+}
+
+// view is how a run goes.
+type view struct {
+	brief
+	Best      *float64  `json:"best"`
+	BestEpoch int       `json:"best_epoch"`
+	Kept      *float64  `json:"kept"`
+	Loss      *float64  `json:"loss"` // smoothed
+	PerPair   bool      `json:"per_pair"`
+	LossNote  string    `json:"loss_note"`
+	Left      *float64  `json:"left"`     // seconds; null: not known yet
+	Patience  bool      `json:"patience"` // it may end earlier
+	Screened  string    `json:"screened"` // what was left out before the training
+	Filter    string    `json:"filter"`   // its scorer in the last epoch; "": none, or no epoch is finished
+	Judged    int       `json:"judged"`   // the epoch of Dropped
+	Dropped   []dropped `json:"dropped"`
+	First     []drawing `json:"first"`
+	Others    []drawing `json:"others"`
+	Worse     bool      `json:"worse"` // training was worth nothing, by validation
+	Advice    string    `json:"advice"`
+	Took      float64   `json:"took"` // seconds; 0: not finished
+	Head      string    `json:"head"`
+	Command   string    `json:"command"` // that makes the report
+}
+
+// read reads what is new. w.mutex is held. It returns nil if the training has not begun.
+func (w *watched) read() (c *report.Course, err error) {
+	if w.course == nil {
+		c, err = report.OpenCourse(w.dir)
+	} else {
+		c, err = w.course, w.course.Read()
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		w.course = nil
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	w.course = c
+	return c, nil
+}
+
+// state says where the training stands.
+func (w *watched) state(c *report.Course) State {
+	switch {
+	case c == nil:
+		return Preparing
+	case c.Result != nil:
+		return Finished
+	case folder.Busy(w.dir):
+		return Running
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, train.CheckpointFile)); err == nil {
+		return Stopped
+	}
+	return Failed
+}
+
+// brief describes the run for the list.
+func (w *watched) brief() brief {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	b, _ := w.standing()
+	return b
+}
+
+// standing reads the run and says where it stands. w.mutex is held.
+func (w *watched) standing() (brief, report.Standing) {
+	b := brief{Key: w.key, Name: filepath.Base(filepath.Clean(w.dir)), Dir: w.dir}
+	c, err := w.read()
+	if err != nil {
+		b.State, b.Error = Failed, plain.Text(err)
+		return b, report.Standing{}
+	}
+	if b.State = w.state(c); c == nil {
+		return b, report.Standing{}
+	}
+	s := c.Standing()
+	b.Started, b.Step, b.Steps, b.Epoch, b.Epochs = c.Facts.Started, s.Step, s.Steps, s.Epoch, s.Epochs
+	b.Measure, b.Validation, b.Frozen, b.Whitened = s.Measure, s.Validation, s.Frozen, s.Whitened
+	if r := c.Result; r != nil {
+		b.Verdict = r.Verdict
+		if s.Best != nil {
+			b.Validation = s.Best
+		}
+	}
+	w.note(b)
+	return b, s
+}
+
+// note remembers the first step that was seen of a training at work, from which its pace is known.
+func (w *watched) note(b brief) {
+	switch {
+	case b.State != Running:
+		w.first = nil
+	case w.first == nil || b.Step < w.first.step:
+		w.first = &look{b.Step, w.c.Now()}
+	}
+}
+
+// left returns the seconds that a training will take at its pace so far; nil: not known yet.
+func (w *watched) left(b brief) *float64 {
+	if w.first == nil || b.Step <= w.first.step {
+		return nil
+	}
+	took := w.c.Now().Sub(w.first.at).Seconds()
+	left := took / float64(b.Step-w.first.step) * float64(b.Steps-b.Step)
+	return &left
+}
+
+// view describes how the run goes.
+func (w *watched) view() view {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	b, s := w.standing()
+	v := view{brief: b, Dropped: []dropped{}, First: []drawing{}, Others: []drawing{}}
+	if c := w.course; c != nil && b.Error == "" {
+		v.Best, v.BestEpoch, v.Kept, v.Loss, v.PerPair = s.Best, s.BestEpoch, s.Kept, s.PairLoss, s.PerPair
+		v.LossNote, v.Left, v.Patience = c.LossNote(), w.left(b), c.Settings.Validation.Patience > 0
+		if c.Facts.Screening != nil {
+			v.Screened = c.Facts.Screening.String()
+		}
+		first, others := c.Charts()
+		v.First, v.Others = drawn(first), drawn(others)
+		var list []train.Dropped
+		list, v.Judged, v.Filter = c.Dropped()
+		for _, d := range list {
+			w.paths[d.Row] = d.Path
+			v.Dropped = append(v.Dropped, dropped{Image: d.Row, Path: d.Path, Label: w.c.Called(d.Label), Score: d.Score,
+				Picture: w.pictures(c, d.Path) != nil})
+		}
+		if r := c.Result; r != nil {
+			v.Advice, v.Took, v.Head = r.Advice, r.Seconds, r.Head
+			v.Worse = r.Better != nil && !*r.Better
+		}
+	}
+	return v
+}
+
+func drawn(charts []chart.Drawing) []drawing {
+	list := []drawing{}
+	for _, d := range charts {
+		list = append(list, drawing{d.Caption(), chart.Bare(d)})
+	}
+	return list
+}
+
+// pictures returns the run's images, path one of them; nil if they are not at hand. w.mutex is held.
+func (w *watched) pictures(c *report.Course, path string) *pictures.Pictures {
+	if w.shown == nil && w.noShown == nil {
+		data := c.Settings.Data
+		root, err := imageroot.OpenClosed(context.Background(),
+			imageroot.Resolve(location.At(data.Root), location.At(data.Manifest)))
+		if err != nil {
+			w.noShown = err
+			return nil
+		}
+		if _, err := fs.Stat(root, path); err != nil {
+			w.noShown = err
+			return nil
+		}
+		w.shown = pictures.New(root, pictures.Options{})
+	}
+	return w.shown
+}
+
+// thumb returns a small picture of an image whose label the filter dropped.
+func (w *watched) thumb(ctx context.Context, image string) ([]byte, error) {
+	row, err := strconv.Atoi(image)
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, "image: found %.40q, expected a number", image)
+	}
+	w.mutex.Lock()
+	path, shown := w.paths[row], w.shown
+	w.mutex.Unlock()
+	if path == "" || shown == nil {
+		return nil, refuse(http.StatusNotFound, "image %d is not among those that are shown", row)
+	}
+	data, err := shown.Small(ctx, path, thumbSide)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return data, nil
+}

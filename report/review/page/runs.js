@@ -1,0 +1,80 @@
+// The view of trainings and audits: which there are, how one goes, two of them compared, and what can be started.
+
+import { get, el, broken } from "./dom.js";
+import { ask, Failure } from "./api.js";
+import { store } from "./store.js";
+import { count, many, clock } from "./words.js";
+import { Follower, percent, states } from "./run.js";
+import { form, offers, news } from "./jobs.js";
+
+const every = 4000; // ms between two looks at the list
+let list = null, timer = 0, follower = null, picked = new Set(), seen = "";
+
+export function runs() {
+  follower = new Follower(get("run"), { ended: () => look() });
+  store.addEventListener("view", enter);
+  news.addEventListener("job", () => { draw(true); look(); });
+}
+
+function enter() {
+  clearTimeout(timer);
+  if (store.view !== "runs") return follower.stop();
+  return look();
+}
+
+async function look(again = false) {
+  clearTimeout(timer);
+  if (store.view !== "runs") return;
+  try {
+    list = await ask("/api/runs", again ? { look: 1 } : {});
+    draw(again);
+  } catch (e) {
+    if (!(e instanceof Failure)) throw e; // else the connection's banner shows it
+  }
+  timer = setTimeout(look, every);
+}
+
+// shown is the run that is shown: the one of the address, else one that is at work, else the newest.
+const shown = () => list.runs.find((r) => r.key === store.place.run) ?? list.runs.find((r) => r.state === "running") ?? list.runs[0];
+
+function draw(always = false) {
+  if (!list || store.view !== "runs") return;
+  const one = shown(), text = JSON.stringify([list, one?.key, [...picked]]);
+  if (one && follower.key !== one.key || always) follower.follow(one?.key ?? "");
+  if (text === seen && !always) return;
+  seen = text;
+  picked = new Set([...picked].filter((key) => list.runs.some((r) => r.key === key && r.state === "finished")));
+  const box = get("run-list"), at = box.contains(document.activeElement) ? document.activeElement.id : "";
+  box.replaceChildren(...list.runs.map((r) => item(r, one)));
+  if (at) document.getElementById(at)?.focus();
+  const s = list.search, bounds = `${s.in.join(", ")} and ${s.deepest} folders deep (${many(s.looked, "folder")}${s.partly ? "; there are more than that" : ""})`;
+  get("runs-where").replaceChildren(list.runs.length ? "" : "No training of these images was found. ", `Looked in ${bounds}.${s.others ? ` ${many(s.others, "training")} of other images ${s.others === 1 ? "is" : "are"} not shown.` : ""} `,
+    el("button", { type: "button", class: "plain", id: "runs-again", onclick: () => look(true) }, "Look again"));
+  get("audits").replaceChildren(...list.audits.map((a) => el("li", { class: "row" }, el("a", { class: "button", href: `/audit?audit=${a.key}`, target: "_blank", rel: "noopener" }, "Page of ", el("b", {}, broken(a.name))), el("span", { class: "soft" }, `${a.list}, ${clock(a.at)}`))));
+  get("audits-part").hidden = list.audits.length === 0;
+  get("offers").replaceChildren(...offers().map(form));
+  versus();
+}
+
+function item(r, one) {
+  const main = r.error ? r.error : r.validation === null ? (r.state === "preparing" ? "preparing" : `epoch ${r.epoch} of ${r.epochs}`) : `${r.measure} ${percent(r.validation)}${r.frozen === null ? "" : ` (frozen ${percent(r.frozen)}, whitened ${percent(r.whitened)})`}`;
+  const box = el("input", { type: "checkbox", id: `versus-${r.key}`, "aria-label": `Compare ${r.name}`, disabled: r.state !== "finished", onchange: (e) => { if (e.target.checked) picked.add(r.key); else picked.delete(r.key); versus(); } });
+  box.checked = picked.has(r.key);
+  return el("li", {}, box, el("button", { type: "button", class: "pick", id: `pick-${r.key}`, "aria-pressed": String(r.key === one?.key), onclick: () => store.go({ run: r.key }) },
+    el("span", {}, el("b", {}, broken(r.dir)), r.state === "preparing" ? "" : el("small", { class: "soft" }, ` ${clock(r.started)}`)), el("span", { class: `tag state ${r.state}` }, states[r.state]), el("span", {}, main)));
+}
+
+// versus compares the chosen runs, two of them in words.
+let asked = "";
+async function versus() {
+  const box = get("versus"), keys = [...picked];
+  box.hidden = keys.length < 2;
+  if (box.hidden) { asked = ""; return; }
+  const query = keys.map((key) => `run=${key}`).join("&");
+  if (query === asked) return;
+  asked = query;
+  const { words } = await ask(`/api/runs/compare?${query}`);
+  if (query !== asked) return;
+  box.replaceChildren(el("h3", { class: "part" }, `${count(keys.length)} trainings compared`), ...words.map((w) => el("p", {}, w)),
+    el("div", { class: "row" }, el("a", { class: "button", href: `/report?${query}`, target: "_blank", rel: "noopener", title: "As winnow report makes it: this takes a moment" }, "Compare in full")));
+}
