@@ -25,7 +25,7 @@ man: build
 	bin/winnow manual --dir bin/man
 
 demo: runtime
-	bin/winnow demo --out demo
+	bin/winnow quickstart --out demo
 
 # costs runs go test, and prints the packages and tests that took the most processor time. The last line decodes and resizes
 # without vector instructions, as other processors do, where the pixels are known. vet is make vet's.

@@ -197,7 +197,7 @@ var rooms = []Room{
 	{"report/chart", "draws lines, histograms and box plots as SVG",
 		"internal/spread"},
 
-	{"papers/demo", "runs the whole path on drawn characters with half of the labels wrong",
+	{"papers/quickstart", "runs the whole path on drawn characters with wrong labels among them",
 		"backbone backbone/ort datasets datasets/glyphs datasets/glyphs/names eval run/extraction features " +
 			"filters internal/lookup models papers/watch report report/chart report/page run run/inspect " +
 			"run/config run/folder train"},

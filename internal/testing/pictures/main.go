@@ -82,7 +82,7 @@ func (m *maker) make(ctx context.Context) (err error) {
 func (m *maker) characters(ctx context.Context) error {
 	const manifest, images, list = "demo/manifest.csv", "demo/images.zip", "suspects.csv"
 	for _, line := range [][]string{
-		{"demo", "--out", "demo", "--classes", "120", "--images", "30", "--noise-rate", "0.4"},
+		{"quickstart", "--out", "demo", "--noise-rate", "0.4"},
 		{"report", "demo/heads/prism", "--root", images, "--out", "report.html"},
 		{"audit", manifest, "--root", images, "--out", list},
 		{"map", "demo/heads/prism", "--root", images, "--split", "train", "--color", "suspect", "--audit", list,

@@ -13,7 +13,7 @@ import { winnow } from "./server.mjs";
 function makePages(binary, dir) {
   const at = (name) => join(dir, name), demo = at("demo"), run = join(demo, "prism"), suspects = at("suspects.csv");
   const manifest = join(demo, "manifest.csv"), images = join(demo, "images.zip");
-  winnow(binary, "--quiet", "demo", "--out", demo, "--classes", "16", "--images", "12", "--noise-rate", "0.3", "--set", "length=30 steps");
+  winnow(binary, "--quiet", "quickstart", "--out", demo, "--classes", "16", "--images", "12", "--noise-rate", "0.3", "--set", "length=30 steps");
   winnow(binary, "--quiet", "report", run, "--out", at("report.html"));
   winnow(binary, "--quiet", "report", run, join(demo, "unfiltered"), "--no-pictures", "--out", at("compared.html"));
   winnow(binary, "--quiet", "audit", manifest, "--root", images, "--out", suspects);
