@@ -32,7 +32,7 @@ func servedBlock(b block) (string, error) {
 	return "reviewed " + n + " " + b.text, nil
 }
 
-// reviewServed is the reviewer. Pictures called mislaid.png are in the wrong folder: they get the suggested label; all
+// reviewServed is the reviewer. Pictures whose name begins with mislaid are in the wrong folder: they get the suggested label; all
 // others are kept.
 func reviewServed(args []string) error {
 	n, err := strconv.Atoi(args[0])
@@ -106,7 +106,7 @@ func decide(address string, n int) error {
 		var list []any
 		for _, r := range page.Rows {
 			d := map[string]any{"id": r.ID, "version": r.Version, "action": "keep"}
-			if path.Base(r.Path) == "mislaid.png" {
+			if strings.HasPrefix(path.Base(r.Path), "mislaid") {
 				if d["action"] = "drop"; r.Suggested != r.Given {
 					d["action"], d["label"] = "relabel", r.Suggested
 				}
