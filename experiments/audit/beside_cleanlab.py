@@ -1,10 +1,10 @@
 """Rank the labels of a list by cleanlab on the vectors of a winnow feature store.
 
-    python3 beside_cleanlab.py NAME LIST STORE [SUSPECTS]
+    python3 beside_cleanlab.py NAME LIST STORE SUSPECTS [WAY ...]
 
 LIST is a CSV file with path, label, split and true_label; its split "train" is judged. STORE is a folder that winnow
 extract wrote. Prints CSV: for each way to rank, the wrong labels among the first 100 and the average precision. SUSPECTS,
-a list that winnow audit wrote, is measured as well. PYTHONPATH names a copy of github.com/cleanlab/cleanlab.
+the list that winnow audit wrote, is measured as well. WAY names how probabilities are made: lr, scaled, near; by default all. PYTHONPATH names a copy of github.com/cleanlab/cleanlab.
 """
 import csv
 import sys
@@ -51,22 +51,22 @@ def neighbours(x, labels):
     return probs
 
 
-def main(name, listing, store, suspects=None):
+def main(name, listing, store, suspects, *ways):
     paths, x, labels, wrong = read(listing, store)
-    if suspects:
-        judged = {r["path"]: float(r["score"]) for r in csv.DictReader(open(suspects))}
-        measure(name, "winnow audit", wrong, np.array([judged[p] for p in paths]), float("nan"))
+    judged = {r["path"]: float(r["score"]) for r in csv.DictReader(open(suspects))}
+    measure(name, "winnow audit", wrong, np.array([judged[p] for p in paths]), float("nan"))
 
     def by_folds(model):
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED)
         return cross_val_predict(model, x, labels, cv=folds, method="predict_proba")
 
-    for way, predict in {
-        "logistic regression": lambda: by_folds(LogisticRegression(max_iter=200)),
-        "logistic regression, standardised, C 0.01": lambda: by_folds(
-            make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=200))),
-        "10 nearest neighbours": lambda: neighbours(x, labels),
-    }.items():
+    predictors = {
+        "near": ("10 nearest neighbours", lambda: neighbours(x, labels)),
+        "scaled": ("logistic regression, standardised, C 0.01", lambda: by_folds(
+            make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=200)))),
+        "lr": ("logistic regression", lambda: by_folds(LogisticRegression(max_iter=200))),
+    }
+    for way, predict in (predictors[w] for w in ways or predictors):
         start = time.time()
         probs = predict()
         spent = time.time() - start
