@@ -1,4 +1,4 @@
-# Builds winnow and runs its demo: docker build -t winnow . && docker run --rm -v "$PWD/out:/work" winnow
+# Builds winnow and runs its quickstart: docker build -t winnow . && docker run --rm -v "$PWD/out:/work" winnow
 FROM golang:1.26-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./
@@ -19,4 +19,4 @@ COPY --from=runtime /opt /opt
 ENV XDG_CACHE_HOME=/opt
 WORKDIR /work
 ENTRYPOINT ["winnow"]
-CMD ["demo", "--out", "demo"]
+CMD ["quickstart"]

@@ -4,8 +4,9 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
 CONSUMER = internal/testing/consumer
 KUBERNETES = internal/testing/kubernetestest
+SITE = internal/testing/site
 
-.PHONY: build dist man demo test consumer kubernetes cluster check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
+.PHONY: build dist man demo test consumer kubernetes site cluster check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
 
 # Without what debuggers read (-s -w) the program is a quarter smaller; LDFLAGS= keeps it. Stack traces have names and lines either way.
 LDFLAGS ?= -s -w
@@ -25,13 +26,13 @@ man: build
 	bin/winnow manual --dir bin/man
 
 demo: runtime
-	bin/winnow demo --out demo
+	bin/winnow quickstart --out demo
 
 # costs runs go test, and prints the packages and tests that took the most processor time. The last line decodes and resizes
 # without vector instructions, as other processors do, where the pixels are known. vet is make vet's.
 TEST = $(GO) test -vet=off -timeout 30m
 
-test: runtime consumer kubernetes pgserver bin/costs
+test: runtime consumer kubernetes site pgserver bin/costs
 	GO="$(GO)" bin/costs -vet=off -timeout 30m ./...
 	GODEBUG=cpu.avx2=off $(TEST) -run 'AsPIL|Decode|Transform|Photo|Scaled' ./backbone ./backbone/jfif
 
@@ -56,6 +57,10 @@ consumer:
 kubernetes:
 	cd $(KUBERNETES) && $(TEST) ./...
 
+# The documentation as a static site with a search, site/index.html; its tests follow every link.
+site:
+	cd $(SITE) && $(GO) run . -root "$(CURDIR)" -out "$(CURDIR)/site" && $(TEST) ./...
+
 # extract, join and audit as 8 tasks of a real Slurm on this machine, whose daemons are killed meanwhile: a minute.
 cluster: runtime
 	GO="$(GO)" .ci/cluster
@@ -71,11 +76,13 @@ vet:
 	$(GO) vet -tags slurm ./cluster
 	cd $(CONSUMER) && $(GO) vet ./...
 	cd $(KUBERNETES) && $(GO) vet ./...
+	cd $(SITE) && $(GO) vet ./...
 
 lint:
 	$(GO) run $(STATICCHECK) ./...
 	cd $(CONSUMER) && $(GO) run $(STATICCHECK) ./...
 	cd $(KUBERNETES) && $(GO) run $(STATICCHECK) ./...
+	cd $(SITE) && $(GO) run $(STATICCHECK) ./...
 
 # The race detector, which takes ten times as long, watches the packages that start goroutines or share state under a lock,
 # and the commands that drive them; all else has one goroutine, and make test tests it.
@@ -85,7 +92,7 @@ race: runtime pgserver
 
 # The pages of winnow in a real Chromium: review, and those that are files. Without Chromium or npm it says that they are NOT tested; with CI=true that is an
 # error.
-browser: runtime
+browser: runtime site
 	@for tool in npm node "chromium chromium-browser google-chrome google-chrome-stable"; do \
 		found=; for name in $$tool; do command -v $$name >/dev/null && found=yes; done; \
 		if [ -z "$$found" ]; then \
@@ -96,10 +103,10 @@ browser: runtime
 	(cd report/review/browser && npm install --no-save --no-package-lock --no-audit --no-fund --loglevel=error) && \
 	WINNOW=bin/winnow node report/review/browser/test.mjs
 
-# The pictures of the documentation, by a headless Chromium: of drawn characters, and of MNIST's wrong labels where MNIST names the folder
+# The pictures of the documentation, by a headless Chromium: of drawn characters, those that move too, and of MNIST's wrong labels where MNIST names the folder
 # of its files. MNIST_MODEL is the network that looks at them, else one is trained, some ten minutes.
 pictures: runtime
-	$(GO) run ./internal/testing/pictures -winnow bin/winnow -mnist "$(MNIST)" -model "$(MNIST_MODEL)"
+	$(GO) run ./internal/testing/pictures -winnow bin/winnow -mnist "$(MNIST)" -model "$(MNIST_MODEL)" -only "$(ONLY)"
 
 # The golden values ($WINNOW_GOLDEN, else ../shared/golden, else the committed copy) through every package, and the table of what ran.
 golden:
@@ -140,4 +147,4 @@ bench: runtime
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
 
 clean:
-	rm -rf bin dist demo gpu-bundle gpu-rehearsal gpu-results
+	rm -rf bin dist demo site gpu-bundle gpu-rehearsal gpu-results

@@ -27,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(reviewing) != "" {
+	if os.Getenv(reviewerVariable) != "" {
 		if err := reviewServed(os.Args[1:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -121,10 +121,10 @@ func TestDocsCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, variable := range map[string]string{"winnow": winnowtest.Variable, "reviewed": reviewing} {
+	for name, variable := range map[string]string{"winnow": winnowtest.Variable, "reviewed": reviewerVariable} {
 		program := fmt.Sprintf("#!/bin/sh\n%s=yes exec %q \"$@\"\n", variable, self)
 		if name == "winnow" { // the reviewer starts it
-			program = strings.Replace(program, "exec", "exec env -u "+reviewing, 1)
+			program = strings.Replace(program, "exec", "exec env -u "+reviewerVariable, 1)
 		}
 		if err := os.WriteFile(filepath.Join(s.bin, name), []byte(program), 0o755); err != nil {
 			t.Fatal(err)

@@ -2,26 +2,22 @@ package docs
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
-	"path"
 	"strconv"
 	"strings"
+
+	"winnow/internal/testing/reviewing"
 )
 
 // served begins the mark of a block that starts a review, whose page a reviewer then uses: `<!-- served: 40 decisions
 // -->`.
 const served = "served: "
 
-// reviewing, if set, turns the test program into a reviewer who starts the command line of its arguments and makes so
+// reviewerVariable, if set, turns the test program into a reviewer who starts the command line of its arguments and makes so
 // many decisions on its page. What the command prints on standard error is the output; Ctrl-C ends it.
-const reviewing = "WINNOW_DOCS_REVIEWER"
+const reviewerVariable = "WINNOW_DOCS_REVIEWER"
 
 // servedBlock returns the commands of a marked block for the shell.
 func servedBlock(b block) (string, error) {
@@ -32,7 +28,7 @@ func servedBlock(b block) (string, error) {
 	return "reviewed " + n + " " + b.text, nil
 }
 
-// reviewServed is the reviewer. Pictures called mislaid.png are in the wrong folder: they get the suggested label; all
+// reviewServed is the reviewer. Pictures whose name begins with mislaid are in the wrong folder: they get the suggested label; all
 // others are kept.
 func reviewServed(args []string) error {
 	n, err := strconv.Atoi(args[0])
@@ -49,8 +45,12 @@ func reviewServed(args []string) error {
 		return err
 	}
 	address, err := bufio.NewReader(out).ReadString('\n')
+	var page reviewing.Page
 	if err == nil {
-		err = decide(strings.TrimSpace(address), n)
+		page, err = reviewing.Open(strings.TrimSpace(address))
+	}
+	if err == nil {
+		err = page.Review(n)
 	}
 	if err != nil {
 		_ = server.Process.Kill()
@@ -60,67 +60,4 @@ func reviewServed(args []string) error {
 		return err
 	}
 	return server.Wait()
-}
-
-// decide makes n decisions on the page at an address, or as many as there are images.
-func decide(address string, n int) error {
-	at, err := url.Parse(address)
-	if err != nil {
-		return err
-	}
-	token := at.Query().Get("token")
-	post := func(to string, body, answer any) error {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return err
-		}
-		r, err := http.NewRequest(http.MethodPost, "http://"+at.Host+to, bytes.NewReader(text))
-		if err != nil {
-			return err
-		}
-		r.Header.Set("Authorization", "Bearer "+token)
-		r.Header.Set("Content-Type", "application/json")
-		got, err := http.DefaultClient.Do(r)
-		if err != nil {
-			return err
-		}
-		defer got.Body.Close()
-		if text, err = io.ReadAll(got.Body); err != nil {
-			return err
-		}
-		if got.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s: %s: %s", to, got.Status, text)
-		}
-		return json.Unmarshal(text, answer)
-	}
-	for n > 0 {
-		var page struct {
-			Rows []struct {
-				ID, Version            int
-				Path, Given, Suggested string
-			}
-		}
-		if err := post("/api/next", map[string]any{"limit": min(n, 20)}, &page); err != nil {
-			return err
-		}
-		var list []any
-		for _, r := range page.Rows {
-			d := map[string]any{"id": r.ID, "version": r.Version, "action": "keep"}
-			if path.Base(r.Path) == "mislaid.png" {
-				if d["action"] = "drop"; r.Suggested != r.Given {
-					d["action"], d["label"] = "relabel", r.Suggested
-				}
-			}
-			list = append(list, d)
-		}
-		if len(list) == 0 {
-			return nil
-		}
-		n -= len(list)
-		var done any
-		if err := post("/api/decide", map[string]any{"tab": "docs", "decisions": list}, &done); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/features"
-	"winnow/papers/demo"
+	"winnow/papers/quickstart"
 	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/run/measure"
@@ -240,7 +240,8 @@ func TestMethodsOnViews(t *testing.T) {
 func TestFinetuneOnViews(t *testing.T) {
 	atelier(t)
 	for out, views := range map[string]string{"one": "center", "three": "center+flip+1*digits"} {
-		mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", demo.Backbone, "--out", out,
+		mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", quickstart.Backbone,
+			"--out", out,
 			"--views", views)
 	}
 	for _, run := range []string{"one", "three"} {

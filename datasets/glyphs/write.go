@@ -14,7 +14,7 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// DemoSeed is the seed of winnow demo's images.
+// DemoSeed is the seed of winnow quickstart's images.
 const DemoSeed = 1
 
 // ErrNotEmpty means that a folder is not empty.

@@ -197,7 +197,7 @@ var rooms = []Room{
 	{"report/chart", "draws lines, histograms and box plots as SVG",
 		"internal/spread"},
 
-	{"papers/demo", "runs the whole path on drawn characters with half of the labels wrong",
+	{"papers/quickstart", "runs the whole path on drawn characters with wrong labels among them",
 		"backbone backbone/ort datasets datasets/glyphs datasets/glyphs/names eval run/extraction features " +
 			"filters internal/lookup models papers/watch report report/chart report/page run run/inspect " +
 			"run/config run/folder train"},
@@ -343,7 +343,9 @@ var rooms = []Room{
 	{"internal/testing/orttest", "gives tests a loaded ONNX Runtime",
 		"backbone/ort internal/ortlib"},
 	{"internal/testing/pictures", "makes the pictures of the documentation: runs winnow, photographs its pages",
-		"audit/suspects datasets/imageroot internal/atomicfile internal/pagestyle"},
+		"audit/suspects datasets/imageroot internal/atomicfile internal/pagestyle internal/testing/reviewing"},
+	{"internal/testing/reviewing", "decides on the page of a review, for tests and pictures",
+		""},
 	{"internal/testing/pgvectortest", "runs PostgreSQL with pgvector for tests, and breaks connections to it",
 		""},
 	{"internal/testing/qdranttest", "is a Qdrant server for tests",

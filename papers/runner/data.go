@@ -217,7 +217,7 @@ const glyphNet = "glyphnet"
 // drawGlyphs draws the embedded dataset, if the study can measure on it, and returns the folder below Dir that it
 // belongs in.
 func (r *reproduction) drawGlyphs() (d *datasets.Dataset, images fs.FS, dir string, err error) {
-	cfg := glyphs.Config{Classes: r.Glyphs.Classes, Images: r.Glyphs.Images, Seed: 1} // as winnow demo draws them
+	cfg := glyphs.Config{Classes: r.Glyphs.Classes, Images: r.Glyphs.Images, Seed: 1} // as winnow quickstart draws them
 	cfg.Images = cmp.Or(cfg.Images, glyphs.DefaultImages)
 	if d, images, err = glyphs.New(cfg); err != nil {
 		return nil, nil, "", hint.AsMisuse(err)

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"errors"
 	"fmt"
 	"html"
 	"net"
@@ -64,15 +65,31 @@ func (g *Guard) OpenPage(dir string, show func(file string) error) (remove func(
 	return remove, nil
 }
 
-// Browse asks the system to open a file in the browser.
-func Browse(file string) error {
-	command := []string{"xdg-open"}
+// browser returns the command that shows a file in the user's browser.
+func browser() []string {
 	switch runtime.GOOS {
 	case "darwin":
-		command = []string{"open"}
+		return []string{"open"}
 	case "windows":
-		command = []string{"rundll32", "url.dll,FileProtocolHandler"}
+		return []string{"rundll32", "url.dll,FileProtocolHandler"}
 	}
+	return []string{"xdg-open"}
+}
+
+// CanBrowse returns an error if a browser cannot be opened here: its command is missing, or there is no display.
+func CanBrowse() error {
+	if _, err := exec.LookPath(browser()[0]); err != nil {
+		return err
+	}
+	if browser()[0] == "xdg-open" && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+		return errors.New("neither DISPLAY nor WAYLAND_DISPLAY is set")
+	}
+	return nil
+}
+
+// Browse asks the system to open a file in the browser.
+func Browse(file string) error {
+	command := browser()
 	shown := exec.Command(command[0], append(command[1:], file)...)
 	if err := shown.Start(); err != nil {
 		return err

@@ -46,6 +46,7 @@ type Config struct {
 	Exports      map[Form]string   // commands that export the decisions without the page, for people
 	Home         View              // the view that opens first; "": Suspects
 	Missing      Missing           // commands that make what is not there
+	Report       string            // page beside the manifest, as winnow quickstart writes it; "": none
 	Plane        string            // file of the places on the map; "": they are not kept
 }
 

@@ -96,6 +96,7 @@ func (r *Reviewer) routes() map[string]route {
 		"/api/export.csv":      {read, slow, r.getExport},
 		savingAt:               {read, slow, r.getDecisions},
 		"/api/decided.csv":     {read, slow, r.getList},
+		"/report.html":         {read, slow, r.getReport},
 		"/api/labelstudio.xml": {read, quick, r.getConfig},
 
 		thumbs: {read, slow, r.getThumb},

@@ -37,6 +37,7 @@ type session struct {
 	HowLearn  string         `json:"how_learn"` // how to learn, if the review does not; "": it does
 	Next      []string       `json:"next"`      // commands that go on with the decisions
 
+	Report  bool            `json:"report"`  // a report lies beside the manifest
 	Exports map[Form]string `json:"exports"` // commands that export the decisions
 
 	HasTruth bool    `json:"has_truth"` // always false: reviewers must not see the true labels
@@ -104,7 +105,7 @@ func (r *Reviewer) session() session {
 			s.NoUpload = noUploads(err)
 		}
 	}
-	s.Studio, s.Exports = r.studio(), r.Exports
+	s.Studio, s.Exports, s.Report = r.studio(), r.Exports, r.Report != ""
 	for _, k := range kindNames {
 		s.Kinds[k.name] = t.byKind[k.name]
 	}

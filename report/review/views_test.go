@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -361,5 +363,36 @@ func TestGuessed(t *testing.T) {
 	if s := r.session(); s.Total != 0 || s.Images != 20 || s.Audit != "" || s.Missing.Audit == "" ||
 		!strings.Contains(s.Notice, "suspects.csv is not used: ") {
 		t.Errorf("got %+v", s)
+	}
+}
+
+// TestReport: a report beside the manifest is served as it is, but its scripts cannot run.
+func TestReport(t *testing.T) {
+	w := newWorld(t, 20)
+	f := Files{Manifest: location.At(w.manifest), Decisions: filepath.Join(w.dir, "d.db"), Home: Data}
+	const text = "<!DOCTYPE html><title>report</title><script>alert(1)</script>"
+	for _, there := range []bool{false, true} {
+		if there {
+			w.write("report.html", text)
+		}
+		r, end, err := Open(f, func() (Finder, error) { return nil, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := httptest.NewRecorder()
+		r.Handler().ServeHTTP(got, httptest.NewRequest(http.MethodGet, "/report.html", nil))
+		policy := got.Header().Get("Content-Security-Policy")
+		switch {
+		case r.session().Report != there:
+			t.Errorf("with a report: %v; the session says %v", there, r.session().Report)
+		case there && (got.Body.String() != text || !strings.Contains(policy, "sandbox") ||
+			strings.Contains(policy, "script-src")):
+			t.Errorf("%d %q by %q", got.Code, got.Body, policy)
+		case !there && got.Code != http.StatusNotFound:
+			t.Errorf("without a report: %d", got.Code)
+		}
+		if err := end(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -105,6 +105,13 @@ func command(call term.Call[Options]) *cli.Command {
 	}
 }
 
+// Photos audits labelled images as winnow audit does by default, writes the list out and its page, and prints a summary
+// that names the next command.
+func Photos(ctx context.Context, p *term.Program, in inspect.Input, out, next string) error {
+	return run(ctx, p, Options{In: in, Audit: inspect.Usual(), Files: inspect.Files{Out: out, Top: examples},
+		Page: pageOf(out), Next: next})
+}
+
 func run(ctx context.Context, p *term.Program, o Options) error {
 	defer budget.Collect(o.Audit.MaxMem)()
 	end := func() {}
@@ -182,7 +189,7 @@ func give(ctx context.Context, p *term.Program, o Options, a *inspect.Report,
 	if err := a.Save(ctx, o.Files, o.Audit, p.Note); err != nil {
 		return err
 	}
-	next := o.reviewCommand(a.Store)
+	next := cmp.Or(o.Next, o.reviewCommand(a.Store))
 	a.Check = o.checkCommand(a.Source())
 	if o.Page != "" {
 		h := report.Host{Note: p.Note, Watch: watch, Winnow: term.Version()}

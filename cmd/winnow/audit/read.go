@@ -33,6 +33,7 @@ type Options struct {
 	inspect.Files
 	Page      string // HTML file for images
 	Decisions string // file of winnow review; "": none
+	Next      string // the command that goes on with the suspects; "": winnow review
 	JSON      bool
 }
 
@@ -97,10 +98,16 @@ func read(c *cli.Context) (o Options, err error) {
 			suspects.Cleanlab)
 	}
 	if c.IsSet("finetune") {
-		o.Audit.Tuning.Kept = strings.TrimSuffix(o.Out, filepath.Ext(o.Out)) + ".finetune"
+		o.Audit.Tuning.Kept = beside(o.Out) + ".finetune"
 	}
 	return o, nil
 }
+
+// beside returns the path of a list of suspects without its extension: what belongs to the list has the same name.
+func beside(out string) string { return strings.TrimSuffix(out, filepath.Ext(out)) }
+
+// pageOf returns the file of the page of a list of suspects.
+func pageOf(out string) string { return beside(out) + ".html" }
 
 // readGiven returns the first of some flags that is set, "" if none is.
 func readGiven(c *cli.Context, flags ...string) string {
@@ -180,10 +187,9 @@ func (o *Options) readImages(c *cli.Context) error {
 		return term.Misused("--last is about runs: name one, or leave it out")
 	}
 	o.Out = cmp.Or(o.Out, "suspects.csv")
-	beside := strings.TrimSuffix(o.Out, filepath.Ext(o.Out))
-	o.Page = beside + ".html"
+	o.Page = pageOf(o.Out)
 	o.In = inspect.Input{Images: location.At(images), Root: location.At(c.String("root")), Model: c.String("model"),
-		Features: beside + ".features", Columns: term.Columns(c)}
+		Features: beside(o.Out) + ".features", Columns: term.Columns(c)}
 	if c.IsSet("split") {
 		for name := range strings.SplitSeq(c.String("split"), ",") {
 			split, err := datasets.ParseSplit(strings.TrimSpace(name))

@@ -23,7 +23,7 @@ func glyphsCommand(call term.Call[GlyphsOptions]) *cli.Command {
 			&cli.IntFlag{Name: "classes", Usage: "`N` classes over all splits, 12 … 240", DefaultText: "240"},
 			&cli.IntFlag{Name: "images", Usage: "`N` images of each class, 2 … 1000", Value: glyphs.DefaultImages},
 			&cli.Uint64Flag{Name: "seed",
-				Usage: "`SEED` of the images; 1 draws those of winnow demo", Value: glyphs.DemoSeed},
+				Usage: "`SEED` of the images; 1 draws those of winnow quickstart", Value: glyphs.DemoSeed},
 		},
 		Action: term.Action(readGlyphs, call),
 	}

@@ -7,7 +7,6 @@ import (
 	"winnow/cmd/winnow/catalogs"
 	"winnow/cmd/winnow/cluster"
 	"winnow/cmd/winnow/data"
-	"winnow/cmd/winnow/demo"
 	"winnow/cmd/winnow/doctor"
 	"winnow/cmd/winnow/embed"
 	"winnow/cmd/winnow/eval"
@@ -20,6 +19,7 @@ import (
 	"winnow/cmd/winnow/models"
 	"winnow/cmd/winnow/noise"
 	"winnow/cmd/winnow/papers"
+	"winnow/cmd/winnow/quickstart"
 	"winnow/cmd/winnow/report"
 	"winnow/cmd/winnow/reproduce"
 	"winnow/cmd/winnow/retrieve"
@@ -76,7 +76,7 @@ func Commands() []term.Group {
 		{Heading: "Setup", Commands: []*cli.Command{
 			runtime.Command(),
 			doctor.Command(),
-			demo.Command(),
+			quickstart.Command(),
 			manual.Completion(),
 		}},
 	}

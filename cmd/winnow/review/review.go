@@ -119,7 +119,7 @@ func pageFlags() []cli.Flag {
 		&cli.StringFlag{Name: "until", Usage: "say when to stop, by the `RULE` 1%, when with 95 % confidence at " +
 			"most so many images have a wrong label that is not found, or 50 per hour, when fewer are found; " +
 			"needs features"},
-		&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0",
+		&cli.StringFlag{Name: "listen", Value: anyPort,
 			Usage: "serve at `HOST:PORT`; port 0 is any free one"},
 		&cli.StringSliceFlag{Name: "allow-host",
 			Usage: "also answer to the name `HOST`, as behind a proxy; may be repeated"},
@@ -129,6 +129,9 @@ func pageFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "open", Usage: "open the page in the browser, by a file that gives access once"},
 	}, term.ColumnFlags()...)
 }
+
+// anyPort is the address of a free port that only this machine reaches.
+const anyPort = "127.0.0.1:0"
 
 func run(ctx context.Context, p *term.Program, o Options) (err error) {
 	if o.Simulate {

@@ -5,7 +5,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/audit/learn"
 	"winnow/cmd/winnow/term"
+	"winnow/report/review"
 )
 
 // Studio returns winnow studio: the page of winnow review, opened at all images.
@@ -36,6 +38,22 @@ func studio(call term.Call[Options]) *cli.Command {
 		Flags:       pageFlags(),
 		Action:      term.Action(readStudio, call),
 	}
+}
+
+// OpenStudio serves the studio and opens it in the browser.
+func OpenStudio(ctx context.Context, p *term.Program, o Options) error {
+	o.Home, o.OpenPage, o.Listen = review.Data, true, anyPort
+	o.Learning.Goal = learn.Find
+	return runStudio(ctx, p, o)
+}
+
+// Command returns the command that opens the studio: its list and the features beside it are found by their names.
+func (o Options) Command() string {
+	words := []string{"winnow", "studio", o.Manifest.String()}
+	if !o.Root.IsZero() {
+		words = append(words, "--root", o.Root.String())
+	}
+	return term.Quoted(append(words, "--out", o.Out))
 }
 
 func runStudio(ctx context.Context, p *term.Program, o Options) error {

@@ -89,8 +89,8 @@ func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
 		Name:  "winnow",
 		Usage: "find the wrong labels of an image data set, and train image embeddings despite them",
-		Description: "To begin: winnow doctor checks this machine, winnow demo shows everything, and winnow\n" +
-			"audit finds the wrong labels in a folder with one folder of images per class:\n\n" +
+		Description: "To begin: winnow doctor checks this machine, winnow quickstart shows everything on drawn\n" +
+			"pictures, and winnow audit finds the wrong labels in a folder with one folder of images per class:\n\n" +
 			"   winnow audit photos",
 		Version:                   Version(),
 		Writer:                    stdout,

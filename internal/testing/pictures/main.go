@@ -3,15 +3,21 @@
 // licences allow it.
 //
 //	make pictures                                  # of drawn characters, two minutes
+//	make pictures ONLY=moving                      # the moving picture of README.md alone; pages, beside, digits
 //	make pictures MNIST=mnist/                     # also of MNIST's wrong labels: a training of some ten minutes
 //	make pictures MNIST=mnist/ MNIST_MODEL=m.onnx  # with an existing network
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"image"
+	"image/png"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -19,9 +25,9 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/testing/reviewing"
 )
 
 // limit is the largest size of a picture in bytes.
@@ -33,6 +39,7 @@ func main() {
 	flag.StringVar(&m.out, "out", "docs/pictures", "write the pictures to `DIR`")
 	flag.StringVar(&m.mnist, "mnist", "", "`DIR` of MNIST's four files")
 	flag.StringVar(&m.model, "model", "", "look at MNIST by the network `FILE`.onnx (default: one trained on the spot)")
+	flag.StringVar(&m.only, "only", "", "draw only `NAME`: moving, pages, beside or digits")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -42,10 +49,13 @@ func main() {
 	}
 }
 
+// reviewerName is who decides on the pages.
+const reviewerName = "Ada"
+
 // maker makes the pictures in a temporary folder.
 type maker struct {
-	winnow, out, mnist, model string
-	chromium, dir             string
+	winnow, out, mnist, model, only string
+	chromium, dir                   string
 }
 
 func (m *maker) make(ctx context.Context) (err error) {
@@ -67,22 +77,29 @@ func (m *maker) make(ctx context.Context) (err error) {
 	if err := os.MkdirAll(m.out, 0o755); err != nil {
 		return err
 	}
-	if err := m.characters(ctx); err != nil {
-		return err
+	for _, p := range []struct {
+		name string
+		draw func(context.Context) error
+	}{{"moving", m.moving}, {"pages", m.characters}, {"beside", m.beside}, {"digits", m.digits}} {
+		switch {
+		case m.only != "" && m.only != p.name:
+		case p.name == "digits" && m.mnist == "":
+			fmt.Println("mnist-wrong-labels.png stays as it is: it needs a folder with MNIST's four files, make " +
+				"pictures MNIST=DIR")
+		default:
+			if err := p.draw(ctx); err != nil {
+				return err
+			}
+		}
 	}
-	if m.mnist == "" {
-		fmt.Println("mnist-wrong-labels.png stays as it is: it needs a folder with MNIST's four files, make " +
-			"pictures MNIST=DIR")
-		return nil
-	}
-	return m.digits(ctx)
+	return nil
 }
 
 // characters shows the pages of a small demo: four in ten training labels of drawn characters are wrong.
 func (m *maker) characters(ctx context.Context) error {
 	const manifest, images, list = "demo/manifest.csv", "demo/images.zip", "suspects.csv"
 	for _, line := range [][]string{
-		{"demo", "--out", "demo", "--classes", "120", "--images", "30", "--noise-rate", "0.4"},
+		{"quickstart", "--out", "demo", "--noise-rate", "0.4"},
 		{"report", "demo/heads/prism", "--root", images, "--out", "report.html"},
 		{"audit", manifest, "--root", images, "--out", list},
 		{"map", "demo/heads/prism", "--root", images, "--split", "train", "--color", "suspect", "--audit", list,
@@ -108,59 +125,63 @@ func (m *maker) characters(ctx context.Context) error {
 		"--decisions", "decisions.db", "--out", "mended.csv", "--check=false")
 }
 
-// review shows views of the page of winnow review and winnow studio, as one sees them who has told a name.
+// review shows views of the page of winnow review and winnow studio.
 func (m *maker) review(ctx context.Context, args ...string) error {
-	const token = "pictures-of-winnow"
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	listen := free.Addr().String()
-	free.Close()
-	cmd := m.command(ctx, append([]string{"review", "--listen", listen, "--token", token}, args...)...)
+	_, err := m.reviewing(ctx, append([]string{"review"}, args...), func(_ reviewing.Page, address string) error {
+		for _, p := range []struct{ name, view string }{
+			{"review.png", "suspects"}, {"studio.png", "data"}, {"studio-map.png", "map"},
+		} {
+			if err := m.shoot(ctx, p.name, address+"#view="+p.view, 1280, 860); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// reviewing starts the server of a review and calls use with its page and an address that shows the page to a browser
+// as one sees it who has told a name. It then ends the server as Ctrl-C does, and returns what it said.
+func (m *maker) reviewing(ctx context.Context, args []string,
+	use func(page reviewing.Page, address string) error) (said string, err error) {
+	cmd := m.command(ctx, append(args, "--token", "pictures-of-winnow")...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	serving, stop := context.WithCancel(ctx)
-	defer stop()
-	if err := cmd.Start(); err != nil {
-		return err
+	var errs strings.Builder
+	cmd.Stderr = io.MultiWriter(&errs, os.Stderr)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
 	}
-	defer func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() }()
-	page := "http://" + listen + "/?token=" + token
-	for try := 0; ; try++ {
-		answer, err := http.Get(page)
-		if err == nil {
-			answer.Body.Close()
-			break
-		}
-		if try == 600 {
-			return fmt.Errorf("winnow review does not answer: %w", err)
-		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-serving.Done():
-			return serving.Err()
-		}
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	defer func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		err = errors.Join(err, cmd.Wait())
+		said = errs.String()
+	}()
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return "", fmt.Errorf("winnow %s prints no address: %w", args[0], err)
+	}
+	address = strings.TrimSpace(address)
+	page, err := reviewing.Open(address)
+	if err != nil {
+		return "", err
 	}
 	// A cookie belongs to a host, not to a port: this server sets the name and redirects the browser.
 	door, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer door.Close()
 	go func() {
 		_ = http.Serve(door, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			http.SetCookie(w, &http.Cookie{Name: "winnow-reviewer", Value: "Ada", Path: "/"})
-			http.Redirect(w, r, page, http.StatusSeeOther)
+			http.SetCookie(w, &http.Cookie{Name: "winnow-reviewer", Value: reviewerName, Path: "/"})
+			http.Redirect(w, r, address, http.StatusSeeOther)
 		}))
 	}()
-	for _, p := range []struct{ name, view string }{
-		{"review.png", "suspects"}, {"studio.png", "data"}, {"studio-map.png", "map"},
-	} {
-		if err := m.shoot(ctx, p.name, "http://"+door.Addr().String()+"/#view="+p.view, 1280, 860); err != nil {
-			return err
-		}
-	}
-	return nil
+	return "", use(page, "http://"+door.Addr().String()+"/")
 }
 
 func (m *maker) command(ctx context.Context, args ...string) *exec.Cmd {
@@ -179,19 +200,26 @@ func (m *maker) run(ctx context.Context, args ...string) error {
 	return nil
 }
 
+// output runs a command line of winnow and returns what it prints.
+func (m *maker) output(ctx context.Context, line string) (string, error) {
+	fmt.Println(line)
+	cmd := m.command(ctx, append([]string{"--quiet"}, strings.Fields(line)[1:]...)...)
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", line, err)
+	}
+	return string(out), nil
+}
+
+func (m *maker) shell(ctx context.Context, script string) error {
+	cmd := exec.CommandContext(ctx, "bash", "-euc", script)
+	cmd.Dir, cmd.Stderr = m.dir, os.Stderr
+	return cmd.Run()
+}
+
 // shoot writes what a browser shows at an address.
 func (m *maker) shoot(ctx context.Context, name, address string, width, height int) error {
-	file := filepath.Join(m.dir, name)
-	args := []string{"--headless", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1",
-		"--user-data-dir=" + filepath.Join(m.dir, "chromium"),
-		"--virtual-time-budget=10000", fmt.Sprintf("--window-size=%d,%d", width, height), "--screenshot=" + file}
-	if os.Getuid() == 0 {
-		args = append(args, "--no-sandbox") // Chromium has no sandbox for root
-	}
-	if out, err := exec.CommandContext(ctx, m.chromium, append(args, address)...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %.400s", name, err, out)
-	}
-	data, err := os.ReadFile(file)
+	data, err := m.screenshot(ctx, name, address, width, height)
 	if err != nil {
 		return err
 	}
@@ -203,6 +231,30 @@ func (m *maker) shoot(ctx context.Context, name, address string, width, height i
 	}
 	fmt.Printf("%s  %d×%d, %d kB\n", name, width, height, len(data)/1000)
 	return atomicfile.WriteBytes(filepath.Join(m.out, name), data)
+}
+
+// photograph returns what a browser shows at an address.
+func (m *maker) photograph(ctx context.Context, name, address string, width, height int) (image.Image, error) {
+	data, err := m.screenshot(ctx, name, address, width, height)
+	if err != nil {
+		return nil, err
+	}
+	return png.Decode(bytes.NewReader(data))
+}
+
+// screenshot returns a PNG of what a browser shows at an address.
+func (m *maker) screenshot(ctx context.Context, name, address string, width, height int) ([]byte, error) {
+	file := filepath.Join(m.dir, name)
+	args := []string{"--headless", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1",
+		"--user-data-dir=" + filepath.Join(m.dir, "chromium"),
+		"--virtual-time-budget=10000", fmt.Sprintf("--window-size=%d,%d", width, height), "--screenshot=" + file}
+	if os.Getuid() == 0 {
+		args = append(args, "--no-sandbox") // Chromium has no sandbox for root
+	}
+	if out, err := exec.CommandContext(ctx, m.chromium, append(args, address)...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s: %w: %.400s", name, err, out)
+	}
+	return os.ReadFile(file)
 }
 
 func browser() (string, error) {

@@ -10,13 +10,20 @@ import (
 	"slices"
 )
 
-// smaller writes a PNG with at most 256 colours: the 128 most frequent ones, and as many that are far from all
-// others. Every pixel gets the nearest colour.
+// smaller writes a PNG with at most 256 colours.
 func smaller(data []byte) ([]byte, error) {
 	img, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}
+	var b bytes.Buffer
+	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, fewer(img, 256))
+	return b.Bytes(), err
+}
+
+// fewer returns an image with at most n colours: the most frequent ones, and as many that are far from all others. Every
+// pixel gets the nearest colour.
+func fewer(img image.Image, n int) *image.Paletted {
 	counts := map[color.RGBA]int{}
 	bounds := img.Bounds()
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
@@ -36,9 +43,9 @@ func smaller(data []byte) ([]byte, error) {
 	for i := range off {
 		off[i] = math.MaxInt
 	}
-	for len(few) < min(256, len(colours)) {
+	for len(few) < min(n, len(colours)) {
 		next := len(few)
-		if next >= 128 {
+		if next >= n/2 {
 			next = slices.Index(off, slices.Max(off))
 		}
 		for i, c := range colours {
@@ -54,9 +61,7 @@ func smaller(data []byte) ([]byte, error) {
 			out.SetColorIndex(x, y, index[solid(img, x, y)])
 		}
 	}
-	var b bytes.Buffer
-	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, out)
-	return b.Bytes(), err
+	return out
 }
 
 // solid removes what the eye cannot see from a pixel: the lowest two bits of each channel.

@@ -1,27 +1,27 @@
-// The pages that winnow writes as files: report, audit, map, retrieve, reproduce, demo. In every window they keep to their width, say
+// The pages that winnow writes as files: report, audit, map, retrieve, reproduce, quickstart; and, once make site wrote it, a page of the
+// documentation. In every window they keep to their width, say
 // nothing on the console, ask nobody for anything, can be read and used by the keyboard alone, and satisfy axe.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { accessible, Visit } from "./visit.mjs";
 import { winnow } from "./server.mjs";
 
 // makePages writes a small one of each, and returns their files by name.
 function makePages(binary, dir) {
-  const at = (name) => join(dir, name), demo = at("demo"), run = join(demo, "prism"), suspects = at("suspects.csv");
-  const manifest = join(demo, "manifest.csv"), images = join(demo, "images.zip");
-  winnow(binary, "--quiet", "demo", "--out", demo, "--classes", "16", "--images", "12", "--noise-rate", "0.3", "--set", "length=30 steps");
+  const at = (name) => join(dir, name), demo = at("demo"), run = join(demo, "prism"), suspects = join(demo, "suspects.csv"), site = resolve("site/docs/review.html");
+  const manifest = join(demo, "manifest.csv");
+  winnow(binary, "--quiet", "quickstart", "--out", demo, "--classes", "16", "--images", "12", "--noise-rate", "0.3", "--set", "length=30 steps");
   winnow(binary, "--quiet", "report", run, "--out", at("report.html"));
   winnow(binary, "--quiet", "report", run, join(demo, "unfiltered"), "--no-pictures", "--out", at("compared.html"));
-  winnow(binary, "--quiet", "audit", manifest, "--root", images, "--out", suspects);
   winnow(binary, "--quiet", "map", run, "--split", "train", "--out", at("map.html"));
   winnow(binary, "--quiet", "map", run, "--split", "train", "--color", "suspect", "--audit", suspects, "--out", at("called.html"));
   winnow(binary, "--quiet", "retrieve", run, "--out", at("retrieve.html"));
-  winnow(binary, "--quiet", "reproduce", "audit-judges", "--data", `glyphs=${manifest},${join(demo, "features")}`, "--seeds", "2", "--columns", "symmetric 50", "--rows", "fitted", "--rows", "nn", "--out", at("reproduced"));
-  return { demo: join(demo, "report.html"), report: at("report.html"), compared: at("compared.html"), audit: at("suspects.html"), map: at("map.html"), called: at("called.html"), retrieve: at("retrieve.html"), reproduce: join(at("reproduced"), "audit-judges", "report.html") };
+  winnow(binary, "--quiet", "reproduce", "audit-judges", "--data", `glyphs=${manifest},${join(demo, "suspects.features")}`, "--seeds", "2", "--columns", "symmetric 50", "--rows", "fitted", "--rows", "nn", "--out", at("reproduced"));
+  return { demo: join(demo, "report.html"), report: at("report.html"), compared: at("compared.html"), audit: join(demo, "suspects.html"), map: at("map.html"), called: at("called.html"), retrieve: at("retrieve.html"), reproduce: join(at("reproduced"), "audit-judges", "report.html"), ...(existsSync(site) ? { site } : {}) };
 }
 
 const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];

@@ -66,6 +66,6 @@ export const settled = (page) => page.waitForFunction(() => !document.querySelec
 // cards, all alike, it looks at six.
 export async function accessible(page, rules) {
   await page.evaluate(axe);
-  const { violations } = await page.evaluate((only) => window.axe.run({ include: document, exclude: [".grid > li:nth-child(n+7)", ".cases > :nth-child(n+7)", ".points"] }, { resultTypes: ["violations"], runOnly: only }), rules);
+  const { violations } = await page.evaluate((only) => window.axe.run({ include: document, exclude: [".grid > li:nth-child(n+7)", ".cases > :nth-child(n+7)", ".points"] }, { resultTypes: ["violations"], runOnly: only, preload: location.protocol !== "file:" }), rules);
   return violations.map((v) => `${v.id} (${v.help}): ${v.nodes.slice(0, 3).map((n) => `${n.html.slice(0, 160)} ${n.any[0]?.message ?? ""}`).join(" | ")}`);
 }

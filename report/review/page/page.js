@@ -22,6 +22,7 @@ import { standing } from "./standing.js";
 import { learned } from "./learned.js";
 import { filters, another } from "./filters.js";
 import { views, to } from "./views.js";
+import { first } from "./first.js";
 import { classes } from "./classes.js";
 import { findings } from "./findings.js";
 import * as plane from "./plane.js";
@@ -203,6 +204,7 @@ async function run() {
   standing();
   learned();
   views();
+  first();
   findings();
   runs();
   plane.plane();

@@ -1,7 +1,7 @@
-// Package demo runs winnow's whole path on drawn characters with many labels made wrong: images, features, six
-// trainings with the same seed and budget, an audit of the labels, and a page about it. Its folders are runs like any
-// other.
-package demo
+// Package quickstart runs winnow's whole path on drawn characters with wrong labels among them: images, features,
+// six trainings with the same seed and budget, an audit of the labels, and a page about it. Its folders are runs like
+// any other.
+package quickstart
 
 import (
 	"context"
@@ -47,17 +47,17 @@ type Misuse struct{ error }
 // Unwrap returns the error that says what is wrong.
 func (m Misuse) Unwrap() error { return m.error }
 
-// The files and folders of a demo, beside the runs. One manifest has the wrong labels, the other the true ones, for the
-// topline.
+// The files and folders of a quickstart, beside the runs. One manifest has the wrong labels, the other the true ones,
+// for the topline.
 const (
-	imagesFile     = "images.zip"
-	featuresFolder = "features"
-	noisyManifest  = "manifest.csv"
+	ImagesFile     = "images.zip"
+	FeaturesFolder = "suspects.features" // where winnow audit looks for those of suspects.csv
+	ManifestFile   = "manifest.csv"
 	trueManifest   = "true.csv"
 )
 
-// demo is one run of the demo; its stages are timed.
-type demo struct {
+// quickstart is one run; its stages are timed.
+type quickstart struct {
 	o       Options
 	configs []config.Run // of the trainings
 	clean   *datasets.Dataset
@@ -73,20 +73,20 @@ type demo struct {
 	result  Result
 }
 
-// Run runs the demo and writes result.json, report.html and the files of every stage into its folder. An
+// Run runs the quickstart and writes result.json, report.html and the files of every stage into its folder. An
 // invalid option is a [Misuse], found before anything is written.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	o.Host = o.Host.Complete()
-	d := &demo{o: o, result: Result{Seed: o.Seed, NoiseRate: o.Rate, Seconds: map[string]float64{}, dir: o.Dir}}
+	d := &quickstart{o: o, result: Result{Seed: o.Seed, NoiseRate: o.Rate, Seconds: map[string]float64{}, dir: o.Dir}}
 	if err := d.prepare(ctx); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
-		return nil, fmt.Errorf("demo: %w", err)
+		return nil, fmt.Errorf("quickstart: %w", err)
 	}
 	held, err := lock.Folder(o.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("demo: %w", err)
+		return nil, fmt.Errorf("quickstart: %w", err)
 	}
 	defer held.Close()
 	if d.rt, err = o.Host.Runtime(); err != nil {
@@ -111,7 +111,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 }
 
 // prepare checks all options and draws images and labels.
-func (d *demo) prepare(ctx context.Context) error {
+func (d *quickstart) prepare(ctx context.Context) error {
 	noise, err := datasets.NewNoise("symmetric", d.o.Rate)
 	if err != nil {
 		return Misuse{err}
@@ -132,7 +132,7 @@ func (d *demo) prepare(ctx context.Context) error {
 }
 
 // timed runs a stage and records its time.
-func (d *demo) timed(name string, stage func() error) error {
+func (d *quickstart) timed(name string, stage func() error) error {
 	d.o.Host.Note("%s …", name)
 	start := time.Now()
 	err := stage()
@@ -142,27 +142,28 @@ func (d *demo) timed(name string, stage func() error) error {
 
 // writeImages writes the two manifests and the pictures. These go into one file, which fine-tuning and the commands for
 // fine-tuned runs read.
-func (d *demo) writeImages(ctx context.Context) error {
-	if err := writeZip(ctx, filepath.Join(d.o.Dir, imagesFile), d.images, d.clean.Paths()); err != nil {
-		return fmt.Errorf("demo: %s: %w", imagesFile, err)
+func (d *quickstart) writeImages(ctx context.Context) error {
+	if err := writeZip(ctx, filepath.Join(d.o.Dir, ImagesFile), d.images, d.clean.Paths()); err != nil {
+		return fmt.Errorf("quickstart: %s: %w", ImagesFile, err)
 	}
-	if err := datasets.WriteFile(filepath.Join(d.o.Dir, noisyManifest), d.noisy); err != nil {
-		return fmt.Errorf("demo: %s: %w", noisyManifest, err)
+	if err := datasets.WriteFile(filepath.Join(d.o.Dir, ManifestFile), d.noisy); err != nil {
+		return fmt.Errorf("quickstart: %s: %w", ManifestFile, err)
 	}
 	if err := datasets.WriteFile(filepath.Join(d.o.Dir, trueManifest), d.clean); err != nil {
-		return fmt.Errorf("demo: %s: %w", trueManifest, err)
+		return fmt.Errorf("quickstart: %s: %w", trueManifest, err)
 	}
 	return nil
 }
 
 // extract makes the features of all images again; it takes seconds.
-func (d *demo) extract(ctx context.Context) error {
+func (d *quickstart) extract(ctx context.Context) error {
 	b, cut, err := extraction.OpenBackbone(Backbone, models.Settings{})
 	if err != nil {
 		return err
 	}
+	b.Preprocessing.EXIF = true // as winnow audit looks at images: it takes these features
 	e := extraction.Extraction{
-		Out: filepath.Join(d.o.Dir, featuresFolder), Overwrite: true, Root: d.images, Paths: d.clean.Paths(),
+		Out: filepath.Join(d.o.Dir, FeaturesFolder), Overwrite: true, Root: d.images, Paths: d.clean.Paths(),
 		Model: b, Cut: cut,
 		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch, Strict: true},
 	}

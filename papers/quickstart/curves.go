@@ -1,4 +1,4 @@
-package demo
+package quickstart
 
 import (
 	"winnow/papers/watch"

@@ -1,4 +1,4 @@
-package demo
+package quickstart
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func (r *Result) Write(w io.Writer) {
 }
 
 // write writes result.json and report.html.
-func (d *demo) write(ctx context.Context) error {
+func (d *quickstart) write(ctx context.Context) error {
 	page, err := d.report(ctx)
 	if err != nil {
 		return err
@@ -41,14 +41,14 @@ func (d *demo) write(ctx context.Context) error {
 	err = atomicfile.WriteAll(d.o.Dir, map[string]func(io.Writer) error{"report.html": page.WriteHTML,
 		"result.json": func(w io.Writer) error { return text.JSON(w, d.result) }})
 	if err != nil {
-		return fmt.Errorf("demo: %w", err)
+		return fmt.Errorf("quickstart: %w", err)
 	}
 	return nil
 }
 
-func (d *demo) report(ctx context.Context) (page.Report, error) {
+func (d *quickstart) report(ctx context.Context) (page.Report, error) {
 	r := page.Report{
-		Command: "demo",
+		Command: "quickstart",
 		Title:   fmt.Sprintf("An embedding from labels of which %.0f %% are wrong", 100*d.result.NoiseRate),
 		Verdict: d.result.Verdict, RowsTitle: "Retrieval on classes never seen in training", Rows: d.result.rows(),
 		K: []int{2, 4, 8}, Charts: d.charts(),
@@ -74,7 +74,7 @@ func (d *demo) report(ctx context.Context) (page.Report, error) {
 	return r, err
 }
 
-func (d *demo) charts() []chart.Drawing {
+func (d *quickstart) charts() []chart.Drawing {
 	loss := chart.Lines{Frame: chart.Frame{Title: "Training loss (smoothed; rises while the memory bank fills)",
 		X: "epoch", Y: "loss"}}
 	score := chart.Lines{Frame: chart.Frame{Title: "P@1 on validation classes", X: "epoch", Y: "P@1", Percent: true}}
@@ -97,7 +97,7 @@ func (d *demo) charts() []chart.Drawing {
 }
 
 // suspects shows the most suspect labels, then some near the boundary between wrong and right ones.
-func (d *demo) suspects(n int) ([]page.SuspectCard, error) {
+func (d *quickstart) suspects(n int) ([]page.SuspectCard, error) {
 	at := make([]int, 0, n)
 	for i := range min(n*2/3, len(d.audited.Images)) {
 		at = append(at, i)
@@ -109,13 +109,13 @@ func (d *demo) suspects(n int) ([]page.SuspectCard, error) {
 	return report.SuspectCards(d.audited.Images, at, nil, d.picture)
 }
 
-func (d *demo) picture(path, caption string) (page.Picture, error) {
+func (d *quickstart) picture(path, caption string) (page.Picture, error) {
 	data, err := fs.ReadFile(d.images, path)
 	return page.Picture{Data: data, Caption: caption}, err
 }
 
 // queries shows n test images, spread over the test classes, and their k nearest by the filtered network.
-func (d *demo) queries(ctx context.Context, n, k int) ([]page.QueryCard, error) {
+func (d *quickstart) queries(ctx context.Context, n, k int) ([]page.QueryCard, error) {
 	z := d.found
 	rows := make([]int, n)
 	for i := range rows {
@@ -136,7 +136,7 @@ func (d *demo) queries(ctx context.Context, n, k int) ([]page.QueryCard, error) 
 	return cards, nil
 }
 
-func (d *demo) queryCard(z features.Set, row int, list []eval.Neighbour, k int) (page.QueryCard, error) {
+func (d *quickstart) queryCard(z features.Set, row int, list []eval.Neighbour, k int) (page.QueryCard, error) {
 	sample := d.clean.Samples[z.IDs[row]]
 	var card page.QueryCard
 	var err error

@@ -1,4 +1,4 @@
-package demo
+package quickstart
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 )
 
 // judge writes the verdict, good or bad, in plain words.
-func (d *demo) judge() {
+func (d *quickstart) judge() {
 	r := &d.result
 	for _, trio := range []*Trio{&r.Trio, &r.Chosen, &r.HeadOnly} {
 		trio.judge()
@@ -49,7 +49,7 @@ func tunedAgainstHead(tuned, head Trio) string {
 }
 
 // judgeUntrained compares the filtered training with untrained features.
-func (d *demo) judgeUntrained(say func(format string, args ...any)) {
+func (d *quickstart) judgeUntrained(say func(format string, args ...any)) {
 	r := &d.result
 	frozen, whitened, prism := r.Frozen.PrecisionAt1, r.Whitened.PrecisionAt1, r.PRISM.PrecisionAt1
 	if gain := prism - max(frozen, whitened); gain > 0 {

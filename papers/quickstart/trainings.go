@@ -1,4 +1,4 @@
-package demo
+package quickstart
 
 import (
 	"context"
@@ -22,9 +22,9 @@ import (
 // Backbone is the embedded network.
 const Backbone = "glyphnet"
 
-// training is one training of the demo. Runs of one kind differ only in labels and filter.
+// training is one training of the quickstart. Runs of one kind differ only in labels and filter.
 type training struct {
-	dir      string // in the demo's folder
+	dir      string // in the quickstart's folder
 	name     string
 	tone     int  // colour of its curves
 	tuned    bool // the backbone is trained too
@@ -59,7 +59,7 @@ var headSettings = []string{"length=10 epochs", "screen=none", "checkpoint=0"}
 
 // config returns the configuration of a training.
 func (o Options) config(t training) (config.Run, error) {
-	// The demo does not use the runs' record of their samples.
+	// The quickstart does not use the runs' record of their samples.
 	settings := append([]string{fmt.Sprintf("filter.rate=%g", o.Rate), "scores.record=false"}, headSettings...)
 	if t.tuned {
 		settings = append(settings[:2], tunedSettings...)
@@ -67,7 +67,8 @@ func (o Options) config(t training) (config.Run, error) {
 	for _, setting := range o.Settings {
 		key, _, _ := strings.Cut(setting, "=")
 		if key == "seed" || strings.HasPrefix(key, "data.") {
-			return config.Run{}, fmt.Errorf("demo: setting %s: the demo decides this itself, by seed and folder", key)
+			return config.Run{}, fmt.Errorf("quickstart: setting %s: the quickstart decides this itself, by seed and "+
+				"folder", key)
 		}
 		if t.tuned || !strings.HasPrefix(key, "finetune.") {
 			settings = append(settings, setting)
@@ -78,18 +79,17 @@ func (o Options) config(t training) (config.Run, error) {
 		return cfg, err
 	}
 	if t.tuned && !cfg.Finetune.On() {
-		return cfg, fmt.Errorf("demo: setting finetune.weights=%s: the demo trains the backbone: expected all, a "+
-			"stage "+
-			"or a pattern", config.NoWeights)
+		return cfg, fmt.Errorf("quickstart: setting finetune.weights=%s: the quickstart trains the backbone: "+
+			"expected all, a stage or a pattern", config.NoWeights)
 	}
-	manifest := noisyManifest
+	manifest := ManifestFile
 	if t.clean {
 		manifest = trueManifest
 	}
 	cfg.Seed = o.Seed
-	cfg.Data = config.Data{Manifest: filepath.Join(o.Dir, manifest), Features: filepath.Join(o.Dir, featuresFolder)}
+	cfg.Data = config.Data{Manifest: filepath.Join(o.Dir, manifest), Features: filepath.Join(o.Dir, FeaturesFolder)}
 	if t.tuned {
-		cfg.Data.Root, cfg.Data.Model = filepath.Join(o.Dir, imagesFile), Backbone
+		cfg.Data.Root, cfg.Data.Model = filepath.Join(o.Dir, ImagesFile), Backbone
 	}
 	if !t.filtered {
 		cfg.Filter.Scorer = config.NoFilter
@@ -102,7 +102,7 @@ func (o Options) config(t training) (config.Run, error) {
 }
 
 // train runs and measures a training. After the filtered one of the whole network it audits the labels.
-func (d *demo) train(ctx context.Context, t training, cfg config.Run) (err error) {
+func (d *quickstart) train(ctx context.Context, t training, cfg config.Run) (err error) {
 	labels := d.noisy
 	if t.clean {
 		labels = d.clean
@@ -151,8 +151,8 @@ func (d *demo) train(ctx context.Context, t training, cfg config.Run) (err error
 	return nil
 }
 
-// options returns the options of a training, which overwrites that of an earlier demo.
-func (d *demo) options(t training) run.Options {
+// options returns the options of a training, which overwrites that of an earlier quickstart.
+func (d *quickstart) options(t training) run.Options {
 	o := run.Options{Dir: filepath.Join(d.o.Dir, filepath.FromSlash(t.dir)), Overwrite: true, Host: d.o.Host,
 		Watch: d.o.Watch, About: d.o.About}
 	o.Host.Runtime = func() (*ort.Runtime, error) { return d.rt, nil }
@@ -160,7 +160,7 @@ func (d *demo) options(t training) run.Options {
 }
 
 // compare measures the state that validation chose and, once, the untrained features, from which all trainings start.
-func (d *demo) compare(ctx context.Context, t training, trained *run.Training, out run.Outcome,
+func (d *quickstart) compare(ctx context.Context, t training, trained *run.Training, out run.Outcome,
 	last eval.Retrieval) error {
 	if out.BestStep == 0 {
 		d.idle = append(d.idle, t.name)
@@ -188,7 +188,7 @@ func (d *demo) compare(ctx context.Context, t training, trained *run.Training, o
 }
 
 // audit judges the given training labels by the last state of the filtered training.
-func (d *demo) audit(ctx context.Context, last run.State, out run.Outcome) error {
+func (d *quickstart) audit(ctx context.Context, last run.State, out run.Outcome) error {
 	start := time.Now()
 	set, _, err := lookup.Split(ctx, d.noisy, d.store, datasets.Train)
 	if err != nil {

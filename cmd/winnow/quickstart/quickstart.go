@@ -1,0 +1,146 @@
+// Package quickstart is winnow quickstart: the whole path on drawn characters, up to the open studio.
+package quickstart
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/audit"
+	"winnow/cmd/winnow/progress"
+	"winnow/cmd/winnow/review"
+	"winnow/cmd/winnow/term"
+	"winnow/datasets/location"
+	"winnow/internal/printable"
+	"winnow/papers/quickstart"
+	page "winnow/report/review"
+	"winnow/run"
+	"winnow/run/folder"
+	"winnow/run/inspect"
+)
+
+// Options are the options of the trainings and the form of the output.
+type Options struct {
+	quickstart.Options
+	JSON   bool
+	NoOpen bool // end without serving the studio
+}
+
+// Command is winnow quickstart.
+func Command() *cli.Command { return command(call) }
+
+const description = `
+Draws characters, makes some of their labels wrong, looks at them through the embedded network glyphnet, trains,
+finds the wrong labels, and opens the studio, where you decide about them. All of it takes less than a minute on two
+cores. Ctrl-C ends the studio and writes the mended list.
+
+   winnow quickstart
+
+The trainings show what wrong labels cost: the network and a head are trained three times, with the same seed and
+length: on the true labels, on the given ones, and on the given ones with PRISM (vMF-Sim); then the head alone, on
+fixed features. report.html compares them. The folder also holds the images, the list manifest.csv, the audit
+suspects.csv and result.json; the folders of the trainings are runs like any other.
+
+Without a terminal or a browser the studio is not opened: the last line is the command that opens it.
+`
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:        "quickstart",
+		Usage:       "show winnow on drawn characters with wrong labels among them, and open the studio",
+		Description: description,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "quickstart", Usage: "`DIR` to write"},
+			&cli.BoolFlag{Name: "no-open", Usage: "do not open the studio: print its command"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of noise and training"},
+			&cli.Float64Flag{Name: "noise-rate", Value: 0.2, Usage: "share `P` of the training labels made wrong"},
+			&cli.IntFlag{Name: "classes", Value: 120, Usage: "draw `N` characters, 12 … 240"},
+			&cli.IntFlag{Name: "images", Value: 30, Usage: "draw `N` images of each, 2 … 1000"},
+			&cli.StringSliceFlag{Name: "set",
+				Usage: "one setting of the trainings, `KEY=VALUE` as of winnow train; may be repeated"},
+			&cli.BoolFlag{Name: "json", Usage: "print result.json instead of the table, and do not open the studio"},
+		},
+		Action: term.Action(read, call),
+	}
+}
+
+func read(c *cli.Context) (Options, error) {
+	return Options{JSON: c.Bool("json"), NoOpen: c.Bool("no-open"), Options: quickstart.Options{
+		Dir: c.String("out"), Seed: c.Uint64("seed"), Rate: c.Float64("noise-rate"), Classes: c.Int("classes"),
+		Images: c.Int("images"), Settings: c.StringSlice("set"),
+	}}, term.NoArguments(c)
+}
+
+func call(ctx context.Context, p *term.Program, o Options) error {
+	o.Host, o.Watch, o.About = p.Host(), p.Watch, folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
+	o.Training = func(plan run.Plan) (run.Observer, func()) { return watch(p, plan) }
+	r, err := quickstart.Run(ctx, o.Options)
+	var misuse quickstart.Misuse
+	switch {
+	case errors.As(err, &misuse):
+		return term.AsMisuse(err)
+	case err != nil:
+		return err
+	}
+	s := studio(o.Dir)
+	if o.JSON {
+		quiet := *p
+		quiet.Out = io.Discard
+		if err := find(ctx, &quiet, s); err != nil {
+			return err
+		}
+		return p.JSON(r)
+	}
+	r.Write(p.Out)
+	fmt.Fprintln(p.Out)
+	if err := find(ctx, p, s); err != nil {
+		return err
+	}
+	fmt.Fprint(p.Out, "\nThree things to try in the studio:\n"+
+		"  1. Suspects: is the given label right? A takes the suggested one, K keeps the given one, D drops the\n"+
+		"     image.\n"+
+		"  2. Findings: decide about a group of odd pictures with one click.\n"+
+		"  3. Map: draw a lasso around points of one class that lie apart, and decide about them.\n")
+	if o.NoOpen || !printable.IsTerminal(p.Out) {
+		return nil
+	}
+	if err := page.CanBrowse(); err != nil {
+		p.Note("the studio is not opened: %v", err)
+		return nil
+	}
+	fmt.Fprintln(p.Out, "\nThe studio opens in the browser; Ctrl-C ends it.")
+	return review.OpenStudio(ctx, p, s)
+}
+
+// studio returns the options of the studio that shows a folder's images.
+func studio(dir string) review.Options {
+	at := func(name string) string { return filepath.Join(dir, name) }
+	return review.Options{
+		Files: page.Files{
+			Manifest: location.At(at(quickstart.ManifestFile)), Root: location.At(at(quickstart.ImagesFile)),
+			Audit: at("suspects.csv"), Out: at("mended.csv"),
+		},
+		Features: at(quickstart.FeaturesFolder),
+	}
+}
+
+// find audits the labels, by the features that are there.
+func find(ctx context.Context, p *term.Program, s review.Options) error {
+	return audit.Photos(ctx, p, inspect.Input{Images: s.Manifest, Root: s.Root, Model: quickstart.Backbone,
+		Features: s.Features}, s.Audit, s.Command())
+}
+
+// watch shows the progress of a training.
+func watch(p *term.Program, plan run.Plan) (show run.Observer, end func()) {
+	line := progress.NewTraining(p.Err, time.Now)
+	line.Begun(plan)
+	if !p.Quiet {
+		show.Stepped = line.Stepped
+	}
+	return show, line.End
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/csv"
+	"fmt"
+	"html/template"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"winnow/internal/atomicfile"
+)
+
+//go:embed beside.svg.tmpl
+var besideDrawing string
+
+// besideName is the bar chart of winnow beside cleanlab; measured is what beside_cleanlab.py printed, in the repository.
+const (
+	besideName = "beside-cleanlab.svg"
+	measured   = "experiments/audit/cleanlab.csv"
+)
+
+// judged are the bars of a set: wrong labels among the first 100 images that each tool would show.
+type judged struct {
+	Name             string // as the chart calls the set
+	Images, Wrong    string
+	Winnow, Cleanlab int
+	Top              int // pixels
+}
+
+// sets are the sets of the chart in their order, by their names in the measurements.
+var sets = []struct{ name, shown string }{
+	{"aggre", "CIFAR-10N aggre, people's labels"}, {"random1", "CIFAR-10N random1, people's labels"},
+	{"worse", "CIFAR-10N worse, people's labels"}, {"cub-1", "birds, 20 % flipped"},
+	{"mnist-1", "digits, 10 % flipped"}, {"omni-1", "handwritten letters, 20 % flipped"},
+}
+
+// bars reads the measurements. Of cleanlab's ways to rank, the one that finds most on a set stands for it.
+func bars(table []byte) ([]judged, error) {
+	in := csv.NewReader(bytes.NewReader(table))
+	in.Comment = '#'
+	rows, err := in.ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	var all []judged
+	for _, s := range sets {
+		j := judged{Name: s.shown, Winnow: -1, Cleanlab: -1, Top: 62 + 58*len(all)}
+		for _, row := range rows {
+			if len(row) != 7 || row[0] != s.name {
+				continue
+			}
+			found, err := strconv.Atoi(row[4])
+			if err != nil {
+				return nil, err
+			}
+			if row[1] == "winnow audit" {
+				j.Winnow, j.Images, j.Wrong = found, row[2], row[3]
+			} else {
+				j.Cleanlab = max(j.Cleanlab, found)
+			}
+		}
+		if j.Winnow < 0 || j.Cleanlab < 0 {
+			return nil, fmt.Errorf("%s measures %s by one tool only", measured, s.name)
+		}
+		all = append(all, j)
+	}
+	return all, nil
+}
+
+// draw returns the chart.
+func draw(all []judged) ([]byte, error) {
+	width := func(n int) int { return 4 * n }
+	var b bytes.Buffer
+	err := template.Must(template.New("beside").Funcs(template.FuncMap{"width": width,
+		"plus": func(a, b int) int { return a + b }}).Parse(besideDrawing)).Execute(&b,
+		map[string]any{"Sets": all, "Height": 62 + 58*len(all) + 6})
+	return []byte(strings.TrimSpace(b.String()) + "\n"), err
+}
+
+// beside draws the chart from the measurements in the repository, which is the working folder.
+func (m *maker) beside(context.Context) error {
+	table, err := os.ReadFile(measured)
+	if err != nil {
+		return err
+	}
+	all, err := bars(table)
+	if err != nil {
+		return err
+	}
+	svg, err := draw(all)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s  %d sets\n", besideName, len(all))
+	return atomicfile.WriteBytes(filepath.Join(m.out, besideName), svg)
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"image"
+	"image/color"
+	"image/gif"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"winnow/internal/atomicfile"
+	"winnow/internal/testing/reviewing"
+)
+
+//go:embed terminal.html.tmpl
+var terminalPage string
+
+// The moving picture: its size in pixels, the largest size of its file in bytes, and the colours of each image.
+const (
+	movingName   = "winnow.gif"
+	movingWidth  = 1200
+	movingHeight = 660
+	movingLimit  = 1_000_000
+	movingColors = 64
+)
+
+// mislay moves four pictures of each class into the folder of the class before it.
+const mislay = `last=$(ls raw | tail -n 1)
+for class in $(ls raw); do
+	for n in 003 007 011 015; do mv raw/$class/$n.png raw/$last/mislaid-${class%%_*}-$n.png; done
+	last=$class
+done`
+
+// line is a line of the terminal: typed, strong or plain.
+type line struct {
+	Text          string
+	Typed, Strong bool
+}
+
+// reel collects the images of the moving picture.
+type reel struct {
+	*maker
+	out gif.GIF
+}
+
+// moving shows a folder with wrong labels on its way: the audit, the review, the mended list, and what training on it
+// is worth. All that it shows was printed or drawn by the commands that it shows.
+func (m *maker) moving(ctx context.Context) error {
+	r := &reel{maker: m}
+	for _, args := range [][]string{{"data", "glyphs", "--out", "letters", "--classes", "24", "--images", "30"}} {
+		if err := m.run(ctx, args...); err != nil {
+			return err
+		}
+	}
+	if err := m.shell(ctx, "mkdir raw && mv letters/*/U* raw\n"+mislay); err != nil {
+		return err
+	}
+	if err := m.run(ctx, "data", "import", "raw", "--split", "train=0.6,test=0.4", "--by", "image", "--out",
+		"photos.csv"); err != nil {
+		return err
+	}
+	audit, review := "winnow audit photos.csv --root raw", "winnow review suspects.csv --manifest photos.csv --root raw "+
+		"--features suspects.features --out mended.csv --check=false"
+	if err := r.terminal(ctx, 1.3, "", line{Text: audit, Typed: true}); err != nil {
+		return err
+	}
+	printed, err := m.output(ctx, audit)
+	if err != nil {
+		return err
+	}
+	found := []line{{Text: audit, Typed: true}}
+	for _, text := range strings.Split(printed, "\n") {
+		strong := strings.Contains(text, "labels look wrong")
+		if strong || strings.HasPrefix(text, "Expect") || strings.HasPrefix(text, "pictures with") {
+			text, _, _ = strings.Cut(text, ": mistakes that everybody")
+			found = append(found, line{Text: text, Strong: strong}, line{})
+		}
+	}
+	if err := r.terminal(ctx, 2.6, "", found...); err != nil {
+		return err
+	}
+	if err := r.terminal(ctx, 1.2, "", append(found, line{Text: review, Typed: true})...); err != nil {
+		return err
+	}
+	told, err := m.reviewing(ctx, strings.Fields(review)[1:], func(page reviewing.Page, address string) error {
+		return r.decisions(ctx, page, address)
+	})
+	if err != nil {
+		return err
+	}
+	lines := []line{{Text: review, Typed: true}}
+	for text := range strings.Lines(told) {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(text), "winnow: mended.csv: "); ok {
+			lines = append(lines, line{Text: "mended.csv: " + text, Strong: true}, line{})
+		}
+	}
+	if err := r.terminal(ctx, 2, "", lines...); err != nil {
+		return err
+	}
+	for _, list := range []string{"photos.csv", "mended.csv"} {
+		args := []string{"train", "--manifest", list, "--root", "raw", "--features", "suspects.features", "--out", list + "-run"}
+		if list == "photos.csv" {
+			args = append(args, "--filter", "none", "--screen", "none")
+		}
+		if err := m.run(ctx, args...); err != nil {
+			return err
+		}
+		printed, err := m.output(ctx, "winnow eval "+list+"-run --manifest mended.csv")
+		if err != nil {
+			return err
+		}
+		p := regexp.MustCompile(`(?m)^trained +([0-9.]+)`).FindStringSubmatch(printed)
+		if p == nil {
+			return fmt.Errorf("winnow eval printed no trained row: %s", printed)
+		}
+		share, err := strconv.ParseFloat(p[1], 64)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, line{Text: "winnow train --manifest " + list + " …", Typed: true},
+			line{Text: fmt.Sprintf("%.1f %% of the test pictures lie next to one of their class", 100*share),
+				Strong: list != "photos.csv"})
+	}
+	if err := r.terminal(ctx, 3, "", lines...); err != nil {
+		return err
+	}
+	return r.write()
+}
+
+// decisions shows the page of the review while its first screen is decided. Then it makes the other decisions of 200.
+func (r *reel) decisions(ctx context.Context, page reviewing.Page, address string) error {
+	show := func(seconds float64, view string) error {
+		img, err := r.photograph(ctx, "moving.png", address+"#view="+view, movingWidth, movingHeight)
+		if err != nil {
+			return err
+		}
+		r.add(img, seconds)
+		return nil
+	}
+	page.Reviewer = reviewerName
+	if err := show(1.6, "suspects"); err != nil {
+		return err
+	}
+	const all = "suspects&state=all&kind=suspect&sort=suspect&cards=compact"
+	if err := show(1.6, all); err != nil {
+		return err
+	}
+	rows, err := page.Suspects(30)
+	if err != nil {
+		return err
+	}
+	for from, to := 0, 1; from < len(rows); from, to = to, min(4*to+1, len(rows)) {
+		if err := page.Decide(rows[from:to]); err != nil {
+			return err
+		}
+		if err := show(0.8, all); err != nil {
+			return err
+		}
+	}
+	return page.Review(200 - len(rows))
+}
+
+// terminal adds an image of a terminal with lines.
+func (r *reel) terminal(ctx context.Context, seconds float64, note string, lines ...line) error {
+	var b bytes.Buffer
+	if err := template.Must(template.New("terminal").Parse(terminalPage)).Execute(&b,
+		map[string]any{"Title": "raw: 24 folders, 720 pictures", "Lines": lines, "Note": note}); err != nil {
+		return err
+	}
+	file := filepath.Join(r.dir, "terminal.html")
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		return err
+	}
+	img, err := r.photograph(ctx, "moving.png", "file://"+file, movingWidth, movingHeight)
+	if err != nil {
+		return err
+	}
+	r.add(img, seconds)
+	return nil
+}
+
+// add appends an image that is shown for some seconds. Pixels that stay as they were are transparent, which packs better.
+func (r *reel) add(img image.Image, seconds float64) {
+	now := fewer(img, movingColors-1)
+	r.out.Delay = append(r.out.Delay, int(100*seconds))
+	r.out.Disposal = append(r.out.Disposal, gif.DisposalNone)
+	r.out.Image = append(r.out.Image, now)
+}
+
+// write packs the images.
+func (r *reel) write() error {
+	var before *image.Paletted
+	for i, img := range r.out.Image {
+		next := *img
+		if before != nil {
+			r.out.Image[i] = changed(before, img)
+		}
+		before = &next
+	}
+	r.out.LoopCount = 0
+	var b bytes.Buffer
+	if err := gif.EncodeAll(&b, &r.out); err != nil {
+		return err
+	}
+	total := 0
+	for _, d := range r.out.Delay {
+		total += d
+	}
+	if b.Len() > movingLimit {
+		return fmt.Errorf("%s has %d bytes, expected at most %d: show less", movingName, b.Len(), movingLimit)
+	}
+	fmt.Printf("%s  %d×%d, %d images, %.1f s, %d kB\n", movingName, movingWidth, movingHeight, len(r.out.Image),
+		float64(total)/100, b.Len()/1000)
+	return atomicfile.WriteBytes(filepath.Join(r.maker.out, movingName), b.Bytes())
+}
+
+// changed returns an image with what was the same before made transparent.
+func changed(before, now *image.Paletted) *image.Paletted {
+	clear := uint8(len(now.Palette))
+	out := image.NewPaletted(now.Rect, append(append(color.Palette{}, now.Palette...), color.RGBA{}))
+	for i, c := range now.Pix {
+		if out.Pix[i] = c; now.Palette[c] == before.Palette[before.Pix[i]] {
+			out.Pix[i] = clear
+		}
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+// Package reviewing decides on the page of winnow review as a person would who knows which pictures were mislaid.
+package reviewing
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// Page is the server of a review at the address that it printed.
+type Page struct {
+	Reviewer    string // who decides; "": nobody in particular
+	host, token string
+}
+
+// Open returns the page at an address.
+func Open(address string) (Page, error) {
+	at, err := url.Parse(address)
+	if err != nil {
+		return Page{}, err
+	}
+	return Page{host: at.Host, token: at.Query().Get("token")}, nil
+}
+
+// Row is an image as the page shows it.
+type Row struct {
+	ID, Version            int
+	Path, Given, Suggested string
+}
+
+// Next returns up to limit images to decide about, in the order in which the page shows them.
+func (p Page) Next(limit int) ([]Row, error) {
+	var page struct{ Rows []Row }
+	err := p.ask(http.MethodPost, "/api/next", map[string]any{"limit": limit, "reviewer": p.Reviewer}, &page)
+	return page.Rows, err
+}
+
+// Suspects returns the most suspect images, up to limit.
+func (p Page) Suspects(limit int) ([]Row, error) {
+	var page struct{ Rows []Row }
+	err := p.ask(http.MethodGet, fmt.Sprintf("/api/rows?kind=suspect&state=all&sort=suspect&limit=%d", limit), nil, &page)
+	return page.Rows, err
+}
+
+// Decide decides about images. Pictures whose name begins with mislaid are in the wrong folder: they get the suggested
+// label or, if none is suggested, are dropped. All others are kept.
+func (p Page) Decide(rows []Row) error {
+	var list []any
+	for _, r := range rows {
+		d := map[string]any{"id": r.ID, "version": r.Version, "action": "keep"}
+		if strings.HasPrefix(path.Base(r.Path), "mislaid") {
+			if d["action"] = "drop"; r.Suggested != r.Given {
+				d["action"], d["label"] = "relabel", r.Suggested
+			}
+		}
+		list = append(list, d)
+	}
+	var done any
+	body := map[string]any{"tab": "reviewing", "reviewer": p.Reviewer, "decisions": list}
+	return p.ask(http.MethodPost, "/api/decide", body, &done)
+}
+
+// Review makes n decisions, or as many as there are images.
+func (p Page) Review(n int) error {
+	for n > 0 {
+		rows, err := p.Next(min(n, 20))
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		if err := p.Decide(rows); err != nil {
+			return err
+		}
+		n -= len(rows)
+	}
+	return nil
+}
+
+func (p Page) ask(method, to string, body, answer any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequest(method, "http://"+p.host+to, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+p.token)
+	r.Header.Set("Content-Type", "application/json")
+	got, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer got.Body.Close()
+	if text, err = io.ReadAll(got.Body); err != nil {
+		return err
+	}
+	if got.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s: %s", to, got.Status, text)
+	}
+	return json.Unmarshal(text, answer)
+}

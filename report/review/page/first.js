@@ -1,0 +1,38 @@
+// What to try first, on the first page of a studio in which nothing is decided; and the link to the report beside the list.
+
+import { get, el } from "./dom.js";
+import { store } from "./store.js";
+import { count, many } from "./words.js";
+import { to } from "./views.js";
+
+const closed = "winnow-first"; // in the browser's storage
+
+export function first() {
+  store.addEventListener("view", draw);
+  store.addEventListener("session", draw);
+}
+
+const key = (name) => el("kbd", {}, name);
+const link = (words, view) => el("button", { type: "button", class: "plain", onclick: () => to(view) }, words);
+
+// steps are the things to try that this set has.
+function steps({ kinds, findings, similar }) {
+  const found = Object.entries(findings).reduce((sum, [kind, n]) => sum + (kind === "leaks" ? 0 : n), 0);
+  return [
+    kinds.suspect > 0 && [link("Suspects", "suspects"), `: ${many(kinds.suspect, "label")} to decide about. `, key("A"), " takes the suggested label, ", key("K"), " keeps the given one, ", key("D"), " drops the image, ", key("U"), " undoes."],
+    found > 0 && [link("Findings", "findings"), `: ${count(found)} ${found === 1 ? "group" : "groups"} of copies, strangers and odd pictures, each decided with one click.`],
+    similar && [link("Map", "map"), ": draw a lasso around points of one class that lie apart, and decide about them."],
+  ].filter(Boolean);
+}
+
+function draw() {
+  const { session, view } = store, part = get("first");
+  if (!session) return;
+  const decided = session.whole.keep + session.whole.drop + session.whole.relabel, list = steps(session);
+  part.hidden = view !== "data" || session.home !== "data" || localStorage.getItem(closed) === "closed" || !(session.report || (list.length && decided === 0));
+  if (part.hidden) return;
+  part.replaceChildren(el("div", { class: "row" }, el("h2", { id: "first-head" }, list.length ? `${["", "One thing", "Two things", "Three things"][list.length]} to try` : "The report"), el("span", { class: "gap" }),
+    session.report ? el("a", { href: "/report.html", target: "_blank", rel: "noopener" }, "Open the report of the trainings") : "",
+    el("button", { type: "button", class: "plain", onclick: () => { localStorage.setItem(closed, "closed"); draw(); } }, "Close")),
+  list.length ? el("ol", {}, ...list.map((words) => el("li", {}, ...words))) : "");
+}
