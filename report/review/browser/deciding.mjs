@@ -58,7 +58,7 @@ export const deciding = [
     assert.equal(await current(page), 3, "it goes on to the next image");
     assert.deepEqual([await action(server, 0), await action(server, 1), await action(server, 2)], ["keep", "drop", "relabel"]);
     assert.equal((await server.row(2)).decision.label, (await server.row(2)).suggested);
-    assert.match(await page.locator("#progress").textContent(), /^3 decided, \d+ suspects left$/);
+    assert.match(await page.locator("#progress").textContent(), /^3 decided, \d+ left$/);
     assert.match(await page.locator("#precision").textContent(), /2 of 3 wrong: 67 % \(\d+–\d+ %\)/);
   }],
   ["a label chosen by typing", async ({ page, server }) => {

@@ -1,7 +1,7 @@
 // The progress of the review, how many of the decided labels were wrong, and when it is sensible to stop.
 
 import { get } from "./dom.js";
-import { count, listName, many } from "./words.js";
+import { count } from "./words.js";
 import { store } from "./store.js";
 import { me } from "./reviewer.js";
 
@@ -17,13 +17,13 @@ function draw() {
   for (const [action, n] of Object.entries({ relabel: counts.relabel, drop: counts.drop, keep: counts.keep, open })) meter.querySelector(`.${action}`).style.width = `${total ? 100 * n / total : 0}%`;
   meter.setAttribute("aria-label", `${count(counts.relabel)} relabelled, ${count(counts.drop)} dropped, ${count(counts.keep)} kept${open ? `, ${count(counts.unsure)} unsure, ${count(counts.disagreed)} without a majority` : ""} of ${count(images)}`);
   meter.title = meter.getAttribute("aria-label");
-  get("progress").textContent = suspects ? `${count(decided)} decided, ${many(store.left, listName())} left` : `${count(decided)} of ${count(images)} decided`;
+  get("progress").textContent = suspects ? `${count(decided)} decided, ${count(store.left)} left` : `${count(decided)} of ${count(images)} decided`;
   get("precision").textContent = [reviewers.some((r) => r.name !== me()) ? `${count(reviewers.find((r) => r.name === me())?.decided ?? 0)} by you` : "", said(precision, decided)].filter(Boolean).join("; ");
   get("hint").hidden = !hint || !audit;
   get("hint").textContent = hint ?? "";
 }
 function said(p, decided) {
-  if (!p || p.judged === 0) return decided ? "no label decided for sure yet" : "no label decided yet";
+  if (!p || p.judged === 0) return decided ? "no label decided for sure yet" : "";
   const recent = p.recent && p.judged > 50 ? `; last ${p.recent.judged}: ${bare(p.recent.estimate)} %` : "";
   return `${count(p.wrong)} of ${count(p.judged)} wrong: ${bare(p.estimate)} % (${bare(p.low)}–${bare(p.high)} %)${recent}`;
 }
