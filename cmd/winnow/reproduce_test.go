@@ -287,7 +287,8 @@ func TestReproduceDrawn(t *testing.T) {
 	}
 }
 
-// --list lists every table and figure of the papers and the other studies, also as JSON; without it the studies are listed.
+// --list lists every table and figure of the papers and the other studies, also as JSON; without it the studies are
+// listed.
 func TestReproduceList(t *testing.T) {
 	text := mustRun(t, "winnow reproduce --list")
 	holds(t, text, "003     Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs", "hours (250 cells)",

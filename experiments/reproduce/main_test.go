@@ -64,7 +64,8 @@ func TestNoNumberIsTyped(t *testing.T) {
 	for _, line := range typed(string(page)) {
 		t.Errorf("a measured number outside the printed tables: %s", line)
 	}
-	const sample = "MCL gains 2 points [table](a-1.5.md) (p < .05)\n<!-- printed: 001 -->\n| MCL | 58.6 |\n<!-- end -->\n"
+	const sample = "MCL gains 2 points [table](a-1.5.md) (p < .05)\n<!-- printed: 001 -->\n| MCL | 58.6 |\n" +
+		"<!-- end -->\n"
 	if got := typed(sample); len(got) > 0 {
 		t.Errorf("found %q", got)
 	}
@@ -75,7 +76,8 @@ func TestNoNumberIsTyped(t *testing.T) {
 	}
 }
 
-// No verdict stands on cells that did not run: a claim whose comparisons are not all there is not run or cannot be said.
+// No verdict stands on cells that did not run: a claim whose comparisons are not all there is not run, or cannot be
+// said.
 func TestVerdictsNeedEveryComparison(t *testing.T) {
 	partly := 0
 	for _, s := range stored {
