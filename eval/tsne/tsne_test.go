@@ -384,11 +384,11 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, _, err := Embed(ctx, good, Options{Stepped: func(t int) {
-		if t == 7 {
+	_, _, err := Embed(ctx, good, Options{Stepped: func(s State) {
+		if s.Iteration == 7 {
 			cancel()
 		}
-		if t > 7 {
+		if s.Iteration > 7 {
 			panic("it goes on")
 		}
 	}})
