@@ -134,7 +134,7 @@ func dense(a affinity) [][]float64 {
 	for i := range p {
 		p[i] = make([]float64, n)
 		for k := a.from[i]; k < a.from[i+1]; k++ {
-			p[i][a.col[k]] = a.p[k]
+			p[i][a.all[k].col] = a.all[k].p
 		}
 	}
 	return p

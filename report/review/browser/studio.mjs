@@ -267,7 +267,7 @@ export const studio = [
       await p.goto(bare.address);
       await ready(p);
       assert.equal(await p.locator("#found").textContent(), `${set.images} images`);
-      for (const key of ["2", "3", "4"]) {
+      for (const key of ["2", "3", "4", "5"]) {
         await p.keyboard.press(key);
         await p.waitForSelector("#lacking:not([hidden])");
         assert.match(await p.locator("#lacking code").textContent(), /^winnow audit .*bare\.csv/);
