@@ -23,7 +23,6 @@ func TestCentre(t *testing.T) {
 		paths = append(paths, fmt.Sprintf("%d.png", i))
 		copy(features.Row(x, i), v)
 	}
-
 	index, err := search.Create(dir, search.Embedder{Model: "aa", Output: "embedding", Preprocessing: "{}",
 		Decoder: "exact 1", Source: "made"}, 3, "float32", paths)
 	if err != nil {
