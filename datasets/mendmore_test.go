@@ -2,8 +2,10 @@ package datasets
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"winnow/datasets/location"
@@ -40,6 +42,29 @@ func TestMendAddsColumns(t *testing.T) {
 		if out.String() != c.want {
 			t.Errorf("%s: got %q\nexpected %q", name, out.String(), c.want)
 		}
+	}
+}
+
+// TestMendFolderAddsColumns: a folder becomes a table with the column.
+func TestMendFolderAddsColumns(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"cat/a.png", "dog/b.png"} {
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700),
+			os.WriteFile(filepath.Join(dir, name), []byte("\x89PNG\r\n\x1a\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := Read(location.At(dir), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if _, err := Mend(&out, location.At(dir), d, nil, Column{"tags", map[int]string{1: "x"}}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\n")
+	if !strings.HasSuffix(lines[0], ",tags") || !strings.HasSuffix(lines[1], ",") || !strings.HasSuffix(lines[2], ",x") {
+		t.Errorf("got %q", out.String())
 	}
 }
 

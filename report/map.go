@@ -158,7 +158,7 @@ func (m *Map) flatten(ctx context.Context, h Host, o tsne.Options) ([]tsne.Point
 	}
 	at, end := h.Watch("iterations")
 	defer end()
-	o.Stepped = func(t int) { at(t, o.Iterations) }
+	o.Stepped = func(s tsne.State) { at(s.Iteration, o.Iterations) }
 	plane, report, err := tsne.Embed(ctx, m.set.X, o)
 	m.TSNE = &report
 	if report.Perplexity < o.Perplexity && err == nil {

@@ -11,38 +11,7 @@ import (
 // affinity is the symmetric matrix P without its zeros: the entries of row i are from[i] up to from[i+1].
 type affinity struct {
 	from []int
-	col  []int32
-	p    []float64
-}
-
-// affinities computes P from every row's nearest neighbours.
-func affinities(near [][]eval.Neighbour, perplexity float64) affinity {
-	n := len(near)
-	given := make([][]float64, n)
-	each(n, func(i int) {
-		d := make([]float64, len(near[i]))
-		for j, v := range near[i] {
-			d[j] = max(0, 2-2*float64(v.Similarity)) // rounding may give equal rows a negative distance
-		}
-		given[i] = conditional(d, perplexity)
-	})
-	rows := make([][]entry, n)
-	for i, list := range near {
-		for j, v := range list {
-			p := given[i][j] / float64(2*n)
-			rows[i] = append(rows[i], entry{int32(v.Row), p})
-			rows[v.Row] = append(rows[v.Row], entry{int32(i), p})
-		}
-	}
-	each(n, func(i int) { rows[i] = merged(rows[i]) })
-	a := affinity{from: make([]int, n+1)}
-	for i, row := range rows {
-		for _, e := range row {
-			a.col, a.p = append(a.col, e.col), append(a.p, e.p)
-		}
-		a.from[i+1] = len(a.col)
-	}
-	return a
+	all  []entry
 }
 
 // entry is a number of a sparse row.
@@ -51,8 +20,53 @@ type entry struct {
 	p   float64
 }
 
+// affinities computes P from every row's nearest neighbours. Beside these it needs 32 bytes for each neighbour of each
+// row: for 200,000 rows with 90 neighbours 0.6 GB.
+func affinities(near [][]eval.Neighbour, perplexity float64) affinity {
+	n := len(near)
+	a := affinity{from: make([]int, n+1)}
+	for i, list := range near {
+		a.from[i+1] += len(list)
+		for _, v := range list {
+			a.from[v.Row+1]++
+		}
+	}
+	for i := range n {
+		a.from[i+1] += a.from[i]
+	}
+	a.all = make([]entry, a.from[n])
+	each(n, func(i int) { // a row's own neighbours first
+		d := make([]float64, len(near[i]))
+		for j, v := range near[i] {
+			d[j] = max(0, 2-2*float64(v.Similarity)) // rounding may give equal rows a negative distance
+		}
+		for j, p := range conditional(d, perplexity) {
+			a.all[a.from[i]+j] = entry{int32(near[i][j].Row), p / float64(2*n)}
+		}
+	})
+	next := make([]int, n) // then those whose neighbour it is
+	for i, list := range near {
+		next[i] = a.from[i] + len(list)
+	}
+	for i, list := range near {
+		for j, v := range list {
+			a.all[next[v.Row]] = entry{int32(i), a.all[a.from[i]+j].p}
+			next[v.Row]++
+		}
+	}
+	each(n, func(i int) { next[i] = len(merged(a.all[a.from[i]:a.from[i+1]])) })
+	end := 0
+	for i := range n {
+		kept := a.all[a.from[i] : a.from[i]+next[i]]
+		a.from[i] = end
+		end += copy(a.all[end:], kept)
+	}
+	a.from[n], a.all = end, a.all[:end]
+	return a
+}
+
 // merged sorts a row and adds up entries of the same column, which come from points that are each other's
-// neighbours.
+// neighbours. It uses the memory of the row.
 func merged(row []entry) []entry {
 	slices.SortStableFunc(row, func(a, b entry) int { return cmp.Compare(a.col, b.col) })
 	out := row[:0]

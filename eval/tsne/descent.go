@@ -31,10 +31,10 @@ func (d *descent) gradient(exaggeration float64) []Point {
 	}
 	each(len(d.y), func(i int) {
 		me, pull := d.y[i], Point{}
-		for k := d.p.from[i]; k < d.p.from[i+1]; k++ {
-			other := d.y[d.p.col[k]]
+		for _, e := range d.p.all[d.p.from[i]:d.p.from[i+1]] {
+			other := d.y[e.col]
 			dx, dy := me.X-other.X, me.Y-other.Y
-			w := d.p.p[k] / (1 + dx*dx + dy*dy)
+			w := e.p / (1 + dx*dx + dy*dy)
 			pull.X += w * dx
 			pull.Y += w * dy
 		}
@@ -102,11 +102,11 @@ func (d *descent) kl() float64 {
 	parts := make([]float64, len(d.y))
 	each(len(d.y), func(i int) {
 		me := d.y[i]
-		for k := d.p.from[i]; k < d.p.from[i+1]; k++ {
-			if p := d.p.p[k]; p > 0 {
-				other := d.y[d.p.col[k]]
+		for _, e := range d.p.all[d.p.from[i]:d.p.from[i+1]] {
+			if e.p > 0 {
+				other := d.y[e.col]
 				dx, dy := me.X-other.X, me.Y-other.Y
-				parts[i] += p * math.Log(p*(1+dx*dx+dy*dy)*z)
+				parts[i] += e.p * math.Log(e.p*(1+dx*dx+dy*dy)*z)
 			}
 		}
 	})

@@ -12,16 +12,16 @@ type cell struct {
 // reused from build to build.
 type tree struct {
 	cells []cell
-	order []int32 // points, with those of a cell adjacent: visiting them in this order meets the same cells again
-	spare []int32
+	order []uint32 // points, with those of a cell adjacent: visiting them in this order meets the same cells again
+	spare []uint32
 }
 
 // build makes the tree of these points.
 func (t *tree) build(y []Point) {
 	if len(t.order) != len(y) {
-		t.order, t.spare = make([]int32, len(y)), make([]int32, len(y))
+		t.order, t.spare = make([]uint32, len(y)), make([]uint32, len(y))
 		for i := range t.order {
-			t.order[i] = int32(i)
+			t.order[i] = uint32(i)
 		}
 	}
 	t.cells = t.cells[:0]
@@ -29,7 +29,7 @@ func (t *tree) build(y []Point) {
 }
 
 // add appends the cell of the given points and all cells below it.
-func (t *tree) add(y []Point, at, spare []int32) {
+func (t *tree) add(y []Point, at, spare []uint32) {
 	first := y[at[0]]
 	low, high, sum := first, first, Point{}
 	for _, i := range at {
@@ -63,7 +63,7 @@ func (t *tree) add(y []Point, at, spare []int32) {
 }
 
 // quarter groups the points by quadrant, keeping their order, and returns where each quadrant ends.
-func quarter(y []Point, at, spare []int32, middle Point) (ends [4]int) {
+func quarter(y []Point, at, spare []uint32, middle Point) (ends [4]int) {
 	quadrant := func(p Point) int {
 		q := 0
 		if p.X > middle.X {

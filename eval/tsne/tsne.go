@@ -41,7 +41,8 @@ type Options struct {
 	Seed   uint64     // of the start
 	MaxMem eval.Bytes // bytes of similarities in memory at once; default eval.DefaultMaxMem
 
-	Stepped func(iteration int) // called after each iteration; may be nil
+	From    *State      // where to go on, with the rows and options of that descent; nil: from the start
+	Stepped func(State) // called after each iteration; the slices change in the next one; may be nil
 }
 
 // Point is a point in the plane.
@@ -49,8 +50,8 @@ type Point struct{ X, Y float64 }
 
 // Report describes how a map was computed.
 type Report struct {
-	KL           float64 `json:"kl"` // KL(P‖Q) at the end, in nats; 0 would be perfect
-	KLEarly      float64 `json:"kl_early"`
+	KL           float64 `json:"kl"`         // KL(P‖Q) at the end, in nats; 0 would be perfect
+	KLEarly      float64 `json:"kl_early"`   // 0 if the descent began after that
 	Perplexity   float64 `json:"perplexity"` // as used
 	Iterations   int     `json:"iterations"`
 	LearningRate float64 `json:"learning_rate"`
@@ -80,8 +81,14 @@ func Embed(ctx context.Context, x blas32.General, o Options) ([]Point, Report, e
 	if err := checkUnit(x); err != nil {
 		return nil, Report{}, err
 	}
-	y, err := o.start(x)
-	if err != nil {
+	var d descent
+	from := 0
+	if o.From != nil {
+		if err := o.From.fits(o, x.Rows); err != nil {
+			return nil, Report{}, err
+		}
+		d, from = o.From.descent(), o.From.Iteration
+	} else if d.y, err = o.start(x); err != nil {
 		return nil, Report{}, err
 	}
 	k := min(int(3*o.Perplexity), x.Rows-1)
@@ -89,9 +96,9 @@ func Embed(ctx context.Context, x blas32.General, o Options) ([]Point, Report, e
 	if err != nil {
 		return nil, Report{}, err
 	}
-	d := descent{p: affinities(near, o.Perplexity), y: y, theta: o.Theta}
+	d.p, d.theta = affinities(near, o.Perplexity), o.Theta
 	r := Report{Perplexity: o.Perplexity, Iterations: o.Iterations, LearningRate: o.LearningRate, Neighbours: k}
-	for t := range o.Iterations {
+	for t := from; t < o.Iterations; t++ {
 		if err := ctx.Err(); err != nil {
 			return nil, r, err
 		}
@@ -104,7 +111,7 @@ func Embed(ctx context.Context, x blas32.General, o Options) ([]Point, Report, e
 			r.KLEarly = d.kl()
 		}
 		if o.Stepped != nil {
-			o.Stepped(t + 1)
+			o.Stepped(State{t + 1, d.y, d.moved, d.gained, d.tree.order})
 		}
 	}
 	if r.KL = d.kl(); math.IsNaN(r.KL) || math.IsInf(r.KL, 0) {

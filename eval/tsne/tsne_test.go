@@ -134,7 +134,7 @@ func dense(a affinity) [][]float64 {
 	for i := range p {
 		p[i] = make([]float64, n)
 		for k := a.from[i]; k < a.from[i+1]; k++ {
-			p[i][a.col[k]] = a.p[k]
+			p[i][a.all[k].col] = a.all[k].p
 		}
 	}
 	return p
@@ -384,11 +384,11 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, _, err := Embed(ctx, good, Options{Stepped: func(t int) {
-		if t == 7 {
+	_, _, err := Embed(ctx, good, Options{Stepped: func(s State) {
+		if s.Iteration == 7 {
 			cancel()
 		}
-		if t > 7 {
+		if s.Iteration > 7 {
 			panic("it goes on")
 		}
 	}})

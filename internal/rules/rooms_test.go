@@ -256,7 +256,7 @@ var rooms = []Room{
 		"audit/learn audit/suspects datasets datasets/classnames datasets/imageroot datasets/labelstudio " +
 			"datasets/shards eval/tsne internal/hint internal/jsontext internal/pagestyle report/atlas " +
 			"report/review/decisions " +
-			"report/review/pictures"},
+			"report/review/pictures train/archive"},
 	{"report/review/finder", "finds the images that are like another, for the page of a review",
 		"backbone run/embedding features report/review run/folder search"},
 	{"report/review/decisions", "keeps decisions and their history durably; holds SQLite",

@@ -508,7 +508,8 @@ func TestSimilar(t *testing.T) {
 	}
 	for path, want := range map[string]int{
 		"/api/similar?key=3": 404, "/api/similar?key=100": 404, "/api/similar": 404, "/api/similar?key=1&n=0": 400,
-		"/api/similar?key=1&n=201": 400, "/api/similar?key=../x": 404, "/api/similar?key=1,": 404, "/api/similar?key=1,3": 404,
+		"/api/similar?key=1&n=201": 400, "/api/similar?key=../x": 404, "/api/similar?key=1,": 404,
+		"/api/similar?key=1,3": 404,
 		"/api/similar?key=" + strings.Repeat("1,", mostCentre) + "1": 400, "/api/similar?key=1&reviewer=%20x": 400,
 	} {
 		if status, text := w.ask("GET", path, "", nil); status != want {

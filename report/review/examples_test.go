@@ -46,7 +46,8 @@ func TestExamples(t *testing.T) {
 	}
 	for query, want := range map[string]string{"": "class", "?class=x": "no class", "?class=class+a&n=0": "n:",
 		"?class=class+a&seed=-1": "seed:", "?class=class+a&x=1": "unknown"} {
-		if status, text := w.ask("GET", "/api/examples"+query, "", nil); status != 400 || !strings.Contains(text, want) {
+		status, text := w.ask("GET", "/api/examples"+query, "", nil)
+		if status != 400 || !strings.Contains(text, want) {
 			t.Errorf("%q: %d %s", query, status, text)
 		}
 	}

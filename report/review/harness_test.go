@@ -34,6 +34,7 @@ type world struct {
 	review   *Reviewer
 	guard    *Guard
 	finder   *fakeFinder
+	steps    int // of t-SNE; 0: as usual
 }
 
 const testToken = "0123456789abcdef-test"
@@ -174,6 +175,9 @@ func (w *world) open(change func(*Config)) {
 	}
 	if w.review, err = New(c); err != nil {
 		w.t.Fatal(err)
+	}
+	if w.steps > 0 {
+		w.review.plane.steps = w.steps
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -12,10 +12,11 @@ import (
 	"winnow/report/review/decisions"
 )
 
-// writeList writes what each reviewer decided as CSV: a row for each decision or note, in the order of the
-// manifest and of the reviewers' names. The column tags is there if an image has tags. outcome is the outcome of all decisions about the image. Paths,
-// labels, names and notes are protected so that spreadsheets do not read them as formulas; the column spreadsheet marks
-// this. Decisions about images that the manifest does not have come last, without an outcome.
+// writeList writes what each reviewer decided as CSV: a row for each decision or note, in the order of the manifest and
+// of the reviewers' names. outcome is the outcome of all decisions about the image. The column tags is there if an
+// image has some. Paths, labels, names, notes and tags are protected so that spreadsheets do not read them as formulas;
+// the column spreadsheet marks this. Decisions about images that the manifest does not have come last, without an
+// outcome.
 func (r *Reviewer) writeList(w io.Writer) error {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
@@ -63,7 +64,8 @@ func (r *Reviewer) writeList(w io.Writer) error {
 		}
 	}
 	for _, i := range d.gone { // they have no outcome: the manifest does not have the image
-		if err := write(i.Path, i.Given, "", "", i.Reviewer, string(i.Action), i.Label, i.Note, i.At, i.Tags); err != nil {
+		err := write(i.Path, i.Given, "", "", i.Reviewer, string(i.Action), i.Label, i.Note, i.At, i.Tags)
+		if err != nil {
 			return err
 		}
 	}

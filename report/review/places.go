@@ -12,79 +12,80 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/eval/tsne"
 	"winnow/internal/atomicfile"
 )
 
-// planeHeader is the header of the file of places. The last column marks the vectors that they are of.
-var planeHeader = []string{"path", "x", "y", "vectors"}
+// planeHeader is the header of the file of places. side is the side of the unit square in the units of t-SNE, the same
+// in all rows; vectors is a sum of the image's vector, so that the place of another vector is known.
+var planeHeader = []string{"path", "x", "y", "side", "vectors"}
 
-// markOf returns a mark of the vectors of some images, which differs for other vectors.
-func (r *Reviewer) markOf(v Vectors, at []spot) (string, error) {
-	const some = 16
-	var paths []string
-	for image, s := range at {
-		if len(paths) < some && s.x == s.x {
-			paths = append(paths, r.table.path(int32(image)))
-		}
-	}
-	select {
-	case r.searches.turn <- struct{}{}:
-		defer func() { <-r.searches.turn }()
-	case <-r.ending.Done():
-		return "", r.ending.Err()
-	}
-	x, _, err := v.Rows(paths)
-	if err != nil {
-		return "", err
-	}
-	data := make([]byte, 0, 4*len(x.Data))
-	for _, f := range x.Data {
+var vectorTable = crc64.MakeTable(crc64.ECMA)
+
+// sumOfVector returns a CRC-64 of a vector's bits.
+func sumOfVector(row []float32) string {
+	data := make([]byte, 0, 4*len(row))
+	for _, f := range row {
 		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(f))
 	}
-	return fmt.Sprintf("%016x", crc64.Checksum(data, crc64.MakeTable(crc64.ECMA))), nil
+	return fmt.Sprintf("%016x", crc64.Checksum(data, vectorTable))
 }
 
-// writePlane keeps the places in the file.
-func (r *Reviewer) writePlane(v Vectors, at []spot) error {
-	mark, err := r.markOf(v, at)
-	if err != nil {
-		return err
-	}
+// writePlane keeps the places of images in the file. x holds their vectors, rows whose they are.
+func (r *Reviewer) writePlane(x blas32.General, rows []int32, at []spot, side float64) error {
 	return atomicfile.Write(r.plane.file, func(w io.Writer) error {
 		out := csv.NewWriter(w)
-		lines := [][]string{planeHeader}
-		text := func(f float32) string { return strconv.FormatFloat(float64(f), 'g', -1, 32) }
-		for image, s := range at {
-			if s.x == s.x {
-				lines = append(lines, []string{r.table.path(int32(image)), text(s.x), text(s.y), mark})
+		if err := out.Write(planeHeader); err != nil {
+			return err
+		}
+		text := func(f float64, bits int) string { return strconv.FormatFloat(f, 'g', -1, bits) }
+		for i, image := range rows {
+			s := at[image]
+			if s.x != s.x {
+				continue
+			}
+			err := out.Write([]string{r.table.path(image), text(float64(s.x), 32), text(float64(s.y), 32),
+				text(side, 64), sumOfVector(vectorAt(x, i))})
+			if err != nil {
+				return err
 			}
 		}
-		return out.WriteAll(lines)
+		out.Flush()
+		return out.Error()
 	})
 }
 
-// readPlane reads the places of the file. Images that are not in the file have none; if these are many, or the places
-// are of other vectors, it returns an error.
-func (r *Reviewer) readPlane(v Vectors) ([]spot, error) {
+// keptPlaces are the places of a file.
+type keptPlaces struct {
+	at   []spot   // of the images of the manifest
+	sums []string // of their vectors
+	side float64
+}
+
+// readPlane reads the places of the file.
+func (r *Reviewer) readPlane() (k keptPlaces, err error) {
 	f, err := os.Open(r.plane.file)
 	if err != nil {
-		return nil, err
+		return k, err
 	}
 	defer f.Close()
 	in := csv.NewReader(f)
 	in.FieldsPerRecord, in.ReuseRecord = len(planeHeader), true
 	if head, err := in.Read(); err != nil || strings.Join(head, ",") != strings.Join(planeHeader, ",") {
-		return nil, fmt.Errorf("found the columns %.80q, expected %s", strings.Join(head, ","),
+		return k, fmt.Errorf("found the columns %.80q, expected %s", strings.Join(head, ","),
 			strings.Join(planeHeader, ","))
 	}
-	at, mark, known := squared(len(r.table.all), nil, nil), "", 0
+	k.at, _ = squared(len(r.table.all), nil, nil)
+	k.sums = make([]string, len(k.at))
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			break
+			return k, nil
 		}
 		if err != nil {
-			return nil, err
+			return k, err
 		}
 		image, ok := r.table.find(record[0])
 		if !ok {
@@ -92,19 +93,98 @@ func (r *Reviewer) readPlane(v Vectors) ([]spot, error) {
 		}
 		x, errX := strconv.ParseFloat(record[1], 32)
 		y, errY := strconv.ParseFloat(record[2], 32)
+		side, errSide := strconv.ParseFloat(record[3], 64)
+		line, _ := in.FieldPos(1)
 		if err := errors.Join(errX, errY); err != nil || !(x >= 0 && x <= 1 && y >= 0 && y <= 1) {
-			line, _ := in.FieldPos(1)
-			return nil, fmt.Errorf("line %d: found the place %.40q, expected numbers from 0 to 1", line,
+			return k, fmt.Errorf("line %d: found the place %.40q, expected numbers from 0 to 1", line,
 				record[1]+","+record[2])
 		}
-		at[image], known = spot{float32(x), float32(y)}, known+1
-		mark = strings.Clone(record[3])
+		if errSide != nil || !(side > 0) || math.IsInf(side, 0) {
+			return k, fmt.Errorf("line %d: found the side %.40q, expected a number above 0", line, record[3])
+		}
+		k.at[image], k.sums[image], k.side = spot{float32(x), float32(y)}, strings.Clone(record[4]), side
 	}
-	if known < len(at)/2 {
-		return nil, fmt.Errorf("it has places of %d of %d images", known, len(at))
+}
+
+// sampled is how many vectors are compared with the sums of a file that has a place for every image.
+const sampled = 16
+
+// reuse takes the places of the file. Images without one there, and those with another vector, are placed among the
+// others, which stay where they are. It returns byLikeness, or "" if the file is not used.
+func (r *Reviewer) reuse(v Vectors) (method string, err error) {
+	if r.plane.file == "" {
+		return "", nil
 	}
-	if now, err := r.markOf(v, at); err != nil || now != mark {
-		return nil, errors.Join(err, errors.New("its places are of other vectors"))
+	k, err := r.readPlane()
+	if err != nil {
+		return "", ignoreMissing(err)
 	}
-	return at, nil
+	complete, err := r.fits(v, k)
+	if err != nil {
+		return "", err
+	}
+	if complete {
+		r.plane.take(byLikeness, k.at, [2]float64{})
+		return byLikeness, nil
+	}
+	x, rows, err := r.vectors(v)
+	if err != nil {
+		return "", err
+	}
+	points, known, stale := make([]tsne.Point, len(rows)), 0, 0
+	for i, image := range rows {
+		s := k.at[image]
+		if s.x == s.x && k.sums[image] != sumOfVector(vectorAt(x, i)) {
+			k.at[image], s, stale = nowhere, nowhere, stale+1
+		}
+		if s.x == s.x {
+			known++
+		}
+		points[i] = tsne.Point{X: float64(s.x) * k.side, Y: float64(s.y) * k.side}
+	}
+	switch {
+	case known < fewestPoints || 2*known < len(rows):
+		if stale > known {
+			return "", errors.New("its places are of other vectors")
+		}
+		return "", fmt.Errorf("it has places of %d of %d images", known, len(rows))
+	case known == len(rows):
+		r.plane.take(byLikeness, k.at, [2]float64{})
+		return byLikeness, nil
+	}
+	if err := tsne.Place(r.ending, x, points, tsne.Options{}); err != nil {
+		return "", err
+	}
+	for i, image := range rows {
+		if k.at[image].x != k.at[image].x {
+			inside := func(v float64) float32 { return float32(min(1, max(0, v/k.side))) }
+			k.at[image] = spot{inside(points[i].X), inside(points[i].Y)}
+		}
+	}
+	r.plane.take(byLikeness, k.at, [2]float64{})
+	return byLikeness, r.writePlane(x, rows, k.at, k.side)
+}
+
+// fits reports whether every image has a place, and some of them the vectors of these places.
+func (r *Reviewer) fits(v Vectors, k keptPlaces) (bool, error) {
+	var paths, sums []string
+	for i := range min(sampled, len(k.at)) {
+		image := i * len(k.at) / min(sampled, len(k.at))
+		paths, sums = append(paths, r.table.path(int32(image))), append(sums, k.sums[image])
+	}
+	for _, sum := range k.sums {
+		if sum == "" {
+			return false, nil
+		}
+	}
+	x, rows, err := r.vectorsOf(v, paths)
+	if err != nil || len(rows) < len(paths) {
+		return false, err
+	}
+	for i, at := range rows {
+		if sumOfVector(vectorAt(x, i)) != sums[at] {
+			return false, nil
+		}
+	}
+	return true, nil
 }

@@ -8,7 +8,9 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"os"
 	"sync"
+	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -29,22 +31,28 @@ type plane struct {
 	at     []spot // of the images of the manifest
 	points int    // images that have a place
 	share  [2]float64
-	works  string // the method that is computed now; "": none
-	done   int    // its steps
-	steps  int    // of t-SNE
-	failed string // why the last one has no result
-	file   string // of the places by t-SNE; "": they are not kept
+	works  string        // the method that is computed now; "": none
+	done   int           // its steps
+	steps  int           // of t-SNE
+	pause  time.Duration // between two checkpoints
+	failed string        // why the last one has no result
+	file   string        // of the places by t-SNE; "": they are not kept
 	worker sync.WaitGroup
 }
 
 // spot is a place in the unit square, y downwards; NaN: none.
 type spot struct{ x, y float32 }
 
+var nowhere = spot{float32(math.NaN()), float32(math.NaN())}
+
 // fewestPoints is the least number of images of a map.
 const fewestPoints = 5
 
-// planeSteps is the number of steps of t-SNE.
-const planeSteps = 1000
+// planeSteps is the number of steps of t-SNE, and planePause the time between two checkpoints of it.
+const (
+	planeSteps = 1000
+	planePause = 10 * time.Second
+)
 
 // planeState is the state of the map as JSON.
 type planeState struct {
@@ -109,13 +117,18 @@ func (r *Reviewer) arrange(method string) error {
 	if p.works != "" || method == "" && (p.method != "" || p.failed != "") {
 		return nil
 	}
-	kept := method == ""
-	if kept {
+	first := method == ""
+	if first {
 		method = byComponents
 	}
 	p.works, p.done, p.failed = method, 0, ""
 	p.worker.Go(func() {
-		err := r.compute(v, method, kept)
+		var err error
+		if first {
+			err = r.begin(v)
+		} else {
+			err = r.compute(v, method, nil)
+		}
 		p.mutex.Lock()
 		defer p.mutex.Unlock()
 		if p.works = ""; err != nil {
@@ -125,20 +138,38 @@ func (r *Reviewer) arrange(method string) error {
 	return nil
 }
 
-// compute computes places; with kept it first looks for those of a file.
-func (r *Reviewer) compute(v Vectors, method string, kept bool) error {
+// begin takes the places of the file, if there is one, else principal components. Then it goes on with a t-SNE that an
+// earlier server did not finish.
+func (r *Reviewer) begin(v Vectors) error {
 	p := &r.plane
-	var unused error
-	if kept && p.file != "" {
-		at, err := r.readPlane(v)
-		if err == nil {
-			p.take(byLikeness, at, [2]float64{})
-			return nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			unused = fmt.Errorf("%s is not used: %w", p.file, err)
+	used, err := r.reuse(v)
+	if used == "" && err != nil {
+		err = fmt.Errorf("%s is not used: %w", p.file, err)
+	}
+	if used == "" {
+		if failed := r.compute(v, byComponents, nil); failed != nil {
+			return failed
 		}
 	}
+	from, sum, failed := r.readCheckpoint()
+	switch {
+	case errors.Is(failed, fs.ErrNotExist):
+		return err
+	case failed != nil:
+		return fmt.Errorf("%s is not used: %w", r.checkpoint(), failed)
+	}
+	p.mutex.Lock()
+	p.works = byLikeness
+	p.mutex.Unlock()
+	if failed := r.compute(v, byLikeness, &begun{from, sum}); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// compute computes places; from is where t-SNE goes on, nil: from the start.
+func (r *Reviewer) compute(v Vectors, method string, from *begun) error {
+	p := &r.plane
 	x, rows, err := r.vectors(v)
 	if err != nil {
 		return err
@@ -147,30 +178,54 @@ func (r *Reviewer) compute(v Vectors, method string, kept bool) error {
 		return fmt.Errorf("the features have a vector of %d of the %d images, expected %d or more", len(rows),
 			len(r.table.all), fewestPoints)
 	}
-	var points []tsne.Point
-	var share [2]float64
 	if method == byComponents {
 		c, err := tsne.PCA(x)
 		if err != nil {
 			return err
 		}
-		points, share = c.Points, c.Share
-	} else {
-		points, _, err = tsne.Embed(r.ending, x, tsne.Options{Iterations: p.steps, Seed: 1, Stepped: func(t int) {
-			p.mutex.Lock()
-			p.done = t
-			p.mutex.Unlock()
-		}})
-		if err != nil {
-			return err
+		at, _ := squared(len(r.table.all), rows, c.Points)
+		p.take(method, at, c.Share)
+		return nil
+	}
+	sum := r.sumOf(x, rows)
+	o := tsne.Options{Iterations: p.steps, Seed: 1}
+	if from != nil && from.sum != sum {
+		return fmt.Errorf("%s is not used: it is of other images or vectors", r.checkpoint())
+	}
+	if from != nil {
+		o.From = from.state
+	}
+	saved := time.Now()
+	o.Stepped = func(s tsne.State) {
+		p.mutex.Lock()
+		p.done = s.Iteration
+		p.mutex.Unlock()
+		if p.file != "" && time.Since(saved) >= p.pause {
+			// What cannot be written now is tried again later; the result is written in any case, or its error told.
+			_ = r.writeCheckpoint(s, sum)
+			saved = time.Now()
 		}
 	}
-	at := squared(len(r.table.all), rows, points)
-	p.take(method, at, share)
-	if method == byLikeness && p.file != "" {
-		return r.writePlane(v, at)
+	points, _, err := tsne.Embed(r.ending, x, o)
+	if err != nil {
+		return err
 	}
-	return unused
+	at, side := squared(len(r.table.all), rows, points)
+	p.take(method, at, [2]float64{})
+	if p.file == "" {
+		return nil
+	}
+	if err := r.writePlane(x, rows, at, side); err != nil {
+		return err
+	}
+	return ignoreMissing(os.Remove(r.checkpoint()))
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // take replaces the places.
@@ -188,18 +243,23 @@ func (p *plane) take(method string, at []spot, share [2]float64) {
 // vectors reads the vectors of all images that have one, of length 1, and their rows in the manifest. It takes the
 // turn of a search.
 func (r *Reviewer) vectors(v Vectors) (x blas32.General, rows []int32, err error) {
+	return r.vectorsOf(v, r.Manifest.Paths())
+}
+
+// vectorsOf is vectors for some images; the rows are positions in paths.
+func (r *Reviewer) vectorsOf(v Vectors, paths []string) (x blas32.General, rows []int32, err error) {
 	select {
 	case r.searches.turn <- struct{}{}:
 		defer func() { <-r.searches.turn }()
 	case <-r.ending.Done():
 		return x, nil, r.ending.Err()
 	}
-	if x, _, err = v.Rows(r.Manifest.Paths()); err != nil {
+	if x, _, err = v.Rows(paths); err != nil {
 		return x, nil, err
 	}
 	n := 0
 	for i := range x.Rows {
-		row := x.Data[i*x.Stride : i*x.Stride+x.Cols]
+		row := vectorAt(x, i)
 		norm := blas32.Nrm2(blas32.Vector{N: x.Cols, Inc: 1, Data: row})
 		if norm == 0 {
 			continue
@@ -214,26 +274,30 @@ func (r *Reviewer) vectors(v Vectors) (x blas32.General, rows []int32, err error
 	return x, rows, nil
 }
 
-// squared moves points into the unit square, with the same scale on both axes.
-func squared(images int, rows []int32, points []tsne.Point) []spot {
+// vectorAt returns row i of x.
+func vectorAt(x blas32.General, i int) []float32 { return x.Data[i*x.Stride : i*x.Stride+x.Cols] }
+
+// squared moves points into the unit square, with the same scale on both axes, and returns the side of the square in
+// the units of the points.
+func squared(images int, rows []int32, points []tsne.Point) (at []spot, side float64) {
 	low, high := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
 	for _, p := range points {
 		for k, v := range [2]float64{p.X, p.Y} {
 			low[k], high[k] = min(low[k], v), max(high[k], v)
 		}
 	}
-	side := max(high[0]-low[0], high[1]-low[1])
+	side = max(high[0]-low[0], high[1]-low[1])
 	if !(side > 0) {
 		side = 1
 	}
-	at := make([]spot, images)
+	at = make([]spot, images)
 	for i := range at {
-		at[i] = spot{float32(math.NaN()), float32(math.NaN())}
+		at[i] = nowhere
 	}
 	for i, p := range points {
 		at[rows[i]] = spot{float32(0.5 + (p.X-(low[0]+high[0])/2)/side), float32(0.5 - (p.Y-(low[1]+high[1])/2)/side)}
 	}
-	return at
+	return at, side
 }
 
 // getPlaces sends the places and what colours them, all in little endian: the number n of images; n places x, n places

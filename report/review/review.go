@@ -142,7 +142,7 @@ func New(c Config) (*Reviewer, error) {
 		searches: newSearches(), uploading: make(chan struct{}, uploads),
 	}
 	r.ending, r.end = context.WithCancel(context.Background())
-	r.plane.file, r.plane.steps = c.Plane, planeSteps
+	r.plane.file, r.plane.steps, r.plane.pause = c.Plane, planeSteps, planePause
 	r.texts.fill(t)
 	if v, ok := c.Finder.(Vectors); ok && c.Learn.Goal != "" && !t.drawn && len(t.list) > 0 {
 		if r.learning, err = newLearning(context.Background(), c.Learn, t, d, c.Decisions, v); err != nil {

@@ -115,6 +115,7 @@ const thumbs, images = "/thumb/", "/image/"
 func (r *Reviewer) Handler() http.Handler {
 	routes := r.routes()
 	go r.table.byPath() // sorting a million paths takes a second, which the first who asks should not wait
+	r.goOn()
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		path := req.URL.Path
 		for _, prefix := range []string{thumbs, images} {

@@ -72,7 +72,8 @@ func TestTags(t *testing.T) {
 		t.Errorf("got %+v", s.Tags)
 	}
 	w.must("POST", "/api/undo", `{"tab":"b","reviewer":"Bob"}`, &a)
-	if !slices.Equal(a.Undone[0].Tags, []string{"ask Ann", "blurred"}) || fmt.Sprint(a.Tags) != "[{ask Ann 1} {blurred 2}]" {
+	if !slices.Equal(a.Undone[0].Tags, []string{"ask Ann", "blurred"}) ||
+		fmt.Sprint(a.Tags) != "[{ask Ann 1} {blurred 2}]" {
 		t.Errorf("undone: %+v", a)
 	}
 	var changes struct{ Changed []state }

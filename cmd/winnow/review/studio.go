@@ -16,8 +16,9 @@ func Studio() *cli.Command { return studio(runStudio) }
 const studioDescription = `
 Serves one page for a labelled set and prints its address: all images in a grid, with filters, classes and counts; the
 suspects of an audit, as winnow review shows them; what else the audit found, as galleries: copies, copies in two
-splits, strangers, pictures with problems; and a map of the images by their vectors. Everywhere images can be kept,
-dropped, relabelled and noted about, one or many at a time. Ctrl-C ends the server.
+splits, strangers, pictures with problems; a map of the images by their vectors; and search by an image of the set, a
+file or a selection. Everywhere images can be kept, dropped, relabelled, noted about and tagged, one or many at a time.
+Ctrl-C ends the server.
 
    winnow studio photos
    winnow studio suspects.csv --manifest photos --out mended.csv
@@ -32,7 +33,7 @@ Decisions, token and --listen are those of winnow review, which opens the same p
 func studio(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "studio",
-		Usage:       "look at a labelled set in the browser: all images, suspects, findings, a map; and decide",
+		Usage:       "look at a labelled set in the browser: all images, suspects, findings, a map, search; and decide",
 		ArgsUsage:   "[PHOTOS | SUSPECTS]",
 		Description: studioDescription,
 		Flags:       pageFlags(),

@@ -112,6 +112,9 @@ export const gathering = [
     await page.keyboard.type("blurred");
     await page.keyboard.press("Enter");
     await said("tag “blurred” given");
+    await page.keyboard.type("blurred"); // which both have: nothing to do
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator("#tag-input").inputValue(), "");
     await page.keyboard.press("Escape");
     assert.equal(await page.locator(".tile .mark").count(), 4);
     assert.equal(await outcome(list[2]), "undecided", "a tag decides nothing");

@@ -241,7 +241,7 @@ export const studio = [
     await page.waitForSelector("#focus[open]");
     await page.keyboard.press("Escape");
     await page.locator("#arrange").click();
-    await page.waitForFunction(() => /t-SNE runs|by likeness/.test(document.getElementById("plane-words").textContent));
+    await page.waitForFunction(() => /t-SNE (runs|compares)|by likeness/.test(document.getElementById("plane-words").textContent));
     await page.waitForFunction(() => /by likeness/.test(document.getElementById("plane-words").textContent), undefined, { timeout: 120_000 });
     const file = join(set.dir, "studio.map.csv");
     assert.equal(readFileSync(file, "utf8").trimEnd().split("\n").length, set.images + 1);
@@ -267,7 +267,7 @@ export const studio = [
       await p.goto(bare.address);
       await ready(p);
       assert.equal(await p.locator("#found").textContent(), `${set.images} images`);
-      for (const key of ["2", "3", "4"]) {
+      for (const key of ["2", "3", "4", "5"]) {
         await p.keyboard.press(key);
         await p.waitForSelector("#lacking:not([hidden])");
         assert.match(await p.locator("#lacking code").textContent(), /^winnow audit .*bare\.csv/);

@@ -113,7 +113,8 @@ func (f *Finder) centre(paths []string) (q search.Query, err error) {
 	}
 	q, ok := search.NewQuery("centre", mean)
 	if !ok {
-		return q, fmt.Errorf("review: the vectors of the %d images cancel out: choose fewer, that are alike", len(paths))
+		return q, fmt.Errorf("review: the vectors of the %d images cancel out: choose fewer, that are alike",
+			len(paths))
 	}
 	return q, nil
 }

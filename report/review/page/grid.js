@@ -61,7 +61,7 @@ function found() {
   for (const id of ["pager-top", "pager-end"]) {
     const step = (words, name, offset, off) => el("button", { type: "button", "data-page": name, "aria-label": `${name} page`, disabled: off, onclick: () => (name === "Next" ? next() : store.go({ offset })) }, words);
     const jump = el("input", { inputmode: "numeric", size: "7", "aria-label": store.groups ? "Go to group number" : "Go to image number of this list", value: String(from), onchange: (e) => go(e.target.value) });
-    get(id).replaceChildren(...(total === 0 ? [] : [
+    get(id).replaceChildren(...(total === 0 || view === "search" ? [] : [
       step("‹", "Previous", place.offset - store.size, place.offset === 0), jump, el("span", {}, `– ${count(to)} of ${count(total)}`), step("›", "Next", 0, to >= total)]));
   }
 }

@@ -60,7 +60,7 @@ async function arrange(method) {
 function told() {
   const { method, points, share, works, done: step, steps, failed } = state, percent = (v) => `${(100 * v).toFixed(0)} %`;
   const words = method === "pca" ? `principal components, ${percent(share[0])} and ${percent(share[1])} of the variance` : method === "tsne" ? "by likeness (t-SNE): near points are alike, far ones need not differ" : "";
-  get("plane-words").textContent = [points ? `${many(points, "image")}, ${words}` : "", works ? (works === "tsne" ? `t-SNE runs: step ${count(step)} of ${count(steps)}` : "Computing the places …") : "", failed ? `No result: ${failed}` : ""].filter(Boolean).join(". ");
+  get("plane-words").textContent = [points ? `${many(points, "image")}, ${words}` : "", works ? (works === "tsne" ? (step ? `t-SNE runs: step ${count(step)} of ${count(steps)}` : "t-SNE compares the images with each other") : "Computing the places …") : "", failed ? `No result: ${failed}` : ""].filter(Boolean).join(". ");
   get("arrange").textContent = method === "tsne" ? "Arrange by principal components" : "Arrange by likeness (t-SNE)";
   get("arrange").disabled = Boolean(works);
   get("arrange").hidden = !method;

@@ -5,7 +5,7 @@ import { store } from "./store.js";
 import { combobox } from "./combobox.js";
 import { count, many, named } from "./words.js";
 
-const dialog = get("tagging"), fresh = "+", longest = 40;
+const dialog = get("tagging"), fresh = "new tag: ", longest = 40;
 
 // write asks which tags rows get or lose, and calls change(give, take) for each choice. The dialog stays open.
 export function write(rows, change) {
@@ -17,12 +17,13 @@ export function write(rows, change) {
     box.draw();
   };
   const options = () => {
-    const typed = input.value.trim(), list = store.session.tags.filter((t) => has(t.name) < rows.length).map((t) => ({ name: t.name, text: t.name, note: many(t.images, "image") }));
-    return typed && !typed.includes(";") && !store.session.tags.some((t) => t.name === typed) ? [...list, { name: fresh + typed, text: `new tag: ${typed}`, note: "" }] : list;
+    const typed = input.value.trim(), list = store.session.tags.map((t) => ({ name: t.name, text: t.name, note: has(t.name) < rows.length ? many(t.images, "image") : "given already" }));
+    return typed && !typed.includes(";") && !store.session.tags.some((t) => t.name === typed) ? [...list, { name: fresh + typed, text: fresh + typed, note: "" }] : list;
   };
   const box = combobox(input, { label: "Tags", fixed: true, none: "type a new tag", options, pick: (name) => {
     if (!name) return;
     input.value = "";
+    box.draw();
     change([name.startsWith(fresh) && !store.session.tags.some((t) => t.name === name) ? name.slice(fresh.length) : name], []);
   } });
   const heard = () => { if (dialog.open) draw(); };

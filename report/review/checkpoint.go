@@ -1,0 +1,96 @@
+package review
+
+import (
+	"fmt"
+	"hash/crc64"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/eval/tsne"
+	"winnow/internal/atomicfile"
+	"winnow/train/archive"
+)
+
+// begun is a t-SNE that is not finished: its state, and a sum of the images and vectors that it is of.
+type begun struct {
+	state *tsne.State
+	sum   string
+}
+
+// begunState is the state in a checkpoint; its points are arrays beside it.
+type begunState struct {
+	Iteration int    `json:"iteration"`
+	Sum       string `json:"vectors"`
+}
+
+// checkpoint returns the path of the checkpoint of t-SNE: beside the places.
+func (r *Reviewer) checkpoint() string {
+	return strings.TrimSuffix(r.plane.file, filepath.Ext(r.plane.file)) + ".part"
+}
+
+// sumOf returns a CRC-64 of the paths and vectors of images.
+func (r *Reviewer) sumOf(x blas32.General, rows []int32) string {
+	sum := crc64.New(vectorTable)
+	for i, image := range rows {
+		fmt.Fprintf(sum, "%q %s\n", r.table.path(image), sumOfVector(vectorAt(x, i)))
+	}
+	return fmt.Sprintf("%016x", sum.Sum64())
+}
+
+// writeCheckpoint keeps the state of t-SNE.
+func (r *Reviewer) writeCheckpoint(s tsne.State, sum string) error {
+	pairs := func(name string, list []tsne.Point) archive.Array {
+		flat := make([]float64, 0, 2*len(list))
+		for _, p := range list {
+			flat = append(flat, p.X, p.Y)
+		}
+		return archive.Float64s(name, flat)
+	}
+	return atomicfile.Write(r.checkpoint(), func(w io.Writer) error {
+		return archive.Write(w, begunState{s.Iteration, sum}, []archive.Array{pairs("points", s.Points),
+			pairs("moved", s.Moved), pairs("gained", s.Gained), archive.Uint32s("order", s.Order)})
+	})
+}
+
+// readCheckpoint reads the state of a t-SNE that was not finished.
+func (r *Reviewer) readCheckpoint() (*tsne.State, string, error) {
+	if r.plane.file == "" {
+		return nil, "", os.ErrNotExist
+	}
+	f, err := os.Open(r.checkpoint())
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, "", err
+	}
+	state, arrays, err := archive.Read[begunState](f, info.Size())
+	if err != nil {
+		return nil, "", err
+	}
+	pairs := func(name string) (list []tsne.Point) {
+		flat := arrays[name].F64
+		for i := 0; i+1 < len(flat); i += 2 {
+			list = append(list, tsne.Point{X: flat[i], Y: flat[i+1]})
+		}
+		return list
+	}
+	return &tsne.State{Iteration: state.Iteration, Points: pairs("points"), Moved: pairs("moved"),
+		Gained: pairs("gained"), Order: arrays["order"].U32}, state.Sum, nil
+}
+
+// goOn begins what the first look at the map begins, if a t-SNE was not finished.
+func (r *Reviewer) goOn() {
+	if r.plane.file == "" {
+		return
+	}
+	if _, err := os.Stat(r.checkpoint()); err == nil {
+		_ = r.arrange("") // without vectors the map says so itself
+	}
+}
