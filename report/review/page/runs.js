@@ -52,7 +52,7 @@ function draw(always = false) {
     el("button", { type: "button", class: "plain", id: "runs-again", onclick: () => look(true) }, "Look again"));
   get("audits").replaceChildren(...list.audits.map((a) => el("li", { class: "row" }, el("a", { class: "button", href: `/audit?audit=${a.key}`, target: "_blank", rel: "noopener" }, "Page of ", el("b", {}, broken(a.name))), el("span", { class: "soft" }, `${a.list}, ${clock(a.at)}`))));
   get("audits-part").hidden = list.audits.length === 0;
-  get("offers").replaceChildren(...offers().map(form));
+  get("offers").replaceChildren(...offers().map((o) => form(o)));
   versus();
 }
 
@@ -75,6 +75,6 @@ async function versus() {
   asked = query;
   const { words } = await ask(`/api/runs/compare?${query}`);
   if (query !== asked) return;
-  box.replaceChildren(el("h3", { class: "part" }, `${count(keys.length)} trainings compared`), ...words.map((w) => el("p", {}, w)),
+  box.replaceChildren(el("h2", { class: "part" }, `${count(keys.length)} trainings compared`), ...words.map((w) => el("p", {}, w)),
     el("div", { class: "row" }, el("a", { class: "button", href: `/report?${query}`, target: "_blank", rel: "noopener", title: "As winnow report makes it: this takes a moment" }, "Compare in full")));
 }
