@@ -19,8 +19,8 @@ func TestTrainWatch(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.3)
 	out := filepath.Join(w.dir, "run")
-	args := []string{"winnow", "train", "--manifest", w.manifest, "--features", w.store, "--out", out, "--screen", "none",
-		"--epochs", "2", "--watch", "--json"}
+	args := []string{"winnow", "train", "--manifest", w.manifest, "--features", w.store, "--out", out, "--screen",
+		"none", "--epochs", "2", "--watch", "--json"}
 	from, to := io.Pipe()
 	var stdout strings.Builder
 	code := make(chan int, 1)

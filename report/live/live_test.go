@@ -62,8 +62,8 @@ func begin(t *testing.T, dir, manifest, root string, started time.Time) {
 // finish writes a result with a P@1 of the validation split.
 func finish(t *testing.T, dir string, p1 float64) {
 	t.Helper()
-	r := folder.Result{Run: dir, Head: filepath.Join(dir, "head.winnow"), BestStep: 4, Verdict: "it is good", Seconds: 3,
-		Validation: &comparison.Comparison{Trained: eval.Retrieval{N: 9, PrecisionAt1: p1}}}
+	r := folder.Result{Run: dir, Head: filepath.Join(dir, "head.winnow"), BestStep: 4, Verdict: "it is good",
+		Seconds: 3, Validation: &comparison.Comparison{Trained: eval.Retrieval{N: 9, PrecisionAt1: p1}}}
 	if err := folder.Finish(dir, r); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,8 @@ func TestRunWhileItTrains(t *testing.T) {
 	now = now.Add(10 * time.Second)
 	v := see()
 	if v.Left == nil || *v.Left != 10 || v.Step != 4 || v.Epoch != 2 || v.Epochs != 4 || *v.Best != .7 ||
-		v.BestEpoch != 2 || *v.Kept != .8 || *v.Loss != .25 || !v.PerPair || !strings.Contains(v.LossNote, "bank fills") {
+		v.BestEpoch != 2 || *v.Kept != .8 || *v.Loss != .25 || !v.PerPair ||
+		!strings.Contains(v.LossNote, "bank fills") {
 		t.Errorf("%+v", v)
 	}
 	want := []dropped{{Image: 7, Path: "cat/1.png", Label: "a cat", Score: .1, Picture: true}}

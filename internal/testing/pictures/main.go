@@ -155,6 +155,7 @@ func (m *maker) review(ctx context.Context, args ...string) error {
 	}()
 	for _, p := range []struct{ name, view string }{
 		{"review.png", "suspects"}, {"studio.png", "data"}, {"studio-map.png", "map"},
+		{"studio-runs.png", "runs"},
 	} {
 		if err := m.shoot(ctx, p.name, "http://"+door.Addr().String()+"/#view="+p.view, 1280, 860); err != nil {
 			return err
