@@ -1,16 +1,16 @@
 package losses
 
-// pairSum is a simLoss whose value sums over all pairs of an anchor, so that it grows with the number of vectors that
-// the batch is compared with.
+// pairSum is a simLoss whose value sums over all pairs of an anchor, so that it grows with the number of vectors
+// that the batch is compared with.
 type pairSum interface {
 	simLoss
-	// pairs returns by what the value of rows, each with so many pairs, is divided to be one of a single pair.
+	// pairs returns the number that divides the value of some rows, each with so many pairs, to a mean over pairs.
 	pairs(rows, each int) float64
 }
 
-// Pairs returns the number by which the value of a loss over rows is divided to be a mean over pairs, where every row is
-// compared with others. It is 1 for the losses that are means already, and for those that are no sum over pairs.
-// Such a value can be compared between steps whose memory bank holds more and more members.
+// Pairs returns the number by which the value of a loss over rows, each compared with others vectors, is divided to be
+// a mean over pairs. It is 1 for losses that do not sum over pairs, which most losses do not. The quotient can be
+// compared between steps while the memory bank fills.
 func Pairs(l Loss, rows, others int) float64 {
 	s, ok := l.(*similarity)
 	if !ok || rows == 0 || others == 0 {

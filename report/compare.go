@@ -304,7 +304,7 @@ func overEachOther(runs []*Run) (list []chart.Drawing) {
 		of     func(train.Metric) *float64
 	}{
 		{chart.Frame{Title: "Validation", Y: "score", Percent: true}, false, validationOf},
-		{chart.Frame{Title: "Training loss, per pair where it sums over pairs (smoothed)", Y: "loss"}, true, pairLossOf},
+		{chart.Frame{Title: "Training loss, per pair if it sums over pairs (smoothed)", Y: "loss"}, true, pairLossOf},
 		{chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true}, true, keptOf},
 		{chart.Frame{Title: "Score below which labels are dropped", Y: "threshold"}, false, thresholdOf},
 		{chart.Frame{Title: "Learning rate of the head", Y: rateName}, false, rateOf},

@@ -22,7 +22,7 @@ import (
 // Run is a run with everything in its folder, and its measurements.
 type Run struct {
 	*folder.Run
-	*Course
+	Course
 	name   string // shown on the page
 	names  classnames.Names
 	winnow string // version that makes the page
@@ -41,7 +41,10 @@ func Open(run *folder.Run, names classnames.Names, winnow string) (*Run, error) 
 		return nil, err
 	}
 	course, err := OpenCourse(dir)
-	return &Run{Run: run, Course: course, name: filepath.Base(filepath.Clean(dir)), names: names, winnow: winnow}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Run{Run: run, Course: *course, name: filepath.Base(filepath.Clean(dir)), names: names, winnow: winnow}, nil
 }
 
 // Asked says what to measure of a run.

@@ -80,7 +80,8 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 			}
 			want.KeptShare = float64(want.Kept) / float64(want.Rows)
 			for row, score := range lowest {
-				want.Dropped = append(want.Dropped, Dropped{Row: row, Score: score, Path: fmt.Sprint(row), Label: "given"})
+				d := Dropped{Row: row, Score: score, Path: fmt.Sprint(row), Label: "given"}
+				want.Dropped = append(want.Dropped, d)
 			}
 			slices.SortFunc(want.Dropped, func(a, b Dropped) int { return cmp.Compare(a.Score, b.Score) })
 			want.Dropped = want.Dropped[:min(len(want.Dropped), mostDropped)]

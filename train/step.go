@@ -18,7 +18,8 @@ func (t *Trainer) step() (*Step, error) {
 	rows := t.next()
 	t.Clock.step = t.progress.Step + 1
 	f := &t.fact
-	*f = Step{Epoch: t.epoch + 1, Number: t.progress.Step + 1, Terms: t.objective.values, Pulls: t.objective.pulls, rows: rows}
+	*f = Step{Epoch: t.epoch + 1, Number: t.progress.Step + 1, Terms: t.objective.values, Pulls: t.objective.pulls,
+		rows: rows}
 	f.LR = t.rateOf(HeadGroup)
 	t.announce()
 	z, err := t.Encoder.Forward(rows)

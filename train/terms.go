@@ -118,7 +118,8 @@ func (t Term) reference(bank *features.Bank, step int) (*features.Set, bool) {
 	return new(bank.Set()), true
 }
 
-// pairs returns the number that makes the term's value a mean over pairs. A row of the batch is not compared with itself.
+// pairs returns the number that makes the term's value a mean over pairs. A row of the batch is not compared with
+// itself.
 func (t Term) pairs(rows int, ref *features.Set) float64 {
 	others := rows - 1
 	if ref != nil {

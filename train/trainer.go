@@ -79,8 +79,8 @@ type Config struct {
 type Step struct {
 	Epoch, Number int     // counted from 1
 	Loss          float64 // Σ weight·term
-	// PairLoss is Loss with each term that sums over pairs divided by their number ([losses.Pairs]): it stays comparable
-	// while the memory bank fills. It is Loss if no term sums over pairs.
+	// PairLoss is Loss with each term that sums over pairs divided by their number ([losses.Pairs]): it stays
+	// comparable while the memory bank fills. It is Loss if no term sums over pairs.
 	PairLoss float64
 	Terms    []float64 // before weighting, in the order of Config.Terms
 	Pulls    []float64 // ‖weight·∂term/∂z‖ of each term, in the same order: its pull on the embedding

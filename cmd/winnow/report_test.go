@@ -154,7 +154,7 @@ func reportOfSeveral(t *testing.T) {
 	holds(t, page, "2 runs compared", `<th scope="row">filter.scorer</th><td>vmf</td><td>none</td>`,
 		`<th scope="row">length</th><td>10 epochs</td><td>5 epochs</td>`,
 		`<th scope="col">run</th><th scope="col">plain</th>`, `<th scope="row">steps</th><td>70</td><td>35</td>`,
-		"Training loss (smoothed)", ">plain</text>")
+		"Training loss, per pair if it sums over pairs (smoothed)", ">plain</text>")
 	if n := strings.Count(page, `<th scope="row">frozen`); n != 1 || len(result.Runs) != 2 || strings.Contains(page,
 		`<th scope="row">seed</th>`) {
 		t.Errorf("%d rows of frozen features of %d runs; or a shared setting is shown", n, len(result.Runs))

@@ -257,6 +257,10 @@ var rooms = []Room{
 			"datasets/shards eval/tsne internal/hint internal/jsontext internal/pagestyle report/atlas " +
 			"report/review/decisions " +
 			"report/review/pictures train/archive"},
+	{"report/live", "answers a page's requests about trainings: which there are, how each goes, its report",
+		"datasets/imageroot report report/chart report/review/pictures run/folder train"},
+	{"report/jobs", "runs commands of this program for a page, as processes that outlive it, and says how far they are",
+		""},
 	{"report/review/finder", "finds the images that are like another, for the page of a review",
 		"backbone run/embedding features report/review run/folder search"},
 	{"report/review/decisions", "keeps decisions and their history durably; holds SQLite",

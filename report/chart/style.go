@@ -17,30 +17,29 @@ var tones = []struct{ light, dark string }{
 
 // style is in every drawing. It defines colours as variables; a page's own colours for paper and text come
 // first.
-var style = makeStyle()
+var style = "<style>" + variables(func(light, _ string) string { return light }) +
+	"@media screen and (prefers-color-scheme:dark){" + variables(func(_, dark string) string { return dark }) + "}" +
+	shapes + "</style>"
 
-func makeStyle() string {
+// Stylesheet is the style of drawings that a page holds without it ([Bare]). It follows the page's colour scheme.
+func Stylesheet() string {
+	return variables(func(light, dark string) string { return "light-dark(" + light + "," + dark + ")" }) + shapes
+}
+
+// variables defines the colours, each by what pick returns of the light and the dark one.
+func variables(pick func(light, dark string) string) string {
 	var b strings.Builder
-	b.WriteString("<style>")
-	scheme := func(dark bool) {
-		base := []struct{ name, of, light, dark string }{
-			{"paper", "card", "#fff", "#1d2127"}, {"ink", "ink", "#20242b", "#e6e8eb"},
-			{"soft", "soft", "#5d6571", "#98a1ad"}, {"line", "line", "#e3e0d8", "#333a44"},
-		}
-		b.WriteString(".wn{")
-		for _, v := range base {
-			fmt.Fprintf(&b, "--wn-%s:var(--%s,%s);", v.name, v.of, pick(dark, v.light, v.dark))
-		}
-		for i, t := range tones {
-			fmt.Fprintf(&b, "--wn%d:%s;", i, pick(dark, t.light, t.dark))
-		}
-		b.WriteString("}")
+	b.WriteString(".wn{")
+	for _, v := range []struct{ name, of, light, dark string }{
+		{"paper", "card", "#fff", "#1d2127"}, {"ink", "ink", "#20242b", "#e6e8eb"},
+		{"soft", "soft", "#5d6571", "#98a1ad"}, {"line", "line", "#e3e0d8", "#333a44"},
+	} {
+		fmt.Fprintf(&b, "--wn-%s:var(--%s,%s);", v.name, v.of, pick(v.light, v.dark))
 	}
-	scheme(false)
-	b.WriteString("@media screen and (prefers-color-scheme:dark){")
-	scheme(true)
-	b.WriteString("}" + shapes)
-	b.WriteString("</style>")
+	for i, t := range tones {
+		fmt.Fprintf(&b, "--wn%d:%s;", i, pick(t.light, t.dark))
+	}
+	b.WriteString("}")
 	return b.String()
 }
 
@@ -55,13 +54,6 @@ const shapes = ".wn{width:100%;height:auto;display:block}" +
 	".wn-fine{stroke-width:1.1}.wn-dashed{stroke-dasharray:6 4}.wn-band{stroke:none;fill-opacity:.16}" +
 	".wn-bar{fill-opacity:.5;stroke-opacity:.9;stroke-width:.6}.wn-box{fill-opacity:.28;stroke-width:1.4}" +
 	".wn-whisker{stroke-width:1.4}.wn-median{stroke-width:2.6}.wn-dot{stroke:none;fill-opacity:.75}"
-
-func pick(dark bool, l, d string) string {
-	if dark {
-		return d
-	}
-	return l
-}
 
 // tone returns the colour of a series. Beyond the colours chosen by hand, hues are a golden angle apart.
 func tone(i int) string {
@@ -120,15 +112,4 @@ func (c *canvas) legend() {
 		fmt.Fprintf(c, `<text class="wn-name" x="%s" y="%s">%s</text>`, at(x+16), at(y-3), name)
 		x += w
 	}
-}
-
-// Stylesheet is the style of drawings that a page holds without it ([Bare]). It follows the page's colour scheme.
-func Stylesheet() string {
-	var b strings.Builder
-	b.WriteString(".wn{--wn-paper:var(--card);--wn-ink:var(--ink);--wn-soft:var(--soft);--wn-line:var(--line);")
-	for i, t := range tones {
-		fmt.Fprintf(&b, "--wn%d:light-dark(%s,%s);", i, t.light, t.dark)
-	}
-	b.WriteString("}" + shapes)
-	return b.String()
 }

@@ -77,7 +77,8 @@ func (b *bench) open(t *testing.T) {
 	b.Runner, err = New(Config{
 		Program: os.Args[0], Base: filepath.Join(b.dir, "photos"),
 		Offers: func() []Offer {
-			return []Offer{{Kind: "audit", Choices: []Choice{{Name: "model", Values: []Value{{Value: ""}, {Value: "m"}}}},
+			networks := []Value{{Value: ""}, {Value: "m"}}
+			return []Offer{{Kind: "audit", Choices: []Choice{{Name: "model", Values: networks}},
 				Words: func(chosen map[string]string) ([]string, string) {
 					return []string{"audit", "photos", chosen["model"], made}, made
 				}}}

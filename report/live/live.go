@@ -248,8 +248,8 @@ func (s *Server) named(values url.Values) (dirs []string, state string, err erro
 	return dirs, state, nil
 }
 
-// sendPage sends a page that is a file of its own, with style and scripts in it. It is in a sandbox: it can read nothing
-// of the server's.
+// sendPage sends a page that is a file of its own, with style and scripts in it. It is in a sandbox: it can read
+// nothing of the server's.
 func sendPage(w http.ResponseWriter, page []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

@@ -215,8 +215,10 @@ func (w *watched) view() view {
 		list, v.Judged, v.Filter = c.Dropped()
 		for _, d := range list {
 			w.paths[d.Row] = d.Path
-			v.Dropped = append(v.Dropped, dropped{Image: d.Row, Path: d.Path, Label: w.c.Called(d.Label), Score: d.Score,
-				Picture: w.pictures(c, d.Path) != nil})
+			v.Dropped = append(v.Dropped, dropped{
+				Image: d.Row, Path: d.Path, Label: w.c.Called(d.Label), Score: d.Score,
+				Picture: w.pictures(c, d.Path) != nil,
+			})
 		}
 		if r := c.Result; r != nil {
 			v.Advice, v.Took, v.Head = r.Advice, r.Seconds, r.Head

@@ -47,8 +47,8 @@ type Studio struct {
 	Jobs *jobs.Runner
 }
 
-// NewStudio returns what the page of a set has besides the images. The job's files begin with base. set returns the set as
-// it is now; done is told when a job is done.
+// NewStudio returns what the page of a set has besides the images. The job's files begin with base. set returns the set
+// as it is now; done is told when a job is done.
 func NewStudio(p *term.Program, base string, set func() Set, called func(label string) string,
 	done func(jobs.Job)) (*Studio, error) {
 	program, err := os.Executable()
@@ -63,8 +63,10 @@ func NewStudio(p *term.Program, base string, set func() Set, called func(label s
 	if s.Audit != "" {
 		folders = append(folders, filepath.Dir(s.Audit))
 	}
-	runner, err := jobs.New(jobs.Config{Program: program, Base: base, Offers: func() []jobs.Offer { return Offers(set()) },
-		Quoted: term.Quoted, Done: done})
+	runner, err := jobs.New(jobs.Config{
+		Program: program, Base: base, Offers: func() []jobs.Offer { return Offers(set()) },
+		Quoted: term.Quoted, Done: done,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +82,8 @@ func NewStudio(p *term.Program, base string, set func() Set, called func(label s
 // Handler answers requests about trainings and jobs, and passes all others to the page.
 func (s *Studio) Handler(page http.Handler) http.Handler {
 	mux, runs, work := http.NewServeMux(), s.Runs.Handler(), s.Jobs.Handler()
-	for _, path := range []string{"/api/runs", "/api/runs/", "/api/run", "/api/run/", "/report", "/audit", "/chart.css"} {
+	for _, path := range []string{"/api/runs", "/api/runs/", "/api/run", "/api/run/", "/report", "/audit",
+		"/chart.css"} {
 		mux.Handle(path, runs)
 	}
 	mux.Handle("/api/jobs", work)
@@ -147,8 +150,8 @@ func auditOffer(s Set) jobs.Offer {
 	}
 	return jobs.Offer{
 		Kind: AuditJob, Title: "Audit these images",
-		About: "Looks at every image by a network, then judges which labels are wrong. This page shows the suspects when " +
-			"it is done.",
+		About: "Looks at every image by a network, then judges which labels are wrong. This page shows the suspects " +
+			"when it is done.",
 		Choices: []jobs.Choice{{Name: "model", Title: "Network", Values: networks()}},
 		Words: func(chosen map[string]string) ([]string, string) {
 			words := s.words("audit")

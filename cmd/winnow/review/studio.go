@@ -27,6 +27,9 @@ PHOTOS is a folder, a .zip file or a manifest, by default the working folder. Th
 suspects.csv in the working folder or beside the images; SUSPECTS.features holds the vectors. Without them the page
 shows the images, and the command that makes what is missing.
 
+The page also lists the trainings of these images, shows them while they run, and starts an audit or a training: one
+command at a time, which it shows, as a process of its own that goes on when the page or the server ends.
+
 Decisions, token and --listen are those of winnow review, which opens the same page at the suspects.
 `
 

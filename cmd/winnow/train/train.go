@@ -61,8 +61,8 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "defaults", Usage: "print the settings that would be used, and exit"},
 			&cli.BoolFlag{Name: "dry-run",
 				Usage: "print every setting as chosen for these data and how long training may take, and exit"},
-			&cli.BoolFlag{Name: "watch", Usage: "serve a page of the training in the browser, and print its address; the " +
-				"page stays after the training while it is open"},
+			&cli.BoolFlag{Name: "watch", Usage: "serve a page of the training in the browser, and print its address; " +
+				"the page stays after the training if it is open then"},
 			&cli.BoolFlag{Name: "open", Usage: "--watch, and open the page in the browser"},
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0",
 				Usage: "--watch: serve at `HOST:PORT`; port 0 is any free one"},
@@ -76,8 +76,8 @@ func command(call term.Call[Options]) *cli.Command {
 func read(c *cli.Context) (Options, error) {
 	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"),
 		Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), DryRun: c.Bool("dry-run"),
-		JSON: c.Bool("json"), MLflow: c.String("mlflow"), Decisions: c.String("decisions"), Watch: c.Bool("watch") || c.Bool("open"),
-		Page: live.Page{Listen: c.String("listen"), Open: c.Bool("open")}}
+		JSON: c.Bool("json"), MLflow: c.String("mlflow"), Decisions: c.String("decisions"),
+		Watch: c.Bool("watch") || c.Bool("open"), Page: live.Page{Listen: c.String("listen"), Open: c.Bool("open")}}
 	err := term.OneManifest(c)
 	if err != nil {
 		return o, err

@@ -130,6 +130,7 @@ func (m *maker) review(ctx context.Context, args ...string) error {
 	_, err := m.reviewing(ctx, append([]string{"review"}, args...), func(_ reviewing.Page, address string) error {
 		for _, p := range []struct{ name, view string }{
 			{"review.png", "suspects"}, {"studio.png", "data"}, {"studio-map.png", "map"},
+			{"studio-runs.png", "runs"},
 		} {
 			if err := m.shoot(ctx, p.name, address+"#view="+p.view, 1280, 860); err != nil {
 				return err

@@ -47,10 +47,11 @@ export class Server {
     this.env = env;
     this.listen = "127.0.0.1:0";
     this.command = "review";
+    this.cwd = undefined; // the working folder
   }
   async start() {
     const { set } = this;
-    this.process = spawn(this.binary, [this.command, ...(set.audit ? ["--audit", set.audit] : []), "--manifest", set.manifest, ...(set.features ? ["--features", set.features] : []), ...(set.goal ? ["--goal", set.goal] : []), "--decisions", set.decisions, "--out", set.out, "--listen", this.listen, "--token", token, ...this.more], { env: { ...process.env, ...this.env }, stdio: ["ignore", "pipe", "pipe"] });
+    this.process = spawn(this.binary, [this.command, ...(set.audit ? ["--audit", set.audit] : []), "--manifest", set.manifest, ...(set.features ? ["--features", set.features] : []), ...(set.goal ? ["--goal", set.goal] : []), "--decisions", set.decisions, "--out", set.out, "--listen", this.listen, "--token", token, ...this.more], { cwd: this.cwd, env: { ...process.env, ...this.env }, stdio: ["ignore", "pipe", "pipe"] });
     this.said = "";
     this.process.stderr.on("data", (text) => { this.said += text; });
     this.ended = new Promise((end) => { this.process.once("exit", end); });

@@ -74,7 +74,7 @@ function stage(s) {
 }
 
 // form is an offer with its choice and the command that it runs.
-export function form(offer) {
+export function form(offer, heading = "h3") {
   const running = view.job?.state === "running", id = `offer-${offer.kind}`, command = el("code", { class: "command" });
   const fields = offer.choices.map((c) => el("label", { class: "field" }, el("span", {}, c.title), el("select", { name: c.name }, ...c.values.map((v) => el("option", { value: v.value }, v.title)))));
   const chosen = () => Object.fromEntries(fields.map((f) => { const s = f.querySelector("select"); return [s.name, s.value]; }));
@@ -82,7 +82,7 @@ export function form(offer) {
   for (const f of fields) f.addEventListener("change", said);
   said();
   return el("form", { class: "offer card", "aria-labelledby": id, onsubmit: (e) => { e.preventDefault(); change("/api/jobs/start", { kind: offer.kind, chosen: chosen() }); } },
-    el("h3", { id }, offer.title), el("p", { class: "soft" }, offer.about), ...fields, command,
+    el(heading, { id }, offer.title), el("p", { class: "soft" }, offer.about), ...fields, command,
     el("div", { class: "row" }, el("button", { type: "submit", class: "primary", disabled: running }, "Start"), running ? el("span", { class: "soft" }, "One job at a time: another one runs.") : ""));
 }
 export const offers = () => view?.offers ?? [];
@@ -93,5 +93,5 @@ function place() {
   lacking.querySelector(".offer")?.remove();
   if (!offer || lacking.hidden || store.session?.total > 0) return;
   lacking.querySelector("pre")?.remove(); // the offer shows the command
-  lacking.append(form(offer));
+  lacking.append(form(offer, "h2"));
 }

@@ -117,7 +117,7 @@ function dropped(run) {
   if (!run.filter) return said;
   return [el("h3", { class: "part" }, `Dropped by the filter in epoch ${run.judged}`),
     el("p", { class: "soft" }, list.length ? `Labels that look most wrong to ${run.filter} come first: ${many(list.length, "example")}.` : `${run.filter} dropped no label that it could judge.`), ...said,
-    el("ul", { class: "drops", "aria-label": "Images whose labels the filter dropped" }, ...list.map((d) => el("li", {}, picture(run, d), el("b", {}, d.label), el("small", { title: d.path }, d.path.split("/").slice(-2).join("/")))))];
+    el("ul", { class: "drops", "aria-label": "Images whose labels the filter dropped" }, ...list.map((d) => el("li", {}, picture(run, d), el("b", {}, broken(d.label)), el("small", { title: d.path }, d.path.split("/").slice(-2).join("/")))))];
 }
 
 function picture(run, d) {

@@ -47,12 +47,12 @@ function draw(always = false) {
   const box = get("run-list"), at = box.contains(document.activeElement) ? document.activeElement.id : "";
   box.replaceChildren(...list.runs.map((r) => item(r, one)));
   if (at) document.getElementById(at)?.focus();
-  const s = list.search, bounds = `${s.in.join(", ")} and ${s.deepest} folders deep (${many(s.looked, "folder")}${s.partly ? "; there are more than that" : ""})`;
+  const s = list.search, bounds = `${s.in.map((at) => (at === "." ? "the working folder" : at)).join(", ")}, ${s.deepest} folders deep (${many(s.looked, "folder")}${s.partly ? "; there are more than that" : ""})`;
   get("runs-where").replaceChildren(list.runs.length ? "" : "No training of these images was found. ", `Looked in ${bounds}.${s.others ? ` ${many(s.others, "training")} of other images ${s.others === 1 ? "is" : "are"} not shown.` : ""} `,
     el("button", { type: "button", class: "plain", id: "runs-again", onclick: () => look(true) }, "Look again"));
   get("audits").replaceChildren(...list.audits.map((a) => el("li", { class: "row" }, el("a", { class: "button", href: `/audit?audit=${a.key}`, target: "_blank", rel: "noopener" }, "Page of ", el("b", {}, broken(a.name))), el("span", { class: "soft" }, `${a.list}, ${clock(a.at)}`))));
   get("audits-part").hidden = list.audits.length === 0;
-  get("offers").replaceChildren(...offers().map(form));
+  get("offers").replaceChildren(...offers().map((o) => form(o)));
   versus();
 }
 
@@ -75,6 +75,6 @@ async function versus() {
   asked = query;
   const { words } = await ask(`/api/runs/compare?${query}`);
   if (query !== asked) return;
-  box.replaceChildren(el("h3", { class: "part" }, `${count(keys.length)} trainings compared`), ...words.map((w) => el("p", {}, w)),
+  box.replaceChildren(el("h2", { class: "part" }, `${count(keys.length)} trainings compared`), ...words.map((w) => el("p", {}, w)),
     el("div", { class: "row" }, el("a", { class: "button", href: `/report?${query}`, target: "_blank", rel: "noopener", title: "As winnow report makes it: this takes a moment" }, "Compare in full")));
 }

@@ -1,0 +1,99 @@
+package review
+
+import (
+	"context"
+	"encoding/json"
+	"image"
+	"image/png"
+	"io"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"winnow/cmd/winnow/live"
+	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/term/termtest"
+	"winnow/report/jobs"
+)
+
+// When an audit that the page started is done, the page shows its list: no restart, and no decision lost. A list that
+// is not of these images changes nothing.
+func TestAuditIsOpened(t *testing.T) {
+	t.Setenv("WINNOW_REVIEW_TOKEN", "")
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"a.png", "b.png"} {
+		f, err := os.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := png.Encode(f, image.NewGray(image.Rect(0, 0, 4, 4))); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("m.csv", "path,label\na.png,cat\nb.png,dog\n")
+	o, err := termtest.Asked(t, studio, "m.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := &opened{ctx: context.Background(), p: &term.Program{Quiet: true, Out: io.Discard, Err: io.Discard}}
+	if err := page.open(*o); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { page.closes() }()
+	page.answer.Change(page.r.Handler)
+	session := func() (s struct {
+		Total  int
+		Notice string
+	}) {
+		w := httptest.NewRecorder()
+		page.answer.ServeHTTP(w, httptest.NewRequest("GET", "/api/session", nil))
+		if err := json.Unmarshal(w.Body.Bytes(), &s); err != nil {
+			t.Fatalf("%d: %v: %s", w.Code, err, w.Body)
+		}
+		return s
+	}
+	offers := live.Offers(page.set())
+	if len(offers) != 2 || offers[0].Kind != live.AuditJob || session().Total != 0 {
+		t.Fatalf("offers %+v of a set without an audit, %d images in it", offers, session().Total)
+	}
+	words, made := offers[0].Words(map[string]string{"model": "net"})
+	if got := strings.Join(words, " "); got != "audit m.csv --model net" || made != "suspects.html" {
+		t.Errorf("%q makes %s", got, made)
+	}
+	page.done(jobs.Job{Kind: live.TrainJob, Made: "run/result.json"})
+	write("suspects.csv", "path,given_label,suggested_label,score\nelsewhere.png,cat,dog,0.1\n")
+	page.done(jobs.Job{Kind: live.AuditJob, Made: made})
+	if s := session(); s.Total != 0 || !strings.Contains(s.Notice, "start winnow studio again") {
+		t.Errorf("a list of other images: %+v", s)
+	}
+	if words, _ := live.Offers(page.set())[0].Words(nil); strings.Join(words, " ") != "audit m.csv --out m-suspects.csv" {
+		t.Errorf("the list of other images would be lost: %q", words)
+	}
+	write("suspects.csv", "path,given_label,suggested_label,score\na.png,cat,dog,0.1\nb.png,dog,dog,0.9\n")
+	page.done(jobs.Job{Kind: live.AuditJob, Made: made})
+	if s := session(); s.Total != 2 {
+		t.Errorf("%+v, expected the 2 images of the list", s)
+	}
+	offers = live.Offers(page.set())
+	if len(offers) != 1 || offers[0].Kind != live.TrainJob {
+		t.Fatalf("offers %+v of an audited set", offers)
+	}
+	words, made = offers[0].Words(nil)
+	if got := strings.Join(words, " "); got != "train m.csv --out run" || made != "run/result.json" {
+		t.Errorf("%q makes %s", got, made)
+	}
+	if err := os.Mkdir("run", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if words, _ := offers[0].Words(nil); words[len(words)-1] != "run-2" {
+		t.Errorf("%q trains into a folder that is there", words)
+	}
+}
