@@ -18,7 +18,7 @@ import (
 //go:embed beside.svg.tmpl
 var besideDrawing string
 
-// besideName is the bar chart of winnow beside cleanlab; measured is what beside_cleanlab.py printed, in the repository.
+// besideName is the bar chart of winnow beside cleanlab; measured is what beside_cleanlab.py printed.
 const (
 	besideName = "beside-cleanlab.svg"
 	measured   = "experiments/audit/cleanlab.csv"
@@ -34,9 +34,7 @@ type judged struct {
 
 // sets are the sets of the chart in their order, by their names in the measurements.
 var sets = []struct{ name, shown string }{
-	{"aggre", "CIFAR-10N aggre, people's labels"}, {"random1", "CIFAR-10N random1, people's labels"},
-	{"worse", "CIFAR-10N worse, people's labels"}, {"cub-1", "birds, 20 % flipped"},
-	{"mnist-1", "digits, 10 % flipped"}, {"omni-1", "handwritten letters, 20 % flipped"},
+	{"aggre", "CIFAR-10N aggre, people's labels"}, {"cub-1", "birds, 20 % flipped"},
 }
 
 // bars reads the measurements. Of cleanlab's ways to rank, the one that finds most on a set stands for it.
