@@ -47,7 +47,7 @@ func bars(table []byte) ([]judged, error) {
 	}
 	var all []judged
 	for _, s := range sets {
-		j := judged{Name: s.shown, Winnow: -1, Cleanlab: -1, Top: 62 + 58*len(all)}
+		j := judged{Name: s.shown, Winnow: -1, Cleanlab: -1, Top: 74 + 54*len(all)}
 		for _, row := range rows {
 			if len(row) != 7 || row[0] != s.name {
 				continue
@@ -76,7 +76,7 @@ func draw(all []judged) ([]byte, error) {
 	var b bytes.Buffer
 	err := template.Must(template.New("beside").Funcs(template.FuncMap{"width": width,
 		"plus": func(a, b int) int { return a + b }}).Parse(besideDrawing)).Execute(&b,
-		map[string]any{"Sets": all, "Height": 62 + 58*len(all) + 6})
+		map[string]any{"Sets": all, "Height": 74 + 54*len(all)})
 	return []byte(strings.TrimSpace(b.String()) + "\n"), err
 }
 
