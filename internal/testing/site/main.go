@@ -192,7 +192,7 @@ func (s *site) follow(from string, to []byte) ([]byte, error) {
 	info, err := os.Stat(filepath.Join(s.root, name))
 	if err == nil && info.IsDir() {
 		name = path.Join(name, "README.md")
-		if info, err = os.Stat(filepath.Join(s.root, name)); err != nil {
+		if _, err = os.Stat(filepath.Join(s.root, name)); err != nil {
 			return nil, nil // a folder of sources, which only code hosts show
 		}
 	}
