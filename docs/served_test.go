@@ -15,8 +15,8 @@ import (
 // -->`.
 const served = "served: "
 
-// reviewerVariable, if set, turns the test program into a reviewer who starts the command line of its arguments and makes so
-// many decisions on its page. What the command prints on standard error is the output; Ctrl-C ends it.
+// reviewerVariable, if set, turns the test program into a reviewer who starts the command line of its arguments and
+// makes so many decisions on its page. What the command prints on standard error is the output; Ctrl-C ends it.
 const reviewerVariable = "WINNOW_DOCS_REVIEWER"
 
 // servedBlock returns the commands of a marked block for the shell.
@@ -28,8 +28,7 @@ func servedBlock(b block) (string, error) {
 	return "reviewed " + n + " " + b.text, nil
 }
 
-// reviewServed is the reviewer. Pictures whose name begins with mislaid are in the wrong folder: they get the suggested label; all
-// others are kept.
+// reviewServed is the reviewer.
 func reviewServed(args []string) error {
 	n, err := strconv.Atoi(args[0])
 	if err != nil {

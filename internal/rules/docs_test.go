@@ -12,7 +12,7 @@ import (
 )
 
 // readmeWords is how many words README.md may have, as wc counts.
-const readmeWords = 900
+const readmeWords = 700
 
 func TestReadmeWords(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(reference.Root(t), "README.md"))

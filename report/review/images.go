@@ -6,10 +6,8 @@ import (
 	"hash/crc64"
 	"io"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"winnow/report/review/pictures"
 )
@@ -77,19 +75,6 @@ func (r *Reviewer) getImage(w http.ResponseWriter, req *http.Request) {
 	h.Set("Cache-Control", "private, no-cache")
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	_, _ = io.Copy(w, io.LimitReader(f, f.Size))
-}
-
-// getReport returns the report beside the manifest. Its styles and pictures are in the file; scripts do not run.
-func (r *Reviewer) getReport(w http.ResponseWriter, req *http.Request) {
-	f, err := os.Open(r.Report)
-	if err != nil {
-		answerError(w, refuse(http.StatusNotFound, "there is no report: %v", err))
-		return
-	}
-	defer f.Close()
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox")
-	http.ServeContent(w, req, "", time.Time{}, f)
 }
 
 // unreadable returns the error for a picture that cannot be shown.

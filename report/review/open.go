@@ -60,15 +60,6 @@ func (f Files) Beside(ending string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(file, filepath.Ext(file)), ".decisions") + ending
 }
 
-// report returns the page report.html beside the manifest, or "" if there is none.
-func (f Files) report() string {
-	file := shards.Folder(f.Manifest.Clean()).Join("report.html").Path()
-	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	return file
-}
-
 // Open opens a review, without an audit if none is named. It calls find for the finder once the images are there;
 // find may return nil. closeDecisions ends the work in the background and closes the decisions; the caller then closes
 // the finder.
@@ -80,7 +71,7 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	conf := Config{
 		AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer,
 		Learn: f.Learning, Home: f.Home, Missing: f.Missing, Plane: f.Beside(".map.csv"),
-		Root: imageroot.Resolve(f.Root, f.Manifest), Report: f.report(),
+		Root: imageroot.Resolve(f.Root, f.Manifest),
 	}
 	if conf.Form, err = f.FormOf(); err != nil {
 		return nil, nil, err
@@ -123,6 +114,7 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	}
 	file := f.decisionsFile()
 	thumbs := strings.TrimSuffix(file, filepath.Ext(file)) + ".thumbs"
+	conf.Report = f.report()
 	conf.Files, conf.Pictures = root, pictures.New(root, pictures.Options{Folder: thumbs})
 	if conf.Finder, err = find(); err != nil {
 		return nil, nil, err

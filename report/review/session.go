@@ -86,6 +86,7 @@ func (r *Reviewer) session() session {
 		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile.String(), Out: r.Out,
 		Drawn: t.drawn, Total: len(t.list), Classes: []sessionClass{}, Kinds: map[string]int{},
 		Images: len(t.all), Home: r.Home, Splits: []sessionSplit{}, Reading: t.reading(), Missing: r.Missing,
+		Report:   r.Report != "",
 		Findings: map[string]int{},
 		Counts:   now.Counts, Whole: now.Whole, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
 		Reviewer: r.Reviewer, Notice: r.Notice, Reviewers: now.Reviewers, Learned: now.Learned, Next: r.Next,
@@ -105,7 +106,7 @@ func (r *Reviewer) session() session {
 			s.NoUpload = noUploads(err)
 		}
 	}
-	s.Studio, s.Exports, s.Report = r.studio(), r.Exports, r.Report != ""
+	s.Studio, s.Exports = r.studio(), r.Exports
 	for _, k := range kindNames {
 		s.Kinds[k.name] = t.byKind[k.name]
 	}

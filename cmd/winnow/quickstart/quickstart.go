@@ -106,11 +106,15 @@ func call(ctx context.Context, p *term.Program, o Options) error {
 		"     image.\n"+
 		"  2. Findings: decide about a group of odd pictures with one click.\n"+
 		"  3. Map: draw a lasso around points of one class that lie apart, and decide about them.\n")
-	if o.NoOpen || !printable.IsTerminal(p.Out) {
-		return nil
+	open := !o.NoOpen && printable.IsTerminal(p.Out)
+	if open {
+		if err := page.CanBrowse(); err != nil {
+			p.Note("the browser cannot be opened: %v", err)
+			open = false
+		}
 	}
-	if err := page.CanBrowse(); err != nil {
-		p.Note("the studio is not opened: %v", err)
+	if !open {
+		fmt.Fprintf(p.Out, "\nOpen the studio: %s\n", s.Command())
 		return nil
 	}
 	fmt.Fprintln(p.Out, "\nThe studio opens in the browser; Ctrl-C ends it.")

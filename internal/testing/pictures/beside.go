@@ -18,7 +18,7 @@ import (
 //go:embed beside.svg.tmpl
 var besideDrawing string
 
-// besideName is the bar chart of winnow beside cleanlab; measured is what beside_cleanlab.py printed, in the repository.
+// besideName is the bar chart of winnow beside cleanlab; measured is what beside_cleanlab.py printed.
 const (
 	besideName = "beside-cleanlab.svg"
 	measured   = "experiments/audit/cleanlab.csv"
@@ -34,9 +34,7 @@ type judged struct {
 
 // sets are the sets of the chart in their order, by their names in the measurements.
 var sets = []struct{ name, shown string }{
-	{"aggre", "CIFAR-10N aggre, people's labels"}, {"random1", "CIFAR-10N random1, people's labels"},
-	{"worse", "CIFAR-10N worse, people's labels"}, {"cub-1", "birds, 20 % flipped"},
-	{"mnist-1", "digits, 10 % flipped"}, {"omni-1", "handwritten letters, 20 % flipped"},
+	{"aggre", "CIFAR-10N aggre, people's labels"}, {"cub-1", "birds, 20 % flipped"},
 }
 
 // bars reads the measurements. Of cleanlab's ways to rank, the one that finds most on a set stands for it.
@@ -49,7 +47,7 @@ func bars(table []byte) ([]judged, error) {
 	}
 	var all []judged
 	for _, s := range sets {
-		j := judged{Name: s.shown, Winnow: -1, Cleanlab: -1, Top: 62 + 58*len(all)}
+		j := judged{Name: s.shown, Winnow: -1, Cleanlab: -1, Top: 74 + 54*len(all)}
 		for _, row := range rows {
 			if len(row) != 7 || row[0] != s.name {
 				continue
@@ -78,7 +76,7 @@ func draw(all []judged) ([]byte, error) {
 	var b bytes.Buffer
 	err := template.Must(template.New("beside").Funcs(template.FuncMap{"width": width,
 		"plus": func(a, b int) int { return a + b }}).Parse(besideDrawing)).Execute(&b,
-		map[string]any{"Sets": all, "Height": 62 + 58*len(all) + 6})
+		map[string]any{"Sets": all, "Height": 74 + 54*len(all)})
 	return []byte(strings.TrimSpace(b.String()) + "\n"), err
 }
 

@@ -38,6 +38,9 @@ for class in $(ls raw); do
 	last=$class
 done`
 
+// suspect matches a suspect that an audit prints: its given and its suggested label.
+var suspect = regexp.MustCompile(`^U\+\S+\.png +(U\S+) +(U\S+) `)
+
 // line is a line of the terminal: typed, strong or plain.
 type line struct {
 	Text          string
@@ -66,24 +69,26 @@ func (m *maker) moving(ctx context.Context) error {
 		"photos.csv"); err != nil {
 		return err
 	}
-	audit, review := "winnow audit photos.csv --root raw", "winnow review suspects.csv --manifest photos.csv --root raw "+
+	audit := "winnow audit photos.csv --root raw"
+	review := "winnow review suspects.csv --manifest photos.csv --root raw " +
 		"--features suspects.features --out mended.csv --check=false"
-	if err := r.terminal(ctx, 1.3, "", line{Text: audit, Typed: true}); err != nil {
-		return err
-	}
 	printed, err := m.output(ctx, audit)
 	if err != nil {
 		return err
 	}
-	found := []line{{Text: audit, Typed: true}}
+	found := []line{{Text: audit, Typed: true}, {}}
 	for _, text := range strings.Split(printed, "\n") {
 		strong := strings.Contains(text, "labels look wrong")
-		if strong || strings.HasPrefix(text, "Expect") || strings.HasPrefix(text, "pictures with") {
+		if strong || strings.HasPrefix(text, "Expect") || strings.HasPrefix(text, "Most are") {
 			text, _, _ = strings.Cut(text, ": mistakes that everybody")
 			found = append(found, line{Text: text, Strong: strong}, line{})
 		}
+		if labels := suspect.FindStringSubmatch(text); labels != nil {
+			found = append(found, line{Text: labels[1] + " → " + labels[2]})
+		}
 	}
-	if err := r.terminal(ctx, 2.6, "", found...); err != nil {
+	found = append(found, line{})
+	if err := r.terminal(ctx, 3, "", found...); err != nil {
 		return err
 	}
 	if err := r.terminal(ctx, 1.2, "", append(found, line{Text: review, Typed: true})...); err != nil {
@@ -105,7 +110,8 @@ func (m *maker) moving(ctx context.Context) error {
 		return err
 	}
 	for _, list := range []string{"photos.csv", "mended.csv"} {
-		args := []string{"train", "--manifest", list, "--root", "raw", "--features", "suspects.features", "--out", list + "-run"}
+		args := []string{"train", "--manifest", list, "--root", "raw", "--features", "suspects.features", "--out",
+			list + "-run"}
 		if list == "photos.csv" {
 			args = append(args, "--filter", "none", "--screen", "none")
 		}
@@ -186,7 +192,7 @@ func (r *reel) terminal(ctx context.Context, seconds float64, note string, lines
 	return nil
 }
 
-// add appends an image that is shown for some seconds. Pixels that stay as they were are transparent, which packs better.
+// add appends an image that is shown for some seconds.
 func (r *reel) add(img image.Image, seconds float64) {
 	now := fewer(img, movingColors-1)
 	r.out.Delay = append(r.out.Delay, int(100*seconds))

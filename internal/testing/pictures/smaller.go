@@ -21,8 +21,8 @@ func smaller(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// fewer returns an image with at most n colours: the most frequent ones, and as many that are far from all others. Every
-// pixel gets the nearest colour.
+// fewer returns an image with at most n colours: the most frequent ones, and as many that are far from all others.
+// Every pixel gets the nearest colour.
 func fewer(img image.Image, n int) *image.Paletted {
 	counts := map[color.RGBA]int{}
 	bounds := img.Bounds()

@@ -43,7 +43,8 @@ func (p Page) Next(limit int) ([]Row, error) {
 // Suspects returns the most suspect images, up to limit.
 func (p Page) Suspects(limit int) ([]Row, error) {
 	var page struct{ Rows []Row }
-	err := p.ask(http.MethodGet, fmt.Sprintf("/api/rows?kind=suspect&state=all&sort=suspect&limit=%d", limit), nil, &page)
+	query := fmt.Sprintf("/api/rows?kind=suspect&state=all&sort=suspect&limit=%d", limit)
+	err := p.ask(http.MethodGet, query, nil, &page)
 	return page.Rows, err
 }
 

@@ -192,7 +192,7 @@ func (s *site) follow(from string, to []byte) ([]byte, error) {
 	info, err := os.Stat(filepath.Join(s.root, name))
 	if err == nil && info.IsDir() {
 		name = path.Join(name, "README.md")
-		if info, err = os.Stat(filepath.Join(s.root, name)); err != nil {
+		if _, err = os.Stat(filepath.Join(s.root, name)); err != nil {
 			return nil, nil // a folder of sources, which only code hosts show
 		}
 	}
@@ -205,7 +205,7 @@ func (s *site) follow(from string, to []byte) ([]byte, error) {
 		}
 	} else if data, err := os.ReadFile(filepath.Join(s.root, name)); err != nil {
 		return nil, err
-	} else if err := s.put(name, data); err != nil {
+	} else if err := s.put(address(name), data); err != nil {
 		return nil, err
 	}
 	u.Path = relative(from, name)
@@ -220,8 +220,14 @@ func address(name string) string {
 	if base, ok := strings.CutSuffix(name, ".md"); ok {
 		return base + ".html"
 	}
+	if !slices.Contains(shown, path.Ext(name)) {
+		return name + ".txt"
+	}
 	return name
 }
+
+// shown are the files that browsers show by their names. Others are copied as .txt: sources of Go would be packages.
+var shown = []string{".png", ".gif", ".svg", ".csv", ".txt"}
 
 func relative(from, to string) string {
 	rel, err := filepath.Rel(path.Dir(address(from)), address(to))
@@ -319,8 +325,8 @@ func (s *site) write(p *page) error {
 		}
 	}
 	var out bytes.Buffer
-	err := pageTemplate.Execute(&out, map[string]any{"Title": p.title, "Content": template.HTML(content), "Groups": groups,
-		"Here": relative(p.path, p.path), "Root": strings.Repeat("../", strings.Count(p.path, "/"))})
+	err := pageTemplate.Execute(&out, map[string]any{"Title": p.title, "Content": template.HTML(content),
+		"Groups": groups, "Here": relative(p.path, p.path), "Root": strings.Repeat("../", strings.Count(p.path, "/"))})
 	if err != nil {
 		return err
 	}

@@ -158,7 +158,7 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `<p>sources, <a href="cmd/main.go">one</a>, <a href="docs/README.html#twice-1">two</a></p>`; !strings.Contains(
+	if want := `<p>sources, <a href="cmd/main.go.txt">one</a>, <a href="docs/README.html#twice-1">two</a></p>`; !strings.Contains(
 		string(page), want) {
 		t.Errorf("found %s, expected %s", page, want)
 	}

@@ -92,6 +92,22 @@ export const pages = [
     rmSync(dir, { recursive: true });
     assert.deepEqual(bad, []);
   }],
+  ["the documentation's site finds sections, and leads to them", async ({ browser }) => {
+    const home = resolve("site/index.html");
+    if (!existsSync(home)) return console.log("SKIPPED: there is no site/index.html: make site");
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 } }), page = await context.newPage();
+    await page.goto(pathToFileURL(home).href);
+    await page.locator("#query").fill("allow-host token");
+    assert.ok(await page.locator("#found li").count() > 1, "nothing is found");
+    assert.equal(await page.locator("#page").isVisible(), false, "the page stays beside what is found");
+    const [first] = await page.locator("#found a").all(), to = await first.getAttribute("href");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.href.endsWith(to));
+    assert.ok(await page.locator(`[id="${to.split("#")[1]}"]`).isVisible(), `${to} is not shown`);
+    await page.locator("#query").fill("no page has these words");
+    assert.equal(await page.locator("#found li").count(), 0);
+    await context.close();
+  }],
   ["what is cut off or too small is seen", async ({ browser }) => {
     const context = await browser.newContext({ viewport: { width: 390, height: 800 } }), page = await context.newPage();
     await page.setContent('<main><p style="width:500px">wide</p><p style="font-size:8px">small</p></main>');

@@ -59,6 +59,18 @@ export const studio = [
     assert.equal(await page.locator(".tile").count(), 120);
     await page.waitForFunction(() => [...document.querySelectorAll(".tile img")].slice(0, 8).every((i) => i.naturalWidth > 0));
     assert.match(await page.locator("#reading summary").textContent(), new RegExp(`${set.images} images in 24 classes`));
+    assert.equal(await page.locator("#first-head").textContent(), "Three things to try");
+    for (const view of ["suspects", "findings", "map"]) {
+      await page.locator("#first").getByRole("button", { name: view[0].toUpperCase() + view.slice(1) }).click();
+      await page.waitForFunction((name) => document.documentElement.dataset.view === name && document.getElementById("first").hidden, view);
+      await page.goBack();
+      await page.locator("#first").waitFor();
+    }
+    await page.locator("#first").getByRole("button", { name: "Close" }).click();
+    assert.equal(await page.locator("#first").isVisible(), false);
+    await page.reload();
+    await ready(page);
+    assert.equal(await page.locator("#first").isVisible(), false, "what was closed is back");
     assert.deepEqual(await visit.found(page), []);
   }],
   ["studio: classes, splits and paths choose", async () => {
