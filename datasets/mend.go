@@ -39,8 +39,8 @@ type Mended struct {
 // in a table with a column for each class the 1 moves. A folder of images ([MendFolder] mends the files of boxes in
 // one), shards and an export of Label Studio cannot be copied: they become a CSV manifest of what was read.
 //
-// more are columns to add: in CSV and TSV each row gets its cell at its end, as do manifests that are written anew.
-// Other forms have no place for them.
+// more are columns to add: in CSV, TSV and JSON lines each row gets its cell at its end, as do manifests that are
+// written anew. Other forms have no place for them.
 func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision, more ...Column) (
 	did Mended, err error) {
 	d = d.With(more...)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,8 +25,9 @@ func TestMendAddsColumns(t *testing.T) {
 		"m.tsv": {"path\tlabel\na.jpg\tcat\nb.jpg\tdog\nc.jpg\tcat\n",
 			"path\tlabel\ttags\na.jpg\tcow\tx;y\nb.jpg\tdog\t\nc.jpg\tcat\tsay \"so\", twice\n"},
 		"m.jsonl": {"{\"path\":\"a.jpg\",\"label\":\"cat\"}\n{\"path\":\"b.jpg\",\"label\":\"dog\"}\n" +
-			"{\"path\":\"c.jpg\",\"label\":\"cat\"}\n", "{\"path\":\"a.jpg\",\"label\":\"cow\"}\n" +
-			"{\"path\":\"b.jpg\",\"label\":\"dog\"}\n{\"path\":\"c.jpg\",\"label\":\"cat\"}\n"},
+			"{\"path\":\"c.jpg\",\"label\":\"cat\"}\n", "{\"path\":\"a.jpg\",\"label\":\"cow\", \"tags\": \"x;y\"}\n" +
+			"{\"path\":\"b.jpg\",\"label\":\"dog\", \"tags\": \"\"}\n" +
+			"{\"path\":\"c.jpg\",\"label\":\"cat\", \"tags\": \"say \\\"so\\\", twice\"}\n"},
 	} {
 		file := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(file, []byte(c.source), 0o600); err != nil {
@@ -41,6 +43,15 @@ func TestMendAddsColumns(t *testing.T) {
 		}
 		if out.String() != c.want {
 			t.Errorf("%s: got %q\nexpected %q", name, out.String(), c.want)
+		}
+		if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, err := ReadFile(file, ReadOptions{})
+		if err != nil || !slices.Equal(again.Columns, append(slices.Clone(d.Columns), "tags")) ||
+			again.Samples[0].Extra[len(d.Columns)] != "x;y" || again.Samples[1].Extra[len(d.Columns)] != "" ||
+			again.Samples[2].Extra[len(d.Columns)] != more.Cells[2] {
+			t.Errorf("%s, read again: %v, %+v", name, err, again)
 		}
 	}
 }

@@ -181,6 +181,7 @@ func (m *mender) jsonl(line []byte) ([]byte, error) {
 	if err != nil || what.Drop {
 		return nil, err
 	}
+	line = m.longer(line)
 	if what.Label == exact(sample.label) {
 		return line, nil
 	}
@@ -193,6 +194,19 @@ func (m *mender) jsonl(line []byte) ([]byte, error) {
 		out, from = append(append(out, line[from:at[0]]...), value...), at[1]
 	}
 	return append(out, line[from:]...), nil
+}
+
+// longer returns the object of the sample that was decided last with the members of the columns that are added.
+func (m *mender) longer(line []byte) []byte {
+	if len(m.more) == 0 {
+		return line
+	}
+	end := bytes.LastIndexByte(line, '}')
+	out := slices.Clone(bytes.TrimRight(line[:end], " \t"))
+	for _, c := range m.more {
+		out = append(append(append(append(out, ", "...), quoted(c.Name)...), ": "...), quoted(c.Cells[m.next-1])...)
+	}
+	return append(out, line[end:]...)
 }
 
 // quoted returns a JSON string.

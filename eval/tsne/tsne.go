@@ -1,5 +1,6 @@
 // Package tsne maps vectors of many dimensions to points in the plane so that neighbours stay neighbours: t-SNE
-// with the Barnes-Hut tree, and the first two principal components, which are its start.
+// with the Barnes-Hut tree, and the first two principal components, which are its start. A descent can go on from a
+// [State], and [Place] puts new vectors on a map that is there.
 //
 // Rows are unit vectors; their squared distance is 2 - 2·cosine. Decisions are computed in float64. The same
 // rows, options and seed give the same bits on one machine, however many cores it uses: one goroutine sums all

@@ -15,7 +15,8 @@ import (
 	"winnow/train/archive"
 )
 
-// begun is a t-SNE that is not finished: its state, and a sum of the images and vectors that it is of.
+// begun is a t-SNE that is not finished: its state, nil before the first step, and a sum of the images and vectors that
+// it is of.
 type begun struct {
 	state *tsne.State
 	sum   string
@@ -73,6 +74,9 @@ func (r *Reviewer) readCheckpoint() (*tsne.State, string, error) {
 	state, arrays, err := archive.Read[begunState](f, info.Size())
 	if err != nil {
 		return nil, "", err
+	}
+	if state.Iteration == 0 {
+		return nil, state.Sum, nil
 	}
 	pairs := func(name string) (list []tsne.Point) {
 		flat := arrays[name].F64

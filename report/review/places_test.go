@@ -75,6 +75,15 @@ func TestPlaneGoesOn(t *testing.T) {
 	if _, err := os.Stat(r.checkpoint()); !os.IsNotExist(err) {
 		t.Errorf("the checkpoint stays: %v", err)
 	}
+	// One that was killed before its first step begins again.
+	if err := r.writeCheckpoint(tsne.State{}, "of others"); err != nil {
+		t.Fatal(err)
+	}
+	_ = os.Remove(file)
+	w.mapped(seer{w.finder})
+	if s, got := w.arranged(""); s.Method != byLikeness || s.Failed != "" || !slices.Equal(got, want) {
+		t.Errorf("before the first step: got %+v, other places: %v", s, !slices.Equal(got, want))
+	}
 	for name, c := range map[string]struct {
 		data []byte
 		f    Finder

@@ -189,11 +189,16 @@ func (r *Reviewer) compute(v Vectors, method string, from *begun) error {
 	}
 	sum := r.sumOf(x, rows)
 	o := tsne.Options{Iterations: p.steps, Seed: 1}
-	if from != nil && from.sum != sum {
+	if from != nil && from.state != nil && from.sum != sum {
 		return fmt.Errorf("%s is not used: it is of other images or vectors", r.checkpoint())
 	}
 	if from != nil {
 		o.From = from.state
+	}
+	// The first checkpoint is there before the neighbours, which take minutes for many images. A checkpoint that cannot
+	// be written is left out; the result is written in any case, or its error told.
+	if p.file != "" && o.From == nil {
+		_ = r.writeCheckpoint(tsne.State{}, sum)
 	}
 	saved := time.Now()
 	o.Stepped = func(s tsne.State) {
@@ -201,7 +206,6 @@ func (r *Reviewer) compute(v Vectors, method string, from *begun) error {
 		p.done = s.Iteration
 		p.mutex.Unlock()
 		if p.file != "" && time.Since(saved) >= p.pause {
-			// What cannot be written now is tried again later; the result is written in any case, or its error told.
 			_ = r.writeCheckpoint(s, sum)
 			saved = time.Now()
 		}

@@ -18,7 +18,7 @@ let offered = [], typing = 0, came = false;
 
 export function search() {
   const input = get("file"), field = get("s-path"), { no_upload: lacks } = store.session;
-  store.finds.search = find;
+  store.sources.search = find;
   store.addEventListener("view", () => { if (store.view === "search") begin(); });
   const box = combobox(field, { label: "Images", none: "no path contains this", options: () => offered.map((r) => ({ name: r.path, text: r.path, note: r.given ? called(r.given) : "no label" })), pick: (path) => { const row = offered.find((r) => r.path === path); if (row) like([row]); } });
   field.addEventListener("input", () => {

@@ -19,7 +19,7 @@ class Store extends EventTarget {
   beyond = null; // rows, if all that match are selected, also those of other pages
   trouble = ""; // why decisions cannot be saved now
   pending = new Map(); // id → decision that is not confirmed yet
-  finds = {}; // by view: asks for its rows, if these are no list of the server
+  sources = {}; // by view: asks for its rows, if these are no list of the server
   guests = new Map(); // id → row that is shown but not on this page
   versions = new Map(); // id → newest known version
   #asked = null;
@@ -98,7 +98,7 @@ class Store extends EventTarget {
   // asked is what the server is asked for: the filters, and which images they choose from.
   get asked() { return { ...query(this.place), ...(this.view === "data" ? { scope: "all", sort: this.place.sort || "manifest" } : {}), kind: this.kind }; }
   #rows(offset, signal) {
-    if (this.finds[this.view]) return this.finds[this.view](signal);
+    if (this.sources[this.view]) return this.sources[this.view](signal);
     if (this.view === "findings") return ask("/api/findings", { kind: this.finding, offset, limit: this.size, reviewer: me() }, signal);
     if (this.learns) return tell("/api/next", { reviewer: me(), offset, limit: this.size });
     return ask("/api/rows", { ...this.asked, offset, limit: this.size, reviewer: me() }, signal);

@@ -9,7 +9,7 @@ const dialog = get("tagging"), fresh = "new tag: ", longest = 40;
 
 // write asks which tags rows get or lose, and calls change(give, take) for each choice. The dialog stays open.
 export function write(rows, change) {
-  const input = el("input", { id: "tag-input", spellcheck: "false", maxlength: String(longest), "aria-label": "Tag", placeholder: "a word of yours, or one of those below" }), held = el("p", { class: "held", role: "status" });
+  const input = el("input", { id: "tag-input", spellcheck: "false", maxlength: String(longest), "aria-label": "Tag", placeholder: "a word of yours, or one of those below" }), held = el("p", { class: "on-tags", role: "status" });
   const has = (tag) => rows.filter((r) => r.tags.includes(tag)).length;
   const draw = () => {
     const on = [...new Set(rows.flatMap((r) => r.tags))].sort();
