@@ -125,7 +125,8 @@ func TestBars(t *testing.T) {
 		}
 	}
 	all, err := bars([]byte(table.String()))
-	if err != nil || len(all) != len(sets) || all[1].Winnow != 3 || all[1].Cleanlab != 2 || all[1].Alone != 2 || all[1].Wrong != "3" {
+	if err != nil || len(all) != len(sets) || all[1].Winnow != 3 || all[1].Cleanlab != 2 || all[1].Alone != 2 ||
+		all[1].Wrong != "3" {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if _, err := bars([]byte(strings.ReplaceAll(table.String(), "winnow audit", "other"))); err == nil {
