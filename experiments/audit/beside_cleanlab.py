@@ -4,7 +4,7 @@
 
 LIST is a CSV file with path, label, split and true_label; its split "train" is judged. STORE is a folder that winnow
 extract wrote. Prints CSV: for each way to rank, the wrong labels among the first 100 and the average precision. SUSPECTS,
-the list that winnow audit wrote, is measured as well. WAY names how probabilities are made: lr, scaled, near; by default all. PYTHONPATH names a copy of github.com/cleanlab/cleanlab.
+the list that winnow audit wrote, is measured as well. WAY names how probabilities are made: lr, scaled, lda, near; by default all. PYTHONPATH names a copy of github.com/cleanlab/cleanlab.
 """
 import csv
 import sys
@@ -12,6 +12,7 @@ import time
 import warnings
 
 import numpy as np
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -64,6 +65,8 @@ def main(name, listing, store, suspects, *ways):
         "near": ("10 nearest neighbours", lambda: neighbours(x, labels)),
         "scaled": ("logistic regression, standardised, C 0.01", lambda: by_folds(
             make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=200)))),
+        "lda": ("linear discriminants, shrunk", lambda: by_folds(
+            LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"))),
         "lr": ("logistic regression", lambda: by_folds(LogisticRegression(max_iter=200))),
     }
     for way, predict in (predictors[w] for w in ways or predictors):

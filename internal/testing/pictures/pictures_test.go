@@ -119,11 +119,14 @@ func TestBeside(t *testing.T) {
 func TestBars(t *testing.T) {
 	var table strings.Builder
 	for _, s := range sets {
-		fmt.Fprintf(&table, "%s,winnow audit,10,3,3,0.9,nan\n# a remark\n%[1]s,\"one, way\",10,3,1,0.5,2.5\n"+
-			"%[1]s,another,10,3,2,0.4,2.5\n", s.name)
+		for _, line := range []string{"winnow audit,10,3,3,0.9,nan", `"one, way",10,3,1,0.5,2.5`,
+			"10 nearest neighbours; b,10,3,2,0.4,2.5", "10 nearest neighbours; a,10,3,0,0.4,2.5"} {
+			fmt.Fprintf(&table, "%s,%s\n# a remark\n", s.name, line)
+		}
 	}
 	all, err := bars([]byte(table.String()))
-	if err != nil || len(all) != len(sets) || all[1].Winnow != 3 || all[1].Cleanlab != 2 || all[1].Wrong != "3" {
+	if err != nil || len(all) != len(sets) || all[1].Winnow != 3 || all[1].Cleanlab != 2 || all[1].Alone != 2 ||
+		all[1].Wrong != "3" {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if _, err := bars([]byte(strings.ReplaceAll(table.String(), "winnow audit", "other"))); err == nil {
