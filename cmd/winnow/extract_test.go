@@ -173,7 +173,7 @@ func TestExtractCommand(t *testing.T) {
 	for want, flags := range map[string][]string{
 		"made with model": {"--model", other},
 		"made with preprocessing resize 18, asked for resize 20": {"--resize", "20"},
-		"exif false, asked for exif true":                        {"--exif"},
+		"exif true, asked for exif false":                        {"--exif=false"},
 		`made of tensor "pool", asked for "scores"`:              {"--output", "scores"},
 	} {
 		code, _, errs = a.extract(t, t.Context(), flags...)

@@ -497,7 +497,7 @@ func TestTrainOnImages(t *testing.T) {
 	_, stderr := mustCall(t, train("whole")...)
 	holds(t, stderr, "the backbone is glyphnet, made for drawn characters", "making the features of the backbone "+
 		"before training, into whole/features")
-	mustRun(t, "winnow extract --manifest noisy.csv --root drawn --model glyphnet --exif --out features")
+	mustRun(t, "winnow extract --manifest noisy.csv --root drawn --model glyphnet --out features")
 	mustCall(t, train("stored", "--features", "features")...)
 	if readFile(t, "whole", folder.BestHeadFile) != readFile(t, "stored", folder.BestHeadFile) {
 		t.Error("the head differs from that on features of winnow extract")
