@@ -108,6 +108,13 @@ func (b *bench) is(t *testing.T, want State) *Shown {
 	return v.Job
 }
 
+// ended waits until the runner that started a job has noted its end.
+func ended(r *Runner) {
+	<-r.ended
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+}
+
 func TestJobs(t *testing.T) {
 	b := newBench(t)
 	if v := b.View(); v.Job != nil || v.Offers[0].Command != "winnow|audit|photos||"+filepath.Join(b.dir, "made") ||
@@ -152,9 +159,8 @@ func TestJobs(t *testing.T) {
 	if err := b.Again(); err != nil {
 		t.Fatal(err)
 	}
-	ended := b.ended
 	b.say(t, "3")
-	<-ended
+	ended(b.Runner)
 	b.is(t, Failed)
 }
 
@@ -165,7 +171,7 @@ func TestServerIsKilled(t *testing.T) {
 	if err := b.Start("audit", nil); err != nil {
 		t.Fatal(err)
 	}
-	first := b.ended
+	first := b.Runner
 	b.open(t)
 	b.is(t, Running)
 	if command, runs := b.Running(); !runs || !strings.HasPrefix(command, "winnow|audit") {
@@ -177,15 +183,15 @@ func TestServerIsKilled(t *testing.T) {
 	if err := b.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	<-first
+	ended(first)
 	b.is(t, Stopped)
 	if err := b.Again(); err != nil {
 		t.Fatal(err)
 	}
-	second := b.ended
+	second := b.Runner
 	b.open(t)
 	b.say(t, "0")
-	<-second
+	ended(second)
 	b.is(t, Done)
 	if job := <-b.done; job.Exit != nil {
 		t.Errorf("the exit status is known: %+v", job)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"winnow/cmd/winnow/term"
@@ -63,6 +64,8 @@ func NewStudio(p *term.Program, base string, set func() Set, called func(label s
 	if s.Audit != "" {
 		folders = append(folders, filepath.Dir(s.Audit))
 	}
+	slices.Sort(folders)
+	folders = slices.Compact(folders)
 	runner, err := jobs.New(jobs.Config{
 		Program: program, Base: base, Offers: func() []jobs.Offer { return Offers(set()) },
 		Quoted: term.Quoted, Done: done,

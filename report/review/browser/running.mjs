@@ -86,8 +86,9 @@ export const running = [
     await looked("audit-offered", shots);
     await offer.locator("button[type=submit]").focus();
     await page.keyboard.press("Enter");
-    await page.waitForSelector("#job[data-state]");
-    await page.waitForFunction(() => /[1-9]/.test(document.querySelector("#views [data-view=suspects] small").textContent), null, { timeout: 120_000 });
+    await page.waitForFunction(() => { const job = document.getElementById("job"); return job?.dataset.state === "done" || job?.dataset.state === "running" && job.offsetHeight > 0; });
+    await page.waitForFunction(() => /[1-9]/.test(document.querySelector("#views [data-view=suspects] small")?.textContent), null, { timeout: 120_000 }); // the page loads itself again
+    await ready(page);
     await page.waitForSelector(".card[data-id]");
     assert.equal((await server.ask("/api/session")).missing.audit, "");
     assert.deepEqual(await visit.found(page), []);

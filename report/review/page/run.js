@@ -110,7 +110,7 @@ function figures(run) {
 }
 
 // curve is a drawing of the server's: numbers and escaped text.
-const curve = ({ title, svg }) => el("figure", { class: "curve card" }, el("figcaption", {}, title), new DOMParser().parseFromString(svg, "text/html").querySelector("svg"));
+const curve = ({ title, svg }) => el("figure", { class: "curve panel" }, el("figcaption", {}, title), new DOMParser().parseFromString(svg, "text/html").querySelector("svg"));
 
 function dropped(run) {
   const list = run.dropped, said = run.screened ? [el("p", { class: "soft" }, `Before the training: ${run.screened}.`)] : [];
