@@ -184,8 +184,8 @@ func (r *Run) ImageRoot() location.Source {
 	return imageroot.Resolve(cmp.Or(r.Root, location.At(r.Config.Data.Root)), r.ManifestFile)
 }
 
-// sameImages returns an error if the manifest or root that was named holds other pictures than those that the vectors of
-// a store were made from, under the same names. It looks at some of them, if they can be read.
+// sameImages returns an error if the manifest or root that was named holds other pictures than those that the vectors
+// of a store were made from, under the same names. It looks at some of them, if they can be read.
 func (r *Run) sameImages(ctx context.Context, s *features.Store) error {
 	if r.Options.Manifest.IsZero() && r.Root.IsZero() {
 		return nil
