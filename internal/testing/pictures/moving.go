@@ -39,7 +39,7 @@ for class in $(ls raw); do
 done`
 
 // suspect matches a suspect that an audit prints: its given and its suggested label.
-var suspect = regexp.MustCompile(`^U\+\S+\.png +(U\S+) +(U\S+) `)
+var suspect = regexp.MustCompile(`^\S+\.png {2,}(\S.*?) {2,}(\S.*?) {2,}`)
 
 // line is a line of the terminal: typed, strong or plain.
 type line struct {
