@@ -17,7 +17,7 @@ func TestMisuse(t *testing.T) {
 			`models, extract, join, ` +
 			"cluster, train, sweep, eval, report, map, retrieve, export, embed, index, search, recipes, " +
 			"reproduce, papers, " +
-			"losses, metrics, manual, runtime, doctor, quickstart, completion",
+			"losses, filters, metrics, manual, runtime, doctor, quickstart, completion",
 		"winnow data": "a command is missing",
 		"winnow data impor": `"impor" is not a command of winnow data (did you mean "import"?), expected ` +
 			"import, check, corrupt, topline, join, glyphs",
