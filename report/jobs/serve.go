@@ -1,0 +1,135 @@
+package jobs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"time"
+
+	"winnow/internal/plain"
+)
+
+// View is what the page is told.
+type View struct {
+	Offers []Offer `json:"offers"`
+	Job    *Shown  `json:"job"` // null: there was none
+}
+
+// Shown is the last job.
+type Shown struct {
+	Kind    string    `json:"kind"`
+	Command string    `json:"command"`
+	State   State     `json:"state"`
+	Started time.Time `json:"started"`
+	Stages  []Stage   `json:"stages"`
+	Lines   []string  `json:"lines"` // the last that it printed
+	Made    string    `json:"made"`
+	Log     string    `json:"log"`
+}
+
+// View returns what the page is told.
+func (r *Runner) View() View {
+	v := View{Offers: []Offer{}}
+	for _, o := range r.c.Offers() {
+		v.Offers = append(v.Offers, r.said(o))
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.look()
+	if r.job == nil {
+		return v
+	}
+	v.Job = &Shown{Kind: r.job.Kind, Command: r.command(r.job.Words), State: r.state(), Started: r.job.Started,
+		Made: r.job.Made, Log: r.log()}
+	v.Job.Stages, v.Job.Lines = read(r.log())
+	return v
+}
+
+// said returns an offer with its commands.
+func (r *Runner) said(o Offer) Offer {
+	usual := map[string]string{}
+	for _, c := range o.Choices {
+		usual[c.Name] = c.Values[0].Value
+	}
+	words, _ := o.Words(usual)
+	o.Command, o.Choices = r.command(words), append([]Choice{}, o.Choices...)
+	for i, c := range o.Choices {
+		o.Choices[i].Values = append([]Value{}, c.Values...)
+		for k, v := range c.Values {
+			chosen := maps.Clone(usual)
+			chosen[c.Name] = v.Value
+			words, _ := o.Words(chosen)
+			o.Choices[i].Values[k].Command = r.command(words)
+		}
+	}
+	return o
+}
+
+// Handler answers these addresses:
+//
+//	GET  /api/jobs         [View]
+//	POST /api/jobs/start   {"kind": …, "chosen": {…}}
+//	POST /api/jobs/again   {}
+//	POST /api/jobs/stop    {}
+func (r *Runner) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/jobs", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, r.View()) })
+	change := func(do func(body request) error) http.HandlerFunc {
+		return func(w http.ResponseWriter, req *http.Request) {
+			var body request
+			from := json.NewDecoder(io.LimitReader(req.Body, 1<<16))
+			from.DisallowUnknownFields()
+			err := from.Decode(&body)
+			if err != nil {
+				err = refuse(http.StatusBadRequest, "the request is no job: %v", err)
+			} else {
+				err = do(body)
+			}
+			if err != nil {
+				answerError(w, err)
+				return
+			}
+			answer(w, http.StatusOK, r.View())
+		}
+	}
+	mux.HandleFunc("POST /api/jobs/start", change(func(b request) error { return r.Start(b.Kind, b.Chosen) }))
+	mux.HandleFunc("POST /api/jobs/again", change(func(request) error { return r.Again() }))
+	mux.HandleFunc("POST /api/jobs/stop", change(func(request) error { return r.Stop() }))
+	return mux
+}
+
+// request is what a page sends to start a job.
+type request struct {
+	Kind   string            `json:"kind"`
+	Chosen map[string]string `json:"chosen"`
+}
+
+// problem is an error with a status.
+type problem struct {
+	status int
+	text   string
+}
+
+func (p *problem) Error() string { return p.text }
+
+func refuse(status int, format string, args ...any) error {
+	return &problem{status, fmt.Sprintf(format, args...)}
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client may be gone
+}
+
+func answerError(w http.ResponseWriter, err error) {
+	status := http.StatusInternalServerError
+	if p := (*problem)(nil); errors.As(err, &p) {
+		status = p.status
+	}
+	answer(w, status, map[string]string{"error": plain.Text(err)})
+}
