@@ -12,7 +12,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -256,7 +258,48 @@ func (r *Runner) Again() error {
 	if job == nil {
 		return refuse(http.StatusConflict, "there is no job to go on with")
 	}
+	if !r.offered(*job) {
+		return refuse(http.StatusConflict, "%s: the job is not one that is offered here; in a terminal it is: %s",
+			r.file(), r.command(job.Words))
+	}
 	return r.start(Job{Kind: job.Kind, Words: job.Words, Made: job.Made})
+}
+
+// offered reports whether a job, which its file may have from elsewhere, is one that is offered now. Its words are
+// those of an offer with any choices; only the place of what it makes, below the working folder, may be another.
+func (r *Runner) offered(job Job) bool {
+	known := map[string]bool{}
+	for _, o := range r.c.Offers() {
+		if o.Kind != job.Kind {
+			continue
+		}
+		values := map[string]string{}
+		for _, c := range o.Choices {
+			values[c.Name] = c.Values[0].Value
+		}
+		note := func() {
+			words, _ := o.Words(values)
+			for _, w := range words {
+				known[w] = true
+			}
+		}
+		note()
+		for _, c := range o.Choices {
+			for _, v := range c.Values {
+				values[c.Name] = v.Value
+				note()
+			}
+			values[c.Name] = c.Values[0].Value
+		}
+	}
+	bare := func(file string) string { return strings.TrimSuffix(file, filepath.Ext(file)) }
+	for _, w := range job.Words {
+		place := filepath.Dir(job.Made) == filepath.Clean(w) || bare(job.Made) == bare(w)
+		if !known[w] && !(place && filepath.IsLocal(w)) {
+			return false
+		}
+	}
+	return len(known) > 0
 }
 
 func (r *Runner) start(job Job) error {

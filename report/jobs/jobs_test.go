@@ -269,3 +269,33 @@ func TestProgress(t *testing.T) {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
 }
+
+// A file from elsewhere makes no page run what is not offered; only the folder of a training may be another.
+func TestForeignJob(t *testing.T) {
+	r, err := New(Config{Base: filepath.Join(t.TempDir(), "photos"), Offers: func() []Offer {
+		return []Offer{{Kind: "train", Choices: []Choice{{Name: "model", Values: []Value{{Value: "a"}, {Value: "b"}}}},
+			Words: func(chosen map[string]string) ([]string, string) {
+				return []string{"train", "photos", "--model", chosen["model"], "--out", "run-2"}, "run-2/result.json"
+			}}}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]bool{
+		"train photos --model b --out run":         true,
+		"train photos --model a --out runs/run":    true,
+		"train photos --model c --out run":         false,
+		"train photos --model a --out ../run":      false,
+		"train photos --model a --out /etc/passwd": false,
+		"export photos --out run":                  false,
+	} {
+		words := strings.Fields(line)
+		made := filepath.Join(words[len(words)-1], "result.json")
+		if r.offered(Job{Kind: "train", Words: words, Made: made}) != want {
+			t.Errorf("%s: goes on: %v", line, !want)
+		}
+	}
+	if r.offered(Job{Kind: "audit", Words: []string{"train", "photos"}}) {
+		t.Error("a kind that is not offered goes on")
+	}
+}
