@@ -74,7 +74,8 @@ func TestMendFolderAddsColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
-	if !strings.HasSuffix(lines[0], ",tags") || !strings.HasSuffix(lines[1], ",") || !strings.HasSuffix(lines[2], ",x") {
+	if !strings.HasSuffix(lines[0], ",tags") || !strings.HasSuffix(lines[1], ",") ||
+		!strings.HasSuffix(lines[2], ",x") {
 		t.Errorf("got %q", out.String())
 	}
 }

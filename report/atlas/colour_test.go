@@ -22,7 +22,8 @@ func TestColoursDiffer(t *testing.T) {
 			for i := range list {
 				for j := range i {
 					if d := distance(lab(list[i]), lab(list[j])); d < least {
-						t.Errorf("%d groups: %s and %s (%d, %d) are %.3f apart, expected %.2f", n, list[i], list[j], j, i, d,
+						t.Errorf("%d groups: %s and %s (%d, %d) are %.3f apart, "+
+							"expected %.2f", n, list[i], list[j], j, i, d,
 							least)
 					}
 				}

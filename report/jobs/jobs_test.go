@@ -254,7 +254,8 @@ func TestRequests(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log")
-	text := "winnow: a note\nextract  1/9 images  1.0 images/s\nextract  9/9 images  1.0 images/s  0s left  2 unreadable\n" +
+	text := "winnow: a note\nextract  1/9 images  1.0 images/s\nextract  9/9 images  1.0 images/s  0s left  2 " +
+		"unreadable\n" +
 		"judge  about 5s left\njudge  4/8 steps  2.5 steps/s  1m2s left\n\n" +
 		"40/60 steps  9.1 steps/s  2s left  epoch 3  loss per pair 0.1  kept 90 %\nthe end\n"
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {

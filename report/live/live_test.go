@@ -250,7 +250,8 @@ func TestSearch(t *testing.T) {
 		t.Errorf("%+v", answer)
 	}
 	w := get(t, s, "/audit?audit="+answer.Audits[0].Key, nil)
-	if w.Body.String() != "page of suspects.html" || !strings.Contains(w.Header().Get("Content-Security-Policy"), "sandbox") {
+	if w.Body.String() != "page of suspects.html" ||
+		!strings.Contains(w.Header().Get("Content-Security-Policy"), "sandbox") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if w := get(t, s, "/audit?audit="+Key(at("lonely.html")), nil); w.Code != 404 {

@@ -35,7 +35,8 @@ func TestSession(t *testing.T) {
 			groups++
 		}
 	}
-	if s.Title != "suspects.csv" || s.Total != 90 || len(s.Classes) != 4 || !s.Similar || s.NoUpload != "" || s.HasTruth ||
+	if s.Title != "suspects.csv" || s.Total != 90 || len(s.Classes) != 4 || !s.Similar || s.NoUpload != "" ||
+		s.HasTruth ||
 		s.Version != 0 || s.Hint != "" || s.Out == "" {
 		t.Errorf("got %+v", s)
 	}

@@ -115,7 +115,8 @@ func FuzzQuery(f *testing.F) {
 	w := newWorld(f, 60)
 	for _, seed := range []string{"/api/rows?text=a&state=keep&limit=3", "/api/typical?class=class+a",
 		"/api/changes?since=1", "/api/similar?key=2,4&n=3", "/api/rows?tag=x&scope=all", "/api/history?limit=2",
-		"/api/examples?class=class+a&seed=2", "/thumb/1?size=40", "/image/%2e%2e", "/api/export.csv", "/api/confusions?limit=1", "/api/session"} {
+		"/api/examples?class=class+a&seed=2", "/thumb/1?size=40", "/image/%2e%2e", "/api/export.csv",
+		"/api/confusions?limit=1", "/api/session"} {
 		f.Add(seed)
 	}
 	h := w.review.Handler()

@@ -300,7 +300,8 @@ func TestPhotosChange(t *testing.T) {
 	}
 	var out bytes.Buffer
 	a.WriteSummary(&out, 3)
-	for _, want := range []string{"of 144 labels look wrong. Of all labels, between ", "Not judged: 1 image alone in a class",
+	for _, want := range []string{"of 144 labels look wrong. Of all labels, " +
+		"between ", "Not judged: 1 image alone in a class",
 		"Left out: 1 image could not be read; the first is " + broken + ": not an image"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
@@ -522,22 +523,28 @@ func TestSentences(t *testing.T) {
 		{inspect.Report{Scorer: "fitted", Rate: 0.5, Noise: some, Alike: true, ExpectedWrong: &expected,
 			Images: []suspects.Suspect{suspect(1.9e-109), suspect(0.4),
 				right, right}},
-			"2 of 4 labels look wrong. Of all labels, between 25 and 75 % are wrong (about 2 expected, 1 to 3), as the " +
+			"2 of 4 labels look wrong. Of all labels, between 25 and 75 % are wrong (about 2 expected, 1 to 3), " +
+				"as the " +
 				"mistakes found go to all classes alike.|Expect about 2 of these 2 to be wrong (80 " +
 				"%); for 1 of them the probability is above 99 %."},
 		{inspect.Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(0.1), right}},
-			"1 of 2 labels looks wrong. Of all labels, between 25 and 75 % may be wrong (0 to 2): mistakes that everybody " +
+			"1 of 2 labels looks wrong. Of all labels, between 25 and 75 % may be wrong (0 to 2): mistakes that " +
+				"everybody " +
 				"makes alike cannot be told from classes that look alike.|Scores of knn only rank labels: they do " +
 				"not say how many of these are wrong."},
 		{inspect.Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1, Check: "check it",
 			Images: []suspects.Suspect{right, right, right}, Detection: &eval.Detection{Samples: 3}},
-			"None of 2 labels looks wrong. Of all labels, between 0 and 2.0 % may be wrong (0 to 0): mistakes that everybody " +
-				"makes alike cannot be told from classes that look alike; 60 checks of random images settle it: check it.|The manifest knows the true labels: none " +
+			"None of 2 labels looks wrong. Of all labels, between 0 and 2.0 % may be wrong (0 to 0): mistakes " +
+				"that everybody " +
+				"makes alike cannot be told from classes that look alike; 60 checks of random images settle it: " +
+				"check it.|The manifest knows the true labels: none " +
 				"of 3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with."},
 		{inspect.Report{Scorer: "knn", Rate: 0.25, Asked: true, Noise: some, Images: []suspects.Suspect{right},
 			LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},
-			"0 of 1 labels are called wrong, as many as asked for. Of all labels, between 25 and 75 % may be wrong (0 to 1): " +
-				"mistakes that everybody makes alike cannot be told from classes that look alike.|Left out: 2 images could not be read; the first is a\\nb: broken."},
+			"0 of 1 labels are called wrong, as many as asked for. Of all labels, between 25 and 75 % may be " +
+				"wrong (0 to 1): " +
+				"mistakes that everybody makes alike cannot be told from classes that look alike.|Left out: 2 " +
+				"images could not be read; the first is a\\nb: broken."},
 		{inspect.Report{Scorer: "fitted", Images: []suspects.Suspect{right}},
 			"None of 1 labels looks wrong. How many are wrong is not known."},
 	} {

@@ -74,7 +74,8 @@ func TestAuditIsOpened(t *testing.T) {
 	if s := session(); s.Total != 0 || !strings.Contains(s.Notice, "start winnow studio again") {
 		t.Errorf("a list of other images: %+v", s)
 	}
-	if words, _ := live.Offers(page.set())[0].Words(nil); strings.Join(words, " ") != "audit m.csv --out m-suspects.csv" {
+	if words, _ := live.Offers(page.set())[0].Words(nil); strings.Join(words,
+		" ") != "audit m.csv --out m-suspects.csv" {
 		t.Errorf("the list of other images would be lost: %q", words)
 	}
 	write("suspects.csv", "path,given_label,suggested_label,score\na.png,cat,dog,0.1\nb.png,dog,dog,0.9\n")
