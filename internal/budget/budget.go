@@ -1,6 +1,6 @@
-// Package budget divides the memory that a command may use, its --max-mem, among the program, what the command
-// holds, and the similarities between vectors, which get what is left. Features that stay in their files do not
-// count.
+// Package budget says how much memory is left, and divides the memory that a command may use, its --max-mem, among
+// the program, what the command holds, and the similarities between vectors, which get the rest. Features that stay in
+// their files do not count.
 package budget
 
 import (

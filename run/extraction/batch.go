@@ -5,6 +5,7 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/features"
+	"winnow/internal/budget"
 	"winnow/internal/text"
 )
 
@@ -30,24 +31,24 @@ func (e *Extraction) settleBatch(h Host, rt *ort.Runtime) {
 		h.Note("batch auto: %d images, as the store was begun", begun)
 		return
 	}
-	memory, known := availableMemory()
-	if e.Memory > 0 && (!known || e.Memory < memory) {
-		memory, known = e.Memory, true
+	room, known := budget.Available()
+	if e.Memory > 0 && (!known || e.Memory < room) {
+		room, known = e.Memory, true
 	}
 	most, where := UsualBatch, "of memory at hand"
 	if rt.Device().CUDA {
 		most, where = gpuBatch, "of --gpu-memory"
-		memory, known = h.GPUMemory, h.GPUMemory > 0
+		room, known = h.GPUMemory, h.GPUMemory > 0
 	}
 	var why string
-	e.Config.Batch, why = e.batchFor(memory, known, most, where)
+	e.Config.Batch, why = e.batchFor(room, known, most, where)
 	if e.Memory == 0 { // otherwise the caller chose the memory
 		h.Note("batch auto: %d images a run, %s", e.Config.Batch, why)
 	}
 }
 
 // batchFor returns the batch that fits into its share of the memory, and the reason.
-func (e *Extraction) batchFor(memory int64, known bool, most int, where string) (int, string) {
+func (e *Extraction) batchFor(room int64, known bool, most int, where string) (int, string) {
 	if fixed := e.Cut.Batch; fixed > 0 {
 		return UsualBatch, fmt.Sprintf("of which the model takes %d at a time", fixed)
 	}
@@ -58,7 +59,7 @@ func (e *Extraction) batchFor(memory int64, known bool, most int, where string) 
 	if err != nil {
 		return UsualBatch, fmt.Sprintf("as usual: the memory of one is not known (%v)", err)
 	}
-	n := e.Config.BatchWithin(memory/memoryShare, activations, most)
+	n := e.Config.BatchWithin(room/memoryShare, activations, most)
 	return n, fmt.Sprintf("about %s; there are %s %s", text.Approx(e.Config.BatchBytes(n, activations)),
-		text.Approx(memory), where)
+		text.Approx(room), where)
 }

@@ -10,6 +10,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/features"
+	"winnow/internal/budget"
 	"winnow/internal/text"
 )
 
@@ -76,7 +77,7 @@ func (e *Extraction) try(ctx context.Context, h Host, batches int) (DryRun, erro
 		from = 1
 	}
 	r := DryRun{Images: len(e.Paths), Views: len(e.Config.ViewNames()), Dim: net.Dim(), Tried: n, Bad: len(w.bad),
-		Device: rt.Where(), Batch: e.Config.Batch, Memory: peakMemory()}
+		Device: rt.Where(), Batch: e.Config.Batch, Memory: budget.Peak()}
 	size := int64(4)
 	if e.DType == features.Float16 {
 		size = 2

@@ -1,4 +1,4 @@
-package extraction
+package budget
 
 import (
 	"bytes"
@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// availableMemory returns how many bytes a program may still allocate: what the system has left without swapping
+// Available returns how many bytes a program may still allocate: what the system has left without swapping
 // (MemAvailable), or, if less, what the process's control group has left.
-func availableMemory() (int64, bool) {
+func Available() (int64, bool) {
 	data, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return 0, false
@@ -76,8 +76,8 @@ func memoryField(data []byte, name string) (int64, bool) {
 	return 0, false
 }
 
-// peakMemory returns the largest memory that this process has held.
-func peakMemory() int64 {
+// Peak returns the largest memory that this process has held.
+func Peak() int64 {
 	data, _ := os.ReadFile("/proc/self/status") // without it: 0
 	kilobytes, _ := memoryField(data, "VmHWM:")
 	return kilobytes * 1024

@@ -1,4 +1,4 @@
-package extraction
+package budget
 
 import (
 	"io/fs"
@@ -6,7 +6,7 @@ import (
 )
 
 func TestAvailableMemory(t *testing.T) {
-	if n, ok := availableMemory(); !ok || n < 1<<20 || n > 1<<50 {
+	if n, ok := Available(); !ok || n < 1<<20 || n > 1<<50 {
 		t.Errorf("%d bytes at hand, %v", n, ok)
 	}
 }
