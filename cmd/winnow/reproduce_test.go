@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -126,9 +127,11 @@ func TestReproduceTrainsNetworks(t *testing.T) {
 	at := t.TempDir()
 	args := []string{"reproduce", "omniglot-noise", "--data", "glyphs", "--classes", "12", "--images", "6", "--seeds",
 		"1", "--columns", "sym 50", "--rows", "=MS,=BSPML", "--set", "length=2 steps", "--set",
-		"validation.every=2 steps", "--set", "sampler.classes=4", "--set", "sampler.images=2", "--out", at}
+		"validation.every=2 steps", "--set", "sampler.classes=4", "--set", "sampler.images=2", "--jobs", "auto", "--out",
+		at}
 	code, out, stderr := call(t.Context(), args...)
-	if code != 0 || !strings.Contains(stderr, "fine-tuning") || !strings.Contains(out, "1 of 2 comparisons run") {
+	const auto = "jobs auto: 1 at once (1: 2 steps, too few to time)"
+	if code != 0 || !strings.Contains(stderr, auto) || !strings.Contains(stderr, "fine-tuning") || !strings.Contains(out, "1 of 2 comparisons run") {
 		t.Fatal(code, out, stderr)
 	}
 	for _, o := range outcomes(t, at) {
@@ -139,6 +142,14 @@ func TestReproduceTrainsNetworks(t *testing.T) {
 	if code, again, stderr := call(t.Context(), args...); code != 0 || again != out ||
 		strings.Contains(stderr, "fine-tuning") {
 		t.Errorf("%d\n%s\n%s", code, again, stderr)
+	}
+	// Long enough to time, several run at once if that is faster.
+	longer := append(slices.Clone(args), "--set", "length=20 steps", "--threads", "2", "--dry-run")
+	code, out, stderr = call(t.Context(), longer...)
+	timed := regexp.MustCompile(`jobs auto: ([12]) at once \(1 makes [0-9.e+]+ steps a second, 2(:| make) [a-z0-9.e+ ]+\)`)
+	if chosen := timed.FindStringSubmatch(stderr); code != 0 || chosen == nil ||
+		!strings.Contains(out, "about") || !strings.HasSuffix(strings.TrimSpace(out), chosen[1]+" at once") {
+		t.Errorf("%d\n%s\n%s", code, out, stderr)
 	}
 }
 

@@ -126,7 +126,7 @@ var rooms = []Room{
 		"backbone backbone/graph backbone/ort features internal/hint models"},
 	{"run/extraction", "turns a list of images into a feature store",
 		"backbone backbone/ort cluster datasets datasets/glyphs/names datasets/location features filters/leaveout " +
-			"filters/noiserate internal/hint models run/trial"},
+			"filters/noiserate internal/budget internal/hint models run/trial"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"datasets features filters internal/spread"},
@@ -151,10 +151,10 @@ var rooms = []Room{
 	{"run", "turns a configuration and data into a training run and its folder",
 		"audit audit/judges datasets datasets/imageroot eval run/extraction features filters " +
 			"filters/correction filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
-			"internal/hint internal/lookup losses models run/comparison run/config run/dealt run/folder run/mlflow " +
-			"run/tuning train train/peers train/samples train/selective"},
+			"internal/budget internal/hint internal/lookup losses models run/comparison run/config run/dealt run/folder " +
+			"run/mlflow run/tuning train train/peers train/samples train/selective"},
 	{"run/cells", "runs many trainings, of a study or a sweep: several at once, each kept when it is done",
-		"internal/hint"},
+		"backbone/ort internal/budget internal/hint run"},
 	{"run/config", "is the configuration of a training run",
 		"audit/judges filters filters/correction filters/selfpaced head internal/document losses train train/peers " +
 			"train/selective"},
@@ -288,7 +288,7 @@ var rooms = []Room{
 		""},
 	{"internal/hint", "lets an error carry what its reader can do about it",
 		""},
-	{"internal/budget", "divides the memory that a command may take",
+	{"internal/budget", "says what memory a machine has, and divides what a command may take",
 		"internal/hint"},
 	{"internal/plain", "puts errors of the standard library into a user's words",
 		"internal/jsontext"},

@@ -32,14 +32,6 @@ type drawnColumn struct {
 // timesSteps reports whether the study's rows are times. Nothing else may run while they are measured.
 func (r *reproduction) timesSteps() bool { return len(r.Study.Rows[0].Cost) > 0 }
 
-// share returns how many cells run at once and the threads of each: one cell on all threads if steps are timed.
-func (r *reproduction) share() (atOnce, each int) {
-	if r.timesSteps() {
-		return cells.Share(1, r.Threads)
-	}
-	return cells.Share(r.Jobs, r.Threads)
-}
-
 // drawn fills in a cell of a study without data.
 func (r *reproduction) drawn(ctx context.Context, o *studies.Outcome, cell studies.Cell) error {
 	r.drawing.Lock()
@@ -179,7 +171,7 @@ func (r *reproduction) keyDrawn(cell studies.Cell) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		_, threads := r.share()
+		_, threads := cells.Share(1, r.Threads)
 		fmt.Fprintf(h, "%d cost %+v %v on %d, %s\n", cellVersion, t, row.Cost, threads, r.Winnow)
 	} else {
 		s, err := r.concentrated(cell)

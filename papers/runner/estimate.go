@@ -25,12 +25,12 @@ func Estimate(ctx context.Context, o Options) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	jobs, threads := r.share()
+	jobs := 1
 	if !r.timesSteps() {
-		if r.rt, err = r.Runtime(threads); err != nil {
+		if jobs, err = r.start(ctx); err != nil {
 			return Plan{}, err
 		}
-		defer r.rt.Close()
+		defer func() { r.rt.Close() }()
 	}
 	plan, err := r.estimateAll(ctx, jobs)
 	if err == nil && r.Budget > 0 {
@@ -157,12 +157,7 @@ func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps i
 		o, err := r.cell(ctx, cell)
 		return 0, time.Duration(o.Seconds * float64(time.Second)), err
 	}
-	t, err := r.prepare(ctx, cell)
-	if err != nil {
-		return 0, 0, err
-	}
-	t.data.Validation = features.Set{}
-	on, err := run.Resolve(ctx, t.cfg, run.Input{Data: &t.data}, r.options())
+	t, on, err := r.brief(ctx, cell)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -178,4 +173,14 @@ func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps i
 		return 0, 0, err
 	}
 	return on.Steps, each + time.Since(start), nil
+}
+
+// brief resolves a cell's training for some of its steps: without validation, and without a folder.
+func (r *reproduction) brief(ctx context.Context, cell studies.Cell) (t training, on *run.Training, err error) {
+	if t, err = r.prepare(ctx, cell); err != nil {
+		return t, nil, err
+	}
+	t.data.Validation = features.Set{}
+	on, err = run.Resolve(ctx, t.cfg, run.Input{Data: &t.data}, r.options())
+	return t, on, err
 }

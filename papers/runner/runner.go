@@ -42,7 +42,7 @@ type Options struct {
 	// made the features. {seed} in it stands for the seed.
 	Model   string
 	Root    location.Source // of the images of sources that name none
-	Jobs    int             // cells at once; 0: one for each thread
+	Jobs    int             // cells at once, as [cells.Machine] takes it
 	Threads int             // of all jobs together; 0: one for each core
 	Winnow  string          // version of winnow, for the outcomes
 	// Budget is how long the run may take by its own estimate: it leaves out cells that tell least. 0: no limit
@@ -120,13 +120,11 @@ func (r *reproduction) options() run.Options {
 }
 
 func (r *reproduction) run(ctx context.Context) error {
-	jobs, threads := r.share()
-	rt, err := r.Runtime(threads)
+	jobs, err := r.start(ctx)
 	if err != nil {
 		return err
 	}
-	defer rt.Close()
-	r.rt = rt
+	defer func() { r.rt.Close() }()
 	if r.Budget > 0 {
 		plan, err := r.estimateAll(ctx, jobs)
 		if err != nil {
@@ -146,6 +144,48 @@ func (r *reproduction) run(ctx context.Context) error {
 		r.line.finish()
 	}
 	return err
+}
+
+// start opens the runtime and returns how many cells run at once: one on all threads if steps are timed.
+func (r *reproduction) start(ctx context.Context) (jobs int, err error) {
+	m := cells.Machine{Jobs: r.Jobs, Threads: r.Threads, Runtime: r.Runtime, Note: r.Host.Note}
+	if r.timesSteps() {
+		m.Jobs = 1
+	}
+	networks, first, err := r.networks()
+	if err != nil {
+		return 0, err
+	}
+	r.rt, jobs, err = m.Start(ctx, networks, func(rt *ort.Runtime) (*run.Training, error) {
+		r.rt = rt
+		_, on, err := r.brief(ctx, first)
+		return on, err
+	})
+	return jobs, err
+}
+
+// networks returns how many of the cells that are left train a network, and the first of them.
+func (r *reproduction) networks() (n int, first studies.Cell, err error) {
+	queue := r.queue(0)
+	for _, cell := range r.cells {
+		if r.Study.Drawn() || r.Study.Rows[cell.Row].Recipe == "" {
+			continue
+		}
+		cfg, err := r.config(cell)
+		if err != nil {
+			return 0, first, err
+		}
+		if _, done, err := queue.KeptWhole(cell); err != nil || done || !cfg.Finetune.On() {
+			if err != nil {
+				return 0, first, err
+			}
+			continue
+		}
+		if n++; n == 1 {
+			first = cell
+		}
+	}
+	return n, first, nil
 }
 
 // queue returns the queue that runs the cells.

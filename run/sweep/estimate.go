@@ -123,12 +123,10 @@ func (s *Sweep) estimate(ctx context.Context, queue cells.Queue[cell, Outcome]) 
 	return plan, nil
 }
 
-// time resolves a training without a folder, and makes a few of its steps.
+// time makes a few steps of a training.
 func (s *Sweep) time(ctx context.Context, c cell) (p timing, err error) {
 	start := time.Now()
-	quiet := s.Host
-	quiet.Note = func(string, ...any) {}
-	t, err := run.Resolve(ctx, c.cfg, run.Input{Manifest: s.data}, run.Options{Host: quiet, Screenings: &s.screens})
+	t, err := s.resolve(ctx, c)
 	if err != nil {
 		return p, err
 	}
@@ -137,4 +135,11 @@ func (s *Sweep) time(ctx context.Context, c cell) (p timing, err error) {
 	cost, err := t.Cost(ctx)
 	p.steps, p.seconds, p.judging, p.screened = t.Steps, (begun + cost).Seconds(), t.Judging.Seconds(), t.Screening
 	return p, err
+}
+
+// resolve resolves a training without a folder, and without notes.
+func (s *Sweep) resolve(ctx context.Context, c cell) (*run.Training, error) {
+	quiet := s.Host
+	quiet.Note = func(string, ...any) {}
+	return run.Resolve(ctx, c.cfg, run.Input{Manifest: s.data}, run.Options{Host: quiet, Screenings: &s.screens})
 }

@@ -35,7 +35,7 @@ type Options struct {
 	Draws int            // points to draw; 0: the whole grid
 	Seed  uint64         // of the draws
 	Dir   string
-	Jobs  int // trainings at once; 0: one per thread, or one if a backbone is trained
+	Jobs  int // trainings at once, as [cells.Machine] takes it; usually one if a backbone is trained
 
 	MLflow string // folder of MLflow's files that record every training; "": none
 
@@ -96,8 +96,6 @@ func New(o Options) (*Sweep, error) {
 		return nil, misused("vary", "expected KEY=VALUE,VALUE,… at least once")
 	case s.Draws < 0:
 		return nil, misused("draws", "found %d, expected 1 or more", s.Draws)
-	case s.Jobs < 0:
-		return nil, misused("jobs", "found %d, expected 1 or more", s.Jobs)
 	case s.Dir == "":
 		return nil, misused("out", "expected a folder")
 	}
@@ -151,21 +149,18 @@ func (s *Sweep) Run(ctx context.Context, dry bool) (Plan, *Results, error) {
 	if err := store.Prepare(); err != nil {
 		return plan, nil, err
 	}
-	if s.jobs = s.Jobs; s.jobs == 0 && s.tunes() {
-		s.jobs = 1
-	}
-	var threads int
-	s.jobs, threads = cells.Share(s.jobs, s.Threads)
-	s.rt, err = s.Runtime(threads)
-	if err != nil {
+	if s.rt, err = s.Runtime(s.Threads); err != nil {
 		return plan, nil, err
 	}
-	defer s.rt.Close()
+	defer func() { s.rt.Close() }()
 	s.Host.Runtime = func() (*ort.Runtime, error) { return s.rt, nil }
 	if err := s.sameAsBefore(dry); err != nil {
 		return plan, nil, err
 	}
 	if err := s.makeFeatures(ctx, sources); err != nil {
+		return plan, nil, err
+	}
+	if err := s.start(ctx, store); err != nil {
 		return plan, nil, err
 	}
 	queue := s.queue(store)
@@ -264,6 +259,38 @@ func (s *Sweep) holdOut() error {
 
 // holdOutKey is the setting that says what is held out.
 const holdOutKey = "validation.hold_out"
+
+// start opens the runtime again, for the trainings that run at once.
+func (s *Sweep) start(ctx context.Context, store cells.Store[Outcome]) error {
+	if err := s.rt.Close(); err != nil {
+		return err
+	}
+	m := cells.Machine{Jobs: s.Jobs, Threads: s.Threads, Runtime: s.Runtime, Note: s.Host.Note}
+	if s.tunes() {
+		m.Usual = 1
+	}
+	queue, networks, first := s.queue(store), 0, cell{}
+	for _, c := range s.cells {
+		_, done, err := queue.KeptWhole(c)
+		if err != nil {
+			return err
+		}
+		if done || !c.cfg.Finetune.On() {
+			continue
+		}
+		if networks++; networks == 1 {
+			first = c
+		}
+	}
+	rt, jobs, err := m.Start(ctx, networks, func(rt *ort.Runtime) (*run.Training, error) {
+		s.rt = rt
+		return s.resolve(ctx, first)
+	})
+	if err == nil {
+		s.rt, s.jobs = rt, jobs
+	}
+	return err
+}
 
 // store returns the store of the outcomes, by the names of the cells' folders.
 func (s *Sweep) store() cells.Store[Outcome] {

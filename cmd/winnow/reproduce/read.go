@@ -16,8 +16,6 @@ func read(c *cli.Context) (o Options, err error) {
 	switch given := c.Args().Slice(); {
 	case len(given) > 1:
 		return o, term.Misused("reproduce: found %s, expected one study", strings.Join(given, " "))
-	case c.Int("jobs") < 0:
-		return o, term.Misused("--jobs: found %d, expected at least 1", c.Int("jobs"))
 	case c.IsSet("budget") && c.Duration("budget") <= 0:
 		return o, term.Misused("--budget: found %s, expected more than 0", c.Duration("budget"))
 	case len(given) > 0 && c.Bool("list"):
@@ -37,7 +35,10 @@ func read(c *cli.Context) (o Options, err error) {
 			return o, term.Misused("--at: %w", err)
 		}
 	}
-	o.Dir, o.Jobs, o.Budget = c.String("out"), c.Int("jobs"), c.Duration("budget")
+	o.Dir, o.Budget = c.String("out"), c.Duration("budget")
+	if o.Jobs, err = cells.ParseJobs(c.String("jobs")); err != nil {
+		return o, term.Misused("--jobs: %w", err)
+	}
 	o.Rows, o.Columns, o.Set = c.StringSlice("rows"), c.StringSlice("columns"), c.StringSlice("set")
 	o.Finetune, o.Model, o.Root = c.String("finetune"), c.String("model"), location.At(c.String("root"))
 	if o.Seeds, err = cells.ParseSeeds(c.String("seeds")); err != nil {

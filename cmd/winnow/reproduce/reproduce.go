@@ -82,8 +82,9 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.Float64SliceFlag{Name: "at", DefaultText: "the study's",
 				Usage: "take histograms and boxes after this `SHARE` of the training, above 0 and up to 1; may be " +
 					"repeated"},
-			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread",
-				Usage: "`N` cells at once, each with its share of --threads"},
+			&cli.StringFlag{Name: "jobs", DefaultText: "one a thread; of networks on a GPU auto",
+				Usage: "`N` cells at once, each with its share of --threads, or auto: as many as run fastest, by " +
+					"timing some steps of networks"},
 			&cli.DurationFlag{Name: "budget", DefaultText: "none",
 				Usage: "time a few steps of each row, then run only as many cells as fit in this `TIME`, as 8h, " +
 					"those that tell most first"},

@@ -42,8 +42,9 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "`N` seeds, 1 to N, of every setting, or a list as 1,3,7-9"},
 			&cli.IntFlag{Name: "draws", DefaultText: "the whole grid", Usage: "draw `N` points"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of --draws"},
-			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread, with --finetune one",
-				Usage: "`N` trainings at once, each with its share of --threads"},
+			&cli.StringFlag{Name: "jobs", DefaultText: "one a thread, with --finetune one; on a GPU auto",
+				Usage: "`N` trainings at once, each with its share of --threads, or auto: as many as run fastest, by " +
+					"timing some steps of networks"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`DIR` for trainings and results"},
 			term.MLflow(),
 			&cli.BoolFlag{Name: "dry-run",
@@ -60,7 +61,10 @@ func read(c *cli.Context) (o Options, err error) {
 	}
 	o.DryRun, o.JSON = c.Bool("dry-run"), c.Bool("json")
 	o.Dir, o.MLflow = c.String("out"), c.String("mlflow")
-	o.Draws, o.Seed, o.Jobs = c.Int("draws"), c.Uint64("seed"), c.Int("jobs")
+	o.Draws, o.Seed = c.Int("draws"), c.Uint64("seed")
+	if o.Jobs, err = cells.ParseJobs(c.String("jobs")); err != nil {
+		return o, term.Misused("--jobs: %w", err)
+	}
 	switch {
 	case c.IsSet("draws") && o.Draws < 1:
 		return o, term.Misused("--draws: found %d, expected 1 or more", o.Draws)
