@@ -360,7 +360,7 @@ func TestPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"73.50 ±2.12 (71.50? +2.00)",
+	for _, want := range []string{"73.50 ±2.12 (71.50?)",
 		"filtered is better: 2 of 2 comparisons run, holds in 0",
 		"0.667 ±0.000"} {
 		for name, page := range map[string]string{

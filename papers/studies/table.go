@@ -54,8 +54,8 @@ func (s *Study) digits(measure string) int {
 	return 4
 }
 
-// cellText returns a summary as text: "83.60 ±0.41 (83.30 +0.30)". The paper's number and our difference from it are
-// in brackets; n is added if there are fewer seeds than in other cells.
+// cellText returns a summary as text: "83.60 ±0.41 (83.30)", with the paper's number in brackets. n is added if there
+// are fewer seeds than in other cells.
 func (r *Results) cellText(row, column int, measure string) string {
 	s := r.summary(row, column, measure)
 	d := r.Study.digits(measure)
@@ -79,9 +79,6 @@ func (r *Results) cellText(row, column int, measure string) string {
 	text += " (" + strconv.FormatFloat(s.Paper, 'f', d, 64)
 	if s.Doubtful {
 		text += "?"
-	}
-	if s.N > 0 {
-		text += fmt.Sprintf(" %+.*f", d, s.Mean-s.Paper)
 	}
 	return text + ")"
 }
@@ -198,7 +195,7 @@ func (r *Results) explanation() string {
 			", which is not the paper's data: its numbers are not comparable and not shown."
 	}
 	if slices.ContainsFunc(r.Study.Rows, func(row Row) bool { return len(row.Paper) > 0 }) {
-		text += "; in brackets the paper's number (?: doubtful) and how far ours is above it"
+		text += "; in brackets the paper's number (?: doubtful), of its own network and training"
 	}
 	return text + "."
 }
