@@ -127,11 +127,12 @@ func TestReproduceTrainsNetworks(t *testing.T) {
 	at := t.TempDir()
 	args := []string{"reproduce", "omniglot-noise", "--data", "glyphs", "--classes", "12", "--images", "6", "--seeds",
 		"1", "--columns", "sym 50", "--rows", "=MS,=BSPML", "--set", "length=2 steps", "--set",
-		"validation.every=2 steps", "--set", "sampler.classes=4", "--set", "sampler.images=2", "--jobs", "auto", "--out",
-		at}
+		"validation.every=2 steps", "--set", "sampler.classes=4", "--set", "sampler.images=2", "--jobs", "auto",
+		"--out", at}
 	code, out, stderr := call(t.Context(), args...)
 	const auto = "jobs auto: 1 at once (1: 2 steps, too few to time)"
-	if code != 0 || !strings.Contains(stderr, auto) || !strings.Contains(stderr, "fine-tuning") || !strings.Contains(out, "1 of 2 comparisons run") {
+	if code != 0 || !strings.Contains(stderr, auto) || !strings.Contains(stderr, "fine-tuning") ||
+		!strings.Contains(out, "1 of 2 comparisons run") {
 		t.Fatal(code, out, stderr)
 	}
 	for _, o := range outcomes(t, at) {

@@ -255,12 +255,13 @@ var rooms = []Room{
 		"decisions from Label Studio, and writes them in every form",
 		"audit/learn audit/suspects datasets datasets/classnames datasets/imageroot datasets/labelstudio " +
 			"datasets/shards eval/tsne internal/hint internal/jsontext internal/pagestyle report/atlas " +
-			"report/review/decisions " +
-			"report/review/pictures train/archive"},
+			"report/reply report/review/decisions report/review/pictures train/archive"},
 	{"report/live", "answers a page's requests about trainings: which there are, how each goes, its report",
-		"datasets/imageroot report report/chart report/review/pictures run/folder train"},
+		"datasets/imageroot report report/chart report/reply report/review/pictures run/folder train"},
+	{"report/reply", "answers the requests of pages in JSON, and errors with a status of HTTP",
+		"internal/jsontext"},
 	{"report/jobs", "runs commands of this program for a page, as processes that outlive it, and says how far they are",
-		""},
+		"report/reply"},
 	{"report/review/finder", "finds the images that are like another, for the page of a review",
 		"backbone run/embedding features report/review run/folder search"},
 	{"report/review/decisions", "keeps decisions and their history durably; holds SQLite",

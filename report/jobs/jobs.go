@@ -23,6 +23,7 @@ import (
 	"winnow/internal/lock"
 	"winnow/internal/regular"
 	"winnow/internal/seal"
+	"winnow/report/reply"
 )
 
 // Offer is a kind of job that the page can start.
@@ -228,7 +229,7 @@ func (r *Runner) Start(kind string, chosen map[string]string) error {
 	offers := r.c.Offers()
 	at := slices.IndexFunc(offers, func(o Offer) bool { return o.Kind == kind })
 	if at < 0 {
-		return refuse(http.StatusBadRequest, "kind: found %.40q, which is not offered", kind)
+		return reply.Refuse(http.StatusBadRequest, "kind: found %.40q, which is not offered", kind)
 	}
 	values := map[string]string{}
 	for _, c := range offers[at].Choices {
@@ -237,13 +238,13 @@ func (r *Runner) Start(kind string, chosen map[string]string) error {
 		case !given:
 			value = c.Values[0].Value
 		case !slices.ContainsFunc(c.Values, func(v Value) bool { return v.Value == value }):
-			return refuse(http.StatusBadRequest, "%s: found %.40q, which is not offered", c.Name, value)
+			return reply.Refuse(http.StatusBadRequest, "%s: found %.40q, which is not offered", c.Name, value)
 		}
 		values[c.Name] = value
 	}
 	for name := range chosen {
 		if _, offered := values[name]; !offered {
-			return refuse(http.StatusBadRequest, "found the choice %.40q, which is not offered", name)
+			return reply.Refuse(http.StatusBadRequest, "found the choice %.40q, which is not offered", name)
 		}
 	}
 	words, made := offers[at].Words(values)
@@ -256,10 +257,10 @@ func (r *Runner) Again() error {
 	job := r.job
 	r.mutex.Unlock()
 	if job == nil {
-		return refuse(http.StatusConflict, "there is no job to go on with")
+		return reply.Refuse(http.StatusConflict, "there is no job to go on with")
 	}
 	if !r.offered(*job) {
-		return refuse(http.StatusConflict, "%s: the job is not one that is offered here; in a terminal it is: %s",
+		return reply.Refuse(http.StatusConflict, "%s: the job is not one that is offered here; in a terminal it is: %s",
 			r.file(), r.command(job.Words))
 	}
 	return r.start(Job{Kind: job.Kind, Words: job.Words, Made: job.Made})
@@ -307,7 +308,7 @@ func (r *Runner) start(job Job) error {
 	defer r.mutex.Unlock()
 	r.look()
 	if r.job != nil && r.state() == Running {
-		return refuse(http.StatusConflict, "one job at a time: this one runs: %s", r.command(r.job.Words))
+		return reply.Refuse(http.StatusConflict, "one job at a time: this one runs: %s", r.command(r.job.Words))
 	}
 	log, err := os.OpenFile(r.log(), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
@@ -315,7 +316,7 @@ func (r *Runner) start(job Job) error {
 	}
 	defer log.Close() // the process keeps its own, and with it the lock
 	if free, err := lock.File(log); err == nil && !free {
-		return refuse(http.StatusConflict, "another server's job holds %s", r.log())
+		return reply.Refuse(http.StatusConflict, "another server's job holds %s", r.log())
 	}
 	if err := log.Truncate(0); err != nil {
 		return fmt.Errorf("jobs: %w", err)
@@ -356,7 +357,7 @@ func (r *Runner) Stop() error {
 	defer r.mutex.Unlock()
 	r.look()
 	if r.job == nil || r.state() != Running {
-		return refuse(http.StatusConflict, "no job runs")
+		return reply.Refuse(http.StatusConflict, "no job runs")
 	}
 	r.job.Asked = true
 	if err := r.write(); err != nil {

@@ -1,15 +1,12 @@
 package jobs
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"time"
 
-	"winnow/internal/plain"
+	"winnow/report/reply"
 )
 
 // View is what the page is told.
@@ -76,23 +73,21 @@ func (r *Runner) said(o Offer) Offer {
 //	POST /api/jobs/stop    {}
 func (r *Runner) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/jobs", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, r.View()) })
+	mux.HandleFunc("GET /api/jobs", func(w http.ResponseWriter, _ *http.Request) {
+		reply.JSON(w, http.StatusOK, r.View())
+	})
 	change := func(do func(body request) error) http.HandlerFunc {
 		return func(w http.ResponseWriter, req *http.Request) {
 			var body request
-			from := json.NewDecoder(io.LimitReader(req.Body, 1<<16))
-			from.DisallowUnknownFields()
-			err := from.Decode(&body)
-			if err != nil {
-				err = refuse(http.StatusBadRequest, "the request is no job: %v", err)
-			} else {
+			err := reply.Read(io.LimitReader(req.Body, 1<<16), &body)
+			if err == nil {
 				err = do(body)
 			}
 			if err != nil {
-				answerError(w, err)
+				reply.Error(w, err)
 				return
 			}
-			answer(w, http.StatusOK, r.View())
+			reply.JSON(w, http.StatusOK, r.View())
 		}
 	}
 	mux.HandleFunc("POST /api/jobs/start", change(func(b request) error { return r.Start(b.Kind, b.Chosen) }))
@@ -105,31 +100,4 @@ func (r *Runner) Handler() http.Handler {
 type request struct {
 	Kind   string            `json:"kind"`
 	Chosen map[string]string `json:"chosen"`
-}
-
-// problem is an error with a status.
-type problem struct {
-	status int
-	text   string
-}
-
-func (p *problem) Error() string { return p.text }
-
-func refuse(status int, format string, args ...any) error {
-	return &problem{status, fmt.Sprintf(format, args...)}
-}
-
-func answer(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client may be gone
-}
-
-func answerError(w http.ResponseWriter, err error) {
-	status := http.StatusInternalServerError
-	if p := (*problem)(nil); errors.As(err, &p) {
-		status = p.status
-	}
-	answer(w, status, map[string]string{"error": plain.Text(err)})
 }

@@ -12,6 +12,7 @@ import (
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/internal/regular"
+	"winnow/report/reply"
 	"winnow/run/folder"
 )
 
@@ -168,12 +169,12 @@ func (s *Server) getAudit(w http.ResponseWriter, req *http.Request) {
 	_, found := s.look(req.Context(), false)
 	at := slices.IndexFunc(found.Audits, func(a Audit) bool { return a.Key == key })
 	if at < 0 {
-		answerError(w, refuse(http.StatusNotFound, "no audit has the key %.40q: look at the list again", key))
+		reply.Error(w, reply.Refuse(http.StatusNotFound, "no audit has the key %.40q: look at the list again", key))
 		return
 	}
 	page, err := regular.ReadFile(found.Audits[at].page, mostPage)
 	if err != nil {
-		answerError(w, err)
+		reply.Error(w, err)
 		return
 	}
 	sendPage(w, page)

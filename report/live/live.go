@@ -6,9 +6,7 @@ package live
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/fnv"
 	"net/http"
 	"net/url"
@@ -17,9 +15,9 @@ import (
 	"sync"
 	"time"
 
-	"winnow/internal/plain"
 	"winnow/report"
 	"winnow/report/chart"
+	"winnow/report/reply"
 	"winnow/report/review/pictures"
 )
 
@@ -112,7 +110,7 @@ func (s *Server) run(key string) (*watched, error) {
 	if w := s.runs[key]; w != nil {
 		return w, nil
 	}
-	return nil, refuse(http.StatusNotFound, "no run has the key %.40q: look at the list again", key)
+	return nil, reply.Refuse(http.StatusNotFound, "no run has the key %.40q: look at the list again", key)
 }
 
 // Handler answers these addresses; all are read only.
@@ -151,7 +149,7 @@ func (s *Server) getRuns(w http.ResponseWriter, req *http.Request) {
 		list.Runs = append(list.Runs, r.brief())
 	}
 	list.Audits = append(list.Audits, found.Audits...)
-	answer(w, http.StatusOK, list)
+	reply.JSON(w, http.StatusOK, list)
 }
 
 func (s *Server) getCompared(w http.ResponseWriter, req *http.Request) {
@@ -161,19 +159,19 @@ func (s *Server) getCompared(w http.ResponseWriter, req *http.Request) {
 		words, err = report.InWords(dirs)
 	}
 	if err != nil {
-		answerError(w, err)
+		reply.Error(w, err)
 		return
 	}
-	answer(w, http.StatusOK, map[string][]string{"words": words})
+	reply.JSON(w, http.StatusOK, map[string][]string{"words": words})
 }
 
 func (s *Server) getRun(w http.ResponseWriter, req *http.Request) {
 	r, err := s.run(req.URL.Query().Get("run"))
 	if err != nil {
-		answerError(w, err)
+		reply.Error(w, err)
 		return
 	}
-	answer(w, http.StatusOK, r.view())
+	reply.JSON(w, http.StatusOK, r.view())
 }
 
 // thumbSide is the side of a dropped image's picture, in pixels.
@@ -188,9 +186,9 @@ func (s *Server) getThumb(w http.ResponseWriter, req *http.Request) {
 	}
 	if err != nil {
 		if errors.As(err, new(*pictures.Unreadable)) {
-			err = refuse(http.StatusNotFound, "%v", err)
+			err = reply.Refuse(http.StatusNotFound, "%v", err)
 		}
-		answerError(w, err)
+		reply.Error(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "image/jpeg")
@@ -203,10 +201,10 @@ func (s *Server) getThumb(w http.ResponseWriter, req *http.Request) {
 func (s *Server) getReport(w http.ResponseWriter, req *http.Request) {
 	dirs, sums, err := s.named(req.URL.Query())
 	if err == nil && s.c.Report == nil {
-		err = refuse(http.StatusNotFound, "this server makes no reports: run winnow report")
+		err = reply.Refuse(http.StatusNotFound, "this server makes no reports: run winnow report")
 	}
 	if err != nil {
-		answerError(w, err)
+		reply.Error(w, err)
 		return
 	}
 	s.making.Lock()
@@ -214,7 +212,7 @@ func (s *Server) getReport(w http.ResponseWriter, req *http.Request) {
 	page, made := s.reports[sums]
 	if !made {
 		if page, err = s.c.Report(s.ending, dirs); err != nil {
-			answerError(w, err)
+			reply.Error(w, err)
 			return
 		}
 		if len(s.reports) >= mostReports {
@@ -232,7 +230,7 @@ const mostReports = 8
 func (s *Server) named(values url.Values) (dirs []string, state string, err error) {
 	keys := values["run"]
 	if len(keys) < 1 || len(keys) > 6 {
-		return nil, "", refuse(http.StatusBadRequest, "run: found %d runs, expected 1 to 6", len(keys))
+		return nil, "", reply.Refuse(http.StatusBadRequest, "run: found %d runs, expected 1 to 6", len(keys))
 	}
 	for _, key := range keys {
 		r, err := s.run(key)
@@ -241,7 +239,8 @@ func (s *Server) named(values url.Values) (dirs []string, state string, err erro
 		}
 		b := r.brief()
 		if b.State != Finished {
-			return nil, "", refuse(http.StatusConflict, "%s is not finished: its report is made when it is", r.dir)
+			return nil, "", reply.Refuse(http.StatusConflict, "%s is not finished: its report is made when it is",
+				r.dir)
 		}
 		dirs, state = append(dirs, r.dir), state+key+b.Started.String()+" "
 	}
@@ -257,31 +256,4 @@ func sendPage(w http.ResponseWriter, page []byte) {
 	h.Set("Content-Security-Policy", "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "+
 		"style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'")
 	_, _ = w.Write(page) // the client may be gone
-}
-
-// problem is an error with a status.
-type problem struct {
-	status int
-	text   string
-}
-
-func (p *problem) Error() string { return p.text }
-
-func refuse(status int, format string, args ...any) error {
-	return &problem{status, fmt.Sprintf(format, args...)}
-}
-
-func answer(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client may be gone
-}
-
-func answerError(w http.ResponseWriter, err error) {
-	status := http.StatusInternalServerError
-	if p := (*problem)(nil); errors.As(err, &p) {
-		status = p.status
-	}
-	answer(w, status, map[string]string{"error": plain.Text(err)})
 }

@@ -17,6 +17,7 @@ import (
 	"winnow/internal/plain"
 	"winnow/report"
 	"winnow/report/chart"
+	"winnow/report/reply"
 	"winnow/report/review/pictures"
 	"winnow/run/folder"
 	"winnow/train"
@@ -259,13 +260,13 @@ func (w *watched) pictures(c *report.Course, path string) *pictures.Pictures {
 func (w *watched) thumb(ctx context.Context, image string) ([]byte, error) {
 	row, err := strconv.Atoi(image)
 	if err != nil {
-		return nil, refuse(http.StatusBadRequest, "image: found %.40q, expected a number", image)
+		return nil, reply.Refuse(http.StatusBadRequest, "image: found %.40q, expected a number", image)
 	}
 	w.mutex.Lock()
 	path, shown := w.paths[row], w.shown
 	w.mutex.Unlock()
 	if path == "" || shown == nil {
-		return nil, refuse(http.StatusNotFound, "image %d is not among those that are shown", row)
+		return nil, reply.Refuse(http.StatusNotFound, "image %d is not among those that are shown", row)
 	}
 	data, err := shown.Small(ctx, path, thumbSide)
 	if err != nil {

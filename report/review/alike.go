@@ -11,6 +11,7 @@ import (
 
 	"winnow/internal/hint"
 	"winnow/internal/plain"
+	"winnow/report/reply"
 )
 
 // mostUpload is the largest size of an uploaded image, in bytes. Uploads stay in memory.
@@ -50,14 +51,14 @@ func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error)
 		return nil, bad(err)
 	}
 	if r.Finder == nil {
-		return nil, refuse(http.StatusNotFound,
+		return nil, reply.Refuse(http.StatusNotFound,
 			"the server has no vectors to search: start it with features or a run")
 	}
 	asked, paths := make([]int32, len(list)), make([]string, len(list))
 	for i, key := range list {
 		image := r.table.imageOf(key)
 		if image == none {
-			return nil, refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
+			return nil, reply.Refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
 		}
 		asked[i], paths[i] = image, r.table.path(image)
 	}
@@ -80,7 +81,7 @@ func (r *Reviewer) postSearch(w http.ResponseWriter, req *http.Request) {
 		answerError(w, err)
 		return
 	}
-	answer(w, http.StatusOK, v)
+	reply.JSON(w, http.StatusOK, v)
 }
 
 func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error) {
@@ -90,15 +91,15 @@ func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error)
 		return nil, bad(err)
 	}
 	if r.Finder == nil {
-		return nil, refuse(http.StatusNotFound,
+		return nil, reply.Refuse(http.StatusNotFound,
 			"the server has no vectors to search: start it with features or a run")
 	}
 	if err := r.Finder.Uploads(); err != nil {
-		return nil, refuse(http.StatusNotFound, "%s", noUploads(err))
+		return nil, reply.Refuse(http.StatusNotFound, "%s", noUploads(err))
 	}
 	given := req.Header.Get("Content-Type")
 	if kind, _, err := mime.ParseMediaType(given); err != nil || !strings.HasPrefix(kind, "image/") {
-		return nil, refuse(http.StatusUnsupportedMediaType,
+		return nil, reply.Refuse(http.StatusUnsupportedMediaType,
 			"content type is %.80q, expected image/jpeg or another image", given)
 	}
 	select {
@@ -109,7 +110,7 @@ func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error)
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostUpload))
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-		return nil, refuse(http.StatusRequestEntityTooLarge, "the image has more than %d bytes", large.Limit)
+		return nil, reply.Refuse(http.StatusRequestEntityTooLarge, "the image has more than %d bytes", large.Limit)
 	}
 	if err != nil {
 		return nil, bad(err)
@@ -138,7 +139,7 @@ func (r *Reviewer) found(ctx context.Context, reviewer string,
 	list, err := r.searches.run(ctx, look)
 	switch {
 	case errors.Is(err, ErrNoVector):
-		return out, refuse(http.StatusNotFound, "%v", err)
+		return out, reply.Refuse(http.StatusNotFound, "%v", err)
 	case errors.Is(err, ErrNotImage):
 		return out, bad(err)
 	case err != nil:

@@ -1,42 +1,26 @@
 package review
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"time"
 
-	"winnow/internal/jsontext"
 	"winnow/internal/plain"
+	"winnow/report/reply"
 	"winnow/report/review/decisions"
 )
 
 // mostJSON is the largest request body in bytes.
 const mostJSON = 1 << 20
 
-// problem is an error with its HTTP status.
-type problem struct {
-	status int
-	text   string
-}
-
-func (p *problem) Error() string { return p.text }
-
-func refuse(status int, format string, args ...any) error {
-	return &problem{status, fmt.Sprintf(format, args...)}
-}
-
 // get returns a handler that answers with the result of find as JSON.
 func get(find func(*http.Request, url.Values) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		values, err := url.ParseQuery(req.URL.RawQuery)
 		if err != nil {
-			answerError(w, refuse(http.StatusBadRequest, "the address's parameters: %v", err))
+			answerError(w, reply.Refuse(http.StatusBadRequest, "the address's parameters: %v", err))
 			return
 		}
 		v, err := find(req, values)
@@ -44,7 +28,7 @@ func get(find func(*http.Request, url.Values) (any, error)) http.HandlerFunc {
 			answerError(w, err)
 			return
 		}
-		answer(w, http.StatusOK, v)
+		reply.JSON(w, http.StatusOK, v)
 	}
 }
 
@@ -54,11 +38,11 @@ func post[T any](do func(body T) (int, any, error)) http.HandlerFunc {
 		var body T
 		given := req.Header.Get("Content-Type")
 		if kind, _, err := mime.ParseMediaType(given); err != nil || kind != "application/json" {
-			answerError(w, refuse(http.StatusUnsupportedMediaType,
+			answerError(w, reply.Refuse(http.StatusUnsupportedMediaType,
 				"content type is %.80q, expected application/json", given))
 			return
 		}
-		if err := readJSON(req.Body, &body); err != nil {
+		if err := reply.Read(req.Body, &body); err != nil {
 			answerError(w, err)
 			return
 		}
@@ -67,54 +51,19 @@ func post[T any](do func(body T) (int, any, error)) http.HandlerFunc {
 			answerError(w, err)
 			return
 		}
-		answer(w, status, v)
+		reply.JSON(w, status, v)
 	}
 }
 
-// readJSON reads one JSON object and refuses anything after it.
-func readJSON(r io.Reader, to any) error {
-	in := json.NewDecoder(r)
-	in.DisallowUnknownFields()
-	err := in.Decode(to)
-	if err == nil {
-		if _, err = in.Token(); errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil {
-			err = errors.New("there is more after the object")
-		}
-	}
-	return refuse(http.StatusBadRequest, "the request's JSON: %v", jsontext.Fault(err))
-}
-
-func answer(w http.ResponseWriter, status int, v any) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // the content type is JSON
-	if err := e.Encode(v); err != nil {
-		status = http.StatusInternalServerError
-		b.Reset()
-		b.WriteString(`{"error":"the answer cannot be written as JSON"}`)
-	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // the client may be gone
-}
-
+// answerError answers with an error. If the decisions' file is gone, it says where to download what was saved.
 func answerError(w http.ResponseWriter, err error) {
-	status, body := http.StatusInternalServerError, map[string]string{"error": plain.Text(err)}
-	if p := (*problem)(nil); errors.As(err, &p) {
-		status = p.status
+	if !errors.As(err, new(*decisions.Gone)) {
+		reply.Error(w, err)
+		return
 	}
-	if errors.As(err, new(*decisions.Gone)) {
-		status = http.StatusServiceUnavailable
-		body["error"] += "; download what was saved (" + savingAt + "), " +
-			"put that file there and start winnow again"
-		body["save"] = savingAt
-	}
-	answer(w, status, body)
+	reply.JSON(w, http.StatusServiceUnavailable, map[string]string{"save": savingAt,
+		"error": plain.Text(err) + "; download what was saved (" + savingAt + "), put that file there and start " +
+			"winnow again"})
 }
 
 // bad turns an error into one with status 400.
@@ -122,7 +71,7 @@ func bad(err error) error {
 	if err == nil {
 		return nil
 	}
-	return refuse(http.StatusBadRequest, "%v", err)
+	return reply.Refuse(http.StatusBadRequest, "%v", err)
 }
 
 func (r *Reviewer) getSession(_ *http.Request, values url.Values) (any, error) {
@@ -258,7 +207,8 @@ func (r *Reviewer) postDecide(body struct {
 	Audit     string  `json:"audit"` // the session's sum; "": any audit
 }) (int, any, error) {
 	if body.Audit != "" && body.Audit != r.table.sum {
-		return 0, nil, refuse(http.StatusPreconditionFailed, "winnow now reviews another audit here: reload the page")
+		return 0, nil, reply.Refuse(http.StatusPreconditionFailed,
+			"winnow now reviews another audit here: reload the page")
 	}
 	decide := func(by decisions.Author) ([]decisions.Image, error) {
 		changes, err := r.changes(body.Decisions, by.Reviewer)
@@ -297,7 +247,8 @@ func (r *Reviewer) postRedo(body author) (int, any, error) {
 func (r *Reviewer) postChange(by author, apply func(decisions.Author) ([]decisions.Image, error),
 	put func(*applied, []state)) (int, any, error) {
 	if by.Tab == "" || len(by.Tab) > mostTab {
-		return 0, nil, refuse(http.StatusBadRequest, "tab: found %d bytes, expected the name of a tab, 1 to %d bytes",
+		return 0, nil, reply.Refuse(http.StatusBadRequest,
+			"tab: found %d bytes, expected the name of a tab, 1 to %d bytes",
 			len(by.Tab), mostTab)
 	}
 	if err := decisions.CheckReviewer(by.Reviewer); err != nil {
@@ -311,7 +262,7 @@ func (r *Reviewer) postChange(by author, apply func(decisions.Author) ([]decisio
 	case errors.Is(err, decisions.ErrTags):
 		return 0, nil, bad(err)
 	case errors.Is(err, decisions.ErrNothing):
-		return 0, nil, refuse(http.StatusNotFound, "%v", err)
+		return 0, nil, reply.Refuse(http.StatusNotFound, "%v", err)
 	case err != nil:
 		return 0, nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"winnow/audit/learn"
+	"winnow/report/reply"
 	"winnow/report/review/decisions"
 )
 
@@ -108,9 +109,9 @@ func (r *Reviewer) postNext(body struct {
 }) (int, any, error) {
 	switch {
 	case r.learning == nil:
-		return 0, nil, refuse(http.StatusNotFound, "this review learns nothing: its list has one order")
+		return 0, nil, reply.Refuse(http.StatusNotFound, "this review learns nothing: its list has one order")
 	case body.Offset < 0 || body.Limit < 1 || body.Limit > mostRows:
-		return 0, nil, refuse(http.StatusBadRequest, "offset and limit: found %d and %d, expected 0 or more and "+
+		return 0, nil, reply.Refuse(http.StatusBadRequest, "offset and limit: found %d and %d, expected 0 or more and "+
 			"1 to %d", body.Offset, body.Limit, mostRows)
 	}
 	if err := decisions.CheckReviewer(body.Reviewer); err != nil {
@@ -230,7 +231,7 @@ func (r *Reviewer) putQuestions(list []askedQuestion) error {
 // postSkip ends the check that a review begins with: the draws that nobody answered are withdrawn. Answered ones count.
 func (r *Reviewer) postSkip(struct{}) (int, any, error) {
 	if r.learning == nil {
-		return 0, nil, refuse(http.StatusNotFound, "this review does not begin with random images")
+		return 0, nil, reply.Refuse(http.StatusNotFound, "this review does not begin with random images")
 	}
 	r.deciding.Lock()
 	defer r.deciding.Unlock()

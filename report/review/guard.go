@@ -13,6 +13,8 @@ import (
 	"os"
 	"strings"
 	"sync"
+
+	"winnow/report/reply"
 )
 
 // Guard decides which requests are answered. It checks the host that they name (another page's name may point
@@ -142,14 +144,14 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 // known refuses requests to the names of other hosts, and requests made by other pages.
 func (g *Guard) known(req *http.Request) error {
 	if !g.hosts[strings.ToLower(req.Host)] {
-		return refuse(http.StatusForbidden, "host %.100q is not a name of this server: "+
+		return reply.Refuse(http.StatusForbidden, "host %.100q is not a name of this server: "+
 			"allow it when the server is started", req.Host)
 	}
 	site, mode := req.Header.Get("Sec-Fetch-Site"), req.Header.Get("Sec-Fetch-Mode")
 	own := site == "" || site == "same-origin" || site == "none"
 	page := req.Method == http.MethodGet && req.URL.Path == "/" && mode == "navigate" // a link to the page
 	if !own && !page {
-		return refuse(http.StatusForbidden, "the request comes from another page (%.40q)", site)
+		return reply.Refuse(http.StatusForbidden, "the request comes from another page (%.40q)", site)
 	}
 	return nil
 }
@@ -187,7 +189,7 @@ func (g *Guard) enter(w http.ResponseWriter, req *http.Request) {
 	token := req.URL.Query().Get("token")
 	once := g.use(token)
 	if !once && !same(token, g.token) {
-		answerError(w, refuse(http.StatusForbidden, "the token is not this server's, or was used already: "+
+		answerError(w, reply.Refuse(http.StatusForbidden, "the token is not this server's, or was used already: "+
 			"open the address that winnow printed last"))
 		return
 	}
@@ -212,12 +214,12 @@ func (g *Guard) admitted(req *http.Request) (bearer bool, err error) {
 		if same(token, g.token) {
 			return true, nil
 		}
-		return false, refuse(http.StatusUnauthorized, "the token is not this server's")
+		return false, reply.Refuse(http.StatusUnauthorized, "the token is not this server's")
 	}
 	if cookie, err := req.Cookie(g.cookie); err == nil && same(cookie.Value, g.secret) {
 		return false, nil
 	}
-	return false, refuse(http.StatusUnauthorized, "a token is missing: open the address that winnow printed")
+	return false, reply.Refuse(http.StatusUnauthorized, "a token is missing: open the address that winnow printed")
 }
 
 // own refuses changes from another origin. A request with the bearer token cannot come from a page that was
@@ -229,7 +231,7 @@ func (g *Guard) own(req *http.Request, bearer bool) error {
 	}
 	at, err := url.Parse(origin)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || !strings.EqualFold(at.Host, req.Host) {
-		return refuse(http.StatusForbidden, "origin %.100q is not this page's", origin)
+		return reply.Refuse(http.StatusForbidden, "origin %.100q is not this page's", origin)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"winnow/report/reply"
 	"winnow/report/review/pictures"
 )
 
@@ -20,7 +21,7 @@ func (r *Reviewer) imageAt(req *http.Request, prefix string) (int32, error) {
 	key := strings.TrimPrefix(req.URL.Path, prefix)
 	image := r.table.imageOf(key)
 	if image == none {
-		return none, refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
+		return none, reply.Refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
 	}
 	return image, nil
 }
@@ -80,7 +81,7 @@ func (r *Reviewer) getImage(w http.ResponseWriter, req *http.Request) {
 // unreadable returns the error for a picture that cannot be shown.
 func (r *Reviewer) unreadable(image int32, err error) error {
 	if errors.As(err, new(*pictures.Unreadable)) {
-		return refuse(http.StatusNotFound, "%s: %v", r.table.path(image), err)
+		return reply.Refuse(http.StatusNotFound, "%s: %v", r.table.path(image), err)
 	}
-	return refuse(http.StatusServiceUnavailable, "%v", err)
+	return reply.Refuse(http.StatusServiceUnavailable, "%v", err)
 }

@@ -10,6 +10,7 @@ import (
 	"winnow/datasets"
 	"winnow/internal/atomicfile"
 	"winnow/internal/text"
+	"winnow/report/reply"
 )
 
 // Exported counts the images of a mended manifest by their decisions.
@@ -94,7 +95,7 @@ func (r *Reviewer) writeMended(w io.Writer) (Exported, error) {
 // export writes the mended manifest to Out, a file completely or not at all.
 func (r *Reviewer) export() (e Exported, err error) {
 	if r.Out == "" {
-		return e, refuse(http.StatusNotFound, "the server was started without a file to write: "+
+		return e, reply.Refuse(http.StatusNotFound, "the server was started without a file to write: "+
 			"download the manifest instead")
 	}
 	if r.Form == InPlace && datasets.IntoFolder(r.ManifestFile, r.Out) {
@@ -172,7 +173,7 @@ func (r *Reviewer) getExport(w http.ResponseWriter, req *http.Request) {
 	if form == InPlace {
 		file, err = r.inPlace()
 	} else if !known {
-		err = refuse(http.StatusBadRequest, "form: %.40q is unknown, expected one of %v", form, forms)
+		err = reply.Refuse(http.StatusBadRequest, "form: %.40q is unknown, expected one of %v", form, forms)
 	}
 	if err != nil {
 		answerError(w, err)

@@ -16,6 +16,7 @@ import (
 
 	"winnow/eval/tsne"
 	"winnow/report/atlas"
+	"winnow/report/reply"
 )
 
 // Ways to put the images' vectors on a plane.
@@ -95,7 +96,7 @@ func (r *Reviewer) postPlane(body struct {
 	Method string `json:"method"`
 }) (int, any, error) {
 	if body.Method != byComponents && body.Method != byLikeness {
-		return 0, nil, refuse(http.StatusBadRequest, "method: found %.40q, expected %s or %s", body.Method,
+		return 0, nil, reply.Refuse(http.StatusBadRequest, "method: found %.40q, expected %s or %s", body.Method,
 			byComponents, byLikeness)
 	}
 	if err := r.arrange(body.Method); err != nil {
@@ -109,7 +110,8 @@ func (r *Reviewer) postPlane(body struct {
 func (r *Reviewer) arrange(method string) error {
 	v, ok := r.Finder.(Vectors)
 	if !ok {
-		return refuse(http.StatusNotFound, "the server has no vectors of the images: start it with features or a run")
+		return reply.Refuse(http.StatusNotFound,
+			"the server has no vectors of the images: start it with features or a run")
 	}
 	p := &r.plane
 	p.mutex.Lock()
@@ -312,7 +314,7 @@ func (r *Reviewer) getPlaces(w http.ResponseWriter, _ *http.Request) {
 	at := r.plane.at
 	r.plane.mutex.Unlock()
 	if at == nil {
-		answerError(w, refuse(http.StatusNotFound, "the map has no places yet"))
+		answerError(w, reply.Refuse(http.StatusNotFound, "the map has no places yet"))
 		return
 	}
 	r.mutex.RLock()

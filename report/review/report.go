@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"winnow/datasets/shards"
+	"winnow/report/reply"
 )
 
 // report returns the page report.html beside the manifest, or "" if there is none.
@@ -21,7 +22,7 @@ func (f Files) report() string {
 func (r *Reviewer) getReport(w http.ResponseWriter, req *http.Request) {
 	f, err := os.Open(r.Report)
 	if err != nil {
-		answerError(w, refuse(http.StatusNotFound, "there is no report: %v", err))
+		answerError(w, reply.Refuse(http.StatusNotFound, "there is no report: %v", err))
 		return
 	}
 	defer f.Close()

@@ -2,10 +2,11 @@ package review
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"sync"
+
+	"winnow/report/reply"
 )
 
 // mostSearches is how many searches may run or wait at the same time. More are refused, because their answers
@@ -34,11 +35,12 @@ func (s *searches) enter(ctx context.Context, tab string) (_ context.Context, le
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if at := slices.IndexFunc(s.wanted, func(w *wanted) bool { return tab != "" && w.tab == tab }); at >= 0 {
-		s.wanted[at].stop(refuse(http.StatusConflict, "the tab has asked for another search since"))
+		s.wanted[at].stop(reply.Refuse(http.StatusConflict, "the tab has asked for another search since"))
 		s.wanted = slices.Delete(s.wanted, at, at+1)
 	}
 	if len(s.wanted) >= mostSearches {
-		return nil, nil, refuse(http.StatusServiceUnavailable, "%d other searches come first: try again in a moment",
+		return nil, nil, reply.Refuse(http.StatusServiceUnavailable,
+			"%d other searches come first: try again in a moment",
 			mostSearches)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -70,8 +72,8 @@ func (s *searches) run(ctx context.Context, look func(context.Context) ([]Found,
 // unwanted returns the reason why a context ended.
 func unwanted(ctx context.Context) error {
 	err := context.Cause(ctx)
-	if errors.As(err, new(*problem)) {
+	if reply.Refused(err) {
 		return err
 	}
-	return refuse(http.StatusServiceUnavailable, "%v", err)
+	return reply.Refuse(http.StatusServiceUnavailable, "%v", err)
 }

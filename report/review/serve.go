@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"winnow/internal/pagestyle"
+	"winnow/report/reply"
 )
 
 //go:embed page
@@ -126,11 +127,12 @@ func (r *Reviewer) Handler() http.Handler {
 		to, ok := routes[path]
 		switch {
 		case !ok:
-			answerError(w, refuse(http.StatusNotFound, "there is nothing at %.100q", path))
+			answerError(w, reply.Refuse(http.StatusNotFound, "there is nothing at %.100q", path))
 			return
 		case req.Method != to.method:
 			w.Header().Set("Allow", to.method)
-			answerError(w, refuse(http.StatusMethodNotAllowed, "method is %.20q, expected %s", req.Method, to.method))
+			answerError(w, reply.Refuse(http.StatusMethodNotAllowed, "method is %.20q, expected %s", req.Method,
+				to.method))
 			return
 		}
 		if to.lane != nil && req.Method == change {
@@ -160,10 +162,10 @@ const change = http.MethodPost
 func whole(w http.ResponseWriter, req *http.Request) (io.ReadCloser, error) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostJSON))
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-		return nil, refuse(http.StatusRequestEntityTooLarge, "the request has more than %d bytes", large.Limit)
+		return nil, reply.Refuse(http.StatusRequestEntityTooLarge, "the request has more than %d bytes", large.Limit)
 	}
 	if err != nil {
-		return nil, refuse(http.StatusBadRequest, "the request did not come to its end: %v", err)
+		return nil, reply.Refuse(http.StatusBadRequest, "the request did not come to its end: %v", err)
 	}
 	return io.NopCloser(bytes.NewReader(data)), nil
 }
@@ -214,7 +216,7 @@ type underWay struct{ mutex sync.RWMutex }
 func (u *underWay) counted(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if !u.mutex.TryRLock() {
-			answerError(w, refuse(http.StatusServiceUnavailable, "the server is shutting down"))
+			answerError(w, reply.Refuse(http.StatusServiceUnavailable, "the server is shutting down"))
 			return
 		}
 		defer u.mutex.RUnlock()

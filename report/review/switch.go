@@ -3,6 +3,8 @@ package review
 import (
 	"net/http"
 	"sync"
+
+	"winnow/report/reply"
 )
 
 // PageFiles answers requests for the files of the page: "/live.html", "/dom.js", "/page.css", and so on.
@@ -11,7 +13,7 @@ func PageFiles() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		p, ok := parts[req.URL.Path]
 		if !ok || req.Method != http.MethodGet {
-			answerError(w, refuse(http.StatusNotFound, "there is nothing at %.100q", req.URL.Path))
+			answerError(w, reply.Refuse(http.StatusNotFound, "there is nothing at %.100q", req.URL.Path))
 			return
 		}
 		p.get(w, req)
