@@ -55,19 +55,7 @@ type CheckReport struct {
 	Reading *Reading `json:"reading,omitempty"` // how the source was read, and what was left out
 }
 
-// Check reads every file once and reports obstacles to training on d. look returns the sha256 of a file, or why it
-// is not an image; it decodes the image, which this package does not. progress, if not nil, receives the number of
-// files done.
-func Check(ctx context.Context, d *Dataset, look func(path string) ([sha256.Size]byte, error),
-	progress func(done, total int)) (*CheckReport, error) {
-	sums, reasons, err := d.Look(ctx, 0, len(d.Samples), look, progress)
-	if err != nil {
-		return nil, err
-	}
-	return d.Report(sums, reasons), nil
-}
-
-// Report builds the report of [Check] from the sums and reasons that [Dataset.Look] returned for all samples.
+// Report reports obstacles to training, from the sums and reasons that [Dataset.Look] returned for all samples.
 func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckReport {
 	r := &CheckReport{Samples: len(d.Samples), Splits: d.Count(), Shared: d.shared(), Unreadable: []Problem{},
 		Duplicates: []Duplicates{}}

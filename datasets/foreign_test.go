@@ -68,7 +68,7 @@ func TestCopiesAreCut(t *testing.T) {
 	}
 	d := read(t, manifest, ReadOptions{})
 	same := func(string) ([sha256.Size]byte, error) { return [sha256.Size]byte{1}, nil }
-	r, err := Check(t.Context(), d, same, nil)
+	r, err := checked(t.Context(), d, same, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func TestUneven(t *testing.T) {
 			}
 			d.Samples = append(d.Samples, Sample{Path: fmt.Sprint(class, "/test"), Label: looked, Split: Test})
 		}
-		report, err := Check(t.Context(), d,
+		report, err := checked(t.Context(), d,
 			func(path string) ([sha256.Size]byte, error) { return sha256.Sum256([]byte(path)), nil }, nil)
 		if err != nil {
 			t.Fatal(err)

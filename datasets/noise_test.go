@@ -208,7 +208,7 @@ func TestCheck(t *testing.T) {
 		return sha256.Sum256(data), err
 	}
 	calls := 0
-	r, err := Check(context.Background(), d, look, func(done, total int) { calls++ })
+	r, err := checked(context.Background(), d, look, func(done, total int) { calls++ })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,14 @@ func TestCheck(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Check(ctx, d, look, nil); !errors.Is(err, context.Canceled) {
+	if _, err := checked(ctx, d, look, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: got %v", err)
 	}
+}
+
+// checked looks at all samples, and reports.
+func checked(ctx context.Context, d *Dataset, look func(string) ([sha256.Size]byte, error),
+	progress func(done, total int)) (*CheckReport, error) {
+	sums, reasons, err := d.Look(ctx, 0, len(d.Samples), look, progress)
+	return d.Report(sums, reasons), err
 }

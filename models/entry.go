@@ -19,7 +19,9 @@ import (
 type Entry struct {
 	Name string `json:"name"`
 	File string `json:"file"` // its path; a bare name is searched in the folders
-	// SHA256 is the hex sha256 of the file (with data files, see [SumOf]), "" if users export the file themselves.
+	// SHA256 is the hex sha256 of the file, "" if users export the file themselves. If the values of its weights are in
+	// data files beside it, it is the sha256 of a list: a line with the hex sha256 of the model file, then one for each
+	// data file, in the order of their names, with its hex sha256, a space, and its name in the model.
 	SHA256        string                 `json:"sha256,omitempty"`
 	Input         string                 `json:"input,omitempty"`  // tensor to feed; "": the model's only input
 	Output        string                 `json:"output,omitempty"` // tensor to cut at; "": found in the graph
@@ -51,14 +53,6 @@ type Backbone struct {
 func Sum(data []byte) string {
 	s := sha256.Sum256(data)
 	return hex.EncodeToString(s[:])
-}
-
-// SumOf returns the sha256 of a model file in hex. If the values of its weights are in data files beside it, it is the
-// sha256 of a list: a line with the hex sha256 of the model file, then one for each data file, in the order of their
-// names, with its hex sha256, a space, and its name in the model. A change of any of the files changes it.
-func SumOf(path string) (string, error) {
-	s, err := readFile(path)
-	return s.sum, err
 }
 
 // checkName returns an error if name cannot be an entry's name.

@@ -28,7 +28,7 @@ var maxWhole int64 = maxFile - 1<<20
 // stored is a model as it was read from disk.
 type stored struct {
 	data   []byte   // the model, with the values of its data files unless they are too large
-	sum    string   // see [SumOf]
+	sum    string   // see [Entry.SHA256]
 	folder string   // where the data files are that data still refers to; "": none
 	beside []string // the names of the data files
 	size   int64    // bytes of all files

@@ -55,7 +55,7 @@ func (h hubFile) entry() Entry {
 		Source: h.title + ", as ONNX from " + h.repo, Licence: h.licence, Recipe: "winnow models get " + h.name}
 }
 
-// whole returns the sha256 of the model with its data files (see [SumOf]).
+// whole returns the sha256 of the model with its data files (see [Entry.SHA256]).
 func (h hubFile) whole() string {
 	if len(h.parts) == 0 {
 		return h.sum

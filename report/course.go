@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
-	"time"
 
 	"winnow/filters"
 	"winnow/report/chart"
@@ -166,14 +165,6 @@ func (c *Course) LossNote() string {
 	}
 	return "The loss sums over all pairs of an image with the memory bank: it rises while the bank fills, also when " +
 		"training goes well. The loss per pair is divided by their number and can be compared between steps."
-}
-
-// Took returns how long a finished training took, 0 if it is not finished.
-func (c *Course) Took() time.Duration {
-	if c.Result == nil {
-		return 0
-	}
-	return time.Duration(c.Result.Seconds * float64(time.Second))
 }
 
 // lastStep returns the last step that the run logged.
