@@ -175,11 +175,13 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	if of := r.of(row, column, cell.Seed); of != nil && column.Noise == givenLabels {
 		rate = of.clean.Noise(datasets.Train).Rate
 	}
+	if column.Noise == trueLabels || column.Noise == "" {
+		rate = 0
+	}
 	if column.Says != nil && !(column.Noise == givenLabels && rate > 0) { // known wrong labels are counted instead
 		rate = *column.Says
 	}
-	cleaned := slices.Contains([]string{studies.True, studies.Topline, studies.Oracle}, row.Labels)
-	if cleaned || column.Noise == trueLabels || column.Noise == "" {
+	if slices.Contains([]string{studies.True, studies.Topline, studies.Oracle}, row.Labels) {
 		rate = 0
 	}
 	settings = slices.Concat(settings, r.settingsOf(row))

@@ -154,6 +154,10 @@ func TestStudiesResolve(t *testing.T) {
 				}
 				whole := reproduction{Options: Options{Study: s, Finetune: "all"}}
 				cfg, err := whole.config(cell)
+				if says := column.Says; says != nil && row.Labels == "" && cfg.Filter.Rate.Share != *says {
+					t.Errorf("%s: %s, %s: the filter is told %v, expected what the column says, %v",
+						s.Name, row.Name, column.Name, cfg.Filter.Rate, *says)
+				}
 				if err != nil || row.Whole != "" && (cfg.Solver.LR.Value != 1e-3 || cfg.Head.Init != "random") {
 					t.Errorf("%s: %s, %s, whole: %v, learns at %v from %s",
 						s.Name, row.Name, column.Name, err, cfg.Solver.LR, cfg.Head.Init)
