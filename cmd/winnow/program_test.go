@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -128,15 +129,16 @@ func table(t testing.TB, parts ...string) [][]string {
 	return rows
 }
 
-// cancelAfter is a standard error that cancels after n validations.
+// cancelAfter is a standard error that cancels after n validations, or after a text was written n times.
 type cancelAfter struct {
 	bytes.Buffer
 	n      int
+	text   string // "": a validation's
 	cancel func()
 }
 
 func (c *cancelAfter) Write(b []byte) (int, error) {
-	if bytes.Contains(b, []byte("validation P@1")) {
+	if bytes.Contains(b, []byte(cmp.Or(c.text, "validation P@1"))) {
 		if c.n--; c.n == 0 {
 			c.cancel()
 		}

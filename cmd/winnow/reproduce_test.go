@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"os"
@@ -151,6 +153,14 @@ func TestReproduceTrainsNetworks(t *testing.T) {
 	if chosen := timed.FindStringSubmatch(stderr); code != 0 || chosen == nil ||
 		!strings.Contains(out, "about") || !strings.HasSuffix(strings.TrimSpace(out), chosen[1]+" at once") {
 		t.Errorf("%d\n%s\n%s", code, out, stderr)
+	}
+	// A run of hours says so before it begins.
+	ctx, cancel := context.WithCancel(t.Context())
+	watch := &cancelAfter{n: 1, text: "4 of 4 cells left to run: about", cancel: cancel}
+	hours := append(append([]string{"winnow"}, args...), "--set", "length=10000000 steps", "--seeds", "2", "--jobs", "1")
+	if code := execute(ctx, hours, io.Discard, watch); code != 130 || watch.n != 0 ||
+		strings.Contains(watch.String(), "1/4") {
+		t.Errorf("%d\n%s", code, watch)
 	}
 }
 

@@ -142,10 +142,45 @@ func (p Plan) Text(to io.Writer) error {
 			"times\n", p.Left, p.Cells, p.Jobs)
 		return err
 	}
-	all := time.Duration(p.Seconds * float64(time.Second)).Round(time.Second)
-	_, err := fmt.Fprintf(to, "%d of %d cells left to run: about %s, %d at once\n", p.Left, p.Cells, all, p.Jobs)
+	_, err := fmt.Fprintln(to, p)
 	if err == nil && p.Within != nil {
 		_, err = fmt.Fprintln(to, p.Within)
+	}
+	return err
+}
+
+// String sums the plan up in a line.
+func (p Plan) String() string {
+	all := time.Duration(p.Seconds * float64(time.Second)).Round(time.Second)
+	return fmt.Sprintf("%d of %d cells left to run: about %s, %d at once", p.Left, p.Cells, all, p.Jobs)
+}
+
+// long is a time for which a run of networks says beforehand how long it takes, from a few steps of each row.
+const long = 30 * time.Minute
+
+// announce says how long a run takes if, by a few steps of its first network, it takes long.
+func (r *reproduction) announce(ctx context.Context, jobs int) error {
+	left, first, err := r.networks()
+	rows := map[int]bool{}
+	for _, cell := range r.cells {
+		rows[cell.Row] = true
+	}
+	if err != nil || left < 2*len(rows) { // timing each row takes a good part of so few cells
+		return err
+	}
+	_, on, err := r.brief(ctx, first)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.describe(first), err)
+	}
+	defer on.Close()
+	steps := on.Steps
+	found, err := on.Time(ctx, dryWarmUp, drySteps)
+	if each := time.Duration(steps) * found.Each(); err != nil || each*time.Duration(left/jobs) < long {
+		return err
+	}
+	plan, err := r.estimateAll(ctx, jobs)
+	if err == nil {
+		r.Host.Note("%s; --budget 8h runs those that tell most in that time, --dry-run lists the rows", plan)
 	}
 	return err
 }

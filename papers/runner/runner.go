@@ -64,6 +64,7 @@ type reproduction struct {
 	rt      *ort.Runtime
 
 	line     *line
+	told     sync.Map // notes of trainings
 	sharing  sync.Mutex
 	drawing  sync.Mutex
 	columns  map[[2]uint64]drawnColumn // of a study without data, by column and seed
@@ -116,6 +117,11 @@ func Run(ctx context.Context, o Options) (*studies.Results, error) {
 func (r *reproduction) options() run.Options {
 	o := run.Options{Host: r.Host}
 	o.Host.Runtime = func() (*ort.Runtime, error) { return r.rt, nil }
+	o.Host.Note = func(format string, args ...any) { // once, not for every cell
+		if _, told := r.told.LoadOrStore(fmt.Sprintf(format, args...), true); !told {
+			r.say(format, args...)
+		}
+	}
 	return o
 }
 
@@ -135,6 +141,8 @@ func (r *reproduction) run(ctx context.Context) error {
 			return err
 		}
 		r.Host.Note("%s", fits)
+	} else if err := r.announce(ctx, jobs); err != nil {
+		return err
 	}
 	queue := r.queue(jobs)
 	queue.Begun = func(rest int) { r.line = newLine(rest, r.Watch) }
