@@ -174,19 +174,16 @@ func (r *reproduction) start(ctx context.Context) (jobs int, err error) {
 
 // networks returns how many of the cells that are left train a network, and the first of them.
 func (r *reproduction) networks() (n int, first studies.Cell, err error) {
-	queue := r.queue(0)
 	for _, cell := range r.cells {
-		if r.Study.Drawn() || r.Study.Rows[cell.Row].Recipe == "" {
+		_, done, err := r.store.Get(cell.Key)
+		if done && err == nil || r.Study.Drawn() || r.Study.Rows[cell.Row].Recipe == "" {
 			continue
 		}
 		cfg, err := r.config(cell)
 		if err != nil {
 			return 0, first, err
 		}
-		if _, done, err := queue.KeptWhole(cell); err != nil || done || !cfg.Finetune.On() {
-			if err != nil {
-				return 0, first, err
-			}
+		if !cfg.Finetune.On() {
 			continue
 		}
 		if n++; n == 1 {

@@ -271,11 +271,8 @@ func (s *Sweep) start(ctx context.Context, store cells.Store[Outcome]) error {
 	}
 	queue, networks, first := s.queue(store), 0, cell{}
 	for _, c := range s.cells {
-		_, done, err := queue.KeptWhole(c)
-		if err != nil {
-			return err
-		}
-		if done || !c.cfg.Finetune.On() {
+		_, done, err := queue.Kept(c)
+		if done && err == nil || !c.cfg.Finetune.On() {
 			continue
 		}
 		if networks++; networks == 1 {
