@@ -3,6 +3,7 @@ package finder
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -53,7 +54,7 @@ func madeIndex(b *testing.B) *search.Gallery {
 			b.Fatal(err)
 		}
 	}
-	if err := x.Close(); err != nil {
+	if err := errors.Join(x.Finish(), x.Close()); err != nil {
 		b.Fatal(err)
 	}
 	in, err := search.OpenGallery(dir)
