@@ -28,13 +28,15 @@ var stored = []kept{
 	{"001", "reproduce/prism-figure2", "heads, birds", ""},
 	{"001", "reproduce/prism-figure6", "heads, birds", ""},
 	{"001", "reproduce/prism-figure7", "heads, birds", ""},
-	{"001", "reproduce/whole-prism-table2", "whole network, Omniglot", "p@1"},
+	{"001", "reproduce/whole-prism-table2", "whole network, Omniglot, 600 steps", "p@1"},
+	{"001", "networks/omniglot-noise", "whole network, Omniglot, 160 steps", "p@1"},
 	{"002", "reproduce/bspml-table2", "heads, birds", "p@1"},
 	{"002", "reproduce/bspml-lambda", "heads, birds", "p@1"},
 	{"002", "reproduce/bspml-figure3", "heads, birds", ""},
 	{"002", "reproduce/bspml-figure4", "heads, birds", ""},
-	{"002", "reproduce/whole-bspml-table2", "whole network, Omniglot", "p@1"},
+	{"002", "networks/omniglot-bspml", "whole network, Omniglot", "p@1"},
 	{"000", "reproduce/noisy-figure2", "heads, birds", "p@1"},
+	{"000", "networks/omniglot-triplets", "whole network, Omniglot", "p@1"},
 	{"003", "reproduce/adapted-table1", "heads, birds", "p@1"},
 	{"003", "reproduce/adapted-figure4", "heads, MNIST", "ncm"},
 	{"003", "reproduce/whole-adapted-figure4", "whole LeNet, MNIST", "ncm"},
@@ -43,7 +45,6 @@ var stored = []kept{
 	{"004", "scl_rhe/table3-worse", "heads, CIFAR-10, 10 epochs", "probe"},
 	{"004", "scl_rhe/table2", "heads, CIFAR-10, 10 epochs", "probe"},
 	{"004", "reproduce/whole-sclrhe-table3", "whole network, CIFAR-10", "probe"},
-	{"networks", "networks/omniglot-noise", "whole network, Omniglot", "p@1"},
 }
 
 func main() {
