@@ -44,7 +44,7 @@ var stored = []kept{
 	{"004", "scl_rhe/table3-short", "heads, CIFAR-10, 10 epochs", "probe"},
 	{"004", "scl_rhe/table3-worse", "heads, CIFAR-10, 10 epochs", "probe"},
 	{"004", "scl_rhe/table2", "heads, CIFAR-10, 10 epochs", "probe"},
-	{"004", "reproduce/whole-sclrhe-table3", "whole network, CIFAR-10", "probe"},
+	{"004", "networks/cifar-probes", "whole network, CIFAR-10", "probe-encoder"},
 }
 
 func main() {
