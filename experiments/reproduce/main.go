@@ -30,6 +30,7 @@ var stored = []kept{
 	{"001", "reproduce/prism-figure7", "heads, birds", ""},
 	{"001", "reproduce/whole-prism-table2", "whole network, Omniglot, 600 steps", "p@1"},
 	{"001", "networks/omniglot-noise", "whole network, Omniglot, 160 steps", "p@1"},
+	{"001", "networks/birds-stages", "last stages of MobileNetV2, birds", "p@1"},
 	{"002", "reproduce/bspml-table2", "heads, birds", "p@1"},
 	{"002", "reproduce/bspml-lambda", "heads, birds", "p@1"},
 	{"002", "reproduce/bspml-figure3", "heads, birds", ""},
