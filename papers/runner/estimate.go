@@ -180,7 +180,7 @@ func (r *reproduction) announce(ctx context.Context, jobs int) error {
 	}
 	plan, err := r.estimateAll(ctx, jobs)
 	if err == nil {
-		r.Host.Note("%s; --budget 8h runs those that tell most in that time, --dry-run lists the rows", plan)
+		r.Host.Note("%s%s", plan, r.Advice)
 	}
 	return err
 }

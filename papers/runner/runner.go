@@ -47,6 +47,8 @@ type Options struct {
 	Winnow  string          // version of winnow, for the outcomes
 	// Budget is how long the run may take by its own estimate: it leaves out cells that tell least. 0: no limit
 	Budget time.Duration
+	// Advice ends the line that says how long a long run takes.
+	Advice string
 
 	Host    extraction.Host                                          // makes the features of Glyphs, and takes notes
 	Watch   func(what string) (at func(done, total int), end func()) // shows the progress in percent; may be nil

@@ -106,6 +106,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	}
 	o.Threads, o.Winnow, o.Host, o.Watch = p.Compute.Threads, term.Version(), p.Host(), p.Watch
 	o.Runtime = func(threads int) (*ort.Runtime, error) { return p.OpenRuntimeThreads(threads) }
+	o.Advice = "; --budget 8h runs those that tell most in that time, --dry-run lists the rows"
 	if o.DryRun {
 		plan, err := runner.Estimate(ctx, o.Options)
 		switch {
