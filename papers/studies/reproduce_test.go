@@ -222,6 +222,21 @@ func TestAtMost(t *testing.T) {
 	}
 }
 
+// Tables say how the comparisons were corrected, or that there were none.
+func TestTested(t *testing.T) {
+	v := filled(t, false).verdicts()
+	none := slices.Clone(v[:1])
+	none[0].Comparisons = nil
+	for want, of := range map[string][]verdict{
+		"No comparison was run.": none, "p < 0.05)": v[1:2],
+		"p < 0.05 after Holm's correction for the 4 different comparisons here)": v,
+	} {
+		if text := tested(of); !strings.Contains(text, want) {
+			t.Errorf("found %q, expected %q in it", text, want)
+		}
+	}
+}
+
 func TestVerdictFails(t *testing.T) {
 	r := filled(t, false)
 	for seed := range 3 {

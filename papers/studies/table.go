@@ -270,11 +270,19 @@ func tested(verdicts []verdict) string {
 			asks[asked(v.Claim, c)] = true
 		}
 	}
+	corrected := ""
+	switch n := len(asks); n {
+	case 0:
+		return "No comparison was run."
+	case 1: // one needs no correction
+	default:
+		corrected = fmt.Sprintf(" after Holm's correction for the %d different comparisons here", n)
+	}
 	return fmt.Sprintf("Comparisons are paired over the seeds. A difference counts if it is significant (two-sided "+
-		"t-test, p < %v after Holm's correction for the %d different comparisons here), whatever the number of seeds; "+
-		"of an undecided one the number of seeds is named that would find it with a chance of 80 %%, if it is at most "+
-		"1,000. Of a claim that was not run as a whole nothing can be said. All seeds share one test set: the result "+
-		"is about other trainings, not other images.", significance, len(asks))
+		"t-test, p < %v%s), whatever the number of seeds; of an undecided one the number of seeds is named that "+
+		"would find it with a chance of 80 %%, if it is at most 1,000. Of a claim that was not run as a whole "+
+		"nothing can be said. All seeds share one test set: the result is about other trainings, not other images.",
+		significance, corrected)
 }
 
 // Text writes tables and verdicts for a terminal.
