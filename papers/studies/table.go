@@ -190,11 +190,14 @@ func (r *Results) explanation() string {
 		text += fmt.Sprintf("; in %d of %d trainings no state was better on the validation split than the head before "+
 			"its first step, which is measured there", untrained, trainings)
 	}
+	hasNumbers := slices.ContainsFunc(r.Study.Rows, func(row Row) bool { return len(row.Paper) > 0 })
 	if r.StandIn {
-		return text + "; run on " + r.Data +
-			", which is not the paper's data: its numbers are not comparable and not shown."
+		text += "; run on " + r.Data
 	}
-	if slices.ContainsFunc(r.Study.Rows, func(row Row) bool { return len(row.Paper) > 0 }) {
+	switch {
+	case hasNumbers && r.StandIn:
+		text += ", which is not the paper's data: its numbers are not comparable and not shown"
+	case hasNumbers:
 		text += "; in brackets the paper's number (?: doubtful), of its own network and training"
 	}
 	return text + "."
