@@ -3,10 +3,12 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
 	"winnow/eval"
+	"winnow/internal/text"
 	"winnow/train"
 )
 
@@ -53,6 +55,15 @@ func (r *Training) Time(ctx context.Context, skip, most int) (t Timing, err erro
 		err = nil
 	}
 	return t, err
+}
+
+// Pace returns the time of a step, the mean of some steps of the training, which cannot be run any more.
+func (r *Training) Pace(ctx context.Context) (time.Duration, error) {
+	timed, err := r.Time(ctx, warmUp, timedSteps)
+	if err == nil && len(timed.Seconds) == 0 {
+		err = fmt.Errorf("%s, too few to time", text.Plural(r.Steps, "step"))
+	}
+	return timed.Each(), err
 }
 
 // Cost estimates how long [Training.Run] takes on this machine, with its validations and its measurement. Unless the

@@ -168,15 +168,12 @@ func (r *reproduction) announce(ctx context.Context, jobs int) error {
 	if err != nil || left < 2*len(rows) { // timing each row takes a good part of so few cells
 		return err
 	}
-	_, on, err := r.brief(ctx, first)
+	_, each, err := r.estimate(ctx, first)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.describe(first), err)
 	}
-	defer on.Close()
-	steps := on.Steps
-	found, err := on.Time(ctx, dryWarmUp, drySteps)
-	if each := time.Duration(steps) * found.Each(); err != nil || each*time.Duration(left/jobs) < long {
-		return err
+	if each*time.Duration(left/jobs) < long {
+		return nil
 	}
 	plan, err := r.estimateAll(ctx, jobs)
 	if err == nil {

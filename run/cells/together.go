@@ -11,7 +11,6 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/internal/budget"
-	"winnow/internal/text"
 	"winnow/run"
 )
 
@@ -138,12 +137,6 @@ func together(ctx context.Context, most int, time func(n int, full func()) (floa
 	}
 }
 
-// Steps of a training that is timed: the first ones warm up.
-const (
-	warmUp = 3
-	timed  = 12
-)
-
 // speed resolves n equal trainings, times some of their steps side by side, and returns how many they make a second
 // together. It calls full before it closes them.
 func speed(ctx context.Context, n int, full func(), resolve func() (*run.Training, error)) (float64, error) {
@@ -160,11 +153,8 @@ func speed(ctx context.Context, n int, full func(), resolve func() (*run.Trainin
 	}
 	for i, t := range list {
 		g.Go(func() error {
-			found, err := t.Time(within, warmUp, timed)
-			if err == nil && len(found.Seconds) == 0 {
-				err = fmt.Errorf("%s, too few to time", text.Plural(t.Steps, "step"))
-			}
-			each[i] = found.Each().Seconds()
+			pace, err := t.Pace(within)
+			each[i] = pace.Seconds()
 			return err
 		})
 	}
