@@ -6,7 +6,7 @@ CONSUMER = internal/testing/consumer
 KUBERNETES = internal/testing/kubernetestest
 SITE = internal/testing/site
 
-.PHONY: build dist man demo test consumer kubernetes site cluster check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
+.PHONY: build dist demo test consumer kubernetes site cluster check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
 
 # Without what debuggers read (-s -w) the program is a quarter smaller; LDFLAGS= keeps it. Stack traces have names and lines either way.
 LDFLAGS ?= -s -w
@@ -20,10 +20,6 @@ dist:
 
 runtime: build
 	bin/winnow runtime install
-
-# Manual pages: man bin/man/winnow-train.1
-man: build
-	bin/winnow manual --dir bin/man
 
 demo: runtime
 	bin/winnow quickstart --out demo

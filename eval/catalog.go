@@ -7,7 +7,7 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Entry describes one metric: for people (`winnow metrics`), for `winnow eval` and for tests.
+// Entry describes one metric: for people (`winnow list metrics`), for `winnow eval` and for tests.
 type Entry struct {
 	Name     string
 	Title    string

@@ -31,7 +31,7 @@ type Env struct {
 	Step func() *rand.Rand
 }
 
-// Entry describes one loss: for people (`winnow losses`), for the configuration and for tests.
+// Entry describes one loss: for people (`winnow list losses`), for the configuration and for tests.
 type Entry struct {
 	Name       string   // as in configurations
 	Aliases    []string // its names in other tools and papers

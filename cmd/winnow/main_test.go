@@ -15,9 +15,9 @@ func TestMisuse(t *testing.T) {
 		"winnow": "a command is missing",
 		"winnow nix": `"nix" is not a command of winnow, expected audit, review, studio, noise, data, ` +
 			`models, extract, join, ` +
-			"cluster, train, sweep, eval, report, map, retrieve, export, embed, index, search, recipes, " +
+			"cluster, train, sweep, eval, report, map, retrieve, export, embed, index, search, " +
 			"reproduce, papers, " +
-			"losses, filters, metrics, manual, runtime, doctor, quickstart, completion",
+			"list, manual, runtime, doctor, quickstart, completion",
 		"winnow data": "a command is missing",
 		"winnow data impor": `"impor" is not a command of winnow data (did you mean "import"?), expected ` +
 			"import, check, corrupt, topline, join, glyphs",
@@ -74,16 +74,14 @@ func TestMisuse(t *testing.T) {
 
 func TestHelpIsData(t *testing.T) {
 	for line, want := range map[string]string{
-		"winnow --help":              "OPTIONS:",
-		"winnow --help --long":       "--cudnn-search WAY",
-		"winnow help":                "Topics of winnow help:",
+		"winnow --help":              "--cudnn-search WAY",
+		"winnow help":                "Find label errors:",
 		"winnow help extract":        "feature store DIR to write; required",
 		"winnow help data import":    "winnow data import",
-		"winnow help train --long":   "--backbone-lr",
-		"winnow filters":             "memory_positive",
-		"winnow -q train -h --long":  "--backbone-lr",
+		"winnow list filters":        "memory_positive",
+		"winnow -q train -h":         "--backbone-lr",
 		"winnow data --help":         "winnow data",
-		"winnow train --help --long": "(default: 512)",
+		"winnow train run --help":    "(default: 512)",
 		"winnow data corrupt --help": "required",
 	} {
 		var stdout, stderr bytes.Buffer

@@ -12,39 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/cmd/winnow/catalogs"
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/lookup"
 	"winnow/run/comparison"
 )
-
-func TestMetricsList(t *testing.T) {
-	table := mustRun(t, "winnow metrics")
-	list := runJSON[[]catalogs.Metric](t, "winnow metrics --json")
-	if len(list) != len(eval.Catalog) {
-		t.Errorf("%d metrics, expected %d", len(list), len(eval.Catalog))
-	}
-	for _, m := range list {
-		if !strings.Contains(table, "\n"+m.Name+" ") || m.Formula == "" || m.Paper == "" || m.Cost == "" ||
-			len(m.Numbers) == 0 {
-			t.Errorf("%s is not in the table or says too little: %+v", m.Name, m)
-		}
-		text := mustRun(t, "winnow metrics "+m.Name)
-		for _, want := range append([]string{m.Title, m.Paper, m.Command, "needs "}, strings.Split(m.Formula,
-			"\n")...) {
-			if !strings.Contains(text, want) {
-				t.Errorf("winnow metrics %s does not say %q:\n%s", m.Name, want, text)
-			}
-		}
-		for _, s := range m.Settings {
-			if !strings.Contains(text, "\n"+s.Name+" ") || !strings.Contains(text, s.Doc) {
-				t.Errorf("winnow metrics %s does not say that %s is %v:\n%s", m.Name, s.Name, s.Default, text)
-			}
-		}
-	}
-}
 
 // measuredNumbers is a metric in the JSON of winnow eval.
 type measuredNumbers struct {
@@ -189,9 +162,9 @@ func TestEvalMetricsMisuse(t *testing.T) {
 		code int
 		text string
 	}{
-		"winnow metrics nmi": {2,
+		"winnow list metrics nmi": {2,
 			`metric "nmi" is unknown: known are retrieval, clustering`},
-		"winnow metrics retrieval clustering":       {2, "expected at most one name"},
+		"winnow list metrics retrieval clustering":       {2, "expected at most one name"},
 		"winnow eval run --metrics nmi":             {2, `metric "nmi" is unknown`},
 		"winnow eval run --metrics noise-detection": {2, "measured by winnow audit"},
 		"winnow eval run --metrics linear-probe": {1, "no class is on both sides: splits " +

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/cmd/winnow/catalogs"
 	"winnow/internal/testing/orttest"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -43,11 +42,11 @@ func TestRecipes(t *testing.T) {
 			!strings.Contains(err.Error(), "unknown key solvr") {
 			t.Errorf("%s: an unknown key was accepted: %v", r.Name, err)
 		}
-		code, text, stderr := call(context.Background(), "recipes", r.Name)
+		code, text, stderr := call(context.Background(), "list", "recipes", r.Name)
 		if code != 0 || text != r.Text {
 			t.Errorf("recipes %s: code %d, %s", r.Name, code, stderr)
 		}
-		if code, text, stderr = call(context.Background(), "recipes", "--resolved", r.Name); code != 0 {
+		if code, text, stderr = call(context.Background(), "list", "recipes", "--resolved", r.Name); code != 0 {
 			t.Fatalf("recipes --resolved %s: code %d, %s", r.Name, code, stderr)
 		}
 		if c, err = parseRecipe(r.Text); err != nil {
@@ -181,24 +180,6 @@ func TestRecipeComments(t *testing.T) {
 	}
 	if ran < 4 {
 		t.Errorf("%d commands were run, expected at least 4", ran)
-	}
-}
-
-func TestRecipesList(t *testing.T) {
-	code, stdout, _ := call(context.Background(), "recipes", "--json")
-	var list []catalogs.Recipe
-	if err := json.Unmarshal([]byte(stdout), &list); err != nil || code != 0 || len(list) != len(recipes.List()) {
-		t.Fatalf("code %d, %d recipes, %v", code, len(list), err)
-	}
-	code, stdout, _ = call(context.Background(), "recipes")
-	for _, r := range list {
-		if code != 0 || !strings.Contains(stdout, "\n"+r.Name+" ") || !strings.Contains(stdout, r.Title) ||
-			!strings.Contains(stdout, r.Source) {
-			t.Errorf("%s is not in the list, code %d", r.Name, code)
-		}
-	}
-	if !strings.Contains(stdout, "prism/mcl-vmf *") {
-		t.Errorf("the main recipe of a paper is not marked:\n%s", stdout)
 	}
 }
 

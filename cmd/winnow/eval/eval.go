@@ -31,7 +31,7 @@ const description = `Searches the nearest neighbours of every image of the split
 gallery if the manifest has the splits query and gallery and no test. Prints Recall@K, P@1, R-Precision and
 MAP@R (Musgrave et al., A Metric Learning Reality Check, 2020). Queries without a positive are left out.
 
---metrics adds others (winnow metrics lists them): clustering groups the images by k-means and compares
+--metrics adds others (winnow list metrics lists them): clustering groups the images by k-means and compares
 the clusters with the labels; nearest-class-mean and linear-probe learn the classes from the given labels
 of the split --fit and classify the images.`
 
@@ -44,7 +44,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation",
 				Usage: "the `SPLIT` to measure on"},
-			&cli.StringFlag{Name: "metrics", Value: "retrieval", Usage: "`NAME,...` of winnow metrics, or all"},
+			&cli.StringFlag{Name: "metrics", Value: "retrieval", Usage: "`NAME,...` of winnow list metrics, or all"},
 			&cli.StringFlag{Name: "fit", DefaultText: "train, or gallery for queries",
 				Usage: "the `SPLIT` that nearest-class-mean and linear-probe are fitted on"},
 			&cli.StringFlag{Name: "k", Value: "1,2,4,8,16,32", Usage: "`K,...` of Recall@K"},
@@ -55,7 +55,7 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "a query without any positive counts as a miss, an image of a class not fitted as wrong"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the starts of k-means, and of --queries"},
 			&cli.StringSliceFlag{Name: "set",
-				Usage: "`METRIC.SETTING=VALUE`, as winnow metrics METRIC lists them; may be repeated"},
+				Usage: "`METRIC.SETTING=VALUE`, as winnow list metrics METRIC lists them; may be repeated"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the result to `FILE` as JSON"},
 			term.ShardFlag("queries"),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},

@@ -10,7 +10,6 @@ import (
 
 	"winnow/cluster"
 	"winnow/internal/catalog"
-	"winnow/run/config"
 )
 
 // Place is a position in a command line.
@@ -95,6 +94,8 @@ func FlagsFirst(app *cli.App, args []string) []string {
 		case at.Waiting != nil: // a value stays with its flag
 		case word == "--":
 			return slices.Concat(global, out, behind, args[i:])
+		case word == "--help" || word == "-h":
+			return slices.Concat(global, out, []string{word}) // the library takes an argument for a command
 		case isFlag(word):
 			to = &out
 			if Find(at.own, word) == nil && Find(at.global, word) != nil {
@@ -114,21 +115,6 @@ func FlagsFirst(app *cli.App, args []string) []string {
 		at.Pass(word)
 	}
 	return slices.Concat(global, out, behind)
-}
-
-// HelpAsked reports whether a command line asks for help, on which command, and whether for the long form. args begin
-// with the program's name.
-func HelpAsked(app *cli.App, args []string) (path []string, long, asked bool) {
-	at := Begin(app)
-	for _, word := range args[min(1, len(args)):] {
-		at.Meet(word)
-		if at.Waiting == nil && !at.Dashes {
-			asked = asked || word == "--help" || word == "-help" || word == "-h"
-			long = long || word == "--long"
-		}
-		at.Pass(word)
-	}
-	return at.Path, long, asked
 }
 
 // Read parses command lines, without the program's name, that are separated by --. Commands and flags must exist.
@@ -190,7 +176,7 @@ func names(flags []cli.Flag) (list []string) {
 }
 
 // usualValues are the values of flags that may be given without one, before another flag or at the end.
-var usualValues = map[string]string{"finetune": config.AllWeights}
+var usualValues = map[string]string{"finetune": "all"}
 
 // usual returns the usual value of a flag that is given without one, "" for other flags. rest is what follows it.
 func usual(flags []cli.Flag, word string, rest []string) string {

@@ -1,97 +1,80 @@
-// Package manual is winnow help, winnow manual and winnow completion.
+// Package manual implements winnow manual and winnow completion.
 package manual
 
 import (
 	"context"
-	"fmt"
+	"embed"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/cmd/winnow/page"
 	"winnow/cmd/winnow/term"
+	"winnow/internal/catalog"
 )
 
-// Options are those of the three commands.
+// Options holds the parsed arguments of both commands.
 type Options struct {
-	App   *cli.App // has the commands to describe
-	About []string // a topic or a command, or none; a shell
-	Long  bool
-	Dir   string // of manual pages; "": print the page in docs
+	App   *cli.App // the commands to describe
+	Shell string
+	Man   bool
 }
 
-func read(c *cli.Context) (Options, error) {
-	return Options{c.App, c.Args().Slice(), c.Bool("long"), c.String("dir")}, nil
-}
-
-// Help is winnow help.
-func Help() *cli.Command {
-	return &cli.Command{
-		Name: "help", ArgsUsage: "[COMMAND | TOPIC]",
-		Usage:  "explain a command, or a topic: " + strings.Join(page.Topics(), ", "),
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "long", Usage: "show everything about a command"}},
-		Action: term.Action(read, help),
-	}
-}
-
-func help(_ context.Context, p *term.Program, o Options) error {
-	if len(o.About) == 1 && slices.Contains(page.Topics(), o.About[0]) {
-		return page.WriteTopic(p.Out, o.About[0])
-	}
-	about, err := page.Find(o.App, o.About)
-	if err != nil {
-		return term.Misused("%v; topics: %s", err, strings.Join(page.Topics(), ", "))
-	}
-	return about.Write(p.Out, o.Long)
-}
-
-// Manual is winnow manual.
+// Manual returns the command winnow manual.
 func Manual() *cli.Command {
 	return &cli.Command{
 		Name:  "manual",
-		Usage: "print the help of all commands as Markdown, or write manual pages for man",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "dir",
-			Usage: "write winnow.1, winnow-train.1 and so on to a new `DIR`"}},
-		Action: term.Action(read, pages),
+		Usage: "print the help of all commands as Markdown, or as a manual page: winnow manual --man > winnow.1",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "man", Usage: "print a manual page for man"}},
+		Action: term.Action(func(c *cli.Context) (Options, error) {
+			return Options{App: c.App, Man: c.Bool("man")}, term.NoArguments(c)
+		}, printManual),
 	}
 }
 
-func pages(_ context.Context, p *term.Program, o Options) error {
-	switch {
-	case len(o.About) > 0:
-		return term.Misused("winnow manual: found the argument %q, expected none", o.About[0])
-	case o.Dir == "":
-		return page.Markdown(p.Out, o.App)
+func printManual(_ context.Context, p *term.Program, o Options) error {
+	printed := o.App.ToMarkdown
+	if o.Man {
+		printed = func() (string, error) { return o.App.ToManWithSection(1) }
 	}
-	n, err := page.ManPages(o.Dir, o.App)
+	text, err := printed()
 	if err == nil {
-		_, err = fmt.Fprintf(p.Out, "%s: %d manual pages; to read one: man %s/winnow.1\n", o.Dir, n,
-			strings.TrimRight(o.Dir, "/"))
+		_, err = io.WriteString(p.Data, text)
 	}
 	return err
 }
 
-// Completion is winnow completion.
+//go:embed completion.*
+var scripts embed.FS
+
+// Completion returns the command winnow completion.
 func Completion() *cli.Command {
 	return &cli.Command{
 		Name: "completion", ArgsUsage: "SHELL",
-		Usage: "print a script that completes commands, flags and their values in the shell: " +
-			strings.Join(shells, ", "),
+		Usage: "print a script that completes commands and flags in the shell: bash, zsh, fish",
 		Description: "   source <(winnow completion bash)           # for this shell; zsh likewise\n" +
-			"   winnow completion fish | source            # for this shell\n\n" +
-			"The script's first lines say where to put it for every new shell.",
-		Action: term.Action(read, func(_ context.Context, p *term.Program, o Options) error {
-			if len(o.About) != 1 {
-				return term.Misused("winnow completion: found %d arguments, expected one of %s", len(o.About),
-					strings.Join(shells, ", "))
-			}
-			text, err := script(o.About[0])
+			"   winnow completion fish | source            # for this shell",
+		Action: term.Action(func(c *cli.Context) (Options, error) {
+			shell, err := term.OneArgument(c, "one of bash, zsh, fish")
 			if err == nil {
-				_, err = io.WriteString(p.Data, text)
+				err = term.AsMisuse(catalog.Check("completion: shell", shell, "bash", "zsh", "fish"))
 			}
-			return term.AsMisuse(err)
-		}),
+			return Options{App: c.App, Shell: shell}, err
+		}, printCompletion),
 	}
+}
+
+func printCompletion(_ context.Context, p *term.Program, o Options) error {
+	if o.Shell == "fish" {
+		text, err := o.App.ToFishCompletion()
+		if err == nil {
+			_, err = io.WriteString(p.Data, text)
+		}
+		return err
+	}
+	text, err := scripts.ReadFile("completion." + strings.ToLower(o.Shell))
+	if err == nil {
+		_, err = p.Data.Write(text)
+	}
+	return err
 }

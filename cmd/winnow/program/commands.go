@@ -4,7 +4,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/audit"
-	"winnow/cmd/winnow/catalogs"
 	"winnow/cmd/winnow/cluster"
 	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/doctor"
@@ -14,6 +13,7 @@ import (
 	"winnow/cmd/winnow/extract"
 	"winnow/cmd/winnow/index"
 	"winnow/cmd/winnow/join"
+	"winnow/cmd/winnow/list"
 	"winnow/cmd/winnow/manual"
 	"winnow/cmd/winnow/mapping"
 	"winnow/cmd/winnow/models"
@@ -34,7 +34,7 @@ import (
 // Commands lists every command, in groups.
 func Commands() []term.Group {
 	return []term.Group{
-		{Heading: "Find wrong labels", Commands: []*cli.Command{
+		{Heading: "Find label errors", Commands: []*cli.Command{
 			audit.Command(),
 			review.Command(),
 			review.Studio(),
@@ -62,15 +62,11 @@ func Commands() []term.Group {
 			search.Command(),
 		}},
 		{Heading: "Papers", Commands: []*cli.Command{
-			catalogs.Recipes(),
 			reproduce.Command(),
 			papers.Command(),
 		}},
 		{Heading: "Reference", Commands: []*cli.Command{
-			catalogs.Losses(),
-			catalogs.Filters(),
-			catalogs.Metrics(),
-			manual.Help(),
+			list.Command(),
 			manual.Manual(),
 		}},
 		{Heading: "Setup", Commands: []*cli.Command{

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 
-	"winnow/cmd/winnow/manual"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/bucket"
 	"winnow/datasets/location"
@@ -29,11 +28,5 @@ func Main(args []string) int {
 // Execute executes a command line and returns the exit code.
 func Execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	location.Use(bucket.Open)
-	if len(args) > 1 && args[1] == manual.CompleteWord {
-		if err := manual.Complete(term.NewApp(Commands(), stdout, stderr), args[2:]); err != nil {
-			return 1
-		}
-		return 0
-	}
 	return term.Execute(ctx, Commands(), args, stdout, stderr)
 }

@@ -13,7 +13,6 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/line"
-	"winnow/cmd/winnow/page"
 	"winnow/features"
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
@@ -57,16 +56,35 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 	return 1
 }
 
-// run prints help if it is asked for, and runs the command otherwise.
 func run(ctx context.Context, app *cli.App, args []string) error {
-	if path, long, asked := line.HelpAsked(app, args); asked {
-		about, err := page.Find(app, path)
-		if err != nil {
-			return AsMisuse(err)
-		}
-		return about.Write(app.Writer, long)
+	switch {
+	case len(args) > 0 && args[len(args)-1] == "--generate-bash-completion":
+		return printCompletions(app, args[1:len(args)-1])
+	case len(args) > 1 && args[1] == "help":
+		args = slices.Concat(args[:1], args[2:], []string{"--help"})
 	}
 	return app.RunContext(ctx, line.FlagsFirst(app, args))
+}
+
+// printCompletions prints, for the scripts of winnow completion, the commands that may follow the words, or the flags if
+// the last word begins one.
+func printCompletions(app *cli.App, words []string) error {
+	at := line.Begin(app)
+	for _, word := range words {
+		at.Pass(word)
+	}
+	var names []string
+	if len(words) > 0 && strings.HasPrefix(words[len(words)-1], "-") {
+		for _, f := range at.Flags() {
+			names = append(names, "--"+f.Names()[0])
+		}
+	} else {
+		for _, c := range at.Commands {
+			names = append(names, c.Name)
+		}
+	}
+	_, err := fmt.Fprintln(app.Writer, strings.Join(names, "\n"))
+	return err
 }
 
 // FromCommand returns args from the name of the command on.
@@ -101,16 +119,18 @@ func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {}, // Execute decides the exit code
 		OnUsageError:              usageFailed,
 		HideHelpCommand:           true,
+		CustomAppHelpTemplate:     helpTemplate,
 		Before:                    limitThreads,
 		Action:                    noCommand,
 	}
 	for _, g := range groups { // the library sorts the headings by name
 		for _, c := range g.Commands {
 			c.Category = g.Heading
-			strict(c)
+			makeStrict(c, c.Name)
 			app.Commands = append(app.Commands, c)
 		}
 	}
+	groupFlags("winnow", app.Flags)
 	return app
 }
 
@@ -143,15 +163,16 @@ func globalFlags() []cli.Flag {
 	}
 }
 
-// strict makes misuse of a command and its subcommands exit with 2.
-func strict(c *cli.Command) {
-	c.OnUsageError = usageFailed
+// makeStrict makes misuse of a command and its subcommands exit with 2, and groups their flags. path is the command's.
+func makeStrict(c *cli.Command, path string) {
+	c.OnUsageError, c.CustomHelpTemplate = usageFailed, helpTemplate
+	groupFlags(path, c.Flags)
 	if len(c.Subcommands) > 0 {
 		if c.Action == nil {
 			c.Action = noCommand
 		}
 		for _, sub := range c.Subcommands {
-			strict(sub)
+			makeStrict(sub, path+" "+sub.Name)
 		}
 		return
 	}
@@ -213,6 +234,9 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 // noCommand returns the error for a missing or unknown command.
 func noCommand(c *cli.Context) error {
 	if name := c.Args().First(); name != "" {
+		if now := renamed[name]; now != "" && c.Command.HelpName == c.App.Name {
+			return Misused("winnow %s is now: winnow %s", name, now)
+		}
 		var known []string
 		for _, sub := range c.Command.VisibleCommands() {
 			if sub.Name != "help" {
@@ -222,12 +246,15 @@ func noCommand(c *cli.Context) error {
 		return Misused("%q is not a command of %s%s, expected %s", name, c.Command.HelpName, catalog.Ask(name, known),
 			strings.Join(known, ", "))
 	}
-	about, err := page.Find(c.App, strings.Fields(c.Command.HelpName)[1:])
-	if err != nil {
-		return err
+	var help any = c.Command
+	if c.Command.HelpName == c.App.Name {
+		help = c.App
 	}
-	if err := about.Write(c.App.ErrWriter, false); err != nil { // on standard error, as it was not asked for
-		return err
-	}
+	printHelp(c.App.ErrWriter, helpTemplate, help) // on standard error, as it was not asked for
 	return Misused("a command is missing")
+}
+
+// renamed are the commands of earlier releases and what they are called now.
+var renamed = map[string]string{
+	"losses": "list losses", "filters": "list filters", "metrics": "list metrics", "recipes": "list recipes",
 }

@@ -46,16 +46,16 @@ func RunFlags() (flags []cli.Flag) {
 			"flip for coloured pictures if all is trained, else none"},
 		"cache-limit": {"keep at most `SIZE` of decoded images or of outputs of the untrained part in memory: " +
 			"512MiB, 2GiB, 0 for none", d.Finetune.CacheLimit.String()},
-		"recipe": {"start from the settings of a paper: a `NAME` of winnow recipes", ""},
+		"recipe": {"start from the settings of a paper: a `NAME` of winnow list recipes", ""},
 		"config": {"start from the settings in the YAML `FILE`; with --resume, by default, from the run's own", ""},
 		"set": {"set one setting, `KEY=VALUE`: solver.name=sgd, losses.0.weight=2, schedule.warm_up=\"1 epoch\"",
 			""},
 		"method": {"way to train, `NAME`: " + strings.Join(config.Methods(), ", "), d.Method},
-		"loss": {"train with the loss `NAME` (winnow losses lists them); NAME:bank compares with the memory bank, " +
+		"loss": {"train with the loss `NAME` (winnow list losses lists them); NAME:bank compares with the memory bank, " +
 			"NAME:0.5 has a weight; may be repeated",
 			strings.Join(losses, ", ") +
 				"; of an untrained network cross_entropy, if all validation classes are trained"},
-		"filter": {"scorer `NAME` by which the filter drops labels during training (winnow filters), or none",
+		"filter": {"scorer `NAME` by which the filter drops labels during training (winnow list filters), or none",
 			d.Filter.Scorer},
 		"screen": {"before training, ignore the labels that the judge `NAME` of winnow audit calls wrong; or none",
 			"combined, " + config.NoScreen + " with --filter none, a recipe or a file"},

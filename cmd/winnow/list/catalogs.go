@@ -1,0 +1,201 @@
+package list
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/audit"
+	"winnow/eval"
+	filtering "winnow/filters"
+	"winnow/internal/catalog"
+	loss "winnow/losses"
+	"winnow/run/config"
+	recipe "winnow/run/recipes"
+)
+
+// fromCatalog returns the finder of a catalog whose entries describe describes.
+func fromCatalog[E any](all func() []E, byName func(string) (E, error), describe func(E) Entry) find {
+	return func(name string) (entries []Entry, err error) {
+		list := all()
+		if name != "" {
+			e, err := byName(name)
+			if err != nil {
+				return nil, err
+			}
+			list = []E{e}
+		}
+		for _, e := range list {
+			entries = append(entries, describe(e))
+		}
+		return entries, nil
+	}
+}
+
+func losses() *cli.Command {
+	return newCommand("losses", "list the losses, or describe one: formula, settings, paper and equation",
+		"winnow train --loss NAME chooses a loss. NAME:bank compares with the memory bank, NAME:0.5 has a\n"+
+			"weight, and several losses are added: --loss multi_similarity --loss proxy_anchor:0.5. Their settings are\n"+
+			"set by --set losses.0.settings.NAME=VALUE, numbered in the order of the --loss flags.\n\n"+
+			"In the formulas s is the cosine of two vectors, d their distance, D its square; i or a is an anchor,\n"+
+			"P and N are its positives and negatives; [x]₊ is max(x, 0), mean₊ the mean of the terms above 0, R the\n"+
+			"reduction. Five papers have numbers: 000 Le & Odobez, 001 PRISM, 002 BSPML, 003 Adapted triplet,\n"+
+			"004 SCL-RHE.",
+		fromCatalog(func() []loss.Entry { return loss.Catalog }, loss.Find, describeLoss))
+}
+
+func describeLoss(e loss.Entry) Entry {
+	against := map[loss.Against]string{loss.Both: "batch or bank", loss.Proxies: "its own vectors"}[e.Against]
+	if against == "" {
+		against = "batch"
+	}
+	var notes []string
+	for _, n := range []struct {
+		applies bool
+		text    string
+	}{
+		{e.Params, "learns parameters of its own (loss_solver, loss_schedule)"},
+		{e.Proxied, "its vectors serve the filters proxysim and sub_center"},
+		{e.Unlabelled, "also learns from images without a label (sampler.unlabelled=N in a batch)"},
+		{e.Weighted, "takes a weight in [0, 1] for each sample"},
+		{e.Draws, "draws at random if its settings ask for it, as a function of seed and step"},
+	} {
+		if n.applies {
+			notes = append(notes, n.text)
+		}
+	}
+	return Entry{Settings: e.Settings, Fields: []Field{
+		{"name", e.Name, true}, {"also", strings.Join(e.Aliases, ", "), false}, {"loss", e.Title, true},
+		{"formula", e.Formula, false}, {"compares with", against, true},
+		{"source", citeSource(e.Paper, e.Equation), true}, {"notes", strings.Join(notes, "\n"), false},
+		{"as printed (--paper-variant)", e.Printed, false},
+	}}
+}
+
+func filters() *cli.Command {
+	return newCommand("filters", "list the filters that drop label errors while training, or describe one", `
+While training, a filter scores every label of a batch, and the labels with the lowest scores take no part in
+the step: the share given by --noise-rate, or the one that auto estimates. winnow train --filter NAME chooses a
+filter, --set filter.SETTING=VALUE a setting of it; with --filter none every label takes part.
+
+Other ways to handle noisy labels: --screen leaves out, before training, the labels that winnow audit would flag;
+--set correct.visits=3 gives an image that the filter keeps dropping the label on which the memory bank agrees.
+
+   winnow train --manifest noisy.csv --features features --filter avgsim --noise-rate 0.3 --out run
+`, fromCatalog(func() []filtering.Entry { return filtering.Catalog }, filtering.Find, describeFilter))
+}
+
+func describeFilter(e filtering.Entry) Entry {
+	var by []string
+	if e.NeedsProxy {
+		by = append(by, "the loss's vectors of classes")
+	}
+	if e.NeedsBank {
+		by = append(by, "the memory bank")
+	}
+	if by == nil {
+		by = []string{"the batch"}
+	}
+	scores := "cosines from −1 to 1, and 1 where nothing is known of a label"
+	if e.Probability {
+		scores = "P(label correct)"
+	}
+	thresholds := []string{filtering.ThresholdSTRM, filtering.ThresholdTRM, filtering.ThresholdPaper}
+	if e.FixedBar {
+		thresholds = append(thresholds, filtering.ThresholdFixed)
+	}
+	return Entry{Settings: e.Settings, Fields: []Field{
+		{"name", e.Name, true}, {"filter", e.Title, true}, {"compares with", strings.Join(by, ", and "), true},
+		{"scores", scores, false},
+		{"thresholds", strings.Join(thresholds, ", ") + " (--set filter.threshold=NAME)", false},
+		{"source", citeSource(e.Paper, e.Equation), true}, {"as printed (--paper-variant)", e.Printed, false},
+	}}
+}
+
+func metrics() *cli.Command {
+	return newCommand("metrics", "list the metrics, or describe one: formula, settings, paper and equation",
+		"The metrics of winnow eval --metrics and of the audit.",
+		fromCatalog(func() []eval.Entry { return eval.Catalog }, eval.Find, describeMetric))
+}
+
+func describeMetric(e eval.Entry) Entry {
+	needs, command := "labels", "winnow "+e.Command
+	switch {
+	case e.Truth:
+		needs = "true labels"
+	case e.Train:
+		needs = "labels, a split to fit on"
+	}
+	if e.Measure != nil {
+		command += " --metrics " + e.Name
+	}
+	var labels, numbers []string
+	for _, n := range e.Numbers {
+		labels, numbers = append(labels, n.Label), append(numbers, n.Label+": "+n.Doc)
+	}
+	return Entry{Settings: e.Settings, Fields: []Field{
+		{"name", e.Name, true}, {"metric", e.Title, false}, {"numbers", strings.Join(labels, ", "), true},
+		{"formula", e.Formula, false}, {"meaning", strings.Join(numbers, "\n"), false}, {"needs", needs, true},
+		{"time", e.Cost, false}, {"command", command, true}, {"source", citeSource(e.Paper, e.Equation), true},
+	}}
+}
+
+func scorers() *cli.Command {
+	return newCommand("scorers", "list the ways of winnow audit to score labels, or describe one",
+		"winnow audit --scorer NAME chooses one. Those that need no run score any set of labelled vectors.",
+		fromCatalog(func() []audit.Scorer { return audit.Scorers }, findScorer, describeScorer))
+}
+
+func findScorer(name string) (audit.Scorer, error) {
+	return catalog.Find("audit: scorer", name, audit.Scorers,
+		func(s audit.Scorer) []string { return append([]string{s.Name}, s.Aliases...) })
+}
+
+func describeScorer(s audit.Scorer) Entry {
+	needs := map[audit.Kind]string{audit.ByProxies: "a run", audit.ByWeights: "a run", audit.ByRecord: "a run",
+		audit.ByGiven: "--probs FILE"}[s.Kind]
+	if needs == "" {
+		needs = "images or features"
+	}
+	scores := "numbers that rank"
+	if s.Probability {
+		scores = "P(label correct)"
+	}
+	return Entry{Fields: []Field{{"name", s.Name, true}, {"needs", needs, true}, {"scores", scores, true},
+		{"scorer", s.Title, false}, {"what it does", s.Help, true}}}
+}
+
+func recipes() *cli.Command {
+	return newCommand("recipes", "list the papers' settings for winnow train --recipe, or print one", `
+A recipe is a configuration whose comments say what the paper states and what was chosen here. A paper's
+name alone stands for its main recipe (marked *), and so does a recipe's name that only one paper has.
+
+   winnow list recipes prism/mcl-vmf
+   winnow train --recipe prism --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds
+`, fromCatalog(recipe.List, recipe.Find, describeRecipe), &cli.BoolFlag{Name: "resolved",
+		Usage: "print NAME without comments, with every default filled in"})
+}
+
+func describeRecipe(r recipe.Recipe) Entry {
+	name := r.Name
+	if r.Main() {
+		name += " *"
+	}
+	return Entry{
+		Fields: []Field{{"name", name, true}, {"what", r.Title, true}, {"source", r.Source, true},
+			{"sha256", r.SHA256(), false}},
+		File: func(o Options) ([]byte, error) {
+			if !o.Resolved {
+				return []byte(r.Text), nil
+			}
+			cfg, err := config.Parse(r.Name, []byte(r.Text), nil)
+			if err == nil {
+				err = cfg.Validate()
+			}
+			if err != nil {
+				return nil, err
+			}
+			return config.Marshal(cfg)
+		},
+	}
+}

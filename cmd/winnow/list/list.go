@@ -1,0 +1,182 @@
+// Package list implements winnow list: it lists losses, filters, metrics, recipes or scorers, or describes one.
+package list
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/internal/catalog"
+	"winnow/internal/printable"
+	"winnow/internal/text"
+)
+
+// Command returns the command winnow list.
+func Command() *cli.Command {
+	return &cli.Command{
+		Name:        "list",
+		Usage:       "list losses, filters, metrics, recipes or scorers, or describe one: formula, settings, source",
+		Subcommands: []*cli.Command{losses(), filters(), metrics(), recipes(), scorers()},
+	}
+}
+
+// Options choose an entry and the form of the output.
+type Options struct {
+	Name           string // "": all
+	JSON, Markdown bool
+	Resolved       bool // of recipes: without comments, with every default
+}
+
+// Field is a property of an entry; those with Column are the columns of the list.
+type Field struct {
+	Key, Text string
+	Column    bool
+}
+
+// Entry is an entry of a catalog, ready to print.
+type Entry struct {
+	Fields   []Field
+	Settings []catalog.Setting
+	File     func(Options) ([]byte, error) // printed as the description, if not nil
+}
+
+// find returns the entry of a name, and all entries for "".
+type find func(name string) ([]Entry, error)
+
+// newCommand returns the command that lists the entries of one catalog.
+func newCommand(name, usage, description string, find find, more ...cli.Flag) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, Description: description, ArgsUsage: "[NAME]",
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "print as JSON"},
+			&cli.BoolFlag{Name: "markdown", Usage: "print the table of the documentation"},
+		}, more...),
+		Action: term.Action(func(c *cli.Context) (Options, error) {
+			o := Options{Name: c.Args().First(), JSON: c.Bool("json"), Markdown: c.Bool("markdown"),
+				Resolved: c.Bool("resolved")}
+			if c.NArg() > 1 {
+				return o, term.Misused("%s: found %d arguments, expected at most one name", c.Command.HelpName, c.NArg())
+			}
+			_, err := find(o.Name)
+			return o, term.AsMisuse(err)
+		}, func(_ context.Context, p *term.Program, o Options) error {
+			entries, err := find(o.Name)
+			if err != nil {
+				return err
+			}
+			return printEntries(p, o, entries)
+		}),
+	}
+}
+
+func printEntries(p *term.Program, o Options, entries []Entry) error {
+	switch {
+	case o.JSON:
+		out := make([]map[string]any, len(entries))
+		for i, e := range entries {
+			out[i] = map[string]any{"settings": e.Settings}
+			for _, f := range e.Fields {
+				out[i][strings.ReplaceAll(f.Key, " ", "_")] = f.Text
+			}
+		}
+		return p.JSON(out)
+	case o.Markdown:
+		return writeMarkdown(p.Data, entries)
+	case o.Name != "":
+		return describeEntry(p.Data, o, entries[0])
+	}
+	w := text.NewTable(printable.Fitted(p.Out))
+	for i, e := range entries {
+		var head, cells []string
+		for _, f := range e.Fields {
+			if f.Column {
+				head, cells = append(head, strings.ToUpper(f.Key)), append(cells, f.Text)
+			}
+		}
+		if i == 0 {
+			w.Row(head...)
+		}
+		w.Row(cells...)
+	}
+	return w.Flush()
+}
+
+// writeMarkdown writes the columns of all entries, with their settings and defaults.
+func writeMarkdown(w io.Writer, entries []Entry) error {
+	var b strings.Builder
+	for i, e := range entries {
+		var head, cells, settings []string
+		for _, f := range e.Fields {
+			if f.Column {
+				head, cells = append(head, f.Key), append(cells, f.Text)
+			}
+		}
+		for _, s := range e.Settings {
+			settings = append(settings, s.Name+" "+formatValue(s.Default))
+		}
+		if i == 0 {
+			b.WriteString("| " + strings.Join(head, " | ") + " | settings and defaults |\n" +
+				strings.Repeat("|---", len(head)+1) + "|\n")
+		}
+		cells[0] = "`" + cells[0] + "`"
+		b.WriteString("| " + strings.Join(append(cells, strings.Join(settings, ", ")), " | ") + " |\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// describeEntry writes all that is recorded of an entry.
+func describeEntry(out io.Writer, o Options, e Entry) error {
+	if e.File != nil {
+		text, err := e.File(o)
+		if err == nil {
+			_, err = out.Write(text)
+		}
+		return err
+	}
+	w := text.NewTable(out)
+	for _, f := range e.Fields {
+		key := f.Key
+		for line := range strings.SplitSeq(f.Text, "\n") {
+			if line != "" {
+				w.Row(key, line)
+			}
+			key = ""
+		}
+	}
+	if len(e.Settings) > 0 {
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		w = text.NewTable(out)
+		w.Row("\nSETTING", "DEFAULT", "RANGE", "MEANING")
+	}
+	for _, s := range e.Settings {
+		name, allowed := s.Name, s.Range()
+		if s.Symbol != "" {
+			name += " " + s.Symbol
+		}
+		if len(s.Each) > 0 {
+			allowed = "one of"
+		}
+		w.Row(name, formatValue(s.Default), allowed, s.Doc)
+		for i, doc := range s.Each {
+			w.Row("", "", "- "+s.Choices[i], doc)
+		}
+	}
+	return w.Flush()
+}
+
+// formatValue formats a value as --set takes it.
+func formatValue(value any) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(value), " ", ","), "[]")
+}
+
+// citeSource returns a paper and the equation in it.
+func citeSource(paper, equation string) string {
+	return strings.TrimSuffix(paper+": "+equation, ": ")
+}
