@@ -92,8 +92,9 @@ func TestHelpGroups(t *testing.T) {
 
 // TestManual prints the manual of all commands in both forms, and the scripts of the shells.
 func TestManual(t *testing.T) {
-	for line, want := range map[string]string{"manual": "## data", "manual --man": ".SH", "completion bash": "complete ",
-		"completion zsh": "#compdef", "completion fish": "complete -c winnow", "--generate-bash-completion": "quickstart\n",
+	for line, want := range map[string]string{"manual": "## data", "manual --man": ".SH",
+		"completion bash": "complete ", "completion zsh": "#compdef", "completion fish": "complete -c winnow",
+		"--generate-bash-completion":                   "quickstart\n",
 		"data import --lab --generate-bash-completion": "--label-column\n",
 	} {
 		if text, _ := mustCall(t, strings.Fields(line)...); !strings.Contains(text, want) {

@@ -15,7 +15,7 @@ func TestMisuse(t *testing.T) {
 		"winnow": "a command is missing",
 		"winnow nix": `"nix" is not a command of winnow, expected audit, review, studio, noise, data, ` +
 			`models, extract, join, ` +
-			"cluster, train, sweep, eval, report, map, retrieve, export, embed, index, search, " +
+			"cluster, train, sweep, eval, report, map, export, embed, index, search, " +
 			"reproduce, papers, " +
 			"list, manual, runtime, doctor, quickstart, completion",
 		"winnow data": "a command is missing",

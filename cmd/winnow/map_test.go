@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"strconv"
@@ -9,7 +8,6 @@ import (
 	"testing"
 
 	"winnow/report"
-	"winnow/run/measure"
 )
 
 func TestMap(t *testing.T) {
@@ -111,67 +109,11 @@ func TestMapMisuse(t *testing.T) {
 		"map -o a.svg nowhere":                    {1, "nowhere: holds no config.yaml"},
 		"map -o a.svg run --audit no-scores.csv":  {1, `found the columns "a,b"`},
 		"map -o a.svg run --audit bad-scores.csv": {1, `bad-scores.csv:3: score "high" is not a number`},
-		"retrieve":                                           {2, "--out missing"},
-		"retrieve -o a.svg run":                              {2, `"a.svg" does not end in .html`},
-		"retrieve -o a.html --k 0":                           {2, "--k 0: expected at least one"},
-		"retrieve -o a.html --queries 1000 --k 1000":         {2, "at most 5000 pictures"},
-		"retrieve -o a.html --choose best":                   {2, `found "best", expected random, worst or spread`},
-		"retrieve -o a.html":                                 {2, "takes a run folder, or --features DIR"},
-		"retrieve -o a.html --features nowhere --manifest x": {1, "x"},
 	} {
 		fails(t, want.code, want.text, strings.Fields(line)...)
 	}
 	if files, _ := os.ReadDir("."); len(files) != 2 {
 		t.Errorf("something was written: %v", files)
-	}
-}
-
-// The share of hits among nearest neighbours is P@1; the worst queries are in order; no query finds itself.
-func TestRetrieve(t *testing.T) {
-	drawnRun(t)
-	read := func(line string) (r measure.Examples) {
-		t.Helper()
-		if err := json.Unmarshal([]byte(mustRun(t, "winnow -q retrieve run --json "+line)), &r); err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-	all := read("--out all.html --queries 160 --k 1")
-	if p := precisionOf(t, []byte(mustRun(t, "winnow -q eval run --json"))); all.Precision != p ||
-		len(all.Queries) != 160 || all.Gallery != 160 {
-		t.Errorf("%d queries among %d, share of hits %v; expected 160 and P@1 %v", len(all.Queries), all.Gallery,
-			all.Precision, p)
-	}
-	worst := read("--out worst.html --queries 20 --k 5 --choose worst")
-	for i, q := range worst.Queries {
-		hits := 0
-		for j, n := range q.Nearest {
-			if n.Hit != (n.Label == q.Label) || n.Path == q.Path || j > 0 && n.Similarity > q.Nearest[j-1].Similarity {
-				t.Errorf("query %s: %+v", q.Path, q.Nearest)
-			}
-			if n.Hit {
-				hits++
-			}
-		}
-		if hits != q.Hits || len(q.Nearest) != 5 || i > 0 && q.Hits < worst.Queries[i-1].Hits {
-			t.Errorf("query %d: %+v", i, q)
-		}
-	}
-	page := readFile(t, "worst.html")
-	hits := int(worst.Precision*100 + 0.5)
-	if got := strings.Count(page, `aria-label="hit"`); got != hits ||
-		strings.Count(page, `aria-label="miss"`) != 100-hits || strings.Count(page, "data:image/png") != 120 {
-		t.Errorf("%d hits, %d misses, %d pictures on the page, expected %d, %d, 120", got,
-			strings.Count(page, `aria-label="miss"`), strings.Count(page, "data:image/png"), hits, 100-hits)
-	}
-	if a, b := read("--out a.html --queries 4 --seed 1"),
-		read("--out b.html --queries 4 --seed 2"); a.Queries[0].Path == b.Queries[0].Path &&
-		a.Queries[1].Path == b.Queries[1].Path {
-		t.Error("another seed asks the same")
-	}
-	code, _, stderr := call(context.Background(), "retrieve", "run", "--out", "c.html", "--root", t.TempDir())
-	if code != 1 || !strings.Contains(stderr, "can be read") || !strings.Contains(stderr, "--root") {
-		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }
 

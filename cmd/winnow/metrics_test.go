@@ -164,7 +164,7 @@ func TestEvalMetricsMisuse(t *testing.T) {
 	}{
 		"winnow list metrics nmi": {2,
 			`metric "nmi" is unknown: known are retrieval, clustering`},
-		"winnow list metrics retrieval clustering":       {2, "expected at most one name"},
+		"winnow list metrics retrieval clustering":  {2, "expected at most one name"},
 		"winnow eval run --metrics nmi":             {2, `metric "nmi" is unknown`},
 		"winnow eval run --metrics noise-detection": {2, "measured by winnow audit"},
 		"winnow eval run --metrics linear-probe": {1, "no class is on both sides: splits " +

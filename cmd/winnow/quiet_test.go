@@ -16,7 +16,6 @@ func TestQuiet(t *testing.T) {
 		{"audit", "--features", "store", "--manifest", "noisy.csv", "--folds", "2"},
 		{"map", "run", "--out", "map.html", "--iterations", "20"},
 		{"report", "run", "--out", "report.html"},
-		{"retrieve", "run", "--out", "found.html"},
 		{"export", "run", "--npy", "e.npy", "--onnx", "e.onnx"},
 		{"embed", "run", "drawn/test", "--out", "v.npy"},
 		{"index", "drawn/test", "--model", "run", "--out", "index"},

@@ -114,8 +114,6 @@ func namesEverywhere(t *testing.T) {
 	shown("report", readFile(t, "n.html"))
 	mustRun(t, "winnow -q map run --out n.html --out n.csv --method pca --no-pictures --names names.csv")
 	shown("map", readFile(t, "n.html"))
-	mustRun(t, "winnow -q retrieve run --queries 3 --out n.html --names names.csv")
-	shown("retrieve", readFile(t, "n.html"))
 	shown("audit", mustRun(t, "winnow -q audit run --names names.csv --out s.csv"))
 	for _, file := range []string{"n.csv", "s.csv"} {
 		if name.MatchString(readFile(t, file)) {
@@ -123,7 +121,7 @@ func namesEverywhere(t *testing.T) {
 		}
 	}
 	write(t, "names.csv", list+"nix,x\n")
-	for _, command := range []string{"report run --out n.html", "map run --out n.html", "retrieve run --out n.html",
+	for _, command := range []string{"report run --out n.html", "map run --out n.html",
 		"audit run"} {
 		fails(t, 1, `no image is labelled "nix"`, append(strings.Fields(command), "--names", "names.csv")...)
 	}

@@ -20,7 +20,6 @@ import (
 	"winnow/papers/runner"
 	"winnow/papers/studies"
 	"winnow/papers/theory/concentration"
-	"winnow/run/measure"
 	"winnow/train"
 )
 
@@ -396,7 +395,7 @@ func TestReproduceRefuses(t *testing.T) {
 // pictureTag is how a picture of a query or a neighbour begins.
 const pictureTag = `<img class="mid`
 
-// A study of neighbours shows what winnow retrieve finds: paths or, with --root, pictures, for which finished cells are
+// A study of neighbours shows the nearest images: paths or, with --root, pictures, for which finished cells are
 // not run again.
 func TestReproduceNeighbours(t *testing.T) {
 	drawnRun(t)
@@ -412,24 +411,6 @@ func TestReproduceNeighbours(t *testing.T) {
 	if n := strings.Count(page(), pictureTag); n != 2*4*11 || !strings.Contains(stderr, "4 done before") {
 		t.Errorf("with a root: %d pictures, expected those of two trainings, 4 queries and 10 neighbours of each\n%s",
 			n, stderr)
-	}
-	found := runJSON[measure.Examples](t, "winnow retrieve --manifest noisy.csv --features features --root drawn "+
-		"--choose spread --queries 4 --k 10 --json --out found.html")
-	for _, o := range outcomes(t, "figure") {
-		if o.Row != "frozen" {
-			continue
-		}
-		if len(o.Queries) != 4 || len(found.Queries) != 4 {
-			t.Fatalf("%d queries shown, %d retrieved", len(o.Queries), len(found.Queries))
-		}
-		for i, q := range o.Queries {
-			for k, n := range q.Nearest {
-				if want := found.Queries[i].Nearest[k]; q.Path != found.Queries[i].Path || n.Path != want.Path ||
-					n.Hit != want.Hit {
-					t.Errorf("%s: found %+v at %d, winnow retrieve %+v", q.Path, n, k+1, want)
-				}
-			}
-		}
 	}
 	fails(t, 1, "--root", append(args, "--root", "nowhere")...)
 	mustCall(t, append(strings.Fields("reproduce adapted-figure7 --data glyphs --classes 12 --images 6 --seeds 1 "+

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,18 +16,9 @@ import (
 // Ways to choose queries.
 const (
 	ChooseRandom = "random"
-	ChooseWorst  = "worst"  // fewest hits, then the most similar nearest miss
 	ChooseSpread = "spread" // the first query of classes spread evenly over the manifest: the same every time
 	ChooseAll    = "all"    // regardless of the number asked for
 )
-
-// Choices lists the ways that show some of the queries.
-const Choices = ChooseRandom + ", " + ChooseWorst + " or " + ChooseSpread
-
-// IsChoice reports whether a name is one of [Choices].
-func IsChoice(name string) bool {
-	return name == ChooseRandom || name == ChooseWorst || name == ChooseSpread
-}
 
 // ExampleOptions choose examples of retrieval.
 type ExampleOptions struct {
@@ -36,10 +26,10 @@ type ExampleOptions struct {
 	Queries int
 	K       int // nearest images of each query
 	Seed    uint64
-	MaxMem  int64 // bytes: of everything in [FindExamples], of similarities in [ExamplesAmong]
+	MaxMem  int64 // bytes of similarities at once
 }
 
-// Examples are queries with their nearest images, as winnow retrieve prints them in JSON.
+// Examples are queries with their nearest images.
 type Examples struct {
 	Split     string           `json:"split"`
 	View      string           `json:"view,omitempty"` // center or mean, if the store has several views of each image
@@ -67,25 +57,6 @@ type Found struct {
 	Label      string  `json:"label"`
 	Similarity float32 `json:"similarity"`
 	Hit        bool    `json:"hit"` // has the query's label
-}
-
-// FindExamples embeds the images of a split, by default test, or query with gallery, and finds the
-// nearest images of some of them.
-func FindExamples(ctx context.Context, r *folder.Run, split string, o ExampleOptions) (Examples, error) {
-	images, err := asked(r, split)
-	if err != nil {
-		return Examples{}, err
-	}
-	if o.MaxMem, err = o.similarities(r, images.Now); err != nil {
-		return Examples{}, err
-	}
-	of, err := images.Now.Embedded(func(set features.Source) (features.Set, error) { return r.Embed(ctx, set) })
-	if err != nil {
-		return Examples{}, err
-	}
-	e, err := ExamplesAmong(ctx, r.Manifest, images.Split, of, o)
-	e.View, e.LeftOut = r.Look(), images.LeftOut
-	return e, err
 }
 
 // ExamplesAmong finds the nearest images of some embedded images of a manifest's split.
@@ -119,12 +90,6 @@ func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of co
 			list = slices.DeleteFunc(list, func(near eval.Neighbour) bool { return near.Row == rows[i] })
 		}
 		e.Queries = append(e.Queries, example(d, of.Query.IDs[rows[i]], gallery, list[:min(o.K, len(list))]))
-	}
-	if o.Choice == ChooseWorst {
-		slices.SortStableFunc(e.Queries, func(a, b Example) int {
-			return cmp.Or(cmp.Compare(a.Hits, b.Hits), cmp.Compare(b.nearestMiss(), a.nearestMiss()))
-		})
-		e.Queries = e.Queries[:min(o.Queries, len(e.Queries))]
 	}
 	hits, all := 0, 0
 	for _, q := range e.Queries {
@@ -187,16 +152,6 @@ func example(d *datasets.Dataset, id int, gallery features.Set, list []eval.Neig
 	return q
 }
 
-// nearestMiss returns the similarity of the nearest image of another label, -1 for none.
-func (q Example) nearestMiss() float32 {
-	for _, n := range q.Nearest {
-		if !n.Hit {
-			return n.Similarity
-		}
-	}
-	return -1
-}
-
 // Paths returns the images of all examples.
 func (e Examples) Paths() (list []string) {
 	for _, q := range e.Queries {
@@ -206,17 +161,4 @@ func (e Examples) Paths() (list []string) {
 		}
 	}
 	return list
-}
-
-// Summary describes the examples and their share of hits.
-func (e Examples) Summary() string {
-	how := fmt.Sprintf("%d queries, drawn by seed %d from the %d of %s", len(e.Queries), e.Seed, e.Of, e.Split)
-	switch e.Choice {
-	case ChooseSpread:
-		how = fmt.Sprintf("%d queries, the first of evenly spaced classes, of the %d of %s", len(e.Queries), e.Of,
-			e.Split)
-	case ChooseWorst:
-		how = fmt.Sprintf("the %d worst of %d queries of %s", len(e.Queries), e.Of, e.Split)
-	}
-	return fmt.Sprintf("%s; %.1f %% of their %d nearest are hits", how, 100*e.Precision, e.K)
 }

@@ -3,7 +3,6 @@ package measure_test
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -145,46 +144,6 @@ func TestRun(t *testing.T) {
 	if _, err := measure.Run(t.Context(), r, o); err == nil ||
 		!strings.Contains(err.Error(), "no readable image in the split "+datasets.Validation) {
 		t.Errorf("an empty split: found %v", err)
-	}
-}
-
-func TestExamples(t *testing.T) {
-	r := trained(t, measure.Options{})
-	o := measure.ExampleOptions{Choice: measure.ChooseRandom, Queries: 4, K: 3, Seed: 1, MaxMem: 256 << 20}
-	drawn, err := measure.FindExamples(t.Context(), r, "", o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if drawn.Of != tests-2 || drawn.Gallery != tests-2 || len(drawn.Queries) != 4 || len(drawn.Paths()) != 4*(1+3) ||
-		len(drawn.LeftOut) != 1 {
-		t.Errorf("found %+v", drawn)
-	}
-	hits := 0
-	for _, q := range drawn.Queries {
-		for i, near := range q.Nearest {
-			if near.Hit {
-				hits++
-			}
-			if near.Path == q.Path || near.Hit != (near.Label == q.Label) || i > 0 &&
-				near.Similarity > q.Nearest[i-1].Similarity {
-				t.Errorf("%s found %+v", q.Path, q.Nearest)
-			}
-		}
-	}
-	if math.Abs(drawn.Precision-float64(hits)/12) > 1e-12 {
-		t.Errorf("%d of 12 are hits, found %v", hits, drawn.Precision)
-	}
-	o.Choice, o.Queries = measure.ChooseWorst, tests
-	worst, err := measure.FindExamples(t.Context(), r, datasets.Train, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.IsSortedFunc(worst.Queries, func(a, b measure.Example) int { return a.Hits - b.Hits }) ||
-		worst.Queries[0].Hits == 3 {
-		t.Errorf("the worst have %d and %d hits", worst.Queries[0].Hits, worst.Queries[len(worst.Queries)-1].Hits)
-	}
-	if want := "the 12 worst of 60 queries of train; "; !strings.HasPrefix(worst.Summary(), want) {
-		t.Errorf("found %q, expected %q", worst.Summary(), want)
 	}
 }
 

@@ -56,17 +56,3 @@ func (i Images) Similarities(r *folder.Run, metrics []Metric, memory, beside int
 	use.Beside += int64(4*width) * int64(copied)
 	return use.With(beside).Similarities(memory)
 }
-
-// similarities returns the memory left for similarities if some of the images ask, once.
-func (o ExampleOptions) similarities(r *folder.Run, of comparison.Asked[features.Stored]) (int64, error) {
-	width, asking := r.Store.Dim, of.Query.Len()
-	if r.Head != nil {
-		width = r.Head.Config().Out
-	}
-	if o.Choice == ChooseRandom {
-		asking = min(o.Queries, asking)
-	}
-	use := held(r, of, width)
-	use.Beside += int64(asking) * int64(4*width+neighbour*o.K)
-	return use.Similarities(o.MaxMem)
-}

@@ -35,8 +35,8 @@ func fromCatalog[E any](all func() []E, byName func(string) (E, error), describe
 func losses() *cli.Command {
 	return newCommand("losses", "list the losses, or describe one: formula, settings, paper and equation",
 		"winnow train --loss NAME chooses a loss. NAME:bank compares with the memory bank, NAME:0.5 has a\n"+
-			"weight, and several losses are added: --loss multi_similarity --loss proxy_anchor:0.5. Their settings are\n"+
-			"set by --set losses.0.settings.NAME=VALUE, numbered in the order of the --loss flags.\n\n"+
+			"weight, and several losses are added: --loss multi_similarity --loss proxy_anchor:0.5. Their\n"+
+			"settings are set by --set losses.0.settings.NAME=VALUE, numbered in the order of the --loss flags.\n\n"+
 			"In the formulas s is the cosine of two vectors, d their distance, D its square; i or a is an anchor,\n"+
 			"P and N are its positives and negatives; [x]₊ is max(x, 0), mean₊ the mean of the terms above 0, R the\n"+
 			"reduction. Five papers have numbers: 000 Le & Odobez, 001 PRISM, 002 BSPML, 003 Adapted triplet,\n"+

@@ -59,7 +59,8 @@ func newCommand(name, usage, description string, find find, more ...cli.Flag) *c
 			o := Options{Name: c.Args().First(), JSON: c.Bool("json"), Markdown: c.Bool("markdown"),
 				Resolved: c.Bool("resolved")}
 			if c.NArg() > 1 {
-				return o, term.Misused("%s: found %d arguments, expected at most one name", c.Command.HelpName, c.NArg())
+				return o, term.Misused("%s: found %d arguments, expected at most one name", c.Command.HelpName,
+					c.NArg())
 			}
 			_, err := find(o.Name)
 			return o, term.AsMisuse(err)

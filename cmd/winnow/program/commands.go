@@ -22,7 +22,6 @@ import (
 	"winnow/cmd/winnow/quickstart"
 	"winnow/cmd/winnow/report"
 	"winnow/cmd/winnow/reproduce"
-	"winnow/cmd/winnow/retrieve"
 	"winnow/cmd/winnow/review"
 	"winnow/cmd/winnow/runtime"
 	"winnow/cmd/winnow/search"
@@ -53,7 +52,6 @@ func Commands() []term.Group {
 			eval.Command(),
 			report.Command(),
 			mapping.Command(),
-			retrieve.Command(),
 		}},
 		{Heading: "Use embeddings", Commands: []*cli.Command{
 			export.Command(),

@@ -66,8 +66,8 @@ func run(ctx context.Context, app *cli.App, args []string) error {
 	return app.RunContext(ctx, line.FlagsFirst(app, args))
 }
 
-// printCompletions prints, for the scripts of winnow completion, the commands that may follow the words, or the flags if
-// the last word begins one.
+// printCompletions prints, for the scripts of winnow completion, the commands that may follow the words, or the flags
+// if the last word begins one.
 func printCompletions(app *cli.App, words []string) error {
 	at := line.Begin(app)
 	for _, word := range words {
@@ -257,4 +257,5 @@ func noCommand(c *cli.Context) error {
 // renamed are the commands of earlier releases and what they are called now.
 var renamed = map[string]string{
 	"losses": "list losses", "filters": "list filters", "metrics": "list metrics", "recipes": "list recipes",
+	"retrieve": "studio (search by an image), or search",
 }

@@ -51,7 +51,7 @@ func RunFlags() (flags []cli.Flag) {
 		"set": {"set one setting, `KEY=VALUE`: solver.name=sgd, losses.0.weight=2, schedule.warm_up=\"1 epoch\"",
 			""},
 		"method": {"way to train, `NAME`: " + strings.Join(config.Methods(), ", "), d.Method},
-		"loss": {"train with the loss `NAME` (winnow list losses lists them); NAME:bank compares with the memory bank, " +
+		"loss": {"train with the loss `NAME` (see winnow list losses); NAME:bank compares with the memory bank, " +
 			"NAME:0.5 has a weight; may be repeated",
 			strings.Join(losses, ", ") +
 				"; of an untrained network cross_entropy, if all validation classes are trained"},

@@ -15,7 +15,8 @@ import (
 // helpTemplate prints the help of the program or of a command, by the library's data and the functions of printHelp.
 const helpTemplate = `{{.HelpName}}{{with .Usage}} - {{.}}{{end}}
 
-Usage: {{.HelpName}}{{if .VisibleCommands}} COMMAND{{end}}{{if .VisibleFlags}} [options]{{end}}{{with .ArgsUsage}} {{.}}{{end}}
+Usage: {{.HelpName}}{{if .VisibleCommands}} COMMAND{{end}}{{if .VisibleFlags}} [options]{{end -}}
+{{with .ArgsUsage}} {{.}}{{end}}
 {{with .Description}}
 {{trim .}}
 {{end}}{{range commands .}}
@@ -44,7 +45,8 @@ func printHelp(w io.Writer, template string, data any) {
 }
 
 // defaultMarks drops the quotes of defaults, and defaults that are not worth a word.
-var defaultMarks = strings.NewReplacer(`(default: "`, "(default: ", `")`, ")", " (default: false)", "", " (default: 0)", "")
+var defaultMarks = strings.NewReplacer(`(default: "`, "(default: ", `")`, ")", " (default: false)", "",
+	" (default: 0)", "")
 
 // groupCommands returns the visible subcommands of the program or a command under their headings, in declared order.
 func groupCommands(parent any) (groups []Group) {

@@ -1,4 +1,4 @@
-// The pages that winnow writes as files: report, audit, map, retrieve, reproduce, quickstart; and, once make site wrote it, a page of the
+// The pages that winnow writes as files: report, audit, map, reproduce, quickstart; and, once make site wrote it, a page of the
 // documentation. In every window they keep to their width, say
 // nothing on the console, ask nobody for anything, can be read and used by the keyboard alone, and satisfy axe.
 
@@ -19,9 +19,8 @@ function makePages(binary, dir) {
   winnow(binary, "--quiet", "report", run, join(demo, "unfiltered"), "--no-pictures", "--out", at("compared.html"));
   winnow(binary, "--quiet", "map", run, "--split", "train", "--out", at("map.html"));
   winnow(binary, "--quiet", "map", run, "--split", "train", "--color", "suspect", "--audit", suspects, "--out", at("called.html"));
-  winnow(binary, "--quiet", "retrieve", run, "--out", at("retrieve.html"));
   winnow(binary, "--quiet", "reproduce", "audit-judges", "--data", `glyphs=${manifest},${join(demo, "suspects.features")}`, "--seeds", "2", "--columns", "symmetric 50", "--rows", "fitted", "--rows", "nn", "--out", at("reproduced"));
-  return { demo: join(demo, "report.html"), report: at("report.html"), compared: at("compared.html"), audit: join(demo, "suspects.html"), map: at("map.html"), called: at("called.html"), retrieve: at("retrieve.html"), reproduce: join(at("reproduced"), "audit-judges", "report.html"), ...(existsSync(site) ? { site } : {}) };
+  return { demo: join(demo, "report.html"), report: at("report.html"), compared: at("compared.html"), audit: join(demo, "suspects.html"), map: at("map.html"), called: at("called.html"), reproduce: join(at("reproduced"), "audit-judges", "report.html"), ...(existsSync(site) ? { site } : {}) };
 }
 
 const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
