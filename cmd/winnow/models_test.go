@@ -184,7 +184,7 @@ func TestFlagsFirst(t *testing.T) {
 		"winnow models --quiet list -h":               "winnow --quiet models list -h",
 		"winnow models show -- --quiet":               "winnow models show -- --quiet",
 		"winnow models add - --name N":                "winnow models add --name N -",
-		"winnow models add F --mean 1,2,3 --exact -h": "winnow models add --mean 1,2,3 --exact -h F",
+		"winnow models add F --mean 1,2,3 --exact -h": "winnow models add --mean 1,2,3 --exact -h",
 		"winnow train --finetune":                     "winnow train --finetune=all",
 		"winnow train --finetune --out O":             "winnow train --finetune=all --out O",
 		"winnow train --finetune stage4 --out O":      "winnow train --finetune stage4 --out O",

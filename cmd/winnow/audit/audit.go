@@ -57,7 +57,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "top", Value: 20, DefaultText: "20; of photos 3",
 				Usage: "print the `N` most suspect images"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
-			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
+			term.JSONFlag(),
 			&cli.BoolFlag{Name: "spreadsheet",
 				Usage: "--out and --classes: write labels and paths so that spreadsheets do not read them as " +
 					"formulas"},

@@ -68,7 +68,7 @@ func command(call term.Call[cluster.Request]) *cli.Command {
 			{Name: "status", Usage: "show which parts are done, which tasks failed, and what to run next",
 				ArgsUsage: "OUT …", Description: statusHelp, Action: action, Flags: []cli.Flag{
 					&cli.BoolFlag{Name: "verify", Usage: "read every byte of the parts"},
-					&cli.BoolFlag{Name: "json", Usage: "print as JSON"}}},
+					term.JSONFlag()}},
 		},
 	}
 }

@@ -22,9 +22,9 @@ func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 				Usage: "`DIR` (or .zip file) the manifest's paths are relative to (default: the manifest's folder)"},
 			&cli.BoolFlag{Name: "strict",
 				Usage: "exit with 1 if an image cannot be read or a picture is in two splits"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the whole report into `FILE`, as JSON"},
+			term.OutFlag("write the whole report into `FILE`, as JSON"),
 			term.ShardFlag("images"),
-			&cli.BoolFlag{Name: "json", Usage: "print the whole report as JSON"},
+			term.JSONFlag(),
 		},
 		Action: term.Action(readCheck, call),
 	}

@@ -25,7 +25,7 @@ func corruptCommand(call term.Call[CorruptOptions]) *cli.Command {
 		ArgsUsage:   "MANIFEST",
 		Description: corruptHelp,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
+			term.Required(term.OutFlag("manifest `FILE` to write")),
 			&cli.StringFlag{Name: "noise", Value: "symmetric",
 				Usage: "`MODEL` of the noise: " + strings.Join(run.NoiseModels(), ", ")},
 			&cli.Float64Flag{Name: "noise-rate", Required: true, Usage: "share of labels to change, `P` in [0, 1)"},
@@ -41,8 +41,8 @@ func corruptCommand(call term.Call[CorruptOptions]) *cli.Command {
 				Usage: "human-like: `M` most similar classes that a label may become"},
 			&cli.BoolFlag{Name: "nearest",
 				Usage: "human-like: the label becomes the class most similar to the image, instead of one drawn"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the noise"},
-			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
+			term.SeedFlag("seed `N` of the noise"),
+			term.JSONFlag(),
 		},
 		Action: term.Action(readCorrupt, call),
 	}

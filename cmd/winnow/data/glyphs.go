@@ -18,8 +18,7 @@ func glyphsCommand(call term.Call[GlyphsOptions]) *cli.Command {
 		Name:  "glyphs",
 		Usage: "draw the embedded dataset of characters into image folders, with a manifest.csv",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
-				Usage: "empty or new `DIR` to write to", Required: true},
+			term.Required(term.OutFlag("empty or new `DIR` to write to")),
 			&cli.IntFlag{Name: "classes", Usage: "`N` classes over all splits, 12 … 240", DefaultText: "240"},
 			&cli.IntFlag{Name: "images", Usage: "`N` images of each class, 2 … 1000", Value: glyphs.DefaultImages},
 			&cli.Uint64Flag{Name: "seed",

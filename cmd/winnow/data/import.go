@@ -31,9 +31,8 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 		ArgsUsage:   "SOURCE[=SPLIT]...",
 		Description: importHelp,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true,
-				Usage: "manifest `FILE` to write; .tar: WebDataset shards, where %06d is their number and " +
-					"{split} the split"},
+			term.Required(term.OutFlag("manifest `FILE` to write; .tar: WebDataset shards, where %06d is their number " +
+				"and {split} the split")),
 			&cli.StringFlag{Name: "labels", Usage: "mended `LIST` that was made of SOURCE: its labels are carried " +
 				"back into a copy of SOURCE's own files, in the folder or file --out"},
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
@@ -69,8 +68,8 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 					"labels; the true ones become true_label"},
 			&cli.Float64Flag{Name: "validation",
 				Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of --split, and of glyphs"},
-			&cli.BoolFlag{Name: "json", Usage: "print as JSON how each source was read and what was left out"},
+			term.SeedFlag("seed `N` of --split, and of glyphs"),
+			term.JSONFlag(),
 		}, term.ColumnFlags()...),
 		Action: term.Action(readImport, call),
 	}

@@ -21,8 +21,8 @@ func joinCommand(call term.Call[JoinOptions]) *cli.Command {
 		ArgsUsage:   "MANIFEST LIST",
 		Description: joinHelp,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
-			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
+			term.Required(term.OutFlag("manifest `FILE` to write")),
+			term.JSONFlag(),
 		},
 		Action: term.Action(readJoin, call),
 	}

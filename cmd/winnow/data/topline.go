@@ -22,13 +22,12 @@ func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
 			"   winnow data corrupt clean.csv --noise-rate 0.3 --out noisy.csv\n" +
 			"   winnow data topline clean.csv --noise-rate 0.3 --out topline.csv",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
+			term.Required(term.OutFlag("manifest `FILE` to write")),
 			&cli.Float64Flag{Name: "noise-rate", Required: true, Usage: "share of images to leave out, `P` in [0, 1)"},
 			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the `SPLIT` to thin out"},
-			&cli.Uint64Flag{Name: "seed", Value: 1,
-				Usage: "seed `N` of the draw; with the same seed a higher rate keeps a subset of what a lower one " +
-					"keeps"},
-			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
+			term.SeedFlag("seed `N` of the draw; with the same seed a higher rate keeps a subset of what a lower one " +
+				"keeps"),
+			term.JSONFlag(),
 		},
 		Action: term.Action(readTopline, call),
 	}

@@ -24,7 +24,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Usage: "check this machine, and name the command that installs what is missing",
 		Description: "Exit code 0: networks run on this machine's CPU, so the main job can be done. Everything\n" +
 			"else that is missing is listed with the command that installs it.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print as JSON"}},
+		Flags:  []cli.Flag{term.JSONFlag()},
 		Action: term.Action(read, call),
 	}
 }

@@ -34,8 +34,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model",
 				Usage: "embed by an ONNX `FILE` of winnow export, a run folder, or a backbone of winnow models list"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
-				Usage: "write `FILE`.npy, .npz, .safetensors, .fvecs, .csv, .tsv, .parquet or .jsonl"},
+			term.OutFlag("write `FILE`.npy, .npz, .safetensors, .fvecs, .csv, .tsv, .parquet or .jsonl"),
 			&cli.BoolFlag{Name: "l2",
 				Usage: "divide the vectors of a backbone by their length (those of runs and exports have length 1)"},
 			term.ShardFlag("images"),

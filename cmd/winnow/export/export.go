@@ -67,7 +67,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "model", DefaultText: "found by its sha256",
 				Usage: "the backbone that made the features: `NAME` of winnow models list, or an ONNX file"},
 			&cli.IntFlag{Name: "check", Value: 16, Usage: "run the ONNX file on `N` images before it is written"},
-			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+			term.JSONFlag(),
 		}, toFlags, term.DataFlags),
 		Action: term.Action(read, call),
 	}

@@ -57,10 +57,10 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
 			&cli.StringFlag{Name: "model", Required: true,
 				Usage: "a backbone: `NAME` of winnow models list, or an ONNX file"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "feature store `DIR` to write"},
+			term.Required(term.OutFlag("feature store `DIR` to write")),
 			&cli.StringFlag{Name: "views", Value: backbone.CenterName,
 				Usage: "the `VIEWS` of each image: center, center+flip, N*RECIPE, …"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that random views are drawn by"},
+			term.SeedFlag("`N` that random views are drawn by"),
 			&cli.StringFlag{Name: "dtype", Value: features.Float32,
 				Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
 			&cli.StringFlag{Name: "batch", Value: autoBatch,
@@ -80,7 +80,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "check",
 				Usage: "compare the vectors of some of the images with those in float32 on the CPU, and tell how " +
 					"well they agree; write nothing"},
-			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+			term.JSONFlag(),
 		}, term.PreprocessingFlags()...),
 		Action: term.Action(read, call),
 	}

@@ -45,7 +45,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "OUT",
 				Usage: "write the result of parts in an object store to `DIR`"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace another feature store at OUT"},
-			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+			term.JSONFlag(),
 		},
 		Action: term.Action(read, call),
 	}

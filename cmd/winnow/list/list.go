@@ -52,7 +52,7 @@ func newCommand(name, usage, description string, find find, more ...cli.Flag) *c
 	return &cli.Command{
 		Name: name, Usage: usage, Description: description, ArgsUsage: "[NAME]",
 		Flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "json", Usage: "print as JSON"},
+			term.JSONFlag(),
 			&cli.BoolFlag{Name: "markdown", Usage: "print the table of the documentation"},
 		}, more...),
 		Action: term.Action(func(c *cli.Context) (Options, error) {

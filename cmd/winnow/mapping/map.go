@@ -57,12 +57,12 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.Float64Flag{Name: "perplexity", Value: 30, Usage: "perplexity `P` of t-SNE, about the number of " +
 				"neighbours"},
 			&cli.IntFlag{Name: "iterations", Value: 1000, Usage: "`N` steps of t-SNE"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the images and the start"},
+			term.SeedFlag("seed `N` of the images and the start"),
 			term.NamesFlag(),
 			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
 			&cli.BoolFlag{Name: "spreadsheet",
 				Usage: "--out .csv, .tsv: write labels and paths so that spreadsheets do not read them as formulas"},
-			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+			term.JSONFlag(),
 		}, term.DataFlags...),
 		Action: term.Action(read, call),
 	}

@@ -18,7 +18,7 @@ import (
 
 // Command is winnow models.
 func Command() *cli.Command {
-	asJSON := &cli.BoolFlag{Name: "json", Usage: "print as JSON"}
+	asJSON := term.JSONFlag()
 	return &cli.Command{
 		Name:  "models",
 		Usage: "list, show, download, add, make and remove backbones, the pretrained networks",

@@ -26,10 +26,10 @@ func newCommand(call term.Call[NewOptions]) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "arch", Required: true,
 				Usage: "`NETWORK`: a name, or a file that ends in .yaml or .yml"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of the weights"},
+			term.SeedFlag("`SEED` of the weights"),
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "NAME.onnx next to the registry",
 				Usage: "ONNX `FILE` to write"},
-			&cli.BoolFlag{Name: "json", Usage: "print the entry as JSON"},
+			term.JSONFlag(),
 		},
 		Action: term.Action(readNew, call),
 	}
@@ -40,7 +40,7 @@ func architecturesCommand() *cli.Command {
 		Name:      "architectures",
 		Usage:     "list the networks that models new knows, or print the description of one",
 		ArgsUsage: "[NAME]",
-		Flags:     []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print as JSON"}},
+		Flags:     []cli.Flag{term.JSONFlag()},
 		Action:    term.Action(readArchitectures, architectures),
 	}
 }

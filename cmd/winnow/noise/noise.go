@@ -42,14 +42,14 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "method", Value: noiserate.Auto,
 				Usage: "how to estimate, by `NAME`: " + strings.Join(noiserate.Methods(), ", ") + ", or all"},
 			&cli.IntFlag{Name: "top", Value: 5, Usage: "print the `N` classes with the most wrong labels"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the resampling behind the interval"},
+			term.SeedFlag("seed `N` of the resampling behind the interval"),
 			&cli.IntFlag{Name: "fit-sample", DefaultText: "all",
 				Usage: "methods " + strings.Join(noiserate.Dealt(), ", ") +
 					": fit to `N` images drawn by --seed, and sums over all, so that many images need " +
 					"little memory"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the result to `FILE` as JSON"},
+			term.OutFlag("write the result to `FILE` as JSON"),
 			term.ShardFlag("images"),
-			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
+			term.JSONFlag(),
 		},
 		Action: term.Action(read, call),
 	}

@@ -46,9 +46,8 @@ func pairsCommand(call term.Call[PairsOptions]) *cli.Command {
 				Usage: "compare at most `N` pairs: of more, those among images drawn at random"},
 			&cli.Uint64Flag{Name: "seed", DefaultText: "the run's, or 1",
 				Usage: "seed `N` of the batches, the symmetric noise and what is drawn"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
-				Usage: "`DIR` for pairs.json, bins.csv and the drawings"},
-			&cli.BoolFlag{Name: "json", Usage: "print everything with the bins as JSON"},
+			term.OutFlag("`DIR` for pairs.json, bins.csv and the drawings"),
+			term.JSONFlag(),
 		}, term.DataFlags...),
 		Action: term.Action(readPairs, call),
 	}

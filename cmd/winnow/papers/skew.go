@@ -45,7 +45,7 @@ func skewCommand(call term.Call[SkewOptions]) *cli.Command {
 			&cli.Float64Flag{Name: "beta", DefaultText: "the run's, or 1.4", Usage: "`β` of the marginal loss"},
 			&cli.Uint64Flag{Name: "seed", DefaultText: "the run's, or 1",
 				Usage: "seed `N` of the batches and of what mining draws"},
-			&cli.BoolFlag{Name: "json", Usage: "print everything with the bins as JSON"},
+			term.JSONFlag(),
 		}, term.DataFlags...),
 		Action: term.Action(readSkew, call),
 	}

@@ -42,7 +42,7 @@ func theoryCommand(call term.Call[TheoryOptions]) *cli.Command {
 				Usage: "skews η ≥ 1 of mining, how much too often it selects hard negatives: `LIST`"},
 			&cli.StringFlag{Name: "gamma", Value: "0.1,0.25,0.5,0.75,0.9,1",
 				Usage: "skews γ in (0, 1] of the marginal loss's weights: `LIST`"},
-			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON, rates as fractions"},
+			term.JSONFlag(),
 		},
 		Action: term.Action(readTheory, call),
 	}

@@ -57,13 +57,13 @@ func command(call term.Call[Options]) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "quickstart", Usage: "`DIR` to write"},
 			&cli.BoolFlag{Name: "no-open", Usage: "do not open the studio: print its command"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of noise and training"},
+			term.SeedFlag("`SEED` of noise and training"),
 			&cli.Float64Flag{Name: "noise-rate", Value: 0.2, Usage: "share `P` of the training labels made wrong"},
 			&cli.IntFlag{Name: "classes", Value: 120, Usage: "draw `N` characters, 12 … 240"},
 			&cli.IntFlag{Name: "images", Value: 30, Usage: "draw `N` images of each, 2 … 1000"},
 			&cli.StringSliceFlag{Name: "set",
 				Usage: "one setting of the trainings, `KEY=VALUE` as of winnow train; may be repeated"},
-			&cli.BoolFlag{Name: "json", Usage: "print result.json instead of the table, and do not open the studio"},
+			term.JSONFlag(),
 		},
 		Action: term.Action(read, call),
 	}

@@ -37,8 +37,7 @@ func command(call term.Call[Options]) *cli.Command {
 		ArgsUsage:   "RUN [RUN ...]",
 		Description: description,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true,
-				Usage: "write the page to `FILE`.html"},
+			term.Required(term.OutFlag("write the page to `FILE`.html")),
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation",
 				Usage: "the `SPLIT` to measure, show and draw"},
 			&cli.StringFlag{Name: "scorer", DefaultText: "as winnow audit RUN",
@@ -48,7 +47,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "no-map", Usage: "no map"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			term.NamesFlag(),
-			&cli.BoolFlag{Name: "json", Usage: "print what was measured as JSON"},
+			term.JSONFlag(),
 		}, term.DataFlags...),
 		Action: term.Action(read, call),
 	}

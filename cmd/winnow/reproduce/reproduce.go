@@ -94,7 +94,7 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "list every table and figure of the five papers, and winnow's own studies: what makes " +
 					"it, from which data, how long"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "list the cells and how long they will take, and stop"},
-			&cli.BoolFlag{Name: "json", Usage: "print as JSON"},
+			term.JSONFlag(),
 		},
 		Action: term.Action(read, call),
 	}

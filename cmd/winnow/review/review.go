@@ -80,7 +80,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the mended manifest to --out"},
 			&cli.StringFlag{Name: "decided",
 				Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
-			&cli.BoolFlag{Name: "json", Usage: "--export, --simulate: print the result as JSON"},
+			term.JSONFlag(),
 		}, pageFlags()...),
 		Action: term.Action(read, call),
 	}
@@ -104,8 +104,7 @@ func pageFlags() []cli.Flag {
 			Usage: "embed uploaded images by a run folder or an ONNX `FILE`, if it has moved"},
 		&cli.StringFlag{Name: "decisions", DefaultText: "beside the manifest",
 			Usage: "keep decisions in `FILE`; with --simulate, stop after so many"},
-		&cli.StringFlag{Name: "out", Aliases: []string{"o"},
-			Usage: "write the mended manifest to `FILE`, in the form of --manifest or the one that its name tells"},
+		term.OutFlag("write the mended manifest to `FILE`, in the form of --manifest or the one that its name tells"),
 		&cli.StringFlag{Name: "format", DefaultText: "by the name of --out",
 			Usage: "`NAME` of the form of --out: manifest, csv, imagefolder, fiftyone, labelstudio or cleanlab"},
 		term.NamesFlag(),

@@ -44,7 +44,7 @@ func command(install term.Call[ortlib.InstallOptions]) *cli.Command {
 			{
 				Name:   "show",
 				Usage:  "show which ONNX Runtime is used, and where it was found",
-				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print as JSON"}},
+				Flags:  []cli.Flag{term.JSONFlag()},
 				Action: term.Action(readShow, show),
 			},
 		},

@@ -33,7 +33,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "manifest", Usage: "show labels from the manifest `FILE`"},
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the index",
 				Usage: "embed queries by this run folder or ONNX `FILE`, if it moved"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the answers into `FILE`, as JSON"},
+			term.OutFlag("write the answers into `FILE`, as JSON"),
 			term.ShardFlag("queries"),
 		}, term.DatabaseFlags("search the vector database at `URL`"), term.EmbedFlags),
 		Action: term.Action(read, call),

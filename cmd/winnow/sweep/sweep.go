@@ -41,15 +41,15 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "seeds", Value: "3",
 				Usage: "`N` seeds, 1 to N, of every setting, or a list as 1,3,7-9"},
 			&cli.IntFlag{Name: "draws", DefaultText: "the whole grid", Usage: "draw `N` points"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of --draws"},
+			term.SeedFlag("seed `N` of --draws"),
 			&cli.StringFlag{Name: "jobs", DefaultText: "one a thread, with --finetune one; on a GPU auto",
 				Usage: "`N` trainings at once, each with its share of --threads, or auto: as many as run fastest, by " +
 					"timing some steps of networks"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`DIR` for trainings and results"},
+			term.OutFlag("`DIR` for trainings and results"),
 			term.MLflow(),
 			&cli.BoolFlag{Name: "dry-run",
 				Usage: "say how many trainings there are and how long they may take, and stop"},
-			&cli.BoolFlag{Name: "json", Usage: "print the results as JSON"},
+			term.JSONFlag(),
 		}, shared...),
 		Action: term.Action(read, call),
 	}

@@ -92,7 +92,7 @@ var EmbedFlags = []cli.Flag{
 		Usage: "`DIR` (or .zip file) that the paths of a manifest, or of -, start from"},
 	&cli.IntFlag{Name: "batch", Value: extraction.UsualBatch, Usage: "`N` images at a time through the network"},
 	&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
-	&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+	JSONFlag(),
 }
 
 // EmbedOptions reads EmbedFlags and --model.
@@ -172,4 +172,21 @@ func Embedded(c *cli.Context) (o embedded.Options, err error) {
 		}
 	}
 	return o, nil
+}
+
+// JSONFlag returns --json.
+func JSONFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print the result as JSON"} }
+
+// OutFlag returns --out, the file or folder to write.
+func OutFlag(usage string) *cli.StringFlag {
+	return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: usage}
+}
+
+// SeedFlag returns --seed, 1 by default.
+func SeedFlag(usage string) cli.Flag { return &cli.Uint64Flag{Name: "seed", Value: 1, Usage: usage} }
+
+// Required makes a flag required.
+func Required(f *cli.StringFlag) cli.Flag {
+	f.Required = true
+	return f
 }

@@ -51,8 +51,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Usage:       "train an embedding on labels that may be wrong: a head on a backbone, or the backbone too",
 		ArgsUsage:   "[MANIFEST | PHOTOS]",
 		Description: help,
-		Flags: append(slices.Insert(term.RunFlags(), 3, cli.Flag(&cli.StringFlag{Name: "out", Aliases: []string{"o"},
-			Usage: "run folder `DIR`"})),
+		Flags: append(slices.Insert(term.RunFlags(), 3, cli.Flag(term.OutFlag("run folder `DIR`"))),
 			&cli.StringFlag{Name: "decisions",
 				Usage: "use what people decided in winnow review, `FILE`.decisions.db: decided labels replace given " +
 					"ones, and neither --screen nor the filter drops them"},
@@ -67,7 +66,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0",
 				Usage: "--watch: serve at `HOST:PORT`; port 0 is any free one"},
 			term.MLflow(),
-			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+			term.JSONFlag(),
 		),
 		Action: term.Action(read, call),
 	}
