@@ -3,22 +3,7 @@ package review
 import (
 	"net/http"
 	"sync"
-
-	"winnow/report/reply"
 )
-
-// PageFiles answers requests for the files of the page: "/live.html", "/dom.js", "/page.css", and so on.
-func PageFiles() http.Handler {
-	parts := pageParts()
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		p, ok := parts[req.URL.Path]
-		if !ok || req.Method != http.MethodGet {
-			answerError(w, reply.Refuse(http.StatusNotFound, "there is nothing at %.100q", req.URL.Path))
-			return
-		}
-		p.get(w, req)
-	})
-}
 
 // Switch passes requests to a handler that can be changed while it serves.
 type Switch struct {

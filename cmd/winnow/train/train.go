@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
-	"winnow/cmd/winnow/live"
 	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
@@ -38,8 +37,6 @@ type Options struct {
 	JSON              bool
 	MLflow            string // folder of its store
 	Decisions         string // file of winnow review; "": none
-	Watch             bool   // serve a page while it trains
-	Page              live.Page
 }
 
 // Command is winnow train.
@@ -60,11 +57,6 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "defaults", Usage: "print the settings that would be used, and exit"},
 			&cli.BoolFlag{Name: "dry-run",
 				Usage: "print every setting as chosen for these data and how long training may take, and exit"},
-			&cli.BoolFlag{Name: "watch", Usage: "serve a page of the training in the browser, and print its address; " +
-				"the page stays after the training if it is open then"},
-			&cli.BoolFlag{Name: "open", Usage: "--watch, and open the page in the browser"},
-			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0",
-				Usage: "--watch: serve at `HOST:PORT`; port 0 is any free one"},
 			term.MLflow(),
 			term.JSONFlag(),
 		),
@@ -75,8 +67,7 @@ func command(call term.Call[Options]) *cli.Command {
 func read(c *cli.Context) (Options, error) {
 	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"),
 		Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), DryRun: c.Bool("dry-run"),
-		JSON: c.Bool("json"), MLflow: c.String("mlflow"), Decisions: c.String("decisions"),
-		Watch: c.Bool("watch") || c.Bool("open"), Page: live.Page{Listen: c.String("listen"), Open: c.Bool("open")}}
+		JSON: c.Bool("json"), MLflow: c.String("mlflow"), Decisions: c.String("decisions")}
 	err := term.OneManifest(c)
 	if err != nil {
 		return o, err
@@ -92,15 +83,6 @@ func read(c *cli.Context) (Options, error) {
 	}
 	if c.IsSet("decisions") && o.Decisions == "" {
 		return o, term.Misused("--decisions: name the file that winnow review keeps")
-	}
-	if err := live.CheckListen(o.Page.Listen); err != nil {
-		return o, err
-	}
-	switch {
-	case c.IsSet("listen") && !o.Watch:
-		return o, term.Misused("--listen goes with --watch")
-	case o.Watch && o.DryRun:
-		return o, term.Misused("--watch does not go with --dry-run, which does not train")
 	}
 	if o.Resume && o.Overwrite {
 		return o, term.Misused("--resume and --overwrite contradict each other")
@@ -152,14 +134,6 @@ func train(ctx context.Context, p *term.Program, o Options) (err error) {
 	if o.DryRun {
 		return errors.Join(show(ctx, p, training, o.JSON), training.Close())
 	}
-	var page *live.Watched
-	if o.Watch {
-		if page, err = live.Watch(p, o.Out, o.Config.Data.Manifest, o.Page); err != nil {
-			return errors.Join(err, training.Close())
-		}
-		defer func() { err = errors.Join(err, page.End()) }()
-		fmt.Fprintf(p.Err, "winnow: watch it: %s\n", page.Address)
-	}
 	line, seen := progress.NewTraining(p.Err, time.Now), run.Observer{}
 	line.Begun(training.Plan)
 	if !p.Quiet {
@@ -171,15 +145,10 @@ func train(ctx context.Context, p *term.Program, o Options) (err error) {
 		return err
 	}
 	if o.JSON {
-		err = p.JSON(out.Summary)
-	} else {
-		out.Summary.Write(p.Out)
+		return p.JSON(out.Summary)
 	}
-	if err == nil && page != nil && page.Open() {
-		p.Note("the page stays, with the report of the run: end it there, or with Ctrl-C")
-		page.Stay(ctx)
-	}
-	return err
+	out.Summary.Write(p.Out)
+	return nil
 }
 
 // show prints a plan: as a file of settings, or as JSON.

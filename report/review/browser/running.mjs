@@ -1,7 +1,6 @@
-// Trainings and audits: the page of winnow train --watch, and in the studio what runs, what it left, and what is started.
+// Trainings and audits in the studio: what runs, what it left, and what is started.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { accessible, ready, settled, Visit } from "./visit.mjs";
@@ -30,44 +29,11 @@ async function looked(name, shots, p = page, v = visit) {
 }
 
 export const running = [
-  ["runs: a training is watched from its first steps to its report", async ({ browser, binary, set: small, shots }) => {
+  ["runs: an audit is started where there is none, and its suspects are shown", async ({ browser, binary, set: small, shots }) => {
     set = small;
     dir = join(dirname(set.audit), "running");
     mkdirSync(dir, { recursive: true });
-    const train = spawn(binary, ["train", "--manifest", set.manifest, "--features", set.features, "--out", "watched", "--screen", "none", "--epochs", "25", "--lr", "0.003", "--watch"], { cwd: dir, stdio: ["ignore", "pipe", "pipe"] });
-    const ended = new Promise((end) => { train.once("exit", end); });
-    let said = "";
-    const address = await new Promise((found, failed) => {
-      train.stderr.on("data", (text) => { said += text; const line = said.match(/watch it: (http\S+)/); if (line) found(line[1]); });
-      train.once("exit", (code) => failed(new Error(`winnow train ended with ${code}: ${said}`)));
-    });
-    const own = await browser.newContext({ viewport: { width: 1280, height: 720 }, colorScheme: "light" }), look = new Visit(own, new URL(address).origin), live = await look.page();
-    await live.goto(address);
-    await ready(live);
-    assert.equal(new URL(live.url()).search, "", "the token stays in the address");
-    await live.waitForSelector(".curve svg");
-    await live.waitForSelector(".drops img");
-    await live.waitForFunction(() => [...document.querySelectorAll(".drops img")].some((i) => i.naturalWidth > 0));
-    await live.waitForSelector(".state.finished");
-    assert.match(await live.locator("#run .hint, #run .warn").first().textContent(), /On validation: .*Written: watched\/head\.winnow/s);
-    const figures = await live.locator(".figures dt").allTextContents();
-    assert.deepEqual(figures, ["P@1 of validation", "without training", "whitened", "labels kept", "loss per pair"]);
-    assert.deepEqual((await live.locator(".curve figcaption").allTextContents()).slice(0, 3), ["Validation: P@1", "Training loss per pair (smoothed)", "Share of the labels kept (smoothed)"]);
-    await live.locator("#run-more").focus();
-    await live.keyboard.press("Enter");
-    await live.waitForSelector(".more[open] .curve svg");
-    await looked("live", shots, live, look);
-    const [report] = await Promise.all([own.waitForEvent("page"), live.locator("#run-report").click()]);
-    await report.waitForSelector("h1");
-    assert.match(await report.textContent("body"), /Run “watched”.*How it went.*Training loss per pair/s);
-    await report.close();
-    assert.deepEqual(await look.found(live), []);
-    await live.locator("#end").click();
-    assert.equal(await ended, 0, said);
-    await live.waitForFunction(() => /has ended/.test(document.getElementById("said").textContent));
-    await own.close();
-  }],
-  ["runs: an audit is started where there is none, and its suspects are shown", async ({ browser, binary, shots }) => {
+    winnow(binary, "train", "--manifest", set.manifest, "--features", set.features, "--out", join(dir, "watched"), "--screen", "none", "--epochs", "2");
     server = new Server(binary, { manifest: set.manifest, decisions: join(dir, "running.decisions.db"), out: join(dir, "mended.csv") });
     server.command = "studio";
     server.cwd = dir;

@@ -1,5 +1,4 @@
-// One training: where it stands, its curves, what the filter dropped, and how it ended. The studio and the page of
-// winnow train --watch show the same.
+// One training: where it stands, its curves, what the filter dropped, and how it ended.
 
 import { el, broken } from "./dom.js";
 import { ask } from "./api.js";
