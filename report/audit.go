@@ -28,11 +28,7 @@ func WriteAudited(ctx context.Context, h Host, a *inspect.Report, file, next str
 	if err != nil {
 		return err
 	}
-	data, err := Write(content, nil)
-	if err != nil {
-		return err
-	}
-	return atomicfile.WriteBytes(file, data)
+	return atomicfile.Write(file, content.WriteHTML)
 }
 
 // audited returns the page of an audit of images.

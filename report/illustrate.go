@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"winnow/datasets"
 	"winnow/eval"
@@ -11,6 +10,7 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/text"
+	"winnow/report/chart"
 	"winnow/report/page"
 	"winnow/run/config"
 	"winnow/run/measure"
@@ -33,10 +33,8 @@ type Illustration struct {
 	MaxMem   int64 // limit of memory, bytes
 }
 
-// Illustrate adds suspects and queries to the page of a run. It returns a function that draws the map in at
-// most most bytes, or nil if there is no map.
-func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Illustration) (
-	drawMap func(w io.Writer, most int) error, err error) {
+// Illustrate adds suspects, queries and the map to the page of a run.
+func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Illustration) (err error) {
 	h = h.complete()
 	var examples measure.Examples
 	if len(measure.Askers(r.now)) > 0 {
@@ -44,7 +42,7 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 			Choice: measure.ChooseRandom, Queries: shownQueries, K: shownNearest, Seed: shownSeed,
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	list := text.First(r.audited.Called(), shownSuspects)
@@ -54,7 +52,7 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 			content.Suspects, err = pictured(ctx, h, r.ImageRoot(), r.For, r.names, list)
 		}
 		if err != nil {
-			return nil, hint.With(err, "name the folder of the images, or a .zip file of it, with %s, or leave the "+
+			return hint.With(err, "name the folder of the images, or a .zip file of it, with %s, or leave the "+
 				"pictures out: --no-pictures", config.Key("data.root"))
 		}
 	} else {
@@ -63,18 +61,23 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 				return page.Picture{Caption: caption, File: path}, nil
 			})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	content.Queries = queryCards(examples, r.names, files)
 	if !o.Map {
-		return nil, nil
+		return nil
 	}
-	return r.drawMap(ctx, h, o)
+	drawn, err := r.drawMap(ctx, h, o)
+	if err == nil && drawn != nil {
+		content.Sections = append(content.Sections, page.Section{Title: "Map of the embedding",
+			Charts: []chart.Drawing{drawn}})
+	}
+	return err
 }
 
 // drawMap maps the measured images to the plane. It returns nil if there are too few.
-func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (func(w io.Writer, most int) error, error) {
+func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (chart.Drawing, error) {
 	splits := r.Split
 	if r.now.Gallery != nil {
 		splits = datasets.Query + "," + datasets.Gallery
@@ -85,8 +88,7 @@ func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (func(w io.Wr
 	}
 	asked := MapOptions{
 		Split: splits, Names: r.names, Colour: ColourLabel, Scores: scores, Max: o.MaxMap, Method: MethodTSNE,
-		Pictures: o.Pictures,
-		TSNE:     tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed, MaxMem: eval.Bytes(o.MaxMem / 8)},
+		TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed, MaxMem: eval.Bytes(o.MaxMem / 8)},
 	}
 	m, err := chooseMap(ctx, r.Run, asked)
 	if err != nil {
@@ -99,7 +101,7 @@ func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (func(w io.Wr
 		return nil, err
 	}
 	drawn := m.readable()
-	drawn.Notes = []string{fmt.Sprintf("%d of %d images of %s by t-SNE, coloured by their given labels.",
-		m.Points, m.Of, r.SplitText())}
-	return func(w io.Writer, most int) error { return drawn.WritePart(w, m.pictures, most) }, nil
+	drawn.Title = fmt.Sprintf("%d of %d images of %s by t-SNE, coloured by their given labels", m.Points, m.Of,
+		r.SplitText())
+	return drawn, nil
 }

@@ -1,14 +1,11 @@
 package report
 
 import (
-	"fmt"
-	"io"
 	"strings"
 	"testing"
 
 	"winnow/eval"
 	"winnow/report/chart"
-	"winnow/report/page"
 )
 
 // A few classes far above all others do not press the other boxes flat. Without such classes, or with a number that has
@@ -53,24 +50,6 @@ func TestNamedScores(t *testing.T) {
 			X: "P_clean (each image left out of its own judgement)"}}, c.scorer)
 		if !strings.HasPrefix(h.Title, c.want) || strings.Contains(h.X, "left out") != c.each {
 			t.Errorf("%s: %q over %q", c.scorer, h.Title, h.X)
-		}
-	}
-}
-
-// The rest of a page reduces the room for the map.
-func TestReportGivesTheMapWhatIsLeft(t *testing.T) {
-	for _, rest := range []int{1000, 6 << 20} {
-		report := page.Report{Title: "x",
-			Sections: []page.Section{{Title: "long", Notes: []string{strings.Repeat("word ", rest/5)}}}}
-		given := 0
-		page, err := Write(report, func(w io.Writer, most int) error {
-			given = most
-			_, err := fmt.Fprint(w, strings.Repeat("m", most))
-			return err
-		})
-		if err != nil || len(page) > Limit || given > mapLimit || (given == mapLimit) != (rest == 1000) ||
-			rest > 1000 && len(page) < Limit-mapHeading {
-			t.Errorf("%v: %d bytes, of which %d for the map", err, len(page), given)
 		}
 	}
 }

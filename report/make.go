@@ -1,9 +1,9 @@
 package report
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"io"
 
 	"winnow/datasets"
 	"winnow/datasets/classnames"
@@ -52,17 +52,18 @@ func Make(ctx context.Context, dirs []string, m Making) (made Made, err error) {
 		made.Runs = append(made.Runs, r)
 	}
 	var content page.Report
-	var drawMap func(w io.Writer, most int) error
 	if len(made.Runs) > 1 {
 		content = Compared(made.Runs)
 	} else {
 		content = made.Runs[0].Page()
-		if drawMap, err = made.Runs[0].Illustrate(ctx, m.Host, &content, m.Show); err != nil {
+		if err := made.Runs[0].Illustrate(ctx, m.Host, &content, m.Show); err != nil {
 			return made, err
 		}
 	}
-	if made.File, err = Write(content, drawMap); err != nil {
+	var file bytes.Buffer
+	if err := content.WriteHTML(&file); err != nil {
 		return made, fmt.Errorf("report: %w", err)
 	}
+	made.File = file.Bytes()
 	return made, nil
 }

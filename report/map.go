@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"image"
 	"io"
 	"math"
 	"os"
@@ -39,7 +38,6 @@ type MapOptions struct {
 	Max        int              // largest number of images, drawn with the seed of TSNE
 	Method     string
 	TSNE       tsne.Options
-	Pictures   bool
 	Sheet      bool // tables are for spreadsheets: protect texts that could be read as formulas
 }
 
@@ -58,11 +56,10 @@ type Map struct {
 	Seconds float64          `json:"seconds"`
 	Took    time.Duration    `json:"-"` // time of the method alone
 
-	names    classnames.Names
-	set      features.Set
-	drawn    atlas.Map
-	sheet    bool
-	pictures []image.Image
+	names classnames.Names
+	set   features.Set
+	drawn atlas.Map
+	sheet bool
 }
 
 // DrawMap maps images of a run, or of a store, to the plane.
@@ -103,18 +100,8 @@ func chooseMap(ctx context.Context, run *folder.Run, o MapOptions) (m *Map, err 
 	return m, nil
 }
 
-// draw reads the pictures and then computes the positions, which takes longer: a missing folder of pictures
-// should fail first.
+// draw computes the positions and the colours.
 func (m *Map) draw(ctx context.Context, h Host, run *folder.Run, o MapOptions) (err error) {
-	if o.Pictures {
-		paths := make([]string, m.set.Len())
-		for i, id := range m.set.IDs {
-			paths[i] = run.Manifest.Samples[id].Path
-		}
-		if m.pictures, err = thumbnails(ctx, h, run, paths, atlas.ThumbnailSide(len(paths))); err != nil {
-			return err
-		}
-	}
 	plane, err := m.flatten(ctx, h, o.TSNE)
 	if err != nil {
 		return err
@@ -126,10 +113,7 @@ func (m *Map) draw(ctx context.Context, h Host, run *folder.Run, o MapOptions) (
 		}
 		return d.Classes[id]
 	}
-	m.drawn = atlas.Map{
-		Title: m.title(run), Facts: m.facts(h, run),
-		Notes: []string{"Each point is an image; its colour shows " + o.colourText() + "."},
-	}
+	m.drawn = atlas.Map{Title: m.title(run)}
 	for i, id := range m.set.IDs {
 		s := d.Samples[id]
 		p := atlas.Point{
@@ -176,33 +160,7 @@ func (m *Map) title(run *folder.Run) string {
 	return what + ": " + m.Split
 }
 
-// facts returns the page's small print.
-func (m *Map) facts(h Host, run *folder.Run) []atlas.Fact {
-	facts := []atlas.Fact{{Name: "images", Value: fmt.Sprintf("%d of the %d of %s", m.Points, m.Of, m.Split)}}
-	add := func(name, value string) { facts = append(facts, atlas.Fact{Name: name, Value: value}) }
-	if n := len(m.LeftOut); n > 0 {
-		add("left out", fmt.Sprintf("%d images that could not be read or have a zero vector", n))
-	}
-	if t := m.TSNE; t != nil {
-		add("method", fmt.Sprintf("t-SNE (van der Maaten 2014): perplexity %.3g, %d iterations, "+
-			"KL divergence %.3f, learning rate %.0f, seed %d",
-			t.Perplexity, t.Iterations, t.KL, t.LearningRate, m.Seed))
-	}
-	if s := m.Shares; s != nil {
-		add("method", fmt.Sprintf("the first two principal components: %.1f %% and %.1f %% of the variance",
-			100*s[0], 100*s[1]))
-	}
-	if run.Head != nil {
-		add("head", filepath.Join(run.Dir, run.HeadFile))
-	}
-	add("features", run.Store.Dir)
-	add("manifest", run.ManifestFile.String())
-	add("winnow", h.Winnow)
-	return facts
-}
-
-// Write writes the map in the form of the file's extension: .html (a page to explore), .svg (a drawing), .csv
-// or .tsv (coordinates).
+// Write writes the map in the form of the file's extension: .svg (a drawing), .csv or .tsv (coordinates).
 func (m *Map) Write(path string) error {
 	write := m.readable().WriteSVG
 	switch filepath.Ext(path) {
@@ -210,8 +168,6 @@ func (m *Map) Write(path string) error {
 		write = func(w io.Writer) error { return m.writeTable(w, ',') }
 	case ".tsv":
 		write = func(w io.Writer) error { return m.writeTable(w, '\t') }
-	case ".html":
-		write = func(w io.Writer) error { return m.readable().WritePage(w, m.pictures) }
 	}
 	return m.put(path, write)
 }

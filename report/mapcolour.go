@@ -33,18 +33,6 @@ type Score struct {
 	Wrong bool // called wrong
 }
 
-// colourText says what the colours show.
-func (o MapOptions) colourText() string {
-	if class, ok := strings.CutPrefix(o.Colour, ColourClass); ok {
-		return "whether its given label is " + o.Names.Of(class)
-	}
-	return map[string]string{
-		ColourLabel: "its given label", ColourTrue: "its true label", ColourSplit: "its split",
-		ColourScore:   "how right its given label looks to the audit",
-		ColourSuspect: "whether the audit calls its given label wrong",
-	}[o.Colour]
-}
-
 // groupPoints colours the points by the group that colour stands for.
 func groupPoints(m *atlas.Map, o MapOptions, d *datasets.Dataset) error {
 	names := d.Classes

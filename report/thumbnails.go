@@ -41,16 +41,6 @@ func (h Host) complete() Host {
 	return h
 }
 
-// thumbnails reads images of a run at most side pixels wide and high. One that cannot be read is nil, and a
-// note says so; if none can be read, that is an error.
-func thumbnails(ctx context.Context, h Host, run *folder.Run, paths []string, side int) ([]image.Image, error) {
-	p, err := OpenPictures(ctx, run.ImageRoot(), run.For)
-	if err != nil {
-		return nil, err
-	}
-	return p.thumbnails(ctx, h, paths, side)
-}
-
 // Pictures are the images that a command shows.
 type Pictures struct {
 	Root  fs.FS
@@ -69,14 +59,11 @@ func OpenPictures(ctx context.Context, where location.Source, command string) (p
 
 // advice says what to do if pictures cannot be read.
 func (p Pictures) advice() string {
-	advice := fmt.Sprintf("name the folder of the images, or a .zip file of it, with %s", config.Key("data.root"))
-	if p.For == "map" {
-		advice += ", or leave the pictures out: --no-pictures"
-	}
-	return advice
+	return fmt.Sprintf("name the folder of the images, or a .zip file of it, with %s", config.Key("data.root"))
 }
 
-// thumbnails reads pictures as [thumbnails] does.
+// thumbnails reads images at most side pixels wide and high. One that cannot be read is nil, and a note says so; if
+// none can be read, that is an error.
 func (p Pictures) thumbnails(ctx context.Context, h Host, paths []string, side int) ([]image.Image, error) {
 	h = h.complete()
 	at, end := h.Watch("pictures")

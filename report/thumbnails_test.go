@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"winnow/datasets/location"
-	"winnow/run/folder"
 )
 
 // A host without progress functions works.
@@ -22,8 +21,11 @@ func TestThumbnailsUnwatched(t *testing.T) {
 	if err := png.Encode(f, image.NewGray(image.Rect(0, 0, 4, 4))); err != nil {
 		t.Fatal(err)
 	}
-	run := &folder.Run{Options: folder.Options{Root: location.At(dir)}}
-	if list, err := thumbnails(t.Context(), Host{}, run, []string{"a.png", "missing.png"}, 8); err != nil ||
+	p, err := OpenPictures(t.Context(), location.At(dir), "report")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := p.thumbnails(t.Context(), Host{}, []string{"a.png", "missing.png"}, 8); err != nil ||
 		list[0] == nil || list[1] != nil {
 		t.Errorf("%v, %v", list, err)
 	}

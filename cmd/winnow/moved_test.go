@@ -89,7 +89,7 @@ func TestOtherPictures(t *testing.T) {
 	if now, _ := mustCall(t, "eval", "run", "--manifest", "noisy.csv", "--root", "copied"); now != was {
 		t.Errorf("copied pictures: found %s, expected %s", now, was)
 	}
-	for _, command := range []string{"eval", "report --out r.html", "map --out m.html"} {
+	for _, command := range []string{"eval", "report --out r.html", "map --out m.svg"} {
 		fails(t, 1, "compared look otherwise",
 			append(strings.Fields(command), "run", "--manifest", "other/manifest.csv", "--root", "other")...)
 	}

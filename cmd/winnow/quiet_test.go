@@ -14,7 +14,7 @@ func TestQuiet(t *testing.T) {
 		{"eval", "run"},
 		{"audit", "run", "--out", "suspects.csv"},
 		{"audit", "--features", "store", "--manifest", "noisy.csv", "--folds", "2"},
-		{"map", "run", "--out", "map.html", "--iterations", "20"},
+		{"map", "run", "--out", "map.svg", "--iterations", "20"},
 		{"report", "run", "--out", "report.html"},
 		{"export", "run", "--npy", "e.npy", "--onnx", "e.onnx"},
 		{"embed", "run", "drawn/test", "--out", "v.npy"},

@@ -153,23 +153,17 @@ func (r *Results) end(column int) (last float64) {
 	return last
 }
 
-// drawnMap is a map as a chart.Drawing.
-type drawnMap struct{ atlas.Map }
-
-// Caption returns the title.
-func (m drawnMap) Caption() string { return m.Title }
-
 // mapOf returns a row's map of a column, for the lowest seed.
-func (r *Results) mapOf(row, column int) (drawnMap, bool) {
+func (r *Results) mapOf(row, column int) (atlas.Map, bool) {
 	o, ok := r.first(row, column)
 	if !ok || o.Points == nil {
-		return drawnMap{}, false
+		return atlas.Map{}, false
 	}
 	m := atlas.Map{Title: r.Study.Rows[row].Name + ", " + r.Study.Columns[column].Name, Groups: o.Points.Classes}
 	for i, x := range o.Points.X {
 		m.Points = append(m.Points, atlas.Point{X: x, Y: o.Points.Y[i], Group: o.Points.Class[i]})
 	}
-	return drawnMap{m}, true
+	return m, true
 }
 
 // first returns the outcome for the lowest seed.

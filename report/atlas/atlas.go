@@ -1,8 +1,6 @@
-// Package atlas draws images as points of a plane: as a self-contained page to explore, as SVG, as a table, and as the
-// files of TensorBoard's projector.
+// Package atlas draws images as points of a plane: as SVG, as a table, and as the files of TensorBoard's projector.
 //
-// Colours are never the only mark: if there are few groups, their names are on the drawing, and the page names every
-// point. The package reads and decodes nothing: pictures come from the caller.
+// Colours are never the only mark: if there are few groups, their names are on the drawing.
 package atlas
 
 import (
@@ -15,15 +13,13 @@ import (
 // Map is a drawing of points.
 type Map struct {
 	Title  string
-	Notes  []string // plain sentences below the title
-	Facts  []Fact   // the small print
 	Points []Point
 	Groups []string // names of the groups that colours show; empty if Scale is given
 	Scale  *Scale   // if given, colours show Point.Score instead of groups
 }
 
-// Fact is a line of the small print.
-type Fact struct{ Name, Value string }
+// Caption returns the title.
+func (m Map) Caption() string { return m.Title }
 
 // Point is an image in the plane. Unknown texts are empty, an unknown score is NaN.
 type Point struct {

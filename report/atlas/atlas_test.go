@@ -2,14 +2,9 @@ package atlas
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/csv"
-	"encoding/json"
 	"encoding/xml"
 	"fmt"
-	"image"
-	"image/color"
-	"image/jpeg"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -22,7 +17,7 @@ import (
 
 // sample is a map of n points in classes groups; every seventh point has none.
 func sample(n, classes int) Map {
-	m := Map{Title: `A <map> & "more"`, Notes: []string{"a note <b>"}, Facts: []Fact{{"images", "n"}}}
+	m := Map{Title: `A <map> & "more"`}
 	for k := range classes {
 		m.Groups = append(m.Groups, fmt.Sprintf("class <%d> & co", k))
 	}
@@ -179,138 +174,6 @@ func labOf(hex string, eye [9]float64) [3]float64 {
 		1.9779984951*l - 2.4285922050*m + 0.4505937099*s, 0.0259040371*l + 0.7827717662*m - 0.8086757660*s}
 }
 
-// tiles are pictures each of one colour, some of them missing.
-func tiles(n, side int) []image.Image {
-	out := make([]image.Image, n)
-	for i := range out {
-		if i%10 == 9 {
-			continue
-		}
-		img := image.NewNRGBA(image.Rect(0, 0, side, side-i%3))
-		for k := 0; k < len(img.Pix); k += 4 {
-			img.Pix[k], img.Pix[k+1], img.Pix[k+2], img.Pix[k+3] = uint8(20*(i%11)), uint8(20*(i%7)),
-				uint8(20*(i%13)), 255
-		}
-		out[i] = img
-	}
-	return out
-}
-
-// The page has every point under its own name with its own picture, escapes names, and loads nothing from outside.
-func TestPage(t *testing.T) {
-	m, pictures := sample(1500, 4), tiles(1500, 30)
-	var b bytes.Buffer
-	if err := m.WritePage(&b, pictures); err != nil {
-		t.Fatal(err)
-	}
-	page := b.String()
-	for _, no := range []string{"ZgotmplZ", "NaN", "http://", "https://", "<map>", "class <0>", " </script>.jpg"} {
-		if strings.Contains(page, no) {
-			t.Errorf("%q is on the page", no)
-		}
-	}
-	text, _, _ := strings.Cut(strings.SplitN(page, "const data = ", 2)[1], ";\n")
-	var d pageData
-	if err := json.Unmarshal([]byte(text), &d); err != nil {
-		t.Fatal(err)
-	}
-	circle := regexp.MustCompile(`<circle class="p (c\d+|cn)" cx="([\d.]+)" cy="([\d.]+)"`)
-	circles := circle.FindAllStringSubmatch(page, -1)
-	if len(circles) != 1500 || len(d.X) != 1500 || len(d.Sheets) != 2 || d.Tile != 32 ||
-		!strings.Contains(page, "1350, at most 32 pixels wide") {
-		t.Fatalf("%d circles, %d points, %d sheets of tiles of %d", len(circles), len(d.X), len(d.Sheets), d.Tile)
-	}
-	sheets := make([]image.Image, 2)
-	for k, uri := range d.Sheets {
-		sheets[k] = decodeURI(t, uri)
-	}
-	at, _ := m.place()
-	for k, i := range m.order() {
-		if circles[k][2] != fmt.Sprintf("%.1f", at[i][0]) || d.Path[k] != m.Points[i].Path ||
-			d.Names[d.Label[k]] != m.Points[i].Label {
-			t.Fatalf("point %d: circle %v, path %q, label %q", i, circles[k], d.Path[k], d.Names[d.Label[k]])
-		}
-		on := k % (acrossSheet * acrossSheet)
-		seen := color.NRGBAModel.Convert(sheets[k/(acrossSheet*acrossSheet)].At(on%acrossSheet*32+16,
-			on/acrossSheet*32+16)).(color.NRGBA)
-		want := color.NRGBA{255, 255, 255, 255}
-		if pictures[i] != nil {
-			want = pictures[i].(*image.NRGBA).NRGBAAt(0, 0)
-		}
-		if off := abs(seen.R, want.R) + abs(seen.G, want.G) + abs(seen.B, want.B); off > 45 {
-			t.Fatalf("point %d shows %v, expected %v", i, seen, want)
-		}
-	}
-	b.Reset()
-	if err := m.WritePage(&b, nil); err != nil || strings.Contains(b.String(), "data:image/jpeg") ||
-		strings.Contains(b.String(), "pictures") && strings.Contains(b.String(), "<dt>pictures") {
-		t.Errorf("without pictures: %v", err)
-	}
-}
-
-// A part is the page without its own head, within its limit of bytes.
-func TestPart(t *testing.T) {
-	m, pictures := sample(300, 4), tiles(300, 30)
-	var b bytes.Buffer
-	if err := m.WritePart(&b, pictures, 1<<20); err != nil {
-		t.Fatal(err)
-	}
-	part := b.String()
-	for _, no := range []string{"<html", "<body", "<h1", "<main", "ZgotmplZ"} {
-		if strings.Contains(part, no) {
-			t.Errorf("%q is in the part", no)
-		}
-	}
-	if strings.Count(part, `<circle class="p `) != 300 || !strings.Contains(part, "data:image/jpeg") ||
-		len(part) > 1<<20 {
-		t.Errorf("%d bytes, without all points or pictures", len(part))
-	}
-	b.Reset()
-	if err := m.WritePart(&b, pictures, 100<<10); err != nil || strings.Contains(b.String(), "data:image") ||
-		!strings.Contains(b.String(), "pictures</dt><dd>none") {
-		t.Errorf("%v; pictures that have no room", err)
-	}
-}
-
-func decodeURI(t *testing.T, uri string) image.Image {
-	t.Helper()
-	img, err := jpeg.Decode(bytes.NewReader(fromURI(t, uri)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return img
-}
-
-func abs(a, b uint8) int { return max(int(a), int(b)) - min(int(a), int(b)) }
-
-// Ten thousand points with the worst pictures, noise, stay within the page's limit. If no quality is low enough, there
-// are no pictures, and the page says so.
-func TestPageLimit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compresses ten million pixels several times")
-	}
-	m := sample(10_000, 50)
-	draw := rand.New(rand.NewPCG(2, 2))
-	pictures := make([]image.Image, len(m.Points))
-	for i := range pictures {
-		img := image.NewNRGBA(image.Rect(0, 0, ThumbnailSide(len(pictures)), ThumbnailSide(len(pictures))))
-		for k := range img.Pix {
-			img.Pix[k] = uint8(draw.Uint32()) | 0xff*uint8(k%4/3)
-		}
-		pictures[i] = img
-	}
-	var b bytes.Buffer
-	if err := m.WritePage(&b, pictures); err != nil {
-		t.Fatal(err)
-	}
-	if b.Len() > pageLimit || !strings.Contains(b.String(), "data:image/jpeg") {
-		t.Errorf("%d bytes, expected at most %d, with pictures", b.Len(), pageLimit)
-	}
-	if s, err := makeSprites(pictures[:100], 1000); err != nil || s.Sheets != nil {
-		t.Errorf("%d sheets within 1000 bytes, %v", len(s.Sheets), err)
-	}
-}
-
 func TestTable(t *testing.T) {
 	m := sample(20, 3)
 	m.Points[2].Path, m.Points[2].Score = "a,\"b\"\tc\n.jpg", 0.25
@@ -345,14 +208,4 @@ func TestTable(t *testing.T) {
 	if err := WriteTensors(&b, x); err != nil || b.String() != "0.1\t-2\n1e-09\t0\n" {
 		t.Errorf("%q, %v", b.String(), err)
 	}
-}
-
-func fromURI(t *testing.T, uri string) []byte {
-	t.Helper()
-	text, ok := strings.CutPrefix(uri, "data:image/jpeg;base64,")
-	data, err := base64.StdEncoding.DecodeString(text)
-	if !ok || err != nil {
-		t.Fatalf("%.40s: %v", uri, err)
-	}
-	return data
 }

@@ -27,7 +27,7 @@ func (m Map) WriteSVG(w io.Writer) error {
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%[1]g" height="%[2]g" `+
 		`font-family="Helvetica, Arial, sans-serif">`, side, top+height+foot)
 	fmt.Fprintf(b, "\n<title>%s</title>\n", html.EscapeString(m.Title))
-	fmt.Fprintf(b, `<style>%s</style><rect width="100%%" height="100%%" fill="#fff"/>`, m.style(false))
+	fmt.Fprintf(b, `<style>%s</style><rect width="100%%" height="100%%" fill="#fff"/>`, m.style())
 	fmt.Fprintf(b, `<text x="%g" y="34" font-size="22" font-weight="bold" fill="#20242b">%s</text>`,
 		margin, html.EscapeString(text.Shortened(m.Title, 84)))
 	fmt.Fprintf(b, "\n<g transform=\"translate(0 %g)\">\n", top)
@@ -56,14 +56,10 @@ func (m Map) WriteSVG(w io.Writer) error {
 }
 
 // style returns the colours as CSS classes: c0, c1, … for groups or the scale, cn for points without either.
-func (m Map) style(dark bool) string {
-	light, night := Colours(len(m.Groups))
+func (m Map) style() string {
+	light, _ := Colours(len(m.Groups))
 	if m.Scale != nil {
 		light = scaleColours()
-		night = light
-	}
-	if dark {
-		light = night
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, ".cn{fill:%s}", grey)

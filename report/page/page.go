@@ -37,7 +37,6 @@ type Report struct {
 	Foremost    bool // show suspects before the sections
 	Galleries   []Gallery
 	Queries     []QueryCard
-	Map         func(io.Writer) error // writes a map of the embedding into the page, with its style and script
 	Facts       []Fact
 	Definitions []Fact // explanations of the numbers on the page
 }
@@ -117,7 +116,6 @@ const (
 	retrievalTitle   = "Retrieval"
 	suspectsTitle    = "The most suspect labels"
 	queriesTitle     = "Retrieval examples"
-	mapTitle         = "Map of the embedding"
 	factsTitle       = "What was run"
 	definitionsTitle = "What the numbers mean"
 )
@@ -140,7 +138,6 @@ func (r Report) Contents() []heading {
 	}
 	add(!r.Foremost && len(r.Suspects) > 0, "suspects", suspectsTitle)
 	add(len(r.Queries) > 0, "queries", queriesTitle)
-	add(r.Map != nil, "embedding", mapTitle)
 	add(len(r.Facts) > 0, "run", factsTitle)
 	add(len(r.Definitions) > 0, "definitions", definitionsTitle)
 	if len(r.Sections) == 0 {
@@ -177,7 +174,7 @@ var reportPage string
 var style string
 
 // WriteHTML writes the report as one self-contained page, without fonts or external addresses, and without
-// scripts but the map's.
+// scripts.
 func (r Report) WriteHTML(w io.Writer) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
 		"begin":   pagestyle.Page{Command: r.Command, Title: r.Title, Style: style + QueryStyle}.Begin,
@@ -205,13 +202,8 @@ func (r Report) WriteHTML(w io.Writer) error {
 		"title": func(id string) string {
 			return map[string]string{
 				"retrieval": cmp.Or(r.RowsTitle, retrievalTitle), "suspects": suspectsTitle, "queries": queriesTitle,
-				"embedding": mapTitle, "run": factsTitle, "definitions": definitionsTitle,
+				"run": factsTitle, "definitions": definitionsTitle,
 			}[id]
-		},
-		"part": func(write func(io.Writer) error) (template.HTML, error) {
-			var b strings.Builder
-			err := write(&b)
-			return template.HTML(b.String()), err
 		},
 		// A drawing is made of numbers and escaped text.
 		"svg": func(d chart.Drawing) template.HTML { return template.HTML(chart.Inline(d)) },

@@ -2,8 +2,6 @@ package page_test
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"math"
 	"os"
 	"strings"
@@ -25,7 +23,6 @@ func sampleReport() page.Report {
 	values := []float64{0.01, 0.02, 0.5, 0.9, 0.95, 1}
 	return page.Report{
 		Warnings: []string{"careful <i>"}, Definitions: []page.Fact{{"P@1", "what & how"}},
-		Map: func(w io.Writer) error { _, err := io.WriteString(w, "<b>the map</b>"); return err },
 		Sections: []page.Section{{Title: "Part & one", Notes: []string{"a <note>"},
 			Tables: []page.Table{{Caption: "T", Head: []string{"class", "n"}, Rows: [][]string{{"<c>", "3"}}},
 				{Caption: "All", Head: []string{"class"}, Rows: [][]string{{"x"}}, Folded: true}}}},
@@ -64,7 +61,7 @@ func TestReportHTML(t *testing.T) {
 		"<li>careful &lt;i&gt;</li>", `<a href="#section-1">Part &amp; one</a>`, `<h2 id="section-1">`,
 		"a &lt;note&gt;", "<caption>T</caption>", `<th scope="col">class</th>`,
 		`<th scope="row">&lt;c&gt;</th><td>3</td>`,
-		"<summary>All</summary>", "<b>the map</b>", "what &amp; how", `alt="image given as cat"`, `class="hit"`,
+		"<summary>All</summary>", "what &amp; how", `alt="image given as cat"`, `class="hit"`,
 		`class="miss"`, `aria-label="miss"`, "1 of 2 hits", "data:image/png;base64,iVBOR", "polyline", "50 %",
 		"<figcaption>&lt;loss&gt;</figcaption><svg",
 	} {
@@ -94,15 +91,6 @@ func TestReportOfSuspectsAlone(t *testing.T) {
 			t.Errorf("%v: expected the nearest pictures to be promised: %v", err, there)
 		}
 		r.Suspects[0].ForGiven, r.Suspects[0].ForSuggested = nil, nil
-	}
-}
-
-// A map that cannot be drawn is an error, not a page without one.
-func TestReportOfABrokenMap(t *testing.T) {
-	broken := errors.New("no ink")
-	if err := (page.Report{Map: func(io.Writer) error { return broken }}).WriteHTML(io.Discard); !errors.Is(err,
-		broken) {
-		t.Errorf("%v, expected %v", err, broken)
 	}
 }
 

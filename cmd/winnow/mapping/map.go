@@ -26,22 +26,21 @@ func Command() *cli.Command { return command(run) }
 
 const description = `Draws images that the run embeds near each other near each other on a map (t-SNE, van der Maaten
 2014, started from the principal components). Without a run it draws the features of a store as they are:
---features DIR --manifest FILE. The page names the image under the pointer and shows a small picture of it,
-found by --root. --color score and suspect (called wrong or not) need --audit suspects.csv of winnow audit;
+--features DIR --manifest FILE. winnow studio draws a map to explore.
+--color score and suspect (called wrong or not) need --audit suspects.csv of winnow audit;
 class=LABEL shows one class against all others.
 
-   winnow map run --out map.html --out map.svg --out map.csv`
+   winnow map run --out map.svg --out map.csv`
 
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "map",
-		Usage:       "draw an embedding in two dimensions: a page to explore, SVG, a table",
+		Usage:       "draw an embedding in two dimensions, as SVG or a table",
 		ArgsUsage:   "[RUN]",
 		Description: description,
 		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "out", Aliases: []string{"o"},
-				Usage: "write `FILE`.html (a page to explore), .svg (a drawing), .csv or .tsv (coordinates); may " +
-					"be repeated"},
+				Usage: "write `FILE`.svg (a drawing), .csv or .tsv (coordinates); may be repeated"},
 			&cli.StringFlag{Name: "projector",
 				Usage: "write the vectors to `DIR` for TensorBoard's projector: tensors.tsv, " +
 					"metadata.tsv"},
@@ -50,7 +49,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "color", Value: report.ColourLabel,
 				Usage: "what the colours show, `WHAT`: " + strings.Join(colourings, ", ")},
 			&cli.StringFlag{Name: "audit",
-				Usage: "`FILE`.csv of winnow audit, for --color score, suspect and the page"},
+				Usage: "`FILE`.csv of winnow audit, for --color score and suspect"},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images, chosen by --seed"},
 			&cli.StringFlag{Name: "method", Value: report.MethodTSNE,
 				Usage: "`METHOD`: tsne, or pca, the first two principal components"},
@@ -59,7 +58,6 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "iterations", Value: 1000, Usage: "`N` steps of t-SNE"},
 			term.SeedFlag("seed `N` of the images and the start"),
 			term.NamesFlag(),
-			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
 			&cli.BoolFlag{Name: "spreadsheet",
 				Usage: "--out .csv, .tsv: write labels and paths so that spreadsheets do not read them as formulas"},
 			term.JSONFlag(),
@@ -94,8 +92,6 @@ func read(c *cli.Context) (o Options, err error) {
 	if err := o.check(); err != nil {
 		return o, err
 	}
-	o.Draw.Pictures = !c.Bool("no-pictures") &&
-		slices.ContainsFunc(o.Out, func(path string) bool { return filepath.Ext(path) == ".html" })
 	if o.Draw.Scores, err = report.ReadScores(o.Draw.ScoresFile); err != nil {
 		return o, err
 	}
@@ -109,11 +105,11 @@ func read(c *cli.Context) (o Options, err error) {
 // check refuses options that do not go together.
 func (o Options) check() error {
 	if len(o.Out) == 0 && o.Projector == "" {
-		return term.Misused("winnow map: found neither --out nor --projector, expected a file to write: --out map.html")
+		return term.Misused("winnow map: found neither --out nor --projector, expected a file to write: --out map.svg")
 	}
 	for _, path := range o.Out {
-		if !slices.Contains([]string{".html", ".svg", ".csv", ".tsv"}, filepath.Ext(path)) {
-			return term.Misused("--out: %q ends in none of .html, .svg, .csv, .tsv", path)
+		if !slices.Contains([]string{".svg", ".csv", ".tsv"}, filepath.Ext(path)) {
+			return term.Misused("--out: %q ends in none of .svg, .csv, .tsv", path)
 		}
 	}
 	d := o.Draw

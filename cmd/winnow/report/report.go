@@ -26,7 +26,7 @@ func Command() *cli.Command { return command(run) }
 const description = `One file to read offline or to print: the training and its course, the filter, retrieval beside
 frozen and whitened features, classes, the most suspect labels, retrieval examples, a map (t-SNE), warnings,
 and definitions of all numbers. For several runs: the settings that differ, the numbers, and the curves in
-one chart. Pictures come from --root; the page stays below 10 MB.
+one chart. Pictures come from --root.
 
    winnow report run --out report.html     winnow report run-a run-b --out compared.html`
 
@@ -124,10 +124,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if err := atomicfile.WriteBytes(o.Out, file); err != nil {
 		return fmt.Errorf("report: %s: %w", o.Out, err)
 	}
-	if done.Bytes = len(file); done.Bytes > report.Limit {
-		p.Note("the page has %.1f MB, more than %.0f: --max N, --no-map or --no-pictures make it smaller",
-			float64(done.Bytes)/1e6, report.Limit/1e6)
-	}
+	done.Bytes = len(file)
 	if o.JSON {
 		return p.JSON(done)
 	}

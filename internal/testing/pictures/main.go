@@ -102,8 +102,6 @@ func (m *maker) characters(ctx context.Context) error {
 		{"quickstart", "--out", "demo", "--noise-rate", "0.4"},
 		{"report", "demo/heads/prism", "--root", images, "--out", "report.html"},
 		{"audit", manifest, "--root", images, "--out", list},
-		{"map", "demo/heads/prism", "--root", images, "--split", "train", "--color", "suspect", "--audit", list,
-			"--out", "map.html"},
 	} {
 		if err := m.run(ctx, line...); err != nil {
 			return err
@@ -114,7 +112,6 @@ func (m *maker) characters(ctx context.Context) error {
 		width, height int
 	}{
 		{"report.png", "report.html", 1280, 960},
-		{"map.png", "map.html", 1280, 960},
 		{"audit.png", "suspects.html", 1280, 800},
 	} {
 		if err := m.shoot(ctx, p.name, "file://"+filepath.Join(m.dir, p.page), p.width, p.height); err != nil {

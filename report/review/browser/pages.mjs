@@ -1,4 +1,4 @@
-// The pages that winnow writes as files: report, audit, map, reproduce, quickstart; and, once make site wrote it, a page of the
+// The pages that winnow writes as files: report, audit, reproduce, quickstart; and, once make site wrote it, a page of the
 // documentation. In every window they keep to their width, say
 // nothing on the console, ask nobody for anything, can be read and used by the keyboard alone, and satisfy axe.
 
@@ -17,10 +17,8 @@ function makePages(binary, dir) {
   winnow(binary, "--quiet", "quickstart", "--out", demo, "--classes", "16", "--images", "12", "--noise-rate", "0.3", "--set", "length=30 steps");
   winnow(binary, "--quiet", "report", run, "--out", at("report.html"));
   winnow(binary, "--quiet", "report", run, join(demo, "unfiltered"), "--no-pictures", "--out", at("compared.html"));
-  winnow(binary, "--quiet", "map", run, "--split", "train", "--out", at("map.html"));
-  winnow(binary, "--quiet", "map", run, "--split", "train", "--color", "suspect", "--audit", suspects, "--out", at("called.html"));
   winnow(binary, "--quiet", "reproduce", "audit-judges", "--data", `glyphs=${manifest},${join(demo, "suspects.features")}`, "--seeds", "2", "--columns", "symmetric 50", "--rows", "fitted", "--rows", "nn", "--out", at("reproduced"));
-  return { demo: join(demo, "report.html"), report: at("report.html"), compared: at("compared.html"), audit: join(demo, "suspects.html"), map: at("map.html"), called: at("called.html"), reproduce: join(at("reproduced"), "audit-judges", "report.html"), ...(existsSync(site) ? { site } : {}) };
+  return { demo: join(demo, "report.html"), report: at("report.html"), compared: at("compared.html"), audit: join(demo, "suspects.html"), reproduce: join(at("reproduced"), "audit-judges", "report.html"), ...(existsSync(site) ? { site } : {}) };
 }
 
 const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -30,20 +28,20 @@ const windows = [[1280, 800, "light", every], [390, 844, "light", every], [1280,
 const wrong = (page) => page.evaluate(() => {
   const out = [];
   if (document.documentElement.scrollWidth > innerWidth) out.push(`it scrolls sideways: ${document.documentElement.scrollWidth} of ${innerWidth}`);
-  const held = (e) => e.closest(".scroll, .charts figure, .figures figure, .path, .aloud, svg.map");
+  const held = (e) => e.closest(".scroll, .charts figure, .figures figure, .path, .aloud, figure svg");
   for (const e of document.querySelectorAll("main *")) {
     const b = e.getBoundingClientRect(), text = [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.textContent.trim());
     if (!text || b.width === 0 || !e.checkVisibility({ visibilityProperty: true })) continue;
     if ((b.right > innerWidth + 1 || b.left < -1) && !held(e)) out.push(`cut off: ${e.tagName} ${e.textContent.trim().slice(0, 40)}`);
     const svg = e.ownerSVGElement, size = parseFloat(getComputedStyle(e).fontSize) * (svg?.viewBox.baseVal.width ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1);
-    if (size < 9.9 && !e.closest("svg.map")) out.push(`${size.toFixed(1)} px: ${e.tagName} ${e.textContent.trim().slice(0, 40)}`);
+    if (size < 9.9 && !e.closest(".signs")) out.push(`${size.toFixed(1)} px: ${e.tagName} ${e.textContent.trim().slice(0, 40)}`);
   }
   return out.slice(0, 5);
 });
 
 // tabbed goes over a page by the Tab key and lists where the focus is not seen; it ends where it began, or after most stops.
 async function tabbed(page, most = 40) {
-  const bad = [], reached = [];
+  const bad = [];
   for (let i = 0; i < most; i++) {
     await page.keyboard.press("Tab");
     const on = await page.evaluate(() => {
@@ -51,10 +49,9 @@ async function tabbed(page, most = 40) {
       return e === document.body ? null : { name: e.id || e.getAttribute("aria-label") || e.textContent.trim().slice(0, 30), seen: parseFloat(s.outlineWidth) >= 2 && s.outlineStyle !== "none" && b.bottom > 0 && b.top < innerHeight };
     });
     if (!on) break;
-    reached.push(on.name);
     if (!on.seen) bad.push(on.name);
   }
-  return { bad, reached };
+  return bad;
 }
 
 export const pages = [
@@ -71,16 +68,7 @@ export const pages = [
         if (rules.length > 0) bad.push(...say(await accessible(page, rules)));
         await page.screenshot({ path: join(shots, `${width}-${colorScheme}-${name}.png`) });
         if (rules === every && width > 400) {
-          const { bad: unseen, reached } = await tabbed(page);
-          bad.push(...say(unseen.map((what) => `the focus on ${what} is not seen`)));
-          if (name === "map") {
-            for (const what of ["frame", "find", "in", "out", "all"]) assert.ok(reached.includes(what), `the Tab key does not reach ${what}: ${reached}`);
-            await page.locator("#frame").focus();
-            await page.keyboard.press("ArrowRight");
-            assert.match(await page.locator("#said").textContent(), /\.png/, "an arrow key chooses no image");
-            await page.keyboard.press("Escape");
-            assert.equal(await page.locator("#card").isVisible(), false, "Escape lets no image go");
-          }
+          bad.push(...say((await tabbed(page)).map((what) => `the focus on ${what} is not seen`)));
         }
         bad.push(...say(await visit.found(page)));
       }
