@@ -235,18 +235,13 @@ var rooms = []Room{
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
 		"eval features internal/hint"},
-	{"search/vectordb", "uploads vectors into a database of vectors, resumes after a break, verifies; what all such " +
-		"databases have in common",
+	{"search/pgvector", "uploads vectors into PostgreSQL with pgvector, resumes after a break, verifies, searches",
 		""},
-	{"search/qdrant", "speaks to a Qdrant server",
-		"search/vectordb"},
-	{"search/pgvector", "speaks to PostgreSQL with pgvector",
-		"search/vectordb"},
 	{"run/embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes " +
 		"and searches by them; exports a run",
 		"backbone backbone/ort cluster datasets datasets/imagelist datasets/imageroot run/extraction features " +
 			"head internal/hint internal/lookup internal/vectorfile models run/trial run/folder search " +
-			"search/pgvector search/qdrant search/vectordb"},
+			"search/pgvector"},
 
 	{"run/rehearsal", "plays a review with reviewers who answer from the truth, and counts what they find",
 		"audit/learn audit/suspects internal/hint search"},
@@ -353,8 +348,6 @@ var rooms = []Room{
 		""},
 	{"internal/testing/pgvectortest", "runs PostgreSQL with pgvector for tests, and breaks connections to it",
 		""},
-	{"internal/testing/qdranttest", "is a Qdrant server for tests",
-		""},
 	{"internal/testing/reference", "holds the golden values for tests; finds models and images beside the repository",
 		""},
 	{"internal/testing/s3test", "serves a bucket to tests by S3's protocol, and spoils answers", ""},
@@ -398,8 +391,5 @@ var only = map[string]string{
 	// these two describe and complete commands
 	"github.com/urfave/cli":             "cmd/... internal/manual internal/shell",
 	"github.com/disintegration/imaging": "backbone",
-	// a client, and a server to test it by
-	"github.com/qdrant/go-client": "search/qdrant internal/testing/qdranttest",
-	"github.com/jackc/pgx":        "search/pgvector",
-	"google.golang.org/grpc":      "search/qdrant internal/testing/qdranttest",
+	"github.com/jackc/pgx":              "search/pgvector",
 }

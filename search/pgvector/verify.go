@@ -1,4 +1,4 @@
-package vectordb
+package pgvector
 
 import (
 	"context"
@@ -6,33 +6,21 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"time"
 )
 
 // sampleSize is how many points, spread over the whole, are read back.
 const sampleSize = 100
 
-// answerBytes bounds an answer with vectors: gRPC's limit is 4 MiB.
+// answerBytes bounds an answer with vectors.
 const answerBytes = 2 << 20
-
-// latePauses is how often the count is repeated if the server accepted points before it stored them.
-const latePauses = 6
 
 // verify counts the points and compares a sample of them with what was sent.
 func (u *upload) verify(ctx context.Context) (points int, err error) {
-	for pause := 0; ; pause++ {
-		if points, err = u.count(ctx); err == nil {
-			err = u.compare(ctx)
-		}
-		if err == nil || !u.late || pause == latePauses {
-			break
-		}
-		if err := u.s.Tries().sleep(ctx, time.Second<<pause); err != nil {
-			return points, err
-		}
+	if points, err = u.count(ctx); err == nil {
+		err = u.compare(ctx)
 	}
 	if err == nil && points > u.rows {
-		u.s.Tries().Note("collection %s holds %d points that are not in this export: removed images, or another "+
+		u.s.tries.Note("collection %s holds %d points that are not in this export: removed images, or another "+
 			"export; --delete deletes them", u.s.Collection(), points-u.rows)
 	}
 	return points, err
@@ -83,28 +71,10 @@ func (u *upload) differs(p, got Stored) string {
 	if len(got.Vector) != len(p.Vector) {
 		return fmt.Sprintf("found %d values, expected %d", len(got.Vector), len(p.Vector))
 	}
-	if u.c.Limit == 0 {
-		for i, v := range got.Vector {
-			if math.Float32bits(v) != math.Float32bits(p.Vector[i]) {
-				return fmt.Sprintf("value %d of its vector is %v, expected %v", i, v, p.Vector[i])
-			}
-		}
-		return ""
-	}
-	largest, a, b := 0.0, length(got.Vector), length(p.Vector)
 	for i, v := range got.Vector {
-		largest = max(largest, math.Abs(float64(v)/a-float64(p.Vector[i])/b))
-	}
-	if !(largest <= u.c.Limit) {
-		return fmt.Sprintf("its vector differs by %.3g, expected at most %.0g", largest, u.c.Limit)
+		if math.Float32bits(v) != math.Float32bits(p.Vector[i]) {
+			return fmt.Sprintf("value %d of its vector is %v, expected %v", i, v, p.Vector[i])
+		}
 	}
 	return ""
-}
-
-func length(x []float32) float64 {
-	var sum float64
-	for _, v := range x {
-		sum += float64(v) * float64(v)
-	}
-	return math.Sqrt(sum)
 }

@@ -1,4 +1,4 @@
-package vectordb
+package pgvector
 
 import (
 	"crypto/sha256"
@@ -46,31 +46,31 @@ func (p Stored) fields() map[string]string {
 // check rejects points that a server would reject, or would store but never find.
 func (p Point) check(dim int) error {
 	if p.Path == "" {
-		return fmt.Errorf("vectordb: a point without a path, expected one: it identifies the point")
+		return fmt.Errorf("pgvector: a point without a path, expected one: it identifies the point")
 	}
 	if !isText(p.Path) {
-		return fmt.Errorf("vectordb: %q: the path is not UTF-8 text, which a database requires", p.Path)
+		return fmt.Errorf("pgvector: %q: the path is not UTF-8 text, which a database requires", p.Path)
 	}
 	for name, value := range p.Payload {
 		if !isText(name) || !isText(value) {
-			return fmt.Errorf("vectordb: %s: field %q of its payload, %.80q, is not UTF-8 text", p.Path, name, value)
+			return fmt.Errorf("pgvector: %s: field %q of its payload, %.80q, is not UTF-8 text", p.Path, name, value)
 		}
 		if name == PathField || name == ModelField || name == DigestField {
-			return fmt.Errorf("vectordb: %s: a field of its payload is named %q, which is taken", p.Path, name)
+			return fmt.Errorf("pgvector: %s: a field of its payload is named %q, which is taken", p.Path, name)
 		}
 	}
 	if len(p.Vector) != dim {
-		return fmt.Errorf("vectordb: %s: %d values, expected %d", p.Path, len(p.Vector), dim)
+		return fmt.Errorf("pgvector: %s: %d values, expected %d", p.Path, len(p.Vector), dim)
 	}
 	zero := true
 	for i, v := range p.Vector {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return fmt.Errorf("vectordb: %s: value %d is %v, expected a finite number", p.Path, i, v)
+			return fmt.Errorf("pgvector: %s: value %d is %v, expected a finite number", p.Path, i, v)
 		}
 		zero = zero && v == 0
 	}
 	if zero {
-		return fmt.Errorf("vectordb: %s: the vector is all zeros: it has no direction and would be near nothing",
+		return fmt.Errorf("pgvector: %s: the vector is all zeros: it has no direction and would be near nothing",
 			p.Path)
 	}
 	return nil

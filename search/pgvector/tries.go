@@ -1,11 +1,9 @@
-package vectordb
+package pgvector
 
 import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -25,18 +23,15 @@ const (
 type Tries struct {
 	Sleep func(context.Context, time.Duration) error // nil: sleep
 
-	answered atomic.Bool // the server has answered at least once
-	mu       sync.Mutex  // of note, and of the caller's function
+	answered bool // the server has answered at least once
 	note     func(text string)
 }
 
-// Notify sets the function that receives notes for the user. It is called by one goroutine at a time.
+// Notify sets the function that receives notes for the user.
 func (t *Tries) Notify(note func(text string)) { t.note = note }
 
 // Note sends the user a note.
 func (t *Tries) Note(format string, args ...any) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.note != nil {
 		t.note(fmt.Sprintf(format, args...))
 	}
@@ -63,7 +58,7 @@ func (t *Tries) Do(ctx context.Context, limit time.Duration, request func(contex
 		err := request(within)
 		cancel()
 		if err == nil {
-			t.answered.Store(true)
+			t.answered = true
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -71,15 +66,15 @@ func (t *Tries) Do(ctx context.Context, limit time.Duration, request func(contex
 		}
 		failure := failed(err)
 		failure.Tries = tries
-		if !failure.NoAnswer || tries >= Patience || !t.answered.Load() && tries >= strangerTries {
+		if !failure.NoAnswer || tries >= Patience || !t.answered && tries >= strangerTries {
 			return failure
 		}
 		if tries == told {
 			t.Note("%v; retrying", failure)
 		}
-		// Half of the pause is random, so that the streams of an upload do not all return at once.
+		// Half of the pause is random, so that several uploads do not all return at once.
 		drawn := pause/2 + rand.N(pause/2+1)
-		if err := t.sleep(ctx, max(drawn, failure.Least)); err != nil {
+		if err := t.sleep(ctx, drawn); err != nil {
 			return err
 		}
 		pause = min(2*pause, longestPause)
