@@ -152,7 +152,7 @@ var rooms = []Room{
 		"audit audit/judges datasets datasets/imageroot eval run/extraction features filters " +
 			"filters/correction filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
 			"internal/budget internal/hint internal/lookup losses models run/comparison run/config run/dealt run/folder " +
-			"run/mlflow run/tuning train train/peers train/samples train/selective"},
+			"run/tuning train train/peers train/samples train/selective"},
 	{"run/cells", "runs many trainings, of a study or a sweep: several at once, each kept when it is done",
 		"backbone/ort internal/budget internal/hint run"},
 	{"run/config", "is the configuration of a training run",
@@ -166,8 +166,6 @@ var rooms = []Room{
 	{"run/measure", "measures an opened run by the metrics asked for, beside frozen and whitened features",
 		"audit cluster datasets eval features filters/leaveout filters/noiserate head internal/budget " +
 			"internal/hint internal/lookup run run/comparison run/dealt run/folder train"},
-	{"run/mlflow", "records a training in the files of an MLflow store",
-		"run/config run/folder train"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot run/extraction features filters/noiserate head internal/hint " +
 			"internal/lookup models run/trial run/comparison run/config train train/samples"},

@@ -159,8 +159,8 @@ func (s *Server) Count(ctx context.Context) (n int, err error) {
 // maxSeen is the largest ef_search: an index returns at most this many rows.
 const maxSeen = 1000
 
-// Nearest finds the k points most similar to a unit vector, best first, by the index if there is one. If the index returns fewer than k rows, or k exceeds maxSeen, all rows are
-// compared.
+// Nearest finds the k points most similar to a unit vector, best first, by the index if there is one. If the index
+// returns fewer than k rows, or k exceeds maxSeen, all rows are compared.
 func (s *Server) Nearest(ctx context.Context, v []float32, k int) (hits []Hit, err error) {
 	candidates := k
 	if s.there.half() {

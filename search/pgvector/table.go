@@ -43,8 +43,8 @@ func (s *Server) sql(statement string) string {
 func (s *Server) open(ctx context.Context, dim int, o Options) (created, empty bool, err error) {
 	s.options = o
 	if dim > maxDim {
-		return false, false, fmt.Errorf("%s: vectors of %d values, expected %d at most: pgvector stores no longer vectors",
-			s, dim, maxDim)
+		return false, false, fmt.Errorf("%s: vectors of %d values, expected %d at most, which pgvector can store", s,
+			dim, maxDim)
 	}
 	for _, name := range o.Columns {
 		if len(name) > maxName || name == s.address.Column {

@@ -36,7 +36,6 @@ type Options struct {
 	Defaults          bool // print Config, and stop
 	DryRun            bool // print the plan and its cost, and stop
 	JSON              bool
-	MLflow            string // folder of its store
 	Decisions         string // file of winnow review; "": none
 	Watch             bool   // serve a page while it trains
 	Page              live.Page
@@ -66,7 +65,6 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "open", Usage: "--watch, and open the page in the browser"},
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0",
 				Usage: "--watch: serve at `HOST:PORT`; port 0 is any free one"},
-			term.MLflow(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		),
 		Action: term.Action(read, call),
@@ -76,7 +74,7 @@ func command(call term.Call[Options]) *cli.Command {
 func read(c *cli.Context) (Options, error) {
 	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"),
 		Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), DryRun: c.Bool("dry-run"),
-		JSON: c.Bool("json"), MLflow: c.String("mlflow"), Decisions: c.String("decisions"),
+		JSON: c.Bool("json"), Decisions: c.String("decisions"),
 		Watch: c.Bool("watch") || c.Bool("open"), Page: live.Page{Listen: c.String("listen"), Open: c.Bool("open")}}
 	err := term.OneManifest(c)
 	if err != nil {
@@ -118,7 +116,7 @@ func train(ctx context.Context, p *term.Program, o Options) (err error) {
 		return err
 	}
 	asked := run.Options{Dir: o.Out, Resume: o.Resume, Overwrite: o.Overwrite, Host: p.Host(), Note: p.Note,
-		Watch: p.Watch, MLflow: o.MLflow}
+		Watch: p.Watch}
 	if o.Decisions != "" {
 		var err error
 		if asked.Checks, err = review.Outcomes(ctx, o.Decisions, location.At(o.Config.Data.Root),
