@@ -31,7 +31,7 @@ func NewDatabase(address, collection, keyFile string) (d Database, err error) {
 		d.Postgres, err = pgvector.ParseAddress(address)
 	case "http", "https":
 		err = hint.With(errors.New("found an address of http, as Qdrant has, expected postgres://USER@HOST/DATABASE"),
-			"for another database write the vectors to a file (--parquet, --npy) and load it with that database's client")
+			"for another database write a file (--parquet, --npy) and load it with that database's client")
 	default:
 		err = errors.New("found an address of an unknown kind, expected postgres://USER@HOST/DATABASE (pgvector)")
 	}

@@ -40,7 +40,8 @@ func TestOtherDatabases(t *testing.T) {
 	for address, want := range map[string]string{"http://localhost:6334": "--parquet", "https://db.example": "--npy",
 		"localhost:6334": "", "mysql://db": ""} {
 		_, err := embedding.NewDatabase(address, "photos", "")
-		if err == nil || !strings.Contains(err.Error(), "expected postgres://") || !strings.Contains(hint.Of(err), want) {
+		if err == nil || !strings.Contains(err.Error(), "expected postgres://") ||
+			!strings.Contains(hint.Of(err), want) {
 			t.Errorf("%s: found %v (%s)", address, err, hint.Of(err))
 		}
 	}

@@ -16,7 +16,8 @@ import (
 func TestFlagsBecomeOptions(t *testing.T) {
 	args := []string{"-i", "ix", "--k", "3", "--manifest", "m.csv", "--model", "run", "--backbone", "b.onnx", "--root",
 		"photos",
-		"--batch", "4", "--workers", "2", "--json", "--to", "postgres://db/photos", "--collection", "c", "a.jpg", "b.npy"}
+		"--batch", "4", "--workers", "2", "--json", "--to", "postgres://db/photos", "--collection", "c",
+		"a.jpg", "b.npy"}
 	got, err := termtest.Asked(t, command, args...)
 	if err != nil {
 		t.Fatal(err)
