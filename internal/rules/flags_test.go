@@ -19,8 +19,7 @@ var flagName = regexp.MustCompile(`--[a-z]`)
 func TestFlagsStayHome(t *testing.T) {
 	found := 0
 	sources(t, func(name string, content []byte) {
-		if strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "internal/testing/") ||
-			strings.HasPrefix(name, "experiments/") {
+		if strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "internal/testing/") {
 			return
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.SkipObjectResolution)

@@ -359,25 +359,6 @@ var rooms = []Room{
 		"backbone/graph"},
 	{"internal/testing/winnowtest", "runs the command line in tests, with files in memory",
 		"cmd/winnow/program internal/diagnosis"},
-	{"experiments/review", "plays many reviews: how soon wrong labels are found, how often the count holds the truth",
-		"audit/learn audit/suspects run/rehearsal"},
-	{"experiments/reproduce", "prints the verdicts of stored studies",
-		"papers/studies"},
-	{"experiments/audit", "plants oddities and copies into a set and counts which are found",
-		"audit/findings audit/judges backbone backbone/ort datasets datasets/imageroot features head run run/inspect " +
-			"train"},
-	{"experiments/finetune/why", "watches fine-tunings beside the truth: drift, terms, filter, bank",
-		"backbone backbone/ort datasets eval run/extraction features filters head papers/watch report/chart " +
-			"run run/config run/folder run/tuning train"},
-	{"experiments/gpu", "tries everything that runs on a GPU, and measures it",
-		"backbone/ort eval features backbone/graph backbone/graph/gradient internal/ortlib report/chart " +
-			"report/page train"},
-	{"experiments/strangers", "mixes images of one set into another and ranks them by how strange they look",
-		"audit/findings backbone/ort eval features"},
-	{"experiments/scale", "prints how long 10⁸ images take, for docs/scale.md",
-		"cluster/plan"},
-	{"experiments/prepare", "prepares published data sets",
-		"datasets datasets/published"},
 }
 
 // only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.
