@@ -352,11 +352,7 @@ var rooms = []Room{
 	{"internal/testing/tarfile", "makes tar files for tests",
 		""},
 
-	{"internal/testing/exported", "makes small networks as exporters write them, of which a table of docs tells",
-		"backbone/graph internal/testing/onnxtest internal/testing/vits models/architecture"},
-	{"internal/testing/plainnet", "evaluates ONNX models in plain loops of float64", "backbone/graph"},
-	{"internal/testing/vits", "makes small vision transformers as exporters write them, and evaluates them plainly",
-		"backbone/graph"},
+	{"internal/testing/exports", "holds small networks as exporters write them, and what they compute", ""},
 	{"internal/testing/winnowtest", "runs the command line in tests, with files in memory",
 		"cmd/winnow/program internal/diagnosis"},
 }
