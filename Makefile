@@ -5,8 +5,9 @@ FUZZTIME ?= 3s
 CONSUMER = internal/testing/consumer
 KUBERNETES = internal/testing/kubernetestest
 SITE = internal/testing/site
+EXPERIMENTS = experiments
 
-.PHONY: build dist demo test consumer kubernetes site cluster check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
+.PHONY: build dist demo test consumer kubernetes experiments site cluster check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
 
 # Without what debuggers read (-s -w) the program is a quarter smaller; LDFLAGS= keeps it. Stack traces have names and lines either way.
 LDFLAGS ?= -s -w
@@ -28,7 +29,7 @@ demo: runtime
 # without vector instructions, as other processors do, where the pixels are known. vet is make vet's.
 TEST = $(GO) test -vet=off -timeout 30m
 
-test: runtime consumer kubernetes site pgserver bin/costs
+test: runtime consumer kubernetes experiments site pgserver bin/costs
 	GO="$(GO)" bin/costs -vet=off -timeout 30m ./...
 	GODEBUG=cpu.avx2=off $(TEST) -run 'AsPIL|Decode|Transform|Photo|Scaled' ./backbone ./backbone/jfif
 
@@ -45,7 +46,10 @@ pgserver:
 	done; \
 	cd internal/testing/pgvectortest && npm install --no-save --no-package-lock --no-audit --no-fund --loglevel=error
 
-# A program of another module, which ./... does not see.
+# Modules of their own, which ./... does not see.
+experiments: runtime
+	cd $(EXPERIMENTS) && $(TEST) ./...
+
 consumer:
 	cd $(CONSUMER) && $(TEST) ./...
 
@@ -74,17 +78,19 @@ vet:
 	cd $(CONSUMER) && $(GO) vet ./...
 	cd $(KUBERNETES) && $(GO) vet ./...
 	cd $(SITE) && $(GO) vet ./...
+	cd $(EXPERIMENTS) && $(GO) vet ./...
 
 lint:
 	$(GO) run $(STATICCHECK) ./...
 	cd $(CONSUMER) && $(GO) run $(STATICCHECK) ./...
 	cd $(KUBERNETES) && $(GO) run $(STATICCHECK) ./...
 	cd $(SITE) && $(GO) run $(STATICCHECK) ./...
+	cd $(EXPERIMENTS) && $(GO) run $(STATICCHECK) ./...
 
 # The race detector, which takes ten times as long, watches the packages that start goroutines or share state under a lock,
 # and the commands that drive them; all else has one goroutine, and make test tests it.
 race: runtime pgserver
-	$(TEST) -race $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|"sync' . | grep -v _test.go | xargs -n1 dirname | sort -u)
+	$(TEST) -race $$(grep -rlE --include='*.go' --exclude-dir=experiments '^[[:space:]]*go [a-z]|\.Go\(|"sync' . | grep -v _test.go | xargs -n1 dirname | sort -u)
 	$(TEST) -race -run '^Test(DataCheck|Embed|Extract(Command|Interrupted|Damaged|Shards)|Finetuned?$$|Review|Studio|Reproduce$$|Search|Map$$|Report$$|Retrieve|ExportTo)' ./cmd/winnow
 
 # The pages of winnow in a real Chromium: review, and those that are files. Without Chromium or npm it says that they are NOT tested; with CI=true that is an
@@ -138,7 +144,7 @@ gpu-bundle:
 gpu-rehearsal: runtime
 	bin/winnow runtime install --cuda
 	WINNOW_NOGPU=$$(dirname $$(bin/winnow runtime show | awk '/^path/ {print $$2}')) $(GO) test -count=1 -v -run 'TestNoGPU' ./backbone/ort
-	$(GO) run ./experiments/gpu -device cpu -small -winnow bin/winnow -out gpu-rehearsal
+	$(GO) -C $(EXPERIMENTS) run ./gpu -device cpu -small -out ../gpu-rehearsal
 
 bench: runtime
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./...

@@ -37,7 +37,6 @@ type Options struct {
 
 	Checks     *datasets.Checks // what people decided about labels; nil: nothing, or what a resumed run began with
 	Screenings *Screenings      // shared with other trainings; nil: labels are judged for this one
-	MLflow     string           // folder of MLflow's files that records the run, too; "": none
 }
 
 // Observer follows a training. Functions may be nil.
@@ -46,7 +45,6 @@ type Observer struct {
 	Validated func(train.Validation)
 	Diagnosed func(train.Diagnosis)
 	Weighed   func(train.Weighing)
-	Written   func(train.Metric)          // a line of metrics.jsonl
 	Saving    func() error                // before each checkpoint
 	Ended     func(last *head.Head) error // before the state that validation chose replaces it
 }
@@ -94,7 +92,6 @@ func together(list []Observer) Observer {
 		Validated: tellAll(list, func(o Observer) func(train.Validation) { return o.Validated }),
 		Diagnosed: tellAll(list, func(o Observer) func(train.Diagnosis) { return o.Diagnosed }),
 		Weighed:   tellAll(list, func(o Observer) func(train.Weighing) { return o.Weighed }),
-		Written:   tellAll(list, func(o Observer) func(train.Metric) { return o.Written }),
 		Saving: func() error {
 			for _, o := range list {
 				if o.Saving != nil {

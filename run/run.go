@@ -19,7 +19,6 @@ import (
 	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
-	"winnow/run/mlflow"
 	"winnow/run/tuning"
 	"winnow/train"
 )
@@ -79,22 +78,10 @@ func (r *Training) run(ctx context.Context, observers []Observer) (out Outcome, 
 		if err = r.begin(); err != nil {
 			return out, err
 		}
-		var record *mlflow.Run
-		if to := r.options.MLflow; to != "" {
-			if record, err = mlflow.Begin(to, r.options.Dir, r.Resumed, time.Now); err != nil {
-				return out, err
-			}
-			observers = append([]Observer{{Written: record.Metric}}, observers...)
-			defer func() {
-				if lost := record.End(ctx, err); lost != nil {
-					r.options.Note("warning: MLflow's record of the run is incomplete: %v", lost)
-				}
-			}()
-		}
 	}
 	o, t := together(observers), r.trainer
 	r.saving, t.Stepped, t.Validated = o.Saving, o.Stepped, o.Validated
-	t.Diagnosed, t.Weighed, t.Written = o.Diagnosed, o.Weighed, o.Written
+	t.Diagnosed, t.Weighed = o.Diagnosed, o.Weighed
 	release := interrupt.Keep() // the steps since the last checkpoint
 	defer release()
 	result, err := t.Run(ctx)

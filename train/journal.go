@@ -22,7 +22,7 @@ func (t *Trainer) openJournal() (journal, error) {
 	for i := range t.Terms {
 		names[i] = t.Terms[i].Name
 	}
-	m, err := openMetrics(t.Dir, t.progress, names, t.Written, t.Now)
+	m, err := openMetrics(t.Dir, t.progress, names, t.Now)
 	if err != nil {
 		return nil, err
 	}

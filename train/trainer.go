@@ -72,7 +72,6 @@ type Config struct {
 	Validated func(Validation)
 	Diagnosed func(Diagnosis)
 	Weighed   func(Weighing)
-	Written   func(Metric) // a line of metrics.jsonl
 }
 
 // Step describes what happened in one training step.

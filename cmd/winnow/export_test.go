@@ -28,7 +28,7 @@ import (
 	"winnow/models"
 	"winnow/run/embedding"
 	"winnow/run/folder"
-	"winnow/search/vectordb"
+	"winnow/search/pgvector"
 )
 
 // slowEmbed computes the embedding by the head in float64 loops.
@@ -101,7 +101,7 @@ type exportResult struct {
 	Model    *embedding.Model
 	Database *struct {
 		URL string
-		vectordb.Result
+		pgvector.Result
 		LeftOut []lookup.LeftOut `json:"left_out"`
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"winnow/features"
-	"winnow/internal/testing/exported"
+	"winnow/internal/testing/exports"
 	"winnow/internal/testing/orttest"
 )
 
@@ -22,7 +22,7 @@ func TestFitEverywhere(t *testing.T) {
 	orttest.Runtime(t)
 	t.Chdir(t.TempDir())
 	t.Setenv("WINNOW_MODELS", "models.json")
-	if err := os.WriteFile("network.onnx", exported.List()[0].File, 0o644); err != nil {
+	if err := os.WriteFile("network.onnx", exports.ByName(t, "pytorch").File, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	mustRun(t, "winnow models add network.onnx --name tiny --preset unit --size 12x12")

@@ -38,11 +38,10 @@ type bench struct {
 	most time.Duration // longest time of one measurement; 0: the part's
 	log  io.Writer
 
-	library  string
-	registry string       // registry of models, for winnow's commands
-	cpu      *ort.Runtime // the reference, which also runs everything that is not measured
-	dev      *ort.Runtime // the device; in a rehearsal, the CPU with another number of threads
-	pixels   []float32    // of drawn pictures
+	library string
+	cpu     *ort.Runtime // the reference, which also runs everything that is not measured
+	dev     *ort.Runtime // the device; in a rehearsal, the CPU with another number of threads
+	pixels  []float32    // of drawn pictures
 }
 
 // scale holds the sizes of everything.

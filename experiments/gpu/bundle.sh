@@ -1,12 +1,10 @@
 #!/bin/sh
 # Packs all that the experiment needs on a machine without network into a folder of parts: this program, winnow, ONNX
-# Runtime with its CUDA provider, networks and photographs. From the repository's root: make gpu-bundle, or
+# Runtime with its CUDA provider and networks. From the repository's root: make gpu-bundle, or
 #
 #	experiments/gpu/bundle.sh [OUT] [MIB_A_PART]
 #
-# SHARED is a folder with assets/models/*.onnx and assets/data/imagenette-val-sample.zip; without it the drawn networks alone
-# are tried. MODELS names those to take. DATA is a folder or .zip of photographs to train on: its manifests (*.csv) beside images or an
-# images.zip, or one folder a class. SM=90 keeps CUDA kernels for that compute capability alone (H100 and H200), a quarter of the size.
+# SHARED is a folder with assets/models/*.onnx; without it the drawn networks alone are tried. MODELS names those to take.
 # WINNOW_CUDA is a folder with ONNX Runtime's three libraries; without it `winnow runtime install --cuda` fetches them.
 set -eu
 out=${1:-gpu-bundle} size=${2:-48} shared=${SHARED:-../shared}
@@ -16,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/all/models" "$out"
 
 "$go" build -ldflags='-s -w' -o "$work/all/winnow" ./cmd/winnow
-"$go" build -ldflags='-s -w' -o "$work/all/gpu" ./experiments/gpu
+"$go" -C experiments build -ldflags='-s -w' -o "$work/all/gpu" ./gpu
 
 libraries=${WINNOW_CUDA:-}
 if [ -z "$libraries" ]; then
@@ -34,19 +32,6 @@ for name in ${MODELS:-mobilenetv2-features googlenet-bvlc squeezenet1.1 resnet50
 	fi
 done
 chmod -R u+w "$work/all"
-"$work/all/gpu" -pack "$work/all" -sm "${SM:-0}"
-if [ -f "$shared/assets/data/imagenette-val-sample.zip" ]; then
-	cp "$shared/assets/data/imagenette-val-sample.zip" "$work/all/images.zip"
-else
-	echo "gpu-bundle: no $shared/assets: only drawn networks, no photographs" >&2
-fi
-
-case ${DATA:-} in
-"") echo "gpu-bundle: no DATA: no reproduction" >&2 ;;
-*.zip) cp "$DATA" "$work/all/data.zip" ;;
-*) cp -r "$DATA" "$work/all/data" ;;
-esac
-
 rm -f "$out"/part.* "$out/SHA256SUMS"
 tar c --sort=name -C "$work/all" . | xz --x86 --lzma2="preset=${PRESET:-1},dict=128MiB" | split -b "${size}M" -d - "$out/part."
 cp experiments/gpu/run.sh "$out/run.sh"

@@ -16,7 +16,6 @@ const (
 	leastOfTorch = .7
 	leastSame    = .999 // share of the CPU's neighbours
 	mostOfCPUs   = 3.   // times the CPU's difference from float64
-	leastOfStep  = .85  // images/s of a run over those of the bare step
 )
 
 // judgeGoals compares the results with the goals. Goals about a GPU are not judged on the CPU.
@@ -25,9 +24,9 @@ func (r *Results) judgeGoals() {
 		r.agree("features"), r.agree("gradients"),
 		r.trains("float32", 64, .9, "ResNet-50", "ViT-S/16"), r.trains("TF32", 64, .8, "ResNet-50", "ViT-S/16"),
 		r.trains("float32", 64, .8, "mobilenetv2"), r.trains("float32", 8, .6, "ResNet-50", "mobilenetv2", "ViT-S/16"),
-		r.runGoal(), r.fast(), r.halfGoal(),
+		r.fast(), r.halfGoal(),
 		r.beside("images_per_second", "extraction as fast as .7 of PyTorch eager, float32"),
-		r.searchGoal(), r.messageGoal(), r.memoryGoal(), r.productGoal(),
+		r.searchGoal(), r.messageGoal(), r.memoryGoal(),
 	}
 }
 
@@ -168,32 +167,6 @@ func (r *Results) trains(precision string, batch int, least float64, networks ..
 	return g
 }
 
-// runGoal compares a run of winnow train with the bare step of the same network and batch.
-func (r *Results) runGoal() Goal {
-	g := Goal{Name: fmt.Sprintf("a run of winnow train --finetune all: ≥ %v of the bare step's images/s", leastOfStep),
-		State: "not run"}
-	run, bare := 0.0, 0.0
-	for _, rec := range r.part("study").Records {
-		if len(rec.Of) > 1 && rec.Of[0] == "train" {
-			run = max(run, rec.Values["median_images_per_second"])
-		}
-	}
-	for _, rec := range r.part("training").Records {
-		if rec.Of[0] == studyModel && rec.Of[1] == fmt.Sprint("batch ", studyBatch) && rec.Of[2] == "float32" &&
-			rec.Of[3] != besideTorch {
-			bare = max(bare, rec.Values["images_per_second"])
-		}
-	}
-	if run == 0 || bare == 0 {
-		return g
-	}
-	g.Found = fmt.Sprintf("%.2f: %.0f images/s and %.0f", run/bare, run, bare)
-	if !r.cpu() {
-		g.State = state(run/bare >= leastOfStep)
-	}
-	return g
-}
-
 func (r *Results) halfGoal() Goal {
 	g := Goal{Name: fmt.Sprintf("ResNet-50 in float16 from the computer's memory: ≥ %d images/s", leastHalf),
 		State: "not run"}
@@ -268,28 +241,5 @@ func (r *Results) memoryGoal() Goal {
 		return g
 	}
 	g.State, g.Found = state(told == n), fmt.Sprintf("%d of %d", told, n)
-	return g
-}
-
-func (r *Results) productGoal() Goal {
-	g := Goal{Name: fmt.Sprintf("winnow's commands run; extract's vectors have a cosine ≥ %v to the CPU's",
-		leastCos), State: "not run"}
-	records := r.part("product").Records
-	if len(records) < 2 {
-		return g
-	}
-	least, failed := 1.0, ""
-	for _, rec := range records {
-		if rec.Error != "" {
-			failed = strings.Join(rec.Of, ", ") + ": " + rec.Error
-		}
-		if cos, ok := rec.Values["cosine"]; ok {
-			least = lesser(least, cos)
-		}
-	}
-	g.State, g.Found = state(failed == "" && least >= leastCos), fmt.Sprintf("cosine %.7f", least)
-	if failed != "" {
-		g.Found = failed
-	}
 	return g
 }

@@ -1,9 +1,9 @@
 // Command gpu runs and measures everything of winnow that uses a GPU: see README.md. With -device cpu it does the
 // same on the CPU, which is how it is tested without a GPU. Each part is a process of its own, which may crash, hang
 // or fill the GPU's memory without affecting the others. A part writes each measurement to OUT/parts at once and does
-// not repeat it; OUT/gpu.json and OUT/gpu.html are written after each part.
+// not repeat it; OUT/gpu.json is written after each part.
 //
-//	go run ./experiments/gpu -device cuda -out gpu-results
+//	go -C experiments run ./gpu -device cuda -out ../gpu-results
 package main
 
 import (
@@ -14,7 +14,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -29,12 +28,7 @@ type options struct {
 	small   bool
 	models  string
 	library string
-	winnow  string
-	images  string
-	data    string
 	python  string
-	pack    string
-	sm      uint
 	only    string
 	nets    string
 
@@ -55,8 +49,6 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, flag.ErrHelp):
 		return 2
 	case err != nil:
-	case o.pack != "":
-		err = pack(o.pack, o.sm, stdout)
 	case o.part == probePart:
 		return probe(o, stdout)
 	case o.part != "":
@@ -76,22 +68,15 @@ func read(args []string, stderr io.Writer) (o options, err error) {
 	f.SetOutput(stderr)
 	f.StringVar(&o.device, "device", "cuda", "device to measure: cuda, cuda:N, or cpu as a rehearsal")
 	f.Float64Var(&o.minutes, "minutes", 40, "time for all parts; the next call measures the rest")
-	f.StringVar(&o.out, "out", "gpu-results", "folder for gpu.json, gpu.html and parts/")
+	f.StringVar(&o.out, "out", "gpu-results", "folder for gpu.json and parts/")
 	f.BoolVar(&o.small, "small", false, "small networks and sets, a rehearsal of seconds")
-	f.StringVar(&o.models, "models", "../shared/assets/models",
+	f.StringVar(&o.models, "models", "../../shared/assets/models",
 		"folder of pretrained .onnx networks to try besides the drawn ones; \"\": none")
 	f.StringVar(&o.library, "ort-lib", os.Getenv("WINNOW_ORT_LIB"), "ONNX Runtime's library, or its folder")
-	f.StringVar(&o.winnow, "winnow", beside("winnow"), "the command, for the part that runs it; \"\": left out")
-	f.StringVar(&o.images, "images", "../shared/assets/data/imagenette-val-sample.zip",
-		"folder or .zip of pictures, one folder a class, for the same part")
-	f.StringVar(&o.data, "data", "",
-		"folder or .zip of photographs for a reproduction, with manifests (*.csv) in the folder or one folder a class")
 	f.StringVar(&o.python, "python", "python3", "a Python that may have torch, to compare with; \"\": left out")
 	f.StringVar(&o.only, "only", "", "parts to run, separated by commas: "+strings.Join(partNames(), ","))
 	f.StringVar(&o.nets, "networks", "",
 		"beginnings of the names of networks to try, separated by commas, as ResNet-50,mobilenetv2; \"\": all")
-	f.StringVar(&o.pack, "pack", "", "for bundle.sh: folder whose files are made small; nothing else is done")
-	f.UintVar(&o.sm, "sm", 0, "with -pack: keep the kernels for this compute capability alone, as 90; 0: all")
 	f.StringVar(&o.part, "part", "", "for the program's own use: the part that this process runs")
 	f.Int64Var(&o.until, "until", 0, "for the program's own use: when the part must end")
 	if err := f.Parse(args); err != nil {
@@ -112,19 +97,6 @@ func read(args []string, stderr io.Writer) (o options, err error) {
 		}
 	}
 	return o, nil
-}
-
-// beside returns the path of a program in the folder of this one, or "".
-func beside(name string) string {
-	exe, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	path := filepath.Join(filepath.Dir(exe), name)
-	if info, err := os.Stat(path); err != nil || info.IsDir() {
-		return ""
-	}
-	return path
 }
 
 // end returns when the process of a part must end.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -30,7 +29,7 @@ func TestMain(m *testing.M) {
 // call runs the small experiment, without files from outside the repository.
 func call(t *testing.T, out string, more ...string) (stdout string, r Results) {
 	t.Helper()
-	args := append([]string{"-device", "cpu", "-small", "-models", "", "-winnow", "", "-python", "no-such-python",
+	args := append([]string{"-device", "cpu", "-small", "-models", "", "-python", "no-such-python",
 		"-ort-lib", orttest.Runtime(t).Library(), "-out", out}, more...)
 	var o, e bytes.Buffer
 	if code := start(context.Background(), args, &o, &e); code != 0 {
@@ -79,18 +78,6 @@ func TestRehearsal(t *testing.T) {
 	if counts["pass"] != 4 || counts["fail"] != 0 { // features, gradients, search, messages
 		t.Errorf("%v of %v", counts, r.Goals)
 	}
-	page, err := os.ReadFile(filepath.Join(out, "gpu.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range parts() {
-		if !strings.Contains(string(page), p.title) {
-			t.Errorf("the page has no %q", p.title)
-		}
-	}
-	if !strings.Contains(string(page), "rehearsal") || !strings.Contains(string(page), "<svg") {
-		t.Error("the page does not say what it is, or draws nothing")
-	}
 	// Nothing is measured twice.
 	if _, again := call(t, out); cmp.Diff(r, again) != "" {
 		t.Errorf("the second call changed (-first +second):\n%s", cmp.Diff(r, again))
@@ -136,21 +123,6 @@ func TestGoesOn(t *testing.T) {
 	}
 	if r.part("memory").State != stateDone || other.State != statePartly {
 		t.Errorf("memory is %s, extraction %s", r.part("memory").State, other.State)
-	}
-}
-
-// Chosen networks alone are tried; the profile says which operators take the time, and at which shapes.
-func TestChosenNetworks(t *testing.T) {
-	_, r := call(t, t.TempDir(), "-only", "profile", "-networks", "VGG,ViT")
-	p := r.part("profile")
-	if p.State != stateDone || len(p.Records) != 1 || !strings.HasPrefix(p.Records[0].Of[0], "ViT-S/16") {
-		t.Fatalf("found %+v", p)
-	}
-	for _, want := range []string{"forward: ", "backward: ", "forward, by shapes: ", "backward, by shapes: ",
-		"Softmax ", "Conv [2 3 32 32][48 3 16 16][48] "} {
-		if !strings.Contains(p.Records[0].Text, want) {
-			t.Errorf("found no %q in %s", want, p.Records[0].Text)
-		}
 	}
 }
 
@@ -202,19 +174,15 @@ func TestGoals(t *testing.T) {
 			{Name: "torch", Records: []Record{rec(map[string]float64{"images_per_second": 4000}, net, "float32",
 				"batch 64")}},
 			{Name: "training", Records: slices.Concat(
-				trains("float32", 64, 900, net, "ViT-S/16 (drawn)", studyModel),
+				trains("float32", 64, 900, net, "ViT-S/16 (drawn)", "mobilenetv2-features"),
 				trains("TF32", 64, 900, net, "ViT-S/16 (drawn)"),
-				trains("float32", 8, 700, net, "ViT-S/16 (drawn)", studyModel))},
-			{Name: "study", Records: []Record{rec(map[string]float64{"median_images_per_second": 850}, "train", "noise50",
-				"call 1")}},
+				trains("float32", 8, 700, net, "ViT-S/16 (drawn)", "mobilenetv2-features"))},
 			{Name: "search", Records: []Record{rec(map[string]float64{"same": 1, "p1": .5, "mapr": .3},
 				"nearest and evaluation", "float32", "device"),
 				rec(map[string]float64{"p1": .5, "mapr": .3}, "nearest and evaluation", "float32",
 					"CPU, as winnow eval")}},
 			{Name: "messages", Records: []Record{rec(map[string]float64{"ok": 1}, "as it is here", "cuda")}},
 			{Name: "memory", Records: []Record{rec(map[string]float64{"told": 1, "on": 1}, net, "1 GiB")}},
-			{Name: "product", Records: []Record{rec(nil, "extract", "cpu"),
-				rec(map[string]float64{"cosine": 1}, "extract", "device")}},
 		}}
 	}
 	states := func(r *Results) (text string) {
@@ -224,7 +192,7 @@ func TestGoals(t *testing.T) {
 		}
 		return text
 	}
-	if got := states(fresh()); got != strings.Repeat("p", 14) {
+	if got := states(fresh()); got != strings.Repeat("p", 12) {
 		t.Errorf("all is well: found %s", got)
 	}
 	for i, spoil := range []func(r *Results){
@@ -236,18 +204,16 @@ func TestGoals(t *testing.T) {
 			r.part("training").Records[6].Error, r.part("training").Records[6].Values = "died", nil
 		},
 		func(r *Results) { r.part("training").Records[15].Values["images_per_second"] = 500 },
-		func(r *Results) { r.part("study").Records[0].Values["median_images_per_second"] = 700 },
 		func(r *Results) { r.part("extraction").Records[0].Values["images_per_second"] = 2900 },
 		func(r *Results) { r.part("extraction").Records[1].Values["images_per_second"] = 7900 },
 		func(r *Results) { r.part("torch").Records[0].Values["images_per_second"] = 6000 },
 		func(r *Results) { r.part("search").Records[0].Values["same"] = .99 },
 		func(r *Results) { r.part("messages").Records[0].Values["ok"] = 0 },
 		func(r *Results) { r.part("memory").Records[0].Values["on"] = 0 },
-		func(r *Results) { r.part("product").Records[1].Values["cosine"] = .5 },
 	} {
 		r := fresh()
 		spoil(r)
-		want := []byte(strings.Repeat("p", 14))
+		want := []byte(strings.Repeat("p", 12))
 		want[i] = 'f'
 		if got := states(r); got != string(want) {
 			t.Errorf("spoiled %d: found %s, expected %s", i, got, want)
@@ -263,7 +229,7 @@ func TestGoals(t *testing.T) {
 			t.Errorf("the CPU is off by %v: found %s, expected %s", cpu, got, want)
 		}
 	}
-	if got := states(&Results{Device: "cuda"}); got != strings.Repeat("n", 14) {
+	if got := states(&Results{Device: "cuda"}); got != strings.Repeat("n", 12) {
 		t.Errorf("nothing was run: found %s", got)
 	}
 }
@@ -300,7 +266,7 @@ func TestRefuses(t *testing.T) {
 		`-only: found "speed"`:          {"-only", "speed"},
 		`found the argument "more"`:     {"more"},
 		`-networks: found "VGG"`: {"-device", "cpu", "-small", "-out", filepath.Join(out, "c"), "-models", "",
-			"-networks", "VGG", "-part", "profile", "-until", "99999999999999", "-ort-lib",
+			"-networks", "VGG", "-part", "training", "-until", "99999999999999", "-ort-lib",
 			orttest.Runtime(t).Library()},
 		"expected one [N,channels,side,side": {"-device", "cpu", "-small", "-out", filepath.Join(out, "b"), "-models",
 			sizeless(t), "-only", "training", "-part", "training", "-until", "99999999999999", "-ort-lib",
@@ -406,53 +372,6 @@ func TestDeadWay(t *testing.T) {
 	}
 	if r := b.part.find("z", w.name); calls != 6 || r == nil || !strings.Contains(r.Error, "2 times") {
 		t.Errorf("%d calls, %+v", calls, r)
-	}
-}
-
-// Kernels of other architectures are cleared, headers and kernels that have no other are not.
-func TestPrune(t *testing.T) {
-	entry := func(arch uint32, fill byte) []byte {
-		e := bytes.Repeat([]byte{fill}, 64+24)
-		clear(e[:64])
-		binary.LittleEndian.PutUint32(e[4:], 64)
-		binary.LittleEndian.PutUint64(e[8:], 24)
-		binary.LittleEndian.PutUint32(e[fatArch:], arch)
-		return e
-	}
-	container := func(entries ...[]byte) []byte {
-		c := make([]byte, 16)
-		binary.LittleEndian.PutUint32(c, fatMagic)
-		binary.LittleEndian.PutUint16(c[6:], 16)
-		binary.LittleEndian.PutUint64(c[8:], uint64(len(slices.Concat(entries...))))
-		return slices.Concat(append([][]byte{c}, entries...)...)
-	}
-	library := func(others byte) []byte {
-		return slices.Concat(container(entry(80, others), entry(90, 2)), make([]byte, 8), container(entry(75, 3)))
-	}
-	data := library(1)
-	kept, cleared, err := pruneKernels(data, 90)
-	if err != nil || kept != 1 || cleared != 24 || !bytes.Equal(data, library(0)) {
-		t.Errorf("kept %d, cleared %d, %v", kept, cleared, err)
-	}
-	for cut := 1; cut < len(data); cut++ { // a damaged library is an error, not a panic
-		_, _, _ = pruneKernels(slices.Clone(data[:cut]), 90)
-	}
-	if _, _, err := pruneKernels(library(1), 120); err == nil || !strings.Contains(err.Error(), "sm_120") {
-		t.Errorf("another device: %v", err)
-	}
-}
-
-// Rates of a run are those of the steps that were seen one by one.
-func TestMetrics(t *testing.T) {
-	began := time.Unix(1000, 0)
-	m := metricsFile{}
-	for i, at := range []float64{0, 0, 0, 1, 2, 4} { // three lines were there
-		m.rows = append(m.rows, float64(64-i))
-		m.when = append(m.when, began.Add(time.Duration(at*float64(time.Second))))
-	}
-	want := map[string]float64{"steps": 6, "images_per_second": (61 + 60 + 59) / 4., "median_images_per_second": 60}
-	if d := cmp.Diff(want, m.values()); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
 	}
 }
 

@@ -27,7 +27,7 @@ type part struct {
 // column is a column of a part's table.
 type column struct{ value, heading, format string }
 
-// parts returns all parts, the most telling first. Shares are minutes of nearly 11. A measurement that takes longer
+// parts returns all parts, the most telling first. Shares are minutes of nearly 9. A measurement that takes longer
 // than most, if that is not 0, ends its process, and the next process goes on behind it.
 func parts() []part {
 	return []part{
@@ -56,21 +56,11 @@ func parts() []part {
 				{"benchmark_images_per_second", "benchmark, images/s", "%.0f"},
 				{"alone_ms", "forward alone, ms", "%.1f"}, {"pictures_ms", "pictures up, ms", "%.2f"},
 				{"weights_ms", "weights up, ms", "%.2f"}, {"gradients_ms", "gradients down, ms", "%.2f"}}, training},
-		{"profile", "Where the time of a step goes", "Milliseconds of a step by operator, with how often " +
-			"it runs; each waits for the device before the next begins, so that the sum is more than a step. Then " +
-			"the same by the shapes of what each reads, and what each kind of convolution's gradients took in both " +
-			"ways.", .3, 75 * time.Second, nil, profile},
 		{"extraction", "Images a second", "Ready tensors: host: pictures go to the device and vectors back with " +
 			"every run, as winnow extract does it; resident: both stay on the device; 2 sessions: two of these side " +
 			"by side, each on a stream of its own.", .8, 75 * time.Second,
 			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
 				{"milliseconds", "ms a batch", "%.2f"}}, extraction},
-		{"study", "A reproduction", "winnow train --finetune all and a study of winnow reproduce on a data set that " +
-			"the bundle took along. Both go on in the next call. images/s: from the first step to the last, " +
-			"validations included; median: of a step.", 1.5, 0,
-			[]column{{"images_per_second", "images/s", "%.0f"},
-				{"median_images_per_second", "median, images/s", "%.0f"},
-				{"steps", "steps", "%.0f"}, {"seconds", "seconds", "%.1f"}}, study},
 		{"torch", "Extraction compared with PyTorch", "ResNet-50 in PyTorch, eager, with the same precision: " +
 			"torch.backends.*.allow_tf32 is off where ours is, and channels last is not used.", .2, 75 * time.Second,
 			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"}}, torch},
@@ -86,8 +76,6 @@ func parts() []part {
 			[]column{{"seconds", "seconds", "%.3f"}, {"tflops", "TFLOP/s", "%.2f"},
 				{"same", "same neighbours", "%.5f"}, {"off", "similarity off by", "%.1e"}, {"p1", "P@1", "%.4f"},
 				{"mapr", "MAP@R", "%.4f"}}, nearest},
-		{"product", "The command itself", "winnow's own commands on photographs, on the CPU and on the device.", .4, 0,
-			[]column{{"seconds", "seconds", "%.1f"}, {"cosine", "least cosine to the CPU's vectors", "%.7f"}}, product},
 	}
 }
 
@@ -136,7 +124,7 @@ func runAll(ctx context.Context, o options, args []string, stdout io.Writer) err
 		}
 		fmt.Fprintf(stdout, "%-11s %-8s %6.1f s  %d records%s\n", p.name, r.Parts[i].State,
 			time.Since(began).Seconds(), len(r.Parts[i].Records), said)
-		for _, line := range r.digest(p.name) {
+		for _, line := range r.digest(p) {
 			fmt.Fprintln(stdout, "  "+line)
 		}
 		if ctx.Err() != nil {
@@ -146,7 +134,7 @@ func runAll(ctx context.Context, o options, args []string, stdout io.Writer) err
 	for _, g := range r.Goals {
 		fmt.Fprintf(stdout, "%-8s %s: %s\n", g.State, g.Name, g.Found)
 	}
-	fmt.Fprintf(stdout, "%s\n%s\n", filepath.Join(o.out, "gpu.json"), filepath.Join(o.out, "gpu.html"))
+	fmt.Fprintln(stdout, filepath.Join(o.out, "gpu.json"))
 	return r.write(o.out)
 }
 

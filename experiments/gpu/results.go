@@ -98,6 +98,58 @@ func writeJSON(path string, v any) error {
 	return atomicfile.WriteBytes(path, append(data, '\n'))
 }
 
+// readHead reads gpu.json of an earlier call, if there was one.
+func (r *Results) readHead(out string) error {
+	data, err := os.ReadFile(filepath.Join(out, "gpu.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, r)
+	}
+	if err != nil {
+		return fmt.Errorf("gpu: %s: %w", filepath.Join(out, "gpu.json"), err)
+	}
+	return nil
+}
+
+// write judges the goals and writes gpu.json.
+func (r *Results) write(out string) error {
+	r.judgeGoals()
+	return writeJSON(filepath.Join(out, "gpu.json"), r)
+}
+
+// digest returns a part's records, a line each.
+func (r *Results) digest(p part) (lines []string) {
+	for _, rec := range r.part(p.name).Records {
+		line := strings.Join(rec.Of, ", ") + ":"
+		for _, c := range p.columns {
+			if v, has := rec.Values[c.value]; has {
+				line += fmt.Sprintf(" %s "+c.format+",", c.heading, v)
+			}
+		}
+		lines = append(lines, strings.TrimSuffix(oneLine(line+" "+rec.Text+" "+rec.Error), ","))
+	}
+	return lines
+}
+
+// besideTorch returns the images/s of the fastest way in a cell over PyTorch's, and both; 0 where one was not measured.
+func (r *Results) besideTorch(of []string) (share, ours, theirs float64) {
+	p := r.part("training")
+	for _, w := range ways() {
+		if rec := p.find(append(slices.Clone(of), w.name)...); rec != nil {
+			ours = max(ours, rec.Values["images_per_second"])
+		}
+	}
+	if rec := p.find(append(slices.Clone(of), besideTorch)...); rec != nil {
+		theirs = rec.Values["images_per_second"]
+	}
+	if ours == 0 || theirs == 0 {
+		return 0, ours, theirs
+	}
+	return ours / theirs, ours, theirs
+}
+
 // oneLine makes a message fit in a table.
 func oneLine(text string) string {
 	return strings.Join(strings.Fields(text), " ")

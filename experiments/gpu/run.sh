@@ -3,7 +3,7 @@
 #
 #	sh run.sh [OUT] [flags of the program: -minutes 5, -only parity, -device cpu -small …]
 #
-# OUT (default: gpu-results here) gets gpu.json and gpu.html. It takes 9 minutes at most; called again with the same OUT it goes on
+# OUT (default: gpu-results here) gets gpu.json. It takes 9 minutes at most; called again with the same OUT it goes on
 # where it was stopped.
 # WORK is where the parts are unpacked, 600 MB; the default is winnow-gpu in the folder for temporary files. CUDA's and
 # cuDNN's libraries are looked for in LD_LIBRARY_PATH, where the system looks, in Python's nvidia packages and in usual places.
@@ -66,10 +66,4 @@ for name in libcublasLt.so.13 libcublas.so.13 libcudart.so.13 libcurand.so.10 li
 done
 export LD_LIBRARY_PATH="$path"
 
-images=
-if [ -f "$work/images.zip" ]; then images=$work/images.zip; fi
-data=
-for file in "$work/data.zip" "$work/data"; do
-	if [ -e "$file" ]; then data=$file; fi
-done
-exec "$work/gpu" -minutes 9 -data "$data" -out "$out" -models "$work/models" -images "$images" -winnow "$work/winnow" -ort-lib "$work/libonnxruntime.so.1" "$@"
+exec "$work/gpu" -minutes 9 -out "$out" -models "$work/models" -ort-lib "$work/libonnxruntime.so.1" "$@"

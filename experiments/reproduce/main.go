@@ -1,7 +1,7 @@
 // Command reproduce writes today's verdicts into the stored pages of studies, and every table of EXPERIMENTS.md from
-// stored numbers. Run it from the repository's root after a study's results.csv or the rules of verdicts changed:
+// stored numbers. Run it after a study's results.csv or the rules of verdicts changed, from the repository's root:
 //
-//	go run ./experiments/reproduce
+//	go -C experiments run ./reproduce
 package main
 
 import (
@@ -49,7 +49,7 @@ var stored = []kept{
 }
 
 func main() {
-	files, err := rendered(".")
+	files, err := rendered("..")
 	for path, text := range files {
 		if err == nil {
 			err = os.WriteFile(path, text, 0o644)

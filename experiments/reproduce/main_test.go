@@ -24,7 +24,7 @@ func TestVerdicts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(got), string(want)); diff != "" {
-			t.Errorf("%s is not of today (go run ./experiments/reproduce renews it): %s", path, diff)
+			t.Errorf("%s is not of today (go -C experiments run ./reproduce renews it): %s", path, diff)
 		}
 	}
 }

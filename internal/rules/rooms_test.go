@@ -152,7 +152,7 @@ var rooms = []Room{
 		"audit audit/judges datasets datasets/imageroot eval run/extraction features filters " +
 			"filters/correction filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
 			"internal/budget internal/hint internal/lookup losses models run/comparison run/config run/dealt run/folder " +
-			"run/mlflow run/tuning train train/peers train/samples train/selective"},
+			"run/tuning train train/peers train/samples train/selective"},
 	{"run/cells", "runs many trainings, of a study or a sweep: several at once, each kept when it is done",
 		"backbone/ort internal/budget internal/hint run"},
 	{"run/config", "is the configuration of a training run",
@@ -166,8 +166,6 @@ var rooms = []Room{
 	{"run/measure", "measures an opened run by the metrics asked for, beside frozen and whitened features",
 		"audit cluster datasets eval features filters/leaveout filters/noiserate head internal/budget " +
 			"internal/hint internal/lookup run run/comparison run/dealt run/folder train"},
-	{"run/mlflow", "records a training in the files of an MLflow store",
-		"run/config run/folder train"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot run/extraction features filters/noiserate head internal/hint " +
 			"internal/lookup models run/trial run/comparison run/config train train/samples"},
@@ -235,18 +233,13 @@ var rooms = []Room{
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
 		"eval features internal/hint"},
-	{"search/vectordb", "uploads vectors into a database of vectors, resumes after a break, verifies; what all such " +
-		"databases have in common",
+	{"search/pgvector", "uploads vectors into PostgreSQL with pgvector, resumes after a break, verifies, searches",
 		""},
-	{"search/qdrant", "speaks to a Qdrant server",
-		"search/vectordb"},
-	{"search/pgvector", "speaks to PostgreSQL with pgvector",
-		"search/vectordb"},
 	{"run/embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes " +
 		"and searches by them; exports a run",
 		"backbone backbone/ort cluster datasets datasets/imagelist datasets/imageroot run/extraction features " +
 			"head internal/hint internal/lookup internal/vectorfile models run/trial run/folder search " +
-			"search/pgvector search/qdrant search/vectordb"},
+			"search/pgvector"},
 
 	{"run/rehearsal", "plays a review with reviewers who answer from the truth, and counts what they find",
 		"audit/learn audit/suspects internal/hint search"},
@@ -353,40 +346,15 @@ var rooms = []Room{
 		""},
 	{"internal/testing/pgvectortest", "runs PostgreSQL with pgvector for tests, and breaks connections to it",
 		""},
-	{"internal/testing/qdranttest", "is a Qdrant server for tests",
-		""},
 	{"internal/testing/reference", "holds the golden values for tests; finds models and images beside the repository",
 		""},
 	{"internal/testing/s3test", "serves a bucket to tests by S3's protocol, and spoils answers", ""},
 	{"internal/testing/tarfile", "makes tar files for tests",
 		""},
 
-	{"internal/testing/exported", "makes small networks as exporters write them, of which a table of docs tells",
-		"backbone/graph internal/testing/onnxtest internal/testing/vits models/architecture"},
-	{"internal/testing/plainnet", "evaluates ONNX models in plain loops of float64", "backbone/graph"},
-	{"internal/testing/vits", "makes small vision transformers as exporters write them, and evaluates them plainly",
-		"backbone/graph"},
+	{"internal/testing/exports", "holds small networks as exporters write them, and what they compute", ""},
 	{"internal/testing/winnowtest", "runs the command line in tests, with files in memory",
 		"cmd/winnow/program internal/diagnosis"},
-	{"experiments/review", "plays many reviews: how soon wrong labels are found, how often the count holds the truth",
-		"audit/learn audit/suspects run/rehearsal"},
-	{"experiments/reproduce", "prints the verdicts of stored studies",
-		"papers/studies"},
-	{"experiments/audit", "plants oddities and copies into a set and counts which are found",
-		"audit/findings audit/judges backbone backbone/ort datasets datasets/imageroot features head run run/inspect " +
-			"train"},
-	{"experiments/finetune/why", "watches fine-tunings beside the truth: drift, terms, filter, bank",
-		"backbone backbone/ort datasets eval run/extraction features filters head papers/watch report/chart " +
-			"run run/config run/folder run/tuning train"},
-	{"experiments/gpu", "tries everything that runs on a GPU, and measures it",
-		"backbone/ort eval features backbone/graph backbone/graph/gradient internal/ortlib report/chart " +
-			"report/page train"},
-	{"experiments/strangers", "mixes images of one set into another and ranks them by how strange they look",
-		"audit/findings backbone/ort eval features"},
-	{"experiments/scale", "prints how long 10⁸ images take, for docs/scale.md",
-		"cluster/plan"},
-	{"experiments/prepare", "prepares published data sets",
-		"datasets datasets/published"},
 }
 
 // only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.
@@ -398,8 +366,5 @@ var only = map[string]string{
 	// these two describe and complete commands
 	"github.com/urfave/cli":             "cmd/... internal/manual internal/shell",
 	"github.com/disintegration/imaging": "backbone",
-	// a client, and a server to test it by
-	"github.com/qdrant/go-client": "search/qdrant internal/testing/qdranttest",
-	"github.com/jackc/pgx":        "search/pgvector",
-	"google.golang.org/grpc":      "search/qdrant internal/testing/qdranttest",
+	"github.com/jackc/pgx":              "search/pgvector",
 }

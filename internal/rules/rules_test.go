@@ -118,7 +118,7 @@ func TestForbiddenIsSeen(t *testing.T) {
 		{"eval", "github.com/urfave/cli/v2"},
 		{"backbone", "github.com/yalue/onnxruntime_go"},
 		{"train", "C"},
-		{"cmd/winnow", "github.com/qdrant/go-client/qdrant"},
+		{"cmd/winnow", "github.com/jackc/pgx/v5"},
 		{"nowhere", "winnow/features"},
 	} {
 		if forbidden(c.room, c.name) == "" {

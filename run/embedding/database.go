@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -12,38 +11,29 @@ import (
 	"winnow/internal/regular"
 	"winnow/run/extraction"
 	"winnow/search/pgvector"
-	"winnow/search/qdrant"
-	"winnow/search/vectordb"
 )
 
-// Database is a collection of a vector database.
+// Database is a table of a vector database.
 type Database struct {
 	URL        string // "": none
-	Collection string // or table; "": the URL's, else the folder's name
-	Qdrant     qdrant.Address
-	Postgres   *pgvector.Address // nil: Qdrant
-	Key        string            // of the API, or the password
+	Collection string // the table; "": the URL's, else the folder's name
+	Postgres   *pgvector.Address
+	Password   string // of the file; "": the URL's, PGPASSWORD or ~/.pgpass
 
 	Note func(format string, args ...any) // takes a fact for the user; may be nil
 }
 
-// KeyVariable holds the key of a Qdrant server: an argument would show in the list of processes.
-const KeyVariable = "WINNOW_QDRANT_API_KEY"
-
-// NewDatabase reads an address, and its key from a file or from the environment. Addresses may hold passwords: no error
-// quotes them.
+// NewDatabase reads an address, and its password from a file. Addresses may hold passwords: no error quotes them.
 func NewDatabase(address, collection, keyFile string) (d Database, err error) {
 	d = Database{URL: address, Collection: collection}
-	key := ""
 	switch scheme, _, _ := strings.Cut(address, "://"); scheme {
-	case "http", "https":
-		d.Qdrant, err = qdrant.ParseAddress(address)
-		key = os.Getenv(KeyVariable)
 	case "postgres", "postgresql":
 		d.Postgres, err = pgvector.ParseAddress(address)
+	case "http", "https":
+		err = hint.With(errors.New("found an address of http, as Qdrant has, expected postgres://USER@HOST/DATABASE"),
+			"for another database write a file (--parquet, --npy) and load it with that database's client")
 	default:
-		err = errors.New("found an address of an unknown kind, expected http(s)://HOST:6334 (Qdrant) or " +
-			"postgres://USER@HOST/DATABASE (pgvector)")
+		err = errors.New("found an address of an unknown kind, expected postgres://USER@HOST/DATABASE (pgvector)")
 	}
 	if err != nil {
 		return d, hint.AsMisuse(fmt.Errorf("--to: %w", err))
@@ -53,36 +43,26 @@ func NewDatabase(address, collection, keyFile string) (d Database, err error) {
 		if err != nil {
 			return d, fmt.Errorf("--key-file: %w", err)
 		}
-		key = string(data)
+		d.Password = strings.TrimSpace(string(data))
 	}
-	d.Key = strings.TrimSpace(key)
-	if d.Postgres == nil && strings.ContainsFunc(d.Key, func(r rune) bool { return r < '!' || r > '~' }) {
-		return d, errors.New("the key of the Qdrant server is not one word of printable ASCII")
-	}
-	if d.Postgres != nil && collection != "" && d.Postgres.Table != "" && collection != d.Postgres.Table {
+	if collection != "" && d.Postgres.Table != "" && collection != d.Postgres.Table {
 		return d, hint.Misused("--collection %s: the table of --to is %s, expected one of the two", collection,
 			d.Postgres.Table)
 	}
 	return d, nil
 }
 
-// Dial prepares the connection to the collection, which is named after the folder dir unless it has a name. It returns
-// nil for a database without a URL.
-func (d Database) Dial(dir string) (vectordb.Store, error) {
+// Dial prepares the connection to the table, which is named after the folder dir unless it has a name. It returns nil
+// for a database without a URL.
+func (d Database) Dial(dir string) (*pgvector.Server, error) {
+	if d.URL == "" {
+		return nil, nil
+	}
 	name := d.Collection
 	if dir != "" {
 		name = cmp.Or(name, filepath.Base(extraction.Absolute(dir)))
 	}
-	switch {
-	case d.URL == "":
-		return nil, nil
-	case d.Postgres != nil:
-		return pgvector.Dial(d.Postgres, d.Key, name)
-	}
-	if d.Key != "" && !d.Qdrant.TLS && !d.Qdrant.Loopback() {
-		d.note("the key of the Qdrant server goes to %s unencrypted: use https:// where others can listen", d.Qdrant)
-	}
-	return qdrant.Dial(d.Qdrant, d.Key, name)
+	return pgvector.Dial(d.Postgres, d.Password, name)
 }
 
 func (d Database) note(format string, args ...any) {
@@ -94,8 +74,8 @@ func (d Database) note(format string, args ...any) {
 // advised adds what to do about an error. again says how to continue once the server answers, elsewhere what to do if
 // the collection is another's.
 func (d Database) advised(err error, again, elsewhere string) error {
-	var request *vectordb.RequestError
-	var other *vectordb.OtherCollection
+	var request *pgvector.RequestError
+	var other *pgvector.OtherCollection
 	var extension *pgvector.NoExtension
 	isRequest := errors.As(err, &request)
 	switch {
@@ -103,14 +83,8 @@ func (d Database) advised(err error, again, elsewhere string) error {
 		return hint.With(err, "%s", extension.Remedy())
 	case errors.As(err, &other):
 		return hint.With(err, "%s", elsewhere)
-	case isRequest && request.Refused && d.Postgres != nil:
-		return hint.With(err, "put the password into PGPASSWORD or ~/.pgpass, or name a file with --key-file")
 	case isRequest && request.Refused:
-		return hint.With(err, "put the server's key into %s, or name a file with --key-file", KeyVariable)
-	case isRequest && request.NoAnswer && d.Postgres == nil && d.Qdrant.Port == qdrant.RESTPort:
-		return hint.With(err, "port %d is Qdrant's REST interface; gRPC listens on 6334 by default", qdrant.RESTPort)
-	case isRequest && request.NoAnswer && d.Postgres == nil:
-		return hint.With(err, "is the server up, and is this its gRPC port? Then %s", again)
+		return hint.With(err, "put the password into PGPASSWORD or ~/.pgpass, or name a file with --key-file")
 	case isRequest && request.NoAnswer:
 		return hint.With(err, "is the server up? Then %s", again)
 	case isRequest:

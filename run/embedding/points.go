@@ -12,12 +12,12 @@ import (
 	"winnow/internal/lookup"
 	"winnow/run/folder"
 	"winnow/search"
-	"winnow/search/vectordb"
+	"winnow/search/pgvector"
 )
 
 // Points are vectors for a database, and the images left out so far.
 type Points interface {
-	vectordb.Source
+	pgvector.Source
 	LeftOut() []lookup.LeftOut
 }
 
@@ -42,17 +42,17 @@ func RunPoints(ctx context.Context, r *folder.Run, splits string, columns []stri
 	return &runPoints{ctx: ctx, run: r, rows: rows, ids: ids, columns: columns, left: left}, model, err
 }
 
-// Len implements vectordb.Source.
+// Len implements pgvector.Source.
 func (p *runPoints) Len() int { return len(p.rows) }
 
-// Width implements vectordb.Source.
+// Width implements pgvector.Source.
 func (p *runPoints) Width() int { return p.run.Head.Config().Out }
 
 // LeftOut implements Points.
 func (p *runPoints) LeftOut() []lookup.LeftOut { return p.left }
 
-// Next implements vectordb.Source. The blocks are those of exports to files, and so are the numbers.
-func (p *runPoints) Next() ([]vectordb.Point, error) {
+// Next implements pgvector.Source. The blocks are those of exports to files, and so are the numbers.
+func (p *runPoints) Next() ([]pgvector.Point, error) {
 	n := min(embeddedBlock, len(p.rows)-p.at)
 	if n == 0 {
 		return nil, io.EOF
@@ -62,7 +62,7 @@ func (p *runPoints) Next() ([]vectordb.Point, error) {
 	if err := embedBlock(p.ctx, p.run, x, p.rows[p.at:p.at+n], ids); err != nil {
 		return nil, err
 	}
-	list := make([]vectordb.Point, 0, n)
+	list := make([]pgvector.Point, 0, n)
 	for i, id := range ids {
 		path := p.run.Manifest.Samples[id].Path
 		v := features.Row(x, i)
@@ -70,7 +70,7 @@ func (p *runPoints) Next() ([]vectordb.Point, error) {
 			p.left = append(p.left, lookup.LeftOut{Path: path, Reason: search.NoDirection})
 			continue
 		}
-		list = append(list, vectordb.Point{Path: path, Vector: v, Payload: payloadOf(p.run.Manifest, id, p.columns)})
+		list = append(list, pgvector.Point{Path: path, Vector: v, Payload: payloadOf(p.run.Manifest, id, p.columns)})
 	}
 	p.at += n
 	return list, nil
@@ -126,8 +126,8 @@ func GalleryPoints(g *search.Gallery, manifest *datasets.Dataset, columns []stri
 // LeftOut implements Points.
 func (p *galleryPoints) LeftOut() []lookup.LeftOut { return p.left }
 
-// Next implements vectordb.Source.
-func (p *galleryPoints) Next() ([]vectordb.Point, error) {
+// Next implements pgvector.Source.
+func (p *galleryPoints) Next() ([]pgvector.Point, error) {
 	n := min(embeddedBlock, p.Len()-p.at)
 	if n == 0 {
 		return nil, io.EOF
@@ -137,14 +137,14 @@ func (p *galleryPoints) Next() ([]vectordb.Point, error) {
 		return nil, fmt.Errorf("export: %w", err)
 	}
 	own := features.NewMatrix(n, p.Width()) // Block reuses what it returns
-	list := make([]vectordb.Point, 0, n)
+	list := make([]pgvector.Point, 0, n)
 	for i := range n {
 		path := p.Paths[p.at+i]
 		if absent != nil && absent[i] {
 			p.left = append(p.left, lookup.LeftOut{Path: path, Reason: p.why(p.at + i)})
 			continue
 		}
-		point := vectordb.Point{Path: path, Vector: features.Row(own, i)}
+		point := pgvector.Point{Path: path, Vector: features.Row(own, i)}
 		copy(point.Vector, features.Row(x, i))
 		if id, known := p.samples[path]; known {
 			point.Payload = payloadOf(p.manifest, id, p.columns)

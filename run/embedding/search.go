@@ -12,7 +12,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/seen"
 	"winnow/search"
-	"winnow/search/vectordb"
+	"winnow/search/pgvector"
 )
 
 // Search says what is searched for, and where.
@@ -73,7 +73,7 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 	}
 	var queries []search.Query
 	var left []features.Bad
-	stored := map[string]vectordb.Stored{}
+	stored := map[string]pgvector.Stored{}
 	if g == nil {
 		if stored, err = store.Fetch(ctx, s.Queries); err != nil {
 			return r, err
@@ -85,7 +85,7 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 			return s.imagesFor(ctx, h, store, about, images)
 		})
 	} else if g.Width() != about.Dim || g.Model() != about.Model {
-		return r, &vectordb.OtherCollection{Store: store.String(),
+		return r, &pgvector.OtherCollection{Store: store.String(),
 			Why: fmt.Sprintf("found vectors of %d values made by %.12s, expected those of %s: %d, by %.12s",
 				about.Dim, about.Model, s.Index, g.Width(), g.Model())}
 	} else {
@@ -107,7 +107,7 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 		if err != nil {
 			return r, err
 		}
-		hits = slices.DeleteFunc(hits, func(h vectordb.Hit) bool { return q.Row >= 0 && h.Path == q.Name })
+		hits = slices.DeleteFunc(hits, func(h pgvector.Hit) bool { return q.Row >= 0 && h.Path == q.Name })
 		a := Answer{q.Name, cmp.Or(labels[q.Name], stored[q.Name].Payload["label"]), seen.Same, []Hit{}}
 		for j, h := range hits[:min(s.K, len(hits))] {
 			row := -1
@@ -133,7 +133,7 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 }
 
 // imagesFor turns images into queries to a database, by the model whose vectors it holds.
-func (s Search) imagesFor(ctx context.Context, h Host, store vectordb.Store, about vectordb.About,
+func (s Search) imagesFor(ctx context.Context, h Host, store *pgvector.Server, about pgvector.About,
 	images []string) ([]search.Query, []features.Bad, error) {
 	if s.Model == "" {
 		return nil, nil, hint.Misused("%s is not in %s, and an image needs what made the vectors there: name the "+
@@ -144,7 +144,7 @@ func (s Search) imagesFor(ctx context.Context, h Host, store vectordb.Store, abo
 		return nil, nil, err
 	}
 	if made := cmp.Or(e.Head, e.Embedder.Model); made != about.Model {
-		return nil, nil, &vectordb.OtherCollection{Store: store.String(),
+		return nil, nil, &pgvector.OtherCollection{Store: store.String(),
 			Why: fmt.Sprintf("found vectors made by %.12s, expected by %.12s, which is %s", about.Model, made, s.Model)}
 	}
 	list, err := imagelist.Open(ctx, location.All(images), s.Root, s.Stdin)

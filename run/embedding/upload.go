@@ -13,7 +13,7 @@ import (
 	"winnow/internal/lookup"
 	"winnow/run/folder"
 	"winnow/search"
-	"winnow/search/vectordb"
+	"winnow/search/pgvector"
 )
 
 // Upload says where to send points, and how.
@@ -24,7 +24,6 @@ type Upload struct {
 	Batch    int
 	Recreate bool
 	Delete   bool
-	OnDisk   bool
 
 	Watch func(what string) (at func(done, total int), end func()) // shows progress; may be nil
 }
@@ -33,7 +32,7 @@ type Upload struct {
 type PayloadError struct{ error }
 
 // Run sends the embeddings of a run's images.
-func (q Upload) Run(ctx context.Context, server vectordb.Store, r *folder.Run, splits string) (*Uploaded, error) {
+func (q Upload) Run(ctx context.Context, server *pgvector.Server, r *folder.Run, splits string) (*Uploaded, error) {
 	columns, err := q.columns(r.Manifest)
 	if err != nil {
 		return nil, err
@@ -80,7 +79,7 @@ func (q Upload) Gallery(ctx context.Context, dir string, manifestFile location.S
 // Uploaded describes an upload, as winnow export --json prints it.
 type Uploaded struct {
 	URL string `json:"url"`
-	vectordb.Result
+	pgvector.Result
 	LeftOut []lookup.LeftOut `json:"left_out"` // unreadable images
 }
 
@@ -111,15 +110,15 @@ func (q Upload) explain(err error) error {
 }
 
 // send sends points. Its errors say what to do.
-func (q Upload) send(ctx context.Context, server vectordb.Store, model string, columns []string,
+func (q Upload) send(ctx context.Context, server *pgvector.Server, model string, columns []string,
 	points Points) (*Uploaded, error) {
 	observe, end := (func(done, total int))(nil), func() {}
 	if q.Watch != nil {
 		observe, end = q.Watch("points")
 	}
 	defer end()
-	r, err := vectordb.Upload(ctx, server, points, vectordb.Options{Model: model, Batch: q.Batch, Recreate: q.Recreate,
-		Delete: q.Delete, OnDisk: q.OnDisk, Columns: columns, Note: q.tell, Observe: observe})
+	r, err := server.Upload(ctx, points, pgvector.Options{Model: model, Batch: q.Batch, Recreate: q.Recreate,
+		Delete: q.Delete, Columns: columns, Note: q.tell, Observe: observe})
 	if err != nil {
 		return nil, q.explain(err)
 	}
@@ -142,7 +141,7 @@ func (q Upload) columns(d *datasets.Dataset) (columns []string, err error) {
 		case !slices.Contains(known, name):
 			return nil, payloadError("--payload: found %q, expected columns of the manifest: %s", name,
 				strings.Join(known, ", "))
-		case name == vectordb.PathField || name == vectordb.ModelField || name == vectordb.DigestField:
+		case name == pgvector.PathField || name == pgvector.ModelField || name == pgvector.DigestField:
 			return nil, payloadError("--payload: %q is the name of a field that winnow writes itself", name)
 		case slices.Contains(columns, name):
 			return nil, payloadError("--payload: %q is named twice", name)

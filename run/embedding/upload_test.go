@@ -2,33 +2,47 @@ package embedding_test
 
 import (
 	"context"
-	"errors"
+	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"winnow/internal/hint"
 	"winnow/run/embedding"
 	"winnow/run/folder"
-	"winnow/search/vectordb"
 )
 
-// mute is a server that does not answer; whatever else it is asked panics.
-type mute struct {
-	vectordb.Store
-	tries vectordb.Tries
-}
-
-func (m *mute) Tries() *vectordb.Tries { return &m.tries }
-
-func (m *mute) Hello(context.Context) (string, error) {
-	return "", &vectordb.RequestError{Message: "mute: nobody there", Err: errors.New("refused"), NoAnswer: true}
-}
-
-// A server that cannot be reached is told of before an image is looked at: the run here holds none.
+// A server that cannot be reached is reported before any image is embedded: the run here holds none.
 func TestServerFirst(t *testing.T) {
-	_, err := embedding.Upload{}.Run(t.Context(), &mute{}, &folder.Run{}, "test")
-	if err == nil || !strings.Contains(err.Error(), "nobody there") || !strings.Contains(hint.Of(err),
-		"is the server up") {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "postgres://me@" + listener.Addr().String() + "/db?sslmode=disable"
+	listener.Close()
+	database, err := embedding.NewDatabase(address, "photos", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := database.Dial("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Tries().Sleep = func(context.Context, time.Duration) error { return nil }
+	_, err = embedding.Upload{Database: database}.Run(t.Context(), server, &folder.Run{}, "test")
+	if err == nil || !strings.Contains(err.Error(), "refused") || !strings.Contains(hint.Of(err), "is the server up") {
 		t.Errorf("found %v (%s)", err, hint.Of(err))
+	}
+}
+
+// Databases other than PostgreSQL are refused, with what to do instead.
+func TestOtherDatabases(t *testing.T) {
+	for address, want := range map[string]string{"http://localhost:6334": "--parquet", "https://db.example": "--npy",
+		"localhost:6334": "", "mysql://db": ""} {
+		_, err := embedding.NewDatabase(address, "photos", "")
+		if err == nil || !strings.Contains(err.Error(), "expected postgres://") ||
+			!strings.Contains(hint.Of(err), want) {
+			t.Errorf("%s: found %v (%s)", address, err, hint.Of(err))
+		}
 	}
 }

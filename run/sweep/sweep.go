@@ -37,8 +37,6 @@ type Options struct {
 	Dir   string
 	Jobs  int // trainings at once, as [cells.Machine] takes it; usually one if a backbone is trained
 
-	MLflow string // folder of MLflow's files that record every training; "": none
-
 	Threads int // in all; 0: one per core
 	Winnow  string
 	About   folder.Facts    // the caller's, for run.json: device, threads, recipe

@@ -63,7 +63,7 @@ func (s *Sweep) train(ctx context.Context, c cell) (o Outcome, err error) {
 }
 
 func (s *Sweep) trainIn(ctx context.Context, c cell, o run.Options) (folder.Result, error) {
-	o.Dir, o.MLflow, o.About, o.Host, o.Screenings = s.dir(c), s.MLflow, s.About, s.Host, &s.screens
+	o.Dir, o.About, o.Host, o.Screenings = s.dir(c), s.About, s.Host, &s.screens
 	if name := c.asked["recipe"]; len(name) > 0 {
 		recipe, err := recipes.Find(name[0])
 		if err != nil {

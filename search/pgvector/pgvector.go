@@ -1,5 +1,5 @@
-// Package pgvector stores named vectors in a table of a PostgreSQL database with the pgvector extension, and
-// searches them. It is a [vectordb.Store].
+// Package pgvector uploads named vectors into a table of a PostgreSQL database with the pgvector extension and asks it
+// for nearest neighbours.
 //
 // # What is stored
 //
@@ -10,6 +10,13 @@
 // embedding holds the unit vector, bit by bit. model is the sha256 of what made the vectors, digest identifies the
 // content of the row, and the other columns hold what the manifest knows about the image. An existing table is
 // accepted if it has the first four columns; missing text columns are added, other columns are left alone.
+//
+// # Resuming after a break
+//
+// The server is asked what it has; no local file is trusted. If the table already held rows, the digests of each batch
+// are read first and only missing or different rows are sent. So the same call resumes an upload that died at any
+// moment, on either side; repeated with the same points it sends nothing; with a longer list it sends the new points.
+// At the end the rows are counted, and a sample is read back and compared, vectors included.
 //
 // # Indexing
 //
@@ -36,8 +43,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"winnow/search/vectordb"
 )
 
 // Server is a table on a server, and the connection to it.
@@ -45,7 +50,7 @@ type Server struct {
 	address *Address
 	table   string // as the user writes it
 	config  *pgx.ConnConfig
-	tries   vectordb.Tries
+	tries   Tries
 
 	mu      sync.Mutex // of all fields below: one request at a time
 	conn    *pgx.Conn  // nil: not connected
@@ -53,11 +58,9 @@ type Server struct {
 	version string
 	told    bool // pass the server's notices on
 
-	options vectordb.Options // of the upload
-	there   *table           // nil: no table, or not looked for yet
+	options Options // of the upload
+	there   *table  // nil: no table, or not looked for yet
 }
-
-var _ vectordb.Store = (*Server)(nil)
 
 // maxName is the longest name in bytes; PostgreSQL truncates longer ones.
 const maxName = 63
@@ -86,20 +89,17 @@ func Dial(a *Address, password, tableName string) (*Server, error) {
 	return s, nil
 }
 
-// Address implements vectordb.Store.
+// Address returns the server's address, without secrets.
 func (s *Server) Address() string { return s.address.String() }
 
-// Collection implements vectordb.Store.
+// Collection returns the name of the table.
 func (s *Server) Collection() string { return s.table }
 
-// String implements vectordb.Store.
+// String names the server and the table.
 func (s *Server) String() string { return fmt.Sprintf("pgvector: %s: table %s", s.address, s.table) }
 
-// Streams implements vectordb.Store.
-func (s *Server) Streams() int { return 1 }
-
-// Tries implements vectordb.Store.
-func (s *Server) Tries() *vectordb.Tries { return &s.tries }
+// Tries returns what repeats the requests.
+func (s *Server) Tries() *Tries { return &s.tries }
 
 // closing is how long closing may take: an unfinished request is first cancelled on the server.
 const closing = 3 * time.Second
@@ -121,7 +121,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// Hello implements vectordb.Store.
+// Hello connects and returns the server's version.
 func (s *Server) Hello(ctx context.Context) (string, error) {
 	err := s.try(ctx, "connecting", pointsTime, func(context.Context) error { return nil })
 	return s.version, err
@@ -188,12 +188,12 @@ func (s *Server) try(ctx context.Context, what string, limit time.Duration, requ
 			return err
 		}
 		return request(ctx)
-	}, func(err error) *vectordb.RequestError { return s.failure(what, err) })
+	}, func(err error) *RequestError { return s.failure(what, err) })
 }
 
 // failure explains an error.
-func (s *Server) failure(what string, err error) *vectordb.RequestError {
-	e := &vectordb.RequestError{Err: err}
+func (s *Server) failure(what string, err error) *RequestError {
+	e := &RequestError{Err: err}
 	text := err.Error()
 	var answer *pgconn.PgError
 	switch {

@@ -19,12 +19,11 @@ import (
 	"winnow/features"
 	"winnow/internal/testing/pgvectortest"
 	"winnow/search"
-	"winnow/search/vectordb"
 )
 
 // drawn is a source of random unit vectors, some per call.
 type drawn struct {
-	points []vectordb.Point
+	points []Point
 	at     int
 	dim    int
 }
@@ -38,7 +37,7 @@ func source(n, dim int) *drawn {
 			v[j] = float32(rng.NormFloat64())
 		}
 		q, _ := search.NewQuery("", v)
-		d.points = append(d.points, vectordb.Point{Path: fmt.Sprintf("birds/ä'\"$1 %04d.jpg", i), Vector: q.Vector,
+		d.points = append(d.points, Point{Path: fmt.Sprintf("birds/ä'\"$1 %04d.jpg", i), Vector: q.Vector,
 			Payload: map[string]string{"label": fmt.Sprint(i % 7), "split of \"it\"": "train"}})
 	}
 	return d
@@ -46,7 +45,7 @@ func source(n, dim int) *drawn {
 
 func (d *drawn) Len() int   { return len(d.points) }
 func (d *drawn) Width() int { return d.dim }
-func (d *drawn) Next() ([]vectordb.Point, error) {
+func (d *drawn) Next() ([]Point, error) {
 	n := min(37, len(d.points)-d.at)
 	d.at += n
 	if n == 0 {
@@ -58,8 +57,8 @@ func (d *drawn) Next() ([]vectordb.Point, error) {
 // birds is a name that needs quoting.
 const birds = `Birds "of"; DROP TABLE x.ä`
 
-func options() vectordb.Options {
-	return vectordb.Options{Model: strings.Repeat("ab", 32), Batch: 16, Columns: []string{"label", `split of "it"`}}
+func options() Options {
+	return Options{Model: strings.Repeat("ab", 32), Batch: 16, Columns: []string{"label", `split of "it"`}}
 }
 
 // dialled returns a table with its own connection, which does not wait between tries.
@@ -101,10 +100,10 @@ func execute(t *testing.T, url, statements string) {
 	}
 }
 
-func uploaded(t *testing.T, s *Server, d *drawn, o vectordb.Options) vectordb.Result {
+func uploaded(t *testing.T, s *Server, d *drawn, o Options) Result {
 	t.Helper()
 	d.at = 0
-	r, err := vectordb.Upload(t.Context(), s, d, o)
+	r, err := s.Upload(t.Context(), d, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +127,7 @@ func holds(t *testing.T, s *Server, d *drawn) {
 		}
 		for _, p := range b {
 			got := found[p.Path]
-			if !slices.Equal(got.Vector, p.Vector) || got.Digest != vectordb.Digest(p, options().Model) ||
+			if !slices.Equal(got.Vector, p.Vector) || got.Digest != Digest(p, options().Model) ||
 				fmt.Sprint(got.Payload) != fmt.Sprint(p.Payload) {
 				t.Errorf("%s: found %+v, expected %+v", p.Path, got, p)
 			}
@@ -147,7 +146,7 @@ func TestUpload(t *testing.T) {
 	done := 0
 	o.Observe = func(n, total int) { done = n }
 	r := uploaded(t, s, d, o)
-	if want := (vectordb.Result{Collection: birds, Server: r.Server, Rows: 333, Dim: 12, Sent: 333, Points: 333,
+	if want := (Result{Collection: birds, Server: r.Server, Rows: 333, Dim: 12, Sent: 333, Points: 333,
 		Compared: r.Compared, Created: true}); r != want || r.Compared < 100 || done != 333 || len(notes) > 0 {
 		t.Errorf("%+v, done %d, notes %q", r, done, notes)
 	}
@@ -167,7 +166,7 @@ func TestUpload(t *testing.T) {
 	d.points[40].Payload["label"] = "mended"
 	delete(d.points[77].Payload, "label")
 	gone := d.points[300:]
-	d.points = append(d.points[:300:300], vectordb.Point{Path: "new", Vector: d.points[5].Vector})
+	d.points = append(d.points[:300:300], Point{Path: "new", Vector: d.points[5].Vector})
 	if r := uploaded(t, again, d, o); r.Sent != 4 || r.Points != 334 || r.Deleted != 0 || len(notes) != 1 ||
 		!strings.Contains(notes[0], "33 points that are not in this export") {
 		t.Errorf("%+v, notes %q", r, notes)
@@ -215,7 +214,7 @@ func TestUploadGoesOnAfterDeath(t *testing.T) {
 				die()
 			}
 		}
-		if _, err := vectordb.Upload(ctx, s, d, o); !errors.Is(err, context.Canceled) {
+		if _, err := s.Upload(ctx, d, o); !errors.Is(err, context.Canceled) {
 			t.Fatalf("at %d: %v", at, err)
 		}
 		s.Close()
@@ -261,7 +260,7 @@ func TestNearest(t *testing.T) {
 			}
 			for _, h := range exact[i] {
 				if at := slices.IndexFunc(hits,
-					func(f vectordb.Hit) bool { return f.Path == d.points[h.Row].Path }); at >= 0 {
+					func(f Hit) bool { return f.Path == d.points[h.Row].Path }); at >= 0 {
 					right++
 					if math.Abs(hits[at].Similarity-h.Similarity) > 1e-6 {
 						t.Errorf("similarity %v, expected %v", hits[at].Similarity, h.Similarity)
@@ -331,7 +330,7 @@ func TestLongVectors(t *testing.T) {
 			t.Errorf("%d: %v, %+v", dim, err, hits)
 		}
 	}
-	if _, err := vectordb.Upload(t.Context(), dialled(t, url, "long"), source(2, 16001), options()); err == nil ||
+	if _, err := dialled(t, url, "long").Upload(t.Context(), source(2, 16001), options()); err == nil ||
 		!strings.Contains(err.Error(), "expected 16000 at most") {
 		t.Errorf("%v", err)
 	}
@@ -356,7 +355,7 @@ func TestRefuses(t *testing.T) {
 			"text PRIMARY KEY, model text, digest text, embedding vector(4), more int NOT NULL)",
 	} {
 		execute(t, url, "DROP TABLE IF EXISTS other;\n"+statements)
-		_, err := vectordb.Upload(t.Context(), dialled(t, url, "other"), source(10, 4), options())
+		_, err := dialled(t, url, "other").Upload(t.Context(), source(10, 4), options())
 		if err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.HasPrefix(err.Error(), "pgvector: postgres://127.0.0.1:") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v\nexpected %s", err, want)
@@ -367,8 +366,8 @@ func TestRefuses(t *testing.T) {
 	execute(t, url, "DROP TABLE other;\nCREATE TABLE other (id int)")
 	o := options()
 	o.Recreate = true
-	if _, err := vectordb.Upload(t.Context(), dialled(t, url, "other"), source(10, 4), o); !errors.As(err,
-		new(*vectordb.OtherCollection)) {
+	if _, err := dialled(t, url, "other").Upload(t.Context(), source(10, 4), o); !errors.As(err,
+		new(*OtherCollection)) {
 		t.Errorf("%v", err)
 	}
 	execute(t, url, "DROP TABLE other;\nCREATE TABLE other (mine int DEFAULT 7, path text PRIMARY KEY, model text, "+
@@ -380,7 +379,7 @@ func TestRefuses(t *testing.T) {
 		!strings.Contains(err.Error(), "table none: found none of that name") {
 		t.Errorf("%v", err)
 	}
-	if err := dialled(t, url, "none").Delete(t.Context(), []string{"x"}); err == nil ||
+	if err := dialled(t, url, "none").deleteRows(t.Context(), []string{"x"}); err == nil ||
 		!strings.Contains(err.Error(), "(42P01)") {
 		t.Errorf("%v", err)
 	}
@@ -391,7 +390,7 @@ func TestNoExtension(t *testing.T) {
 	url := fresh(t, "none")
 	execute(t, url, "DROP EXTENSION vector CASCADE")
 	defer execute(t, url, "CREATE EXTENSION vector")
-	_, err := vectordb.Upload(t.Context(), dialled(t, url, "none"), source(10, 4), options())
+	_, err := dialled(t, url, "none").Upload(t.Context(), source(10, 4), options())
 	var none *NoExtension
 	if !errors.As(err, &none) || !none.Installed || !strings.HasSuffix(err.Error(),
 		"connecting: the database has no extension vector, expected pgvector 0.5.0 or later") ||
@@ -429,7 +428,7 @@ func TestNoServer(t *testing.T) {
 	}
 	listener.Close()
 	_, err = dialled(t, url, "x").Hello(t.Context())
-	var request *vectordb.RequestError
+	var request *RequestError
 	if !errors.As(err, &request) || !request.NoAnswer || request.Tries != 4 ||
 		!strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "secret") ||
 		strings.Contains(err.Error(), "\n") {

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-
-	"winnow/search/vectordb"
 )
 
 // quoted lists columns, each preceded by a comma.
@@ -32,8 +30,8 @@ func payload(columns []string, values []*string) map[string]string {
 	return fields
 }
 
-// Put implements vectordb.Store. Each call is one statement and one transaction.
-func (s *Server) Put(ctx context.Context, points []vectordb.Stored) (late bool, err error) {
+// put writes points and replaces those of the same paths, in one statement and one transaction.
+func (s *Server) put(ctx context.Context, points []Stored) error {
 	columns := s.options.Columns
 	paths, digests, vectors := make([]string, len(points)), make([]string, len(points)), make([]vector, len(points))
 	texts := make([][]*string, len(columns))
@@ -62,15 +60,15 @@ func (s *Server) Put(ctx context.Context, points []vectordb.Stored) (late bool, 
 		") AS given(p, d, v" + names.String() +
 		s.sql(") ON CONFLICT (path) DO UPDATE SET model = excluded.model, digest = excluded.digest, "+
 			"$column = excluded.$column") + sets.String()
-	return false, s.try(ctx, fmt.Sprintf("table %s: %d rows from %s", s.table, len(points), points[0].Path),
+	return s.try(ctx, fmt.Sprintf("table %s: %d rows from %s", s.table, len(points), points[0].Path),
 		pointsTime, func(ctx context.Context) error {
 			_, err := s.conn.Exec(ctx, statement, args...)
 			return err
 		})
 }
 
-// Digests implements vectordb.Store.
-func (s *Server) Digests(ctx context.Context, paths []string) (found map[string]string, err error) {
+// digests returns the digests of the rows that exist, by path.
+func (s *Server) digests(ctx context.Context, paths []string) (found map[string]string, err error) {
 	err = s.try(ctx, fmt.Sprintf("table %s: looking for %d rows from %s", s.table, len(paths), paths[0]), pointsTime,
 		func(ctx context.Context) error {
 			found = map[string]string{}
@@ -88,18 +86,18 @@ func (s *Server) Digests(ctx context.Context, paths []string) (found map[string]
 	return found, err
 }
 
-// Fetch implements vectordb.Store.
-func (s *Server) Fetch(ctx context.Context, paths []string) (found map[string]vectordb.Stored, err error) {
+// Fetch returns the points that exist, by path.
+func (s *Server) Fetch(ctx context.Context, paths []string) (found map[string]Stored, err error) {
 	columns := s.there.columns
 	err = s.try(ctx, fmt.Sprintf("table %s: reading %d rows back", s.table, len(paths)), pointsTime,
 		func(ctx context.Context) error {
-			found = map[string]vectordb.Stored{}
+			found = map[string]Stored{}
 			rows, err := s.conn.Query(ctx, s.sql("SELECT path, model, digest, $column")+quoted(columns)+
 				s.sql(" FROM $table WHERE path = ANY($1::text[])"), paths)
 			if err != nil {
 				return err
 			}
-			var p vectordb.Stored
+			var p Stored
 			var v vector
 			into, values := scanned(columns, &p.Path, &p.Model, &p.Digest, &v)
 			_, err = pgx.ForEachRow(rows, into, func() error {
@@ -124,8 +122,8 @@ func scanned(columns []string, first ...any) (into []any, values []*string) {
 // pathsAtOnce is how many paths one request lists.
 const pathsAtOnce = 10000
 
-// Paths implements vectordb.Store.
-func (s *Server) Paths(ctx context.Context, from string) (paths []string, next string, err error) {
+// paths lists the table in portions. It starts at "" and continues at next, until next is "".
+func (s *Server) paths(ctx context.Context, from string) (paths []string, next string, err error) {
 	err = s.try(ctx, "listing table "+s.table, tableTime, func(ctx context.Context) error {
 		rows, err := s.conn.Query(ctx, s.sql("SELECT path FROM $table WHERE path > $1 ORDER BY path LIMIT $2"), from,
 			pathsAtOnce)
@@ -141,8 +139,8 @@ func (s *Server) Paths(ctx context.Context, from string) (paths []string, next s
 	return paths, next, err
 }
 
-// Delete implements vectordb.Store.
-func (s *Server) Delete(ctx context.Context, paths []string) error {
+// deleteRows deletes the rows of paths.
+func (s *Server) deleteRows(ctx context.Context, paths []string) error {
 	return s.try(ctx, fmt.Sprintf("deleting %d rows of table %s", len(paths), s.table), pointsTime,
 		func(ctx context.Context) error {
 			_, err := s.conn.Exec(ctx, s.sql("DELETE FROM $table WHERE path = ANY($1::text[])"), paths)
@@ -150,7 +148,7 @@ func (s *Server) Delete(ctx context.Context, paths []string) error {
 		})
 }
 
-// Count implements vectordb.Store.
+// Count returns the number of rows.
 func (s *Server) Count(ctx context.Context) (n int, err error) {
 	err = s.try(ctx, "counting the rows of table "+s.table, tableTime, func(ctx context.Context) error {
 		return s.conn.QueryRow(ctx, s.sql("SELECT count(*) FROM $table")).Scan(&n)
@@ -161,9 +159,9 @@ func (s *Server) Count(ctx context.Context) (n int, err error) {
 // maxSeen is the largest ef_search: an index returns at most this many rows.
 const maxSeen = 1000
 
-// Nearest implements vectordb.Store. If the index returns fewer than k rows, or k exceeds maxSeen, all rows are
-// compared.
-func (s *Server) Nearest(ctx context.Context, v []float32, k int) (hits []vectordb.Hit, err error) {
+// Nearest finds the k points most similar to a unit vector, best first, by the index if there is one. If the index
+// returns fewer than k rows, or k exceeds maxSeen, all rows are compared.
+func (s *Server) Nearest(ctx context.Context, v []float32, k int) (hits []Hit, err error) {
 	candidates := k
 	if s.there.half() {
 		candidates = 2 * k // 16-bit numbers may swap near neighbours
@@ -176,11 +174,11 @@ func (s *Server) Nearest(ctx context.Context, v []float32, k int) (hits []vector
 		}
 		return err
 	})
-	slices.SortStableFunc(hits, func(a, b vectordb.Hit) int { return cmp.Compare(b.Similarity, a.Similarity) })
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Similarity, a.Similarity) })
 	return hits[:min(k, len(hits))], err
 }
 
-func (s *Server) nearest(ctx context.Context, v vector, n int, exact bool) (hits []vectordb.Hit, err error) {
+func (s *Server) nearest(ctx context.Context, v vector, n int, exact bool) (hits []Hit, err error) {
 	columns, by := s.there.columns, "$column <> $1::$vector"
 	if s.there.half() {
 		by = fmt.Sprintf("($column::$halfvec(%[1]d)) <> $1::$vector::$halfvec(%[1]d)", s.there.dim)
@@ -207,7 +205,7 @@ func (s *Server) nearest(ctx context.Context, v vector, n int, exact bool) (hits
 		var similarity float64
 		into, values := scanned(columns, &path, &similarity)
 		_, err = pgx.ForEachRow(rows, into, func() error {
-			hits = append(hits, vectordb.Hit{Path: path, Payload: payload(columns, values), Similarity: similarity})
+			hits = append(hits, Hit{Path: path, Payload: payload(columns, values), Similarity: similarity})
 			return nil
 		})
 		return err

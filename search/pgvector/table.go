@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-
-	"winnow/search/vectordb"
 )
 
 // pgvector's limits on dimensions.
@@ -41,28 +39,29 @@ func (s *Server) sql(statement string) string {
 		operator(s.address.Metric.operator)).Replace(statement)
 }
 
-// Open implements vectordb.Store.
-func (s *Server) Open(ctx context.Context, dim int, o vectordb.Options) (c vectordb.Opened, err error) {
+// open makes the table, or checks that the existing one can hold the points. empty reports that it has no rows.
+func (s *Server) open(ctx context.Context, dim int, o Options) (created, empty bool, err error) {
 	s.options = o
 	if dim > maxDim {
-		return c, fmt.Errorf("%s: vectors of %d values, expected %d at most: pgvector stores no longer vectors", s,
+		return false, false, fmt.Errorf("%s: vectors of %d values, expected %d at most, which pgvector can store", s,
 			dim, maxDim)
 	}
 	for _, name := range o.Columns {
 		if len(name) > maxName || name == s.address.Column {
-			return c, s.other("the field %.70q cannot be a column: expected at most %d bytes and a name other than "+
-				"that of the vector column", name, maxName)
+			return false, false, s.other("the field %.70q cannot be a column: expected at most %d bytes and a name "+
+				"other than that of the vector column", name, maxName)
 		}
 	}
 	if err := s.look(ctx); err != nil {
-		return c, err
+		return false, false, err
 	}
 	if s.there != nil {
 		if err := s.owned(); err != nil {
-			return c, err
+			return false, false, err
 		}
 		if !o.Recreate {
-			return s.take(ctx, dim)
+			empty, err := s.adoptTable(ctx, dim)
+			return false, empty, err
 		}
 	}
 	columns := ""
@@ -83,9 +82,9 @@ func (s *Server) Open(ctx context.Context, dim int, o vectordb.Options) (c vecto
 		})
 	})
 	if err != nil {
-		return c, err
+		return false, false, err
 	}
-	return vectordb.Opened{Created: true, Empty: true}, s.look(ctx)
+	return true, true, s.look(ctx)
 }
 
 // look reads the table's description.
@@ -112,7 +111,7 @@ func (s *Server) look(ctx context.Context) error {
 			switch {
 			case name == s.address.Column:
 				t.dim = modifier
-			case name == vectordb.PathField || name == vectordb.ModelField || name == vectordb.DigestField:
+			case name == PathField || name == ModelField || name == DigestField:
 			case kind == "text" || kind == "varchar":
 				t.columns = append(t.columns, name)
 			}
@@ -127,13 +126,13 @@ func (s *Server) look(ctx context.Context) error {
 
 // owned returns an error if winnow did not write the table. Such a table is neither written nor dropped.
 func (s *Server) owned() error {
-	for _, name := range []string{vectordb.PathField, vectordb.ModelField, vectordb.DigestField, s.address.Column} {
+	for _, name := range []string{PathField, ModelField, DigestField, s.address.Column} {
 		want := "text"
 		if name == s.address.Column {
 			want = "vector"
 		}
 		if found := s.there.types[name]; found != want {
-			return &vectordb.OtherCollection{Store: s.String(),
+			return &OtherCollection{Store: s.String(),
 				Why: fmt.Sprintf("found %s as column %s, expected %s: winnow did not write this table",
 					cmp.Or(found, "nothing"), name, want)}
 		}
@@ -142,26 +141,26 @@ func (s *Server) owned() error {
 }
 
 func (s *Server) other(why string, args ...any) error {
-	return &vectordb.OtherCollection{Store: s.String(), Why: fmt.Sprintf(why, args...)}
+	return &OtherCollection{Store: s.String(), Why: fmt.Sprintf(why, args...)}
 }
 
-// take checks that a table can hold the points, and adds the columns that it lacks.
-func (s *Server) take(ctx context.Context, dim int) (c vectordb.Opened, err error) {
+// adoptTable checks that a table can hold the points, and adds the columns that it lacks.
+func (s *Server) adoptTable(ctx context.Context, dim int) (empty bool, err error) {
 	if s.there.dim != dim && s.there.dim != -1 {
-		return c, s.other("found vectors of %d values, expected %d", s.there.dim, dim)
+		return false, s.other("found vectors of %d values, expected %d", s.there.dim, dim)
 	}
 	model, some, err := s.model(ctx)
 	if err != nil {
-		return c, err
+		return false, err
 	}
 	if some && model != s.options.Model {
-		return c, s.other("found vectors made by %.12s, expected by %.12s", model, s.options.Model)
+		return false, s.other("found vectors made by %.12s, expected by %.12s", model, s.options.Model)
 	}
 	for _, name := range s.options.Columns {
 		found, there := s.there.types[name]
 		switch {
 		case there && found != "text" && found != "varchar":
-			return c, s.other("found %s as column %s, expected text", found, name)
+			return false, s.other("found %s as column %s, expected text", found, name)
 		case there:
 			continue
 		}
@@ -171,10 +170,10 @@ func (s *Server) take(ctx context.Context, dim int) (c vectordb.Opened, err erro
 					s.sql("ALTER TABLE $table ADD COLUMN IF NOT EXISTS ")+pgx.Identifier{name}.Sanitize()+" text")
 				return err
 			}); err != nil {
-			return c, err
+			return false, err
 		}
 	}
-	return vectordb.Opened{Empty: !some}, s.look(ctx)
+	return !some, s.look(ctx)
 }
 
 // model reads the model of one row: a table holds vectors of one model only.
@@ -189,8 +188,8 @@ func (s *Server) model(ctx context.Context) (model string, some bool, err error)
 	return model, some, err
 }
 
-// Look implements vectordb.Store.
-func (s *Server) Look(ctx context.Context) (a vectordb.About, err error) {
+// Look describes an existing table.
+func (s *Server) Look(ctx context.Context) (a About, err error) {
 	if a.Server, err = s.Hello(ctx); err != nil {
 		return a, err
 	}
@@ -214,8 +213,8 @@ func (s *Server) Look(ctx context.Context) (a vectordb.About, err error) {
 // half reports whether the index is on halfvec.
 func (t *table) half() bool { return t.dim > maxHNSW }
 
-// Finish implements vectordb.Store: it builds the HNSW index if there is none.
-func (s *Server) Finish(ctx context.Context) error {
+// finish builds the HNSW index if there is none.
+func (s *Server) finish(ctx context.Context) error {
 	build := s.address.Build
 	if build.Never {
 		return nil

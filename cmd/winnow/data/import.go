@@ -31,8 +31,8 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 		ArgsUsage:   "SOURCE[=SPLIT]...",
 		Description: importHelp,
 		Flags: append([]cli.Flag{
-			term.Required(term.OutFlag("manifest `FILE` to write; .tar: WebDataset shards, where %06d is their number " +
-				"and {split} the split")),
+			term.Required(term.OutFlag("manifest `FILE` to write; .tar: WebDataset shards, where %06d is their " +
+				"number and {split} the split")),
 			&cli.StringFlag{Name: "labels", Usage: "mended `LIST` that was made of SOURCE: its labels are carried " +
 				"back into a copy of SOURCE's own files, in the folder or file --out"},
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},

@@ -32,20 +32,18 @@ func command(call term.Call[Options]) *cli.Command {
 			"The ONNX file takes images preprocessed as its metadata say and gives the unit vectors. Before it is\n" +
 			"written, it is run on real images and must agree with winnow's own vectors to 1e-5.\n\n" +
 			"   winnow export runs/birds --npy birds.npy --parquet birds.parquet --split test\n\n" +
-			"--to sends the embeddings to a vector database: to a collection of a Qdrant server\n" +
-			"(http://HOST:6334, its gRPC port) or to a table of PostgreSQL with pgvector\n" +
-			"(postgres://USER@HOST/DATABASE). Each image is one point or row, with path, label, split, the\n" +
-			"model's sha256 and a digest of all this. Qdrant's id is the UUID of the path (Python:\n" +
-			"uuid.uuid5(uuid.NAMESPACE_URL, path)), a table's key is the path. Only points that the server\n" +
-			"lacks or has differently are sent, so the same command continues after a break, repairs what\n" +
-			"changed and adds what is new. A new collection is indexed (HNSW, cosine) once all points are\n" +
-			"there. At the end the points are counted and at least 100 of them are read back. Instead of a run,\n" +
-			"export also takes the folder of winnow index or winnow extract (with --manifest for labels).\n\n" +
-			"Keys and passwords come from " + embedding.KeyVariable + ", PGPASSWORD, ~/.pgpass or --key-file.\n" +
+			"--to sends the embeddings to a table of PostgreSQL with pgvector (postgres://USER@HOST/DATABASE).\n" +
+			"Each image is one row, with path (the key), label, split, the model's sha256 and a digest of all\n" +
+			"this. Only rows that the server lacks or has differently are sent, so the same command continues\n" +
+			"after a break, repairs what changed and adds what is new. A new table is indexed (HNSW, cosine)\n" +
+			"once all rows are there. At the end the rows are counted and at least 100 of them are read back.\n" +
+			"Instead of a run, export also takes the folder of winnow index or winnow extract (with --manifest\n" +
+			"for labels).\n\n" +
+			"The password comes from PGPASSWORD, ~/.pgpass or --key-file.\n" +
 			"An address of PostgreSQL may end with ? and table=, schema=, column=, metric=cosine|l2|ip, m=,\n" +
 			"ef_construction=, and what libpq takes: sslmode=, connect_timeout=, …\n\n" +
 			"   winnow export runs/birds --onnx birds.onnx\n" +
-			"   winnow export runs/birds --to http://localhost:6334 --collection birds\n" +
+			"   winnow export runs/birds --to postgres://me@localhost/photos --collection birds\n" +
 			"   winnow export birds.index --to 'postgres://me@db.example/photos?table=birds&sslmode=require'",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "npy",

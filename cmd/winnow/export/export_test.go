@@ -9,11 +9,9 @@ import (
 	"winnow/cmd/winnow/term/termtest"
 	"winnow/run/embedding"
 	"winnow/run/folder"
-	"winnow/search/qdrant"
 )
 
 func TestFlagsBecomeOptions(t *testing.T) {
-	t.Setenv(embedding.KeyVariable, " secret\n")
 	for _, c := range []struct {
 		args []string
 		want Options
@@ -25,19 +23,19 @@ func TestFlagsBecomeOptions(t *testing.T) {
 					{Form: "parquet", Path: "e.pq"}}, ONNX: "e.onnx",
 				Splits: "test", Model: "m", Check: 3, JSON: true,
 				To: embedding.Upload{Payload: "label,split", Batch: 256}}},
-		{[]string{"--to", "http://db:6334", "--collection", "c", "--payload", "label", "--batch", "9", "--recreate",
-			"--delete", "--on-disk", "ix"},
+		{[]string{"--to", "postgres://db/photos", "--collection", "c", "--payload", "label", "--batch", "9",
+			"--recreate", "--delete", "ix"},
 			Options{Dir: "ix", Run: folder.Options{View: "center", For: "export"}, Splits: "all", Check: 16,
 				To: embedding.Upload{Payload: "label", Chosen: true, Batch: 9, Recreate: true, Delete: true,
-					OnDisk: true, Database: embedding.Database{URL: "http://db:6334", Key: "secret", Collection: "c",
-						Qdrant: qdrant.Address{Host: "db", Port: 6334}}}}},
+					Database: embedding.Database{URL: "postgres://db/photos", Collection: "c"}}}},
 	} {
 		got, err := termtest.Asked(t, command, c.args...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(&c.want, got, termtest.Sources, cmpopts.IgnoreUnexported(Options{}),
-			cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
+			cmpopts.IgnoreFields(folder.Options{}, "Host"),
+			cmpopts.IgnoreFields(embedding.Database{}, "Postgres")); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", c.args, diff)
 		}
 	}

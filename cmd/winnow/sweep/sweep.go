@@ -46,7 +46,6 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "`N` trainings at once, each with its share of --threads, or auto: as many as run fastest, by " +
 					"timing some steps of networks"},
 			term.OutFlag("`DIR` for trainings and results"),
-			term.MLflow(),
 			&cli.BoolFlag{Name: "dry-run",
 				Usage: "say how many trainings there are and how long they may take, and stop"},
 			term.JSONFlag(),
@@ -60,7 +59,7 @@ func read(c *cli.Context) (o Options, err error) {
 		return o, err
 	}
 	o.DryRun, o.JSON = c.Bool("dry-run"), c.Bool("json")
-	o.Dir, o.MLflow = c.String("out"), c.String("mlflow")
+	o.Dir = c.String("out")
 	o.Draws, o.Seed = c.Int("draws"), c.Uint64("seed")
 	if o.Jobs, err = cells.ParseJobs(c.String("jobs")); err != nil {
 		return o, term.Misused("--jobs: %w", err)

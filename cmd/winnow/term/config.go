@@ -14,12 +14,6 @@ import (
 	"winnow/run/settings"
 )
 
-// MLflow returns the flag that names MLflow's store.
-func MLflow() cli.Flag {
-	return &cli.StringFlag{Name: "mlflow",
-		Usage: "also record each training in MLflow's store `DIR` (to see it: mlflow ui --backend-store-uri DIR)"}
-}
-
 func init() { config.Spell = settings.Spell }
 
 // RunFlags returns the flags that make up the configuration of a training.

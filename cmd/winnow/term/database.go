@@ -6,15 +6,15 @@ import (
 	"winnow/run/embedding"
 )
 
-// DatabaseFlags returns the flags that name a collection of a vector database. what begins the help of --to.
+// DatabaseFlags returns the flags that name a table of a vector database. what begins the help of --to.
 func DatabaseFlags(what string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "to",
-			Usage: what + ": http(s)://HOST:6334 (Qdrant) or postgres://USER@HOST/DATABASE (pgvector)"},
+			Usage: what + ": postgres://USER@HOST/DATABASE (pgvector)"},
 		&cli.StringFlag{Name: "collection", DefaultText: "the folder's name",
-			Usage: "with --to, the collection or table `NAME`"},
-		&cli.StringFlag{Name: "key-file", DefaultText: embedding.KeyVariable + " or PGPASSWORD",
-			Usage: "with --to, read the server's API key or password from `FILE`"},
+			Usage: "with --to, the table `NAME`"},
+		&cli.StringFlag{Name: "key-file", DefaultText: "PGPASSWORD or ~/.pgpass",
+			Usage: "with --to, read the password from `FILE`"},
 	}
 }
 

@@ -35,7 +35,6 @@ type Options struct {
 	Defaults          bool // print Config, and stop
 	DryRun            bool // print the plan and its cost, and stop
 	JSON              bool
-	MLflow            string // folder of its store
 	Decisions         string // file of winnow review; "": none
 }
 
@@ -57,7 +56,6 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "defaults", Usage: "print the settings that would be used, and exit"},
 			&cli.BoolFlag{Name: "dry-run",
 				Usage: "print every setting as chosen for these data and how long training may take, and exit"},
-			term.MLflow(),
 			term.JSONFlag(),
 		),
 		Action: term.Action(read, call),
@@ -67,7 +65,7 @@ func command(call term.Call[Options]) *cli.Command {
 func read(c *cli.Context) (Options, error) {
 	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"),
 		Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), DryRun: c.Bool("dry-run"),
-		JSON: c.Bool("json"), MLflow: c.String("mlflow"), Decisions: c.String("decisions")}
+		JSON: c.Bool("json"), Decisions: c.String("decisions")}
 	err := term.OneManifest(c)
 	if err != nil {
 		return o, err
@@ -99,7 +97,7 @@ func train(ctx context.Context, p *term.Program, o Options) (err error) {
 		return err
 	}
 	asked := run.Options{Dir: o.Out, Resume: o.Resume, Overwrite: o.Overwrite, Host: p.Host(), Note: p.Note,
-		Watch: p.Watch, MLflow: o.MLflow}
+		Watch: p.Watch}
 	if o.Decisions != "" {
 		var err error
 		if asked.Checks, err = review.Outcomes(ctx, o.Decisions, location.At(o.Config.Data.Root),
