@@ -20,7 +20,7 @@ import (
 )
 
 var update = flag.Bool("update", false,
-	"write the table of rooms into ARCHITECTURE.md, and hints into docs/troubleshooting.md")
+	"write the table of rooms into ARCHITECTURE.md, and lower numbers into house.txt")
 
 // sources calls see for every Go file of the module, tests aside, with its path from the root.
 func sources(t *testing.T, see func(name string, content []byte)) {
