@@ -160,7 +160,7 @@ const change = http.MethodPost
 
 // whole reads a request's body before the request takes a lane: those whose bodies come slowly hold up nobody else.
 func whole(w http.ResponseWriter, req *http.Request) (io.ReadCloser, error) {
-	data, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostJSON))
+	data, err := io.ReadAll(http.MaxBytesReader(w, req.Body, reply.MostJSON))
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 		return nil, reply.Refuse(http.StatusRequestEntityTooLarge, "the request has more than %d bytes", large.Limit)
 	}
