@@ -42,13 +42,13 @@ func Stream(name string) (*os.File, error) {
 	return Open(name)
 }
 
-// OpenOwn opens a file that winnow writes next to somebody's data, with flags such as os.O_RDWR|os.O_CREATE. The name
+// OpenOwn opens a file that winnow writes next to somebody's data, as os.OpenFile does. The name
 // may have come with the data: no symbolic link is followed, and what has a second name is not opened for writing.
-func OpenOwn(name string, flag int) (*os.File, error) {
+func OpenOwn(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	if err := CheckOwn(name); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(name, flag|syscall.O_NONBLOCK|noFollow, 0o644)
+	f, err := os.OpenFile(name, flag|syscall.O_NONBLOCK|noFollow, perm)
 	if err == nil {
 		err = check(f, name, fs.FileMode.IsRegular)
 	}
@@ -75,7 +75,9 @@ func CheckOwn(name string) error {
 }
 
 // Exhausted reports whether an error says that the process or the system has too many open files.
-func Exhausted(err error) bool { return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) }
+func Exhausted(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}
 
 // Given reports whether a name is that of a file opened by the shell: standard input, or <(…).
 func Given(name string) bool {

@@ -262,7 +262,7 @@ func (r *Runner) alive() bool {
 			return true
 		}
 	}
-	f, err := regular.OpenOwn(r.log(), os.O_RDWR)
+	f, err := regular.OpenOwn(r.log(), os.O_RDWR, 0)
 	if err != nil {
 		return false
 	}
@@ -385,7 +385,7 @@ func (r *Runner) start(job Job) error {
 	if r.job != nil && r.state() == Running {
 		return reply.Refuse(http.StatusConflict, "one job at a time: this one runs: %s", r.command(r.job.Words))
 	}
-	log, err := regular.OpenOwn(r.log(), os.O_CREATE|os.O_RDWR|os.O_APPEND)
+	log, err := regular.OpenOwn(r.log(), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
 		return fmt.Errorf("jobs: %w: remove it", err)
 	}

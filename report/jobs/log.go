@@ -34,7 +34,7 @@ var expected = regexp.MustCompile(`^[a-z]+  about \S+ left$`)
 // readTail returns the stages recorded at the end of a log, in their order, and the last lines that are not progress.
 func readTail(file string) (stages []Stage, lines []string) {
 	stages, lines = []Stage{}, []string{}
-	f, err := regular.OpenOwn(file, os.O_RDONLY)
+	f, err := regular.OpenOwn(file, os.O_RDONLY, 0)
 	if err != nil {
 		return stages, lines
 	}

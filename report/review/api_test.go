@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets"
+	"winnow/report/reply"
 )
 
 // TestSession: the page's first request, before and after decisions.

@@ -45,6 +45,9 @@ type Files struct {
 // decisionsFile returns the path of the file of decisions.
 func (f Files) decisionsFile() string {
 	if f.Decisions != "" {
+		if to, err := filepath.EvalSymlinks(f.Decisions); err == nil {
+			return to // a link is followed that a person named
+		}
 		return f.Decisions
 	}
 	// The manifest may be a pattern of shards.
