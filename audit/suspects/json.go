@@ -17,8 +17,8 @@ func writeJSONL(w io.Writer, entries []Suspect) error {
 	out := bufio.NewWriter(w)
 	to := json.NewEncoder(out)
 	to.SetEscapeHTML(false)
-	for i := range entries {
-		if err := to.Encode(&entries[i]); err != nil {
+	for e := range Summed(entries) {
+		if err := to.Encode(e); err != nil {
 			return err
 		}
 	}
@@ -31,9 +31,9 @@ func writeJSON(w io.Writer, entries []Suspect) error {
 	to := json.NewEncoder(out)
 	to.SetEscapeHTML(false)
 	lead := "{\"images\": [\n"
-	for i := range entries {
+	for e := range Summed(entries) {
 		_, _ = out.WriteString(lead) // Flush returns the error
-		if err := to.Encode(&entries[i]); err != nil {
+		if err := to.Encode(e); err != nil {
 			return err
 		}
 		lead = ","

@@ -5,8 +5,11 @@ import (
 	"hash/crc32"
 )
 
-// RowColumn is the column of a table that holds the sums of its rows.
-const RowColumn = "checksum"
+// RowColumn is the column of a table that holds the sums of its rows, and RowLength the length of a sum in bytes.
+const (
+	RowColumn = "checksum"
+	RowLength = 1 + digits
+)
 
 // Rows sums the rows of a table. The sum of a row includes the one before it, so that a row that was changed, moved,
 // added or removed is found; rows missing at the end are not. The zero value begins a table.
@@ -30,5 +33,5 @@ func (r *Rows) sum(cells []string) string {
 	for _, cell := range cells {
 		all = append(append(all, 0), cell...)
 	}
-	return fmt.Sprintf("x%08x", crc32.Checksum(all, castagnoli))
+	return fmt.Sprintf("x%0*x", digits, crc32.Checksum(all, castagnoli))
 }

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/datasets/classnames"
 	"winnow/datasets/imageroot"
@@ -107,7 +108,7 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if conf.Names, why, err = classnames.Choose(f.Names, conf.Manifest); err != nil {
 		return nil, nil, fmt.Errorf("review: %w", err)
 	}
-	conf.Notice = cmp.Or(conf.Notice, why)
+	conf.Notice = cmp.Or(conf.Notice, suspects.Warning(f.Audit, conf.Audit.table.changed), why)
 	root, err := imageroot.OpenClosed(context.Background(), conf.Root)
 	if err != nil {
 		return nil, nil, err
