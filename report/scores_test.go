@@ -18,7 +18,7 @@ func TestReadScores(t *testing.T) {
 			{Rank: 2, Path: "alone.jpg", Given: "c", Score: 1, Unjudged: true}}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := ReadScores(file); err != nil || len(got) != 1 || got["=1.jpg"] != (Score{0.25, true}) {
+	if got, _, err := ReadScores(file); err != nil || len(got) != 1 || got["=1.jpg"] != (Score{0.25, true}) {
 		t.Errorf("%v, %v", got, err)
 	}
 }

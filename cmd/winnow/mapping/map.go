@@ -96,9 +96,6 @@ func read(c *cli.Context) (o Options, err error) {
 	}
 	o.Draw.Pictures = !c.Bool("no-pictures") &&
 		slices.ContainsFunc(o.Out, func(path string) bool { return filepath.Ext(path) == ".html" })
-	if o.Draw.Scores, err = report.ReadScores(o.Draw.ScoresFile); err != nil {
-		return o, err
-	}
 	if o.Dir, err = term.RunOrStore(c); err != nil {
 		return o, err
 	}
@@ -154,6 +151,13 @@ func splitsToLookAt(split string) []string {
 
 func run(ctx context.Context, p *term.Program, o Options) error {
 	start := time.Now()
+	scores, note, err := report.ReadScores(o.Draw.ScoresFile)
+	if err != nil {
+		return err
+	}
+	if o.Draw.Scores = scores; note != "" {
+		p.Note("%s", note)
+	}
 	r, err := p.OpenEmbedding(ctx, o.Dir, o.Run)
 	if err != nil {
 		return err
