@@ -90,7 +90,7 @@ func nearestHaveLabel(t *testing.T, lines [][]string) float64 {
 func TestMapMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "no-scores.csv", "a,b\n1,2\n")
-	write(t, "bad-scores.csv", "path,score\nx,1\ny,high\n")
+	write(t, "bad-scores.csv", "path,label,predicted_label,score\nx,a,a,1\ny,a,a,high\n")
 	for line, want := range map[string]struct {
 		code int
 		text string
@@ -109,8 +109,8 @@ func TestMapMisuse(t *testing.T) {
 		"map -o a.svg": {2, "takes a run folder, or --features DIR with " +
 			"--manifest FILE"},
 		"map -o a.svg nowhere":                    {1, "nowhere: holds no config.yaml"},
-		"map -o a.svg run --audit no-scores.csv":  {1, `found the columns "a,b"`},
-		"map -o a.svg run --audit bad-scores.csv": {1, `bad-scores.csv:3: score "high" is not a number`},
+		"map -o a.svg run --audit no-scores.csv":  {1, `found the columns a,b`},
+		"map -o a.svg run --audit bad-scores.csv": {1, `bad-scores.csv:3: score: found "high"`},
 		"retrieve":                                           {2, "--out missing"},
 		"retrieve -o a.svg run":                              {2, `"a.svg" does not end in .html`},
 		"retrieve -o a.html --k 0":                           {2, "--k 0: expected at least one"},
