@@ -178,7 +178,7 @@ func copyFile(from, to string) error {
 func creatable(path string) error {
 	for _, ending := range []string{logEnding, "-shm", journalEnding} {
 		if err := regular.CheckOwn(path + ending); err != nil {
-			return fmt.Errorf("review: decisions: %w", err)
+			return fmt.Errorf("review: decisions: %w: move it away", err)
 		}
 	}
 	// SQLite would undo what another program's journal says, and remove files that it names.
@@ -193,7 +193,7 @@ func creatable(path string) error {
 	}
 	f, err := regular.OpenOwn(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("review: decisions: %w", err)
+		return fmt.Errorf("review: decisions: %w: move it away, or name another file of decisions", err)
 	}
 	return f.Close()
 }
