@@ -181,9 +181,9 @@ func (r *Runner) readJob() (*Job, error) {
 	for _, o := range r.c.Offers() {
 		switch {
 		case o.Kind == job.Kind && job.Version == version:
-			err = job.build(o)
+			err = job.buildCommand(o)
 		case o.Kind == job.Kind && job.Version == 1:
-			err = job.find(o, stored.Words)
+			err = job.matchWords(o, stored.Words)
 		}
 	}
 	if err != nil {
@@ -192,10 +192,10 @@ func (r *Runner) readJob() (*Job, error) {
 	return &job, nil
 }
 
-// build makes the command of a job from its kind's offer. Each choice has one of the offered values.
-func (j *Job) build(o Offer) error {
+// buildCommand makes the command of a job from its kind's offer. Each choice has one of the offered values.
+func (j *Job) buildCommand(o Offer) error {
 	for _, c := range o.Choices {
-		if value, made := j.Chosen[c.Name]; !made || !c.offers(value) {
+		if value, made := j.Chosen[c.Name]; !made || !c.hasValue(value) {
 			return reply.Refuse(http.StatusBadRequest, "%s: found %.40q, which is not offered", c.Name, value)
 		}
 	}
@@ -207,13 +207,14 @@ func (j *Job) build(o Offer) error {
 	return nil
 }
 
-// offers reports whether a value is one of a choice. One that begins like a flag is none.
-func (c Choice) offers(value string) bool {
-	return !strings.HasPrefix(value, "-") && slices.ContainsFunc(c.Values, func(v Value) bool { return v.Value == value })
+// hasValue reports whether a value is one of a choice. One that begins like a flag is none.
+func (c Choice) hasValue(value string) bool {
+	same := func(v Value) bool { return v.Value == value }
+	return !strings.HasPrefix(value, "-") && slices.ContainsFunc(c.Values, same)
 }
 
-// find sets the choices whose command has exactly these words.
-func (j *Job) find(o Offer, words []string) error {
+// matchWords sets the choices whose command has exactly these words.
+func (j *Job) matchWords(o Offer, words []string) error {
 	combinations := []map[string]string{{}}
 	for _, c := range o.Choices {
 		var longer []map[string]string
@@ -227,7 +228,7 @@ func (j *Job) find(o Offer, words []string) error {
 		combinations = longer
 	}
 	for _, j.Chosen = range combinations {
-		if err := j.build(o); err == nil && slices.Equal(j.Words, words) {
+		if err := j.buildCommand(o); err == nil && slices.Equal(j.Words, words) {
 			return nil
 		}
 	}
@@ -323,7 +324,7 @@ func (r *Runner) write(job *Job) error {
 
 // Start starts a job of a kind with chosen values. A choice that is not made takes its first value.
 func (r *Runner) Start(kind string, chosen map[string]string) error {
-	offer, err := r.offer(kind)
+	offer, err := r.findOffer(kind)
 	if err != nil {
 		return err
 	}
@@ -336,14 +337,14 @@ func (r *Runner) Start(kind string, chosen map[string]string) error {
 			job.Chosen[c.Name] = c.Values[0].Value
 		}
 	}
-	if err := job.build(offer); err != nil {
+	if err := job.buildCommand(offer); err != nil {
 		return err
 	}
 	return r.start(job)
 }
 
-// offer returns the offer of a kind of job that can be started now.
-func (r *Runner) offer(kind string) (Offer, error) {
+// findOffer returns the offer of a kind of job that can be started now.
+func (r *Runner) findOffer(kind string) (Offer, error) {
 	for _, o := range r.c.Offers() {
 		if o.Kind == kind && !o.Over {
 			return o, nil
@@ -361,9 +362,9 @@ func (r *Runner) Again() error {
 		return reply.Refuse(http.StatusConflict, "there is no job to continue")
 	}
 	job := Job{Kind: last.Kind, Chosen: last.Chosen}
-	offer, err := r.offer(job.Kind)
+	offer, err := r.findOffer(job.Kind)
 	if err == nil {
-		err = job.build(offer)
+		err = job.buildCommand(offer)
 	}
 	if err != nil || !slices.Equal(job.Words, last.Words) {
 		return reply.Refuse(http.StatusConflict, "the job is not offered any more; in a terminal it is: %s",

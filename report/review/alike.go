@@ -21,7 +21,7 @@ const (
 	mostUploads = 8 * mostUpload
 )
 
-// upload reads an uploaded image. Its bytes count while it comes, so that one that comes slowly takes no turn from others.
+// upload reads an uploaded image and counts its bytes as they come: one that comes slowly takes no turn from others.
 type upload struct {
 	io.Reader
 	all   *atomic.Int64 // bytes of all uploads in memory

@@ -121,10 +121,10 @@ func Offers(s Set) []jobs.Offer {
 		Kind: TrainJob, Title: "Train",
 		About: "Trains a head on these images with the usual settings: wrong labels are left out before and dropped " +
 			"while it learns. Labels that you decided count as you decided them.",
-		Choices: []jobs.Choice{fixed(features, usable(s.Features)), fixed(decisions, usable(s.Decisions)),
-			fixed(place, places("run", ""))},
+		Choices: []jobs.Choice{fixedChoice(features, usesOf(s.Features)), fixedChoice(decisions, usesOf(s.Decisions)),
+			fixedChoice(place, freeNames("run", ""))},
 		Words: func(chosen map[string]string) ([]string, []string) {
-			words, out := s.words("train"), placed("run", chosen[place])
+			words, out := s.words("train"), nthName("run", chosen[place])
 			if chosen[features] != "" {
 				words = append(words, "--features", s.Features)
 			}
@@ -136,7 +136,7 @@ func Offers(s Set) []jobs.Offer {
 	}}
 }
 
-func fixed(name string, values []string) jobs.Choice {
+func fixedChoice(name string, values []string) jobs.Choice {
 	c := jobs.Choice{Name: name, Fixed: true}
 	for _, value := range values {
 		c.Values = append(c.Values, jobs.Value{Value: value})
@@ -144,8 +144,8 @@ func fixed(name string, values []string) jobs.Choice {
 	return c
 }
 
-// usable returns whether a file is used: it is, if there is one, and an earlier job may have done without.
-func usable(file string) []string {
+// usesOf returns whether a file is used: it is, if there is one, and an earlier job may have done without.
+func usesOf(file string) []string {
 	if file == "" {
 		return []string{""}
 	}
@@ -155,19 +155,19 @@ func usable(file string) []string {
 // mostPlaces is how many places are known, of new jobs and of earlier ones.
 const mostPlaces = 1000
 
-// placed returns the nth name for what a job makes: NAME, NAME-2, NAME-3, …
-func placed(name, n string) string {
+// nthName returns the nth name for what a job makes: NAME, NAME-2, NAME-3, …
+func nthName(name, n string) string {
 	if n == "1" {
 		return name
 	}
 	return name + "-" + n
 }
 
-// places returns the numbers of the names of files or folders: the first that is free, then those before it.
-func places(name, ending string) (list []string) {
+// freeNames returns the numbers of the names of files or folders: the first that is free, then those before it.
+func freeNames(name, ending string) (list []string) {
 	for n := 1; n <= mostPlaces; n++ {
 		list = slices.Insert(list, 0, strconv.Itoa(n))
-		if _, err := os.Lstat(placed(name, list[0]) + ending); err != nil {
+		if _, err := os.Lstat(nthName(name, list[0]) + ending); err != nil {
 			break
 		}
 	}
@@ -178,7 +178,7 @@ func places(name, ending string) (list []string) {
 func auditOffer(s Set) jobs.Offer {
 	const usual, ending = "suspects", ".csv"
 	own := review.Files{Manifest: s.Manifest}.Beside("") + "-" + usual
-	list := places(own, ending)
+	list := freeNames(own, ending)
 	if _, err := os.Lstat(usual + ending); err == nil { // of other images: it stays
 		list = append(list, "")
 	} else {
@@ -188,7 +188,7 @@ func auditOffer(s Set) jobs.Offer {
 		Kind: AuditJob, Title: "Audit these images", Over: s.Audited,
 		About: "Looks at every image by a network, then judges which labels are wrong. This page shows the suspects " +
 			"when it is done.",
-		Choices: []jobs.Choice{{Name: "model", Title: "Network", Values: networks()}, fixed(place, list)},
+		Choices: []jobs.Choice{{Name: "model", Title: "Network", Values: networks()}, fixedChoice(place, list)},
 		Words: func(chosen map[string]string) (words, made []string) {
 			words = s.words("audit")
 			if name := chosen["model"]; name != "" {
@@ -196,7 +196,7 @@ func auditOffer(s Set) jobs.Offer {
 			}
 			name := usual
 			if chosen[place] != "" {
-				name = placed(own, chosen[place])
+				name = nthName(own, chosen[place])
 				words = append(words, "--out", name+ending)
 			}
 			return words, []string{name + ending, name + ".html"}

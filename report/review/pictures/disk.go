@@ -39,10 +39,10 @@ const (
 	newEnding     = ".new" // a picture that is being written
 )
 
-// part opens a picture's folder, or makes it. It is no link, and follows none out of the folder of all pictures: a data
+// part opens a picture's folder, or creates it. It is no link, and follows none out of the folder of all pictures: a data
 // set from somebody else may contain some.
-func (d *disk) part(folder string, make bool) (*os.Root, error) {
-	if make {
+func (d *disk) part(folder string, create bool) (*os.Root, error) {
+	if create {
 		_ = os.Mkdir(d.folder, 0o700) // else opening it fails
 	}
 	if info, err := os.Lstat(d.folder); err != nil || !info.IsDir() {
@@ -53,7 +53,7 @@ func (d *disk) part(folder string, make bool) (*os.Root, error) {
 		return nil, err
 	}
 	defer all.Close()
-	if make {
+	if create {
 		_ = all.Mkdir(folder, 0o700)
 	}
 	return all.OpenRoot(folder)
