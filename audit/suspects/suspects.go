@@ -314,13 +314,12 @@ type rows struct {
 	summed bool // rows have checksums
 	cells  []string
 
-	names  map[string]string // each path and label once, since rows name each other; nil: texts as they are read
-	values map[string][]byte // of the row of JSON under way, by key
-	given  int
-	told   int       // rows with a rank
-	calls  bool      // a row says whether its label is called wrong
-	group  []Suspect // rows of a Parquet file under way, column by column
-	room   int64     // bytes that rows of a Parquet file may still take
+	names map[string]string // each path and label once, since rows name each other; nil: texts as they are read
+	given int
+	told  int       // rows with a rank
+	calls bool      // a row says whether its label is called wrong
+	group []Suspect // rows of a Parquet file under way, column by column
+	room  int64     // bytes that rows of a Parquet file may still take
 }
 
 // same returns the first of equal texts, so that each is held once.

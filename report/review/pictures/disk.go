@@ -39,8 +39,8 @@ const (
 	newEnding     = ".new" // a picture that is being written
 )
 
-// part opens a picture's folder, or creates it. It is no link, and follows none out of the folder of all pictures: a data
-// set from somebody else may contain some.
+// part opens a picture's folder, or creates it. It follows no link out of the folder of all pictures, which is none: a
+// data set from somebody else may contain some.
 func (d *disk) part(folder string, create bool) (*os.Root, error) {
 	if create {
 		_ = os.Mkdir(d.folder, 0o700) // else opening it fails
