@@ -1,19 +1,14 @@
 package report
 
 import (
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/internal/hint"
-	"winnow/internal/regular"
 	"winnow/report/atlas"
 )
 
@@ -119,45 +114,24 @@ func scaleByScore(m *atlas.Map, file string) error {
 	return nil
 }
 
-// ReadScores reads the scores by path from an audit's CSV file. It returns nil if path is "".
-func ReadScores(path string) (map[string]Score, error) {
+// ReadScores reads the scores by path from an audit's list, and returns what there is to note about it. It returns nil
+// if path is "".
+func ReadScores(path string) (scores map[string]Score, note string, err error) {
 	if path == "" {
-		return nil, nil
+		return nil, "", nil
 	}
-	f, err := regular.Open(path)
+	scores, changed := map[string]Score{}, 0
+	_, err = suspects.Each(path, func(e suspects.Suspect) error {
+		if e.Changed {
+			changed++
+		}
+		if !e.Unjudged { // else its score means nothing
+			scores[strings.Clone(e.Path)] = Score{Value: e.Score, Wrong: e.Dropped}
+		}
+		return nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("map: scores: %w", err)
+		return nil, "", hint.With(fmt.Errorf("map: scores: %w", err), "make the file: winnow audit writes it")
 	}
-	defer f.Close()
-	in := csv.NewReader(f)
-	header, err := in.Read()
-	if err != nil {
-		return nil, fmt.Errorf("map: scores: %s: %w", path, err)
-	}
-	at, score := slices.Index(header, "path"), slices.Index(header, "score")
-	if at < 0 || score < 0 {
-		return nil, hint.With(
-			fmt.Errorf("map: scores: %s: found the columns %.200q, expected path and score among them",
-				path, strings.Join(header, ",")),
-			"make the file: winnow audit writes it")
-	}
-	scores, unjudged, wrong := map[string]Score{}, slices.Index(header, "unjudged"), slices.Index(header, "dropped")
-	for {
-		record, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return scores, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("map: scores: %s: %w", path, err)
-		}
-		if unjudged >= 0 && record[unjudged] == "true" { // its score means nothing
-			continue
-		}
-		v, err := strconv.ParseFloat(record[score], 64)
-		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			line, _ := in.FieldPos(score)
-			return nil, fmt.Errorf("map: scores: %s:%d: score %q is not a number", path, line, record[score])
-		}
-		scores[suspects.Unquoted(header, record, at)] = Score{Value: v, Wrong: wrong >= 0 && record[wrong] == "true"}
-	}
+	return scores, suspects.Warning(path, changed), nil
 }

@@ -15,10 +15,10 @@ func TestReadScores(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.csv")
 	if err := suspects.WriteSpreadsheet(file,
 		[]suspects.Suspect{{Rank: 1, Path: "=1.jpg", Given: "a", Suggested: "b", Score: 0.25, Dropped: true},
-			{Rank: 2, Path: "alone.jpg", Given: "c", Score: 1, Unjudged: true}}); err != nil {
+			{Rank: 2, Path: "alone.jpg", Given: "c", Suggested: "c", Score: 1, Unjudged: true}}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := ReadScores(file); err != nil || len(got) != 1 || got["=1.jpg"] != (Score{0.25, true}) {
+	if got, _, err := ReadScores(file); err != nil || len(got) != 1 || got["=1.jpg"] != (Score{0.25, true}) {
 		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"winnow/internal/seal"
 )
 
 // column is one value of a row, or one value of each item of a list. Values are text, empty if missing.
@@ -94,6 +96,12 @@ var columns = []column{
 			return nil
 		}),
 	flag(rateKnown, func(e *Suspect) *bool { return &e.RateKnown }),
+	one(seal.RowColumn, func(e *Suspect) string { return e.Checksum }, func(_ *rows, e *Suspect, s string) error {
+		if len(s) == seal.RowLength && s[0] == 'x' { // else it is another tool's
+			e.Checksum = s
+		}
+		return nil
+	}),
 }
 
 func copyGroup() column {

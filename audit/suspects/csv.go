@@ -8,7 +8,37 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"winnow/internal/seal"
 )
+
+// appendCells appends the row's values as texts, all that a checksum covers.
+func (e *Suspect) appendCells(cells []string) []string {
+	for _, c := range columns {
+		if c.name == seal.RowColumn {
+			continue
+		}
+		cell := c.cell(e)
+		if !utf8.ValidString(cell) {
+			cell = string([]rune(cell)) // as in JSON
+		}
+		cells = append(cells, cell)
+	}
+	return cells
+}
+
+// cell returns the column's values in a row as one text.
+func (c column) cell(e *Suspect) string {
+	if c.list == "" {
+		return c.get(e, 0)
+	}
+	values := make([]string, c.n(e))
+	for k := range values {
+		values[k] = c.get(e, k)
+	}
+	return join(values)
+}
 
 // writeCSV leaves out true_label, checked and rate_known if no row has one. sheet quotes cells that a spreadsheet would
 // compute.
@@ -37,23 +67,12 @@ func writeCSV(w io.Writer, entries []Suspect, columns []column, sheet bool) erro
 	if err := write(SheetColumn, func(c column) string { return c.name }); err != nil {
 		return err
 	}
-	var values []string
-	for i := range entries {
-		e := &entries[i]
-		err := write(SheetMark, func(c column) (cell string) {
-			if c.list == "" {
-				cell = c.get(e, 0)
-			} else {
-				values = values[:0]
-				for k := range c.n(e) {
-					values = append(values, c.get(e, k))
-				}
-				cell = join(values)
-			}
+	for e := range Summed(entries) {
+		err := write(SheetMark, func(c column) string {
 			if sheet && !c.number {
-				cell = Cell(cell)
+				return Cell(c.cell(e))
 			}
-			return cell
+			return c.cell(e)
 		})
 		if err != nil {
 			return err

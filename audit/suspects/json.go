@@ -3,12 +3,10 @@ package suspects
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
 
 	"winnow/internal/jsontext"
 )
@@ -17,8 +15,8 @@ func writeJSONL(w io.Writer, entries []Suspect) error {
 	out := bufio.NewWriter(w)
 	to := json.NewEncoder(out)
 	to.SetEscapeHTML(false)
-	for i := range entries {
-		if err := to.Encode(&entries[i]); err != nil {
+	for e := range Summed(entries) {
+		if err := to.Encode(e); err != nil {
 			return err
 		}
 	}
@@ -31,9 +29,9 @@ func writeJSON(w io.Writer, entries []Suspect) error {
 	to := json.NewEncoder(out)
 	to.SetEscapeHTML(false)
 	lead := "{\"images\": [\n"
-	for i := range entries {
+	for e := range Summed(entries) {
 		_, _ = out.WriteString(lead) // Flush returns the error
-		if err := to.Encode(&entries[i]); err != nil {
+		if err := to.Encode(e); err != nil {
 			return err
 		}
 		lead = ","
@@ -154,34 +152,11 @@ func pass(in *json.Decoder, limit *bounded) error {
 	}
 }
 
-// keys are the names in JSON that hold something of a row.
-var keys = func() map[string]string {
-	m := map[string]string{}
-	for _, c := range columns {
-		for _, name := range append([]string{cmp.Or(c.list, c.name)}, c.others...) {
-			m[name] = name
-		}
-	}
-	return m
-}()
-
-// object reads a row from sound JSON. Labels may be numbers.
+// object reads a row. Labels may be numbers.
 func (r *rows) object(raw []byte) error {
-	if r.values == nil {
-		r.values = map[string][]byte{}
-	}
-	object := r.values
-	clear(object)
-	if string(raw) != "null" {
-		err := each(raw, '{', func(key, value []byte) error {
-			if name, ok := keys[string(key)]; ok {
-				object[name] = value
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return jsontext.Fault(err)
 	}
 	var e Suspect
 	for _, c := range columns {
@@ -213,138 +188,36 @@ func (r *rows) object(raw []byte) error {
 }
 
 // items reads all parts of a list, once for its leading column.
-func (r *rows) items(e *Suspect, c column, list []byte) error {
-	if list == nil || string(list) == "null" || !c.leads() {
+func (r *rows) items(e *Suspect, c column, raw []byte) error {
+	if raw == nil || !c.leads() {
 		return nil
 	}
-	k := -1
-	return each(list, '[', func(_, item []byte) error {
-		if k++; string(item) == "null" {
-			return nil
-		}
-		return each(item, '{', func(key, value []byte) error {
-			for _, c := range parts[c.list] {
-				if c.part != string(key) {
-					continue
-				}
-				s, err := plain(value)
-				if err == nil {
-					err = c.set(r, e, k, s)
-				}
-				if err != nil {
-					return fmt.Errorf("%s: %w", c.part, err)
-				}
-			}
-			return nil
-		})
-	})
-}
-
-// each yields the values of a sound list or object, which begins with begin, and the keys of an object. They are parts
-// of raw.
-func each(raw []byte, begin byte, yield func(key, value []byte) error) error {
-	if raw[0] != begin {
-		return fmt.Errorf("found %s, expected %s", kind(raw[0]), kind(begin))
+	var list []map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return jsontext.Fault(err)
 	}
-	for rest := between(raw[1:]); rest[0] != '}' && rest[0] != ']'; {
-		var key []byte
-		if begin == '{' {
-			n := ends(rest)
-			if key = rest[1 : n-1]; bytes.IndexByte(key, '\\') >= 0 {
-				s, err := plain(rest[:n])
-				if err != nil {
-					return err
-				}
-				key = []byte(s)
+	for k, item := range list {
+		for _, c := range parts[c.list] {
+			value, found := item[c.part]
+			if !found {
+				continue
 			}
-			rest = between(rest[n:])
-		}
-		n := ends(rest)
-		if err := yield(key, rest[:n]); err != nil {
-			return err
-		}
-		rest = between(rest[n:])
-	}
-	return nil
-}
-
-// between skips what stands between keys and values.
-func between(rest []byte) []byte {
-	for i, c := range rest {
-		switch c {
-		case ' ', '\t', '\r', '\n', ',', ':':
-		default:
-			return rest[i:]
+			s, err := plain(value)
+			if err == nil {
+				err = c.set(r, e, k, s)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.part, err)
+			}
 		}
 	}
 	return nil
-}
-
-// ends returns the length of the value that sound JSON begins with.
-func ends(rest []byte) int {
-	depth := 0
-	for i := 0; i < len(rest); i++ {
-		switch rest[i] {
-		case '"':
-			for i++; rest[i] != '"'; i++ {
-				if rest[i] == '\\' {
-					i++
-				}
-			}
-		case '{', '[':
-			depth++
-			continue
-		case '}', ']':
-			if depth == 0 { // behind a number, true, false or null
-				return i
-			}
-			depth--
-		case ' ', '\t', '\r', '\n', ',':
-			if depth == 0 {
-				return i
-			}
-			continue
-		default:
-			continue
-		}
-		if depth == 0 {
-			return i + 1
-		}
-	}
-	return len(rest)
-}
-
-// kind names a value by its first character.
-func kind(first byte) string {
-	switch first {
-	case '{':
-		return "an object"
-	case '[':
-		return "a list"
-	case '"':
-		return "a text"
-	case 't', 'f':
-		return "a truth value"
-	case 'n':
-		return "null"
-	}
-	return "a number"
 }
 
 // plain returns the value of a string, "" for null, and the text of any other single value.
-func plain(raw []byte) (string, error) {
-	switch {
-	case string(raw) == "null":
-		return "", nil
-	case raw[0] == '{' || raw[0] == '[':
+func plain(raw json.RawMessage) (string, error) {
+	if raw[0] == '{' || raw[0] == '[' {
 		return "", fmt.Errorf("found %.40q, expected one value", raw)
-	case raw[0] != '"':
-		return string(raw), nil
 	}
-	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
-		return string(raw[1 : len(raw)-1]), nil
-	}
-	var s string
-	err := json.Unmarshal(raw, &s)
-	return s, err
+	return jsontext.Plain(raw)
 }

@@ -31,12 +31,17 @@ func writeParquet(w io.Writer, entries []Suspect) error {
 	schema := parquet.NewSchema("Entry", parquet.SchemaOf(Suspect{}))
 	out := parquet.NewGenericWriter[Suspect](w, schema, parquet.Compression(&parquet.Snappy),
 		parquet.MaxRowsPerRowGroup(group))
-	for len(entries) > 0 {
-		n := min(batch, len(entries))
-		if _, err := out.Write(entries[:n]); err != nil {
-			return err
+	var rows []Suspect
+	for e := range Summed(entries) {
+		if rows = append(rows, *e); len(rows) == batch {
+			if _, err := out.Write(rows); err != nil {
+				return err
+			}
+			rows = rows[:0]
 		}
-		entries = entries[n:]
+	}
+	if _, err := out.Write(rows); err != nil {
+		return err
 	}
 	return out.Close()
 }

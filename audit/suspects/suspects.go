@@ -22,6 +22,7 @@
 //	copy_verdict                  of copies whose labels contradict each other: right, wrong, or look
 //	checked                       what people decided about the given label: right or wrong; empty if nothing yet
 //	rate_known                    the audit knows how many labels are wrong in all, the same in each row
+//	checksum                      of the row and the one before it ([Suspect.Changed]); files without it are read, too
 //
 // In CSV a list of paths is one field, joined by |. A | in a path is written \|, and a \ is written \\. The other
 // values of a list have fields of their own, joined in the same way: cosines in nearest_with_given_label_similarity
@@ -44,12 +45,14 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"winnow/internal/atomicfile"
 	"winnow/internal/regular"
+	"winnow/internal/seal"
 	"winnow/internal/text"
 )
 
@@ -90,6 +93,11 @@ type Suspect struct {
 	RateKnown bool `json:"rate_known,omitempty" parquet:"rate_known"`
 	// Problems of the picture, apart from its label.
 	Problems []Problem `json:"problems,omitempty" parquet:"problems,list"`
+	// Checksum of the row, in files only.
+	Checksum string `json:"checksum,omitempty" parquet:"checksum,optional"`
+
+	// Changed says that the row that was read is not as it was written, by its checksum.
+	Changed bool `json:"-" parquet:"-"`
 
 	Row            int `json:"-" parquet:"-"` // in the judged set
 	GivenClass     int `json:"-" parquet:"-"`
@@ -197,6 +205,29 @@ func Write(w io.Writer, format Format, list []Suspect) error {
 		Parquet, Cleanlab)
 }
 
+// Summed yields each row of a list with its checksum.
+func Summed(list []Suspect) iter.Seq[*Suspect] {
+	return func(yield func(*Suspect) bool) {
+		var sums seal.Rows
+		var cells []string
+		for _, e := range list {
+			cells = e.appendCells(cells[:0])
+			if e.Checksum = sums.Sum(cells); !yield(&e) {
+				return
+			}
+		}
+	}
+}
+
+// Warning is the line about a list of which n rows have changed since they were written, "" if none has.
+func Warning(path string, n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s changed since winnow wrote it, by their checksums: it is read as it is", path,
+		text.Plural(n, "row"))
+}
+
 // WriteFile writes a list in the form that the file's name ends in, whole or not at all.
 func WriteFile(path string, list []Suspect) error {
 	format, err := FormatOf(path)
@@ -279,13 +310,16 @@ type rows struct {
 	give    func(Suspect) error
 	refused error // of give
 
-	names  map[string]string // each path and label once, since rows name each other; nil: texts as they are read
-	values map[string][]byte // of the row of JSON under way, by key
-	given  int
-	told   int       // rows with a rank
-	calls  bool      // a row says whether its label is called wrong
-	group  []Suspect // rows of a Parquet file under way, column by column
-	room   int64     // bytes that rows of a Parquet file may still take
+	sums   seal.Rows
+	summed bool // rows have checksums
+	cells  []string
+
+	names map[string]string // each path and label once, since rows name each other; nil: texts as they are read
+	given int
+	told  int       // rows with a rank
+	calls bool      // a row says whether its label is called wrong
+	group []Suspect // rows of a Parquet file under way, column by column
+	room  int64     // bytes that rows of a Parquet file may still take
 }
 
 // same returns the first of equal texts, so that each is held once.
@@ -315,6 +349,11 @@ func (r *rows) take(e Suspect) error {
 	r.given++
 	if e.Rank > 0 {
 		r.told++
+	}
+	if e.Checksum != "" || r.summed {
+		r.cells = e.appendCells(r.cells[:0])
+		e.Changed = !r.sums.Fits(r.cells, e.Checksum)
+		e.Checksum, r.summed = "", true
 	}
 	r.refused = r.give(e)
 	return r.refused

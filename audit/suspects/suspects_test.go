@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,6 +103,46 @@ func TestRoundTrip(t *testing.T) {
 			}
 			if diff := cmp.Diff(list, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("%s, %s (-want +got):\n%.3000s", format, name, diff)
+			}
+		}
+	}
+}
+
+// A row that was changed, moved or removed is read and marked; so are no others. A list without checksums, or with a
+// column of that name by another tool, is read as it is.
+func TestChanged(t *testing.T) {
+	list := []Suspect{
+		{Rank: 1, Path: "a.jpg", Given: "cat", Suggested: "dog", Score: 0.125, Dropped: true,
+			SupportGiven: []Near{{"n.jpg", 0.5, 0}}},
+		{Rank: 2, Path: "\xfc.jpg", Given: "cat", Suggested: "cat", Score: 1.0 / 3, SuggestedScore: ref(1e-7)},
+		{Rank: 3, Path: "b.jpg", Given: "cow", Suggested: "cow", Score: 0.75},
+	}
+	for _, format := range []Format{CSV, JSONL, JSON} {
+		for name, c := range map[string]struct {
+			from, to string
+			want     []bool
+		}{
+			"nothing":    {"", "", []bool{false, false, false}},
+			"score":      {`0\.125`, "0.5", []bool{true, false, false}},
+			"suggestion": {`(cat,|"suggested_label":")dog`, "${1}hen", []bool{true, false, false}},
+			"flag":       {`(,|"dropped":)true`, "${1}false", []bool{true, false, false}},
+			"neighbour":  {`n\.jpg`, "c.jpg", []bool{true, false, false}},
+			"removed":    {`(?m)^.*fc?\.jpg.*\n|^.*"rank":2.*\n|^2,.*\n`, "", []bool{false, true}},
+			"checksum":   {`x[0-9a-f]{8}`, "x00000000", []bool{true, true, true}},
+			"without":    {`,checksum|,"checksum":"x[0-9a-f]{8}"|,x[0-9a-f]{8}`, "", []bool{false, false, false}},
+			"another's":  {`x[0-9a-f]{8}`, "d41d8cd98f00b204", []bool{false, false, false}},
+		} {
+			text := regexp.MustCompile(c.from).ReplaceAll(written(t, format, list), []byte(c.to))
+			file := filepath.Join(t.TempDir(), "x."+string(format))
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var got []bool
+			if _, err := Each(file, func(e Suspect) error {
+				got = append(got, e.Changed)
+				return nil
+			}); err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("%s, %s: changed %v, %v; expected %v:\n%s", format, name, got, err, c.want, text)
 			}
 		}
 	}

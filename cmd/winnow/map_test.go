@@ -82,7 +82,7 @@ func nearestHaveLabel(t *testing.T, lines [][]string) float64 {
 func TestMapMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "no-scores.csv", "a,b\n1,2\n")
-	write(t, "bad-scores.csv", "path,score\nx,1\ny,high\n")
+	write(t, "bad-scores.csv", "path,label,predicted_label,score\nx,a,a,1\ny,a,a,high\n")
 	for line, want := range map[string]struct {
 		code int
 		text string
@@ -101,8 +101,8 @@ func TestMapMisuse(t *testing.T) {
 		"map -o a.svg": {2, "takes a run folder, or --features DIR with " +
 			"--manifest FILE"},
 		"map -o a.svg nowhere":                    {1, "nowhere: holds no config.yaml"},
-		"map -o a.svg run --audit no-scores.csv":  {1, `found the columns "a,b"`},
-		"map -o a.svg run --audit bad-scores.csv": {1, `bad-scores.csv:3: score "high" is not a number`},
+		"map -o a.svg run --audit no-scores.csv":  {1, `found the columns a,b`},
+		"map -o a.svg run --audit bad-scores.csv": {1, `bad-scores.csv:3: score: found "high"`},
 	} {
 		fails(t, want.code, want.text, strings.Fields(line)...)
 	}

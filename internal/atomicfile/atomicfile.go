@@ -31,6 +31,21 @@ func Write(path string, write func(io.Writer) error) error {
 	return to.replace(path, write)
 }
 
+// WriteOwn is [Write] for a file that winnow keeps next to somebody's data. What has come there with the data, such as
+// a link or a pipe, is replaced, never followed or written to.
+func WriteOwn(path string, write func(io.Writer) error) error {
+	t := target{name: path}
+	info, err := os.Lstat(path)
+	if err == nil && info.IsDir() {
+		return &fs.PathError{Op: "write", Path: path, Err: errFolder}
+	}
+	if err == nil && info.Mode().IsRegular() {
+		t.old = info
+	}
+	sweep(path)
+	return t.replace(path, write)
+}
+
 // WriteAll writes files into a folder, by name, as [Write] does. Errors begin with the name.
 func WriteAll(dir string, files map[string]func(io.Writer) error) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {

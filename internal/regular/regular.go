@@ -42,6 +42,43 @@ func Stream(name string) (*os.File, error) {
 	return Open(name)
 }
 
+// OpenOwn opens a file that winnow writes next to somebody's data, as os.OpenFile does. The name
+// may have come with the data: no symbolic link is followed, and what has a second name is not opened for writing.
+func OpenOwn(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	if err := CheckOwn(name); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(name, flag|syscall.O_NONBLOCK|noFollow, perm)
+	if err == nil {
+		err = check(f, name, fs.FileMode.IsRegular)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err == nil && flag&(os.O_WRONLY|os.O_RDWR) != 0 && countNames(info) > 1 {
+		err = errors.New("has a second name (a hard link), expected a file of its own")
+		return nil, errors.Join(&fs.PathError{Op: "open", Path: name, Err: err}, f.Close())
+	}
+	return f, nil
+}
+
+// CheckOwn returns an error if a name is a symbolic link or otherwise neither free nor a regular file.
+func CheckOwn(name string) error {
+	info, err := os.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = refusal(name, info.Mode())
+	}
+	return err
+}
+
+// Exhausted reports whether an error says that the process or the system has too many open files.
+func Exhausted(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}
+
 // Given reports whether a name is that of a file opened by the shell: standard input, or <(…).
 func Given(name string) bool {
 	return name == "-" || name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/")

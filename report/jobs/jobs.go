@@ -1,18 +1,20 @@
 // Package jobs runs commands of this program for a page: an audit, a training. One runs at a time, as a process of its
-// own that outlives the page and its server; a file and a log beside the decisions say what became of it.
+// own that outlives the page and its server; a file and a log next to the decisions record what became of it.
 //
-// A request names a kind of job and chooses among the offered values. The command line is made here, of these and of
-// what the server was started with; no shell is used. Put [Runner.Handler] behind a guard.
+// A request names a kind of job and chooses among the offered values, and the file of a job holds no more than that: it
+// may have come with the images. The command line is made here from the offer; no shell is used. Put [Runner.Handler]
+// behind a guard.
 package jobs
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -34,9 +36,12 @@ type Offer struct {
 	Choices []Choice `json:"choices"`
 	Command string   `json:"command"` // that the usual choices run; [Runner.View] sets it
 
-	// Words returns the command's words after the program's name, for one value of each choice, and the file by which
-	// it is known that the command is done. Values are among those offered.
-	Words func(chosen map[string]string) (words []string, made string) `json:"-"`
+	// Over says that no such job can be started now; the offer explains earlier ones.
+	Over bool `json:"-"`
+
+	// Words returns the command's words after the program's name, for one value of each choice, and the files that it
+	// makes, the last of which shows that it is done. Values are among those offered.
+	Words func(chosen map[string]string) (words, made []string) `json:"-"`
 }
 
 // Choice is a setting of a job with its values, the usual one first.
@@ -44,6 +49,9 @@ type Choice struct {
 	Name   string  `json:"name"`
 	Title  string  `json:"title"`
 	Values []Value `json:"values"`
+
+	// Fixed says that people do not choose: a new job takes the first value, and one that continues keeps its own.
+	Fixed bool `json:"-"`
 }
 
 // Value is a value of a choice.
@@ -63,40 +71,43 @@ const (
 	Running State = "running"
 	Done    State = "done"
 	Failed  State = "failed"
-	Stopped State = "stopped" // by a person, or it was killed: it can go on
+	Stopped State = "stopped" // by a person, or it was killed: it can continue
 )
 
-// Job is a command that was started, as its file says.
+// Job is a command that was started. Its file holds the fields with JSON names; the others follow from the offer.
 type Job struct {
-	Version int       `json:"version"`
-	Kind    string    `json:"kind"`
-	Words   []string  `json:"words"`  // of the command, behind the program's name
-	Folder  string    `json:"folder"` // that it was started in
-	PID     int       `json:"pid"`
-	Started time.Time `json:"started"`
-	Made    string    `json:"made"`            // file that is there when it is done
-	Ended   time.Time `json:"ended,omitzero"`  // zero: it runs, or its end was not seen
-	Exit    *int      `json:"exit,omitempty"`  // nil: not known
-	Asked   bool      `json:"asked,omitempty"` // a person asked it to stop
+	Version int               `json:"version"`
+	Kind    string            `json:"kind"`
+	Chosen  map[string]string `json:"chosen"`
+	PID     int               `json:"pid"` // 0: the process has not been started yet
+	Started time.Time         `json:"started"`
+	Ended   time.Time         `json:"ended,omitzero"`  // zero: it runs, or its end was not seen
+	Exit    *int              `json:"exit,omitempty"`  // nil: not known
+	Asked   bool              `json:"asked,omitempty"` // a person asked it to stop
+
+	Words []string `json:"-"` // of the command, after the program's name
+	Made  []string `json:"-"` // files that are there when it is done
 }
 
-// version is that of the file.
-const version = 1
+// version is that of the file. Files of version 1 held the words of the command.
+const version = 2
 
 // Config says what a runner runs.
 type Config struct {
-	Program string                      // file of this program
-	Base    string                      // path of the job's file and log, without their endings
-	Offers  func() []Offer              // what can be started now
-	Quoted  func(words []string) string // a command as a person types it in a shell
-	Done    func(Job)                   // told once when a job is done, from any goroutine; may be nil
-	Now     func() time.Time            // nil: the system's clock
+	Program string                           // file of this program
+	Base    string                           // path of the job's file and log, without their endings
+	Offers  func() []Offer                   // what can be started now
+	Quoted  func(words []string) string      // a command as a person types it in a shell
+	Done    func(Job)                        // called once when a job is done, from any goroutine; may be nil
+	Note    func(format string, args ...any) // called when the file of an earlier job is set aside; may be nil
+	Now     func() time.Time                 // nil: the system's clock
 }
 
 // Endings of the files of a job.
 const (
-	FileEnding = ".job.json"
-	LogEnding  = ".job.log"
+	FileEnding  = ".job.json"
+	LogEnding   = ".job.log"
+	asideEnding = ".unused" // of a file that is no job's
 )
 
 // Runner starts and watches jobs.
@@ -107,35 +118,122 @@ type Runner struct {
 	ended chan struct{} // closed when the job that this process started has ended; nil: it started none
 }
 
-// New returns a runner. It takes up the job that an earlier server left.
-func New(c Config) (*Runner, error) {
+// New returns a runner. It takes up the job that an earlier server left. A file that is no job's is set aside.
+func New(c Config) *Runner {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.Note == nil {
+		c.Note = func(string, ...any) {}
+	}
 	r := &Runner{c: c}
-	text, err := regular.ReadFile(r.file(), mostFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
+	job, err := r.readJob()
+	switch {
+	case err == nil:
+		r.job = job
+	case !errors.Is(err, fs.ErrNotExist):
+		done := "it cannot be set aside"
+		if to, failed := setAside(r.file()); failed == nil {
+			done = "set aside as " + to
+		}
+		c.Note("the last job is not shown: %v: %s", err, done)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("jobs: %w", err)
+	return r
+}
+
+// setAside renames a file to the first free name.
+func setAside(file string) (to string, err error) {
+	for n := 1; ; n++ {
+		if to = file + asideEnding; n > 1 {
+			to += fmt.Sprint("-", n)
+		}
+		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+			return to, os.Rename(file, to)
+		} else if err != nil {
+			return "", err
+		}
 	}
-	var job Job
-	if err := seal.Unmarshal(text, &job); err != nil {
-		return nil, fmt.Errorf("jobs: %s: %w", r.file(), err)
-	}
-	if len(job.Words) == 0 {
-		return nil, fmt.Errorf("jobs: %s: names no command, expected the file of a job", r.file())
-	}
-	if job.Version != version {
-		return nil, fmt.Errorf("jobs: %s: found version %d, expected %d", r.file(), job.Version, version)
-	}
-	r.job = &job
-	return r, nil
 }
 
 // mostFile is the largest file of a job, in bytes.
-const mostFile = 1 << 20
+const mostFile = 1 << 16
+
+// readJob reads the file of a job, and builds its command from the offers.
+func (r *Runner) readJob() (*Job, error) {
+	if err := regular.CheckOwn(r.file()); err != nil {
+		return nil, err
+	}
+	text, err := regular.ReadFile(r.file(), mostFile)
+	if err != nil {
+		return nil, err
+	}
+	var stored struct {
+		Job
+		Words  []string `json:"words"` // of version 1, as the next ones
+		Folder string   `json:"folder"`
+		Made   string   `json:"made"`
+	}
+	if err := seal.Unmarshal(text, &stored); err != nil {
+		return nil, fmt.Errorf("%s: %w", r.file(), err)
+	}
+	job := stored.Job
+	err = fmt.Errorf("found the kind %.40q of version %d, expected a job that is offered here", job.Kind, job.Version)
+	for _, o := range r.c.Offers() {
+		switch {
+		case o.Kind == job.Kind && job.Version == version:
+			err = job.buildCommand(o)
+		case o.Kind == job.Kind && job.Version == 1:
+			err = job.matchWords(o, stored.Words)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.file(), err)
+	}
+	return &job, nil
+}
+
+// buildCommand makes the command of a job from its kind's offer. Each choice has one of the offered values.
+func (j *Job) buildCommand(o Offer) error {
+	for _, c := range o.Choices {
+		if value, made := j.Chosen[c.Name]; !made || !c.hasValue(value) {
+			return reply.Refuse(http.StatusBadRequest, "%s: found %.40q, which is not offered", c.Name, value)
+		}
+	}
+	if len(j.Chosen) > len(o.Choices) {
+		return reply.Refuse(http.StatusBadRequest, "found %d choices, expected %d", len(j.Chosen), len(o.Choices))
+	}
+	j.Version = version
+	j.Words, j.Made = o.Words(j.Chosen)
+	return nil
+}
+
+// hasValue reports whether a value is one of a choice. One that begins like a flag is none.
+func (c Choice) hasValue(value string) bool {
+	same := func(v Value) bool { return v.Value == value }
+	return !strings.HasPrefix(value, "-") && slices.ContainsFunc(c.Values, same)
+}
+
+// matchWords sets the choices whose command has exactly these words.
+func (j *Job) matchWords(o Offer, words []string) error {
+	combinations := []map[string]string{{}}
+	for _, c := range o.Choices {
+		var longer []map[string]string
+		for _, chosen := range combinations {
+			for _, v := range c.Values {
+				next := maps.Clone(chosen)
+				next[c.Name] = v.Value
+				longer = append(longer, next)
+			}
+		}
+		combinations = longer
+	}
+	for _, j.Chosen = range combinations {
+		if err := j.buildCommand(o); err == nil && slices.Equal(j.Words, words) {
+			return nil
+		}
+	}
+	return fmt.Errorf("found the command %.200q, expected one that is offered here", strings.Join(words, " "))
+}
 
 func (r *Runner) file() string { return r.c.Base + FileEnding }
 func (r *Runner) log() string  { return r.c.Base + LogEnding }
@@ -165,7 +263,7 @@ func (r *Runner) alive() bool {
 			return true
 		}
 	}
-	f, err := os.OpenFile(r.log(), os.O_RDWR, 0)
+	f, err := regular.OpenOwn(r.log(), os.O_RDWR, 0)
 	if err != nil {
 		return false
 	}
@@ -187,7 +285,7 @@ func (r *Runner) look() {
 // end notes the end of the job. r.mutex is held.
 func (r *Runner) end(exit *int) {
 	r.job.Ended, r.job.Exit = r.c.Now(), exit
-	_ = r.write() // it would be noted again
+	_ = r.write(r.job) // it would be noted again
 	if r.state() == Done && r.c.Done != nil {
 		go r.c.Done(*r.job)
 	}
@@ -207,16 +305,16 @@ func (r *Runner) state() State {
 	return Failed
 }
 
-// made reports whether the file that the job makes is newer than its start.
+// made reports whether the last file that the job makes is newer than its start.
 func (r *Runner) made() bool {
-	info, err := os.Stat(r.job.Made)
+	info, err := os.Stat(r.job.Made[len(r.job.Made)-1])
 	return err == nil && !info.ModTime().Before(r.job.Started.Truncate(time.Second))
 }
 
-func (r *Runner) write() error {
-	text, err := seal.Marshal(r.job)
+func (r *Runner) write(job *Job) error {
+	text, err := seal.Marshal(job)
 	if err == nil {
-		err = atomicfile.WriteBytes(r.file(), text)
+		err = atomicfile.WriteOwn(r.file(), func(w io.Writer) error { _, err := w.Write(text); return err })
 	}
 	if err != nil {
 		return fmt.Errorf("jobs: %w", err)
@@ -226,83 +324,61 @@ func (r *Runner) write() error {
 
 // Start starts a job of a kind with chosen values. A choice that is not made takes its first value.
 func (r *Runner) Start(kind string, chosen map[string]string) error {
-	offers := r.c.Offers()
-	at := slices.IndexFunc(offers, func(o Offer) bool { return o.Kind == kind })
-	if at < 0 {
-		return reply.Refuse(http.StatusBadRequest, "kind: found %.40q, which is not offered", kind)
+	offer, err := r.findOffer(kind)
+	if err != nil {
+		return err
 	}
-	values := map[string]string{}
-	for _, c := range offers[at].Choices {
-		value, given := chosen[c.Name]
-		switch {
-		case !given:
-			value = c.Values[0].Value
-		case !slices.ContainsFunc(c.Values, func(v Value) bool { return v.Value == value }):
-			return reply.Refuse(http.StatusBadRequest, "%s: found %.40q, which is not offered", c.Name, value)
-		}
-		values[c.Name] = value
+	job := Job{Kind: kind, Chosen: maps.Clone(chosen)}
+	if job.Chosen == nil {
+		job.Chosen = map[string]string{}
 	}
-	for name := range chosen {
-		if _, offered := values[name]; !offered {
-			return reply.Refuse(http.StatusBadRequest, "found the choice %.40q, which is not offered", name)
+	for _, c := range offer.Choices {
+		if _, given := chosen[c.Name]; !given || c.Fixed {
+			job.Chosen[c.Name] = c.Values[0].Value
 		}
 	}
-	words, made := offers[at].Words(values)
-	return r.start(Job{Kind: kind, Words: words, Made: made})
+	if err := job.buildCommand(offer); err != nil {
+		return err
+	}
+	return r.start(job)
 }
 
-// Again starts the last job again; it goes on where it was.
+// findOffer returns the offer of a kind of job that can be started now.
+func (r *Runner) findOffer(kind string) (Offer, error) {
+	for _, o := range r.c.Offers() {
+		if o.Kind == kind && !o.Over {
+			return o, nil
+		}
+	}
+	return Offer{}, reply.Refuse(http.StatusBadRequest, "kind: found %.40q, which is not offered now", kind)
+}
+
+// Again starts the last job again; it continues where it was. Its command, built again, must be the same.
 func (r *Runner) Again() error {
 	r.mutex.Lock()
-	job := r.job
+	last := r.job
 	r.mutex.Unlock()
-	if job == nil {
-		return reply.Refuse(http.StatusConflict, "there is no job to go on with")
+	if last == nil {
+		return reply.Refuse(http.StatusConflict, "there is no job to continue")
 	}
-	if !r.offered(*job) {
-		return reply.Refuse(http.StatusConflict, "%s: the job is not one that is offered here; in a terminal it is: %s",
-			r.file(), r.command(job.Words))
+	job := Job{Kind: last.Kind, Chosen: last.Chosen}
+	offer, err := r.findOffer(job.Kind)
+	if err == nil {
+		err = job.buildCommand(offer)
 	}
-	return r.start(Job{Kind: job.Kind, Words: job.Words, Made: job.Made})
+	if err != nil || !slices.Equal(job.Words, last.Words) {
+		return reply.Refuse(http.StatusConflict, "the job is not offered any more; in a terminal it is: %s",
+			r.command(last.Words))
+	}
+	for _, file := range job.Made {
+		if _, err := os.Lstat(file); err == nil {
+			return reply.Refuse(http.StatusConflict, "%s is there already: start a new job", file)
+		}
+	}
+	return r.start(job)
 }
 
-// offered reports whether a job, which its file may have from elsewhere, is one that is offered now. Its words are
-// those of an offer with any choices; only the place of what it makes, below the working folder, may be another.
-func (r *Runner) offered(job Job) bool {
-	known := map[string]bool{}
-	for _, o := range r.c.Offers() {
-		if o.Kind != job.Kind {
-			continue
-		}
-		values := map[string]string{}
-		for _, c := range o.Choices {
-			values[c.Name] = c.Values[0].Value
-		}
-		note := func() {
-			words, _ := o.Words(values)
-			for _, w := range words {
-				known[w] = true
-			}
-		}
-		note()
-		for _, c := range o.Choices {
-			for _, v := range c.Values {
-				values[c.Name] = v.Value
-				note()
-			}
-			values[c.Name] = c.Values[0].Value
-		}
-	}
-	bare := func(file string) string { return strings.TrimSuffix(file, filepath.Ext(file)) }
-	for _, w := range job.Words {
-		place := filepath.Dir(job.Made) == filepath.Clean(w) || bare(job.Made) == bare(w)
-		if !known[w] && !(place && filepath.IsLocal(w)) {
-			return false
-		}
-	}
-	return len(known) > 0
-}
-
+// start writes the file of a job and starts its process. If it returns an error, nothing runs.
 func (r *Runner) start(job Job) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -310,9 +386,9 @@ func (r *Runner) start(job Job) error {
 	if r.job != nil && r.state() == Running {
 		return reply.Refuse(http.StatusConflict, "one job at a time: this one runs: %s", r.command(r.job.Words))
 	}
-	log, err := os.OpenFile(r.log(), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+	log, err := regular.OpenOwn(r.log(), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
-		return fmt.Errorf("jobs: %w", err)
+		return fmt.Errorf("jobs: %w: remove it", err)
 	}
 	defer log.Close() // the process keeps its own, and with it the lock
 	if free, err := lock.File(log); err == nil && !free {
@@ -321,20 +397,28 @@ func (r *Runner) start(job Job) error {
 	if err := log.Truncate(0); err != nil {
 		return fmt.Errorf("jobs: %w", err)
 	}
-	job.Version, job.Started = version, r.c.Now()
-	if job.Folder, err = os.Getwd(); err != nil {
-		return fmt.Errorf("jobs: %w", err)
+	job.Started = r.c.Now()
+	if err := r.write(&job); err != nil {
+		return err
 	}
 	process := exec.Command(r.c.Program, job.Words...)
 	process.Stdout, process.Stderr = log, log
 	detach(process)
-	if err := process.Start(); err != nil {
+	if err = process.Start(); err == nil {
+		job.PID = process.Process.Pid
+		if err = r.write(&job); err != nil { // another server could not stop it
+			_ = process.Process.Kill() // it lives: nothing has waited for it
+			_ = process.Wait()
+		}
+	}
+	if err != nil {
+		job.Ended, r.job, r.ended = r.c.Now(), &job, nil
+		_ = r.write(&job) // else its end is noted later: nothing holds the log
 		return fmt.Errorf("jobs: %w", err)
 	}
-	job.PID = process.Process.Pid
 	r.job, r.ended = &job, make(chan struct{})
 	go r.wait(process, r.ended)
-	return r.write()
+	return nil
 }
 
 // wait notes the end of a process.
@@ -360,10 +444,13 @@ func (r *Runner) Stop() error {
 		return reply.Refuse(http.StatusConflict, "no job runs")
 	}
 	r.job.Asked = true
-	if err := r.write(); err != nil {
+	if err := r.write(r.job); err != nil {
 		return err
 	}
 	process, err := os.FindProcess(r.job.PID)
+	if r.job.PID <= 1 {
+		err = errors.New("its number is not known")
+	}
 	if err == nil {
 		err = process.Signal(syscall.SIGINT)
 	}

@@ -1,7 +1,9 @@
 package jobs
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"winnow/internal/seal"
 )
 
 // waits names the pipe from which the child of these tests reads how it ends.
@@ -73,22 +77,18 @@ func (b *bench) open(t *testing.T) {
 	done := make(chan Job, 1)
 	b.done = done
 	made := filepath.Join(b.dir, "made")
-	var err error
-	b.Runner, err = New(Config{
+	b.Runner = New(Config{
 		Program: os.Args[0], Base: filepath.Join(b.dir, "photos"),
 		Offers: func() []Offer {
 			networks := []Value{{Value: ""}, {Value: "m"}}
 			return []Offer{{Kind: "audit", Choices: []Choice{{Name: "model", Values: networks}},
-				Words: func(chosen map[string]string) ([]string, string) {
-					return []string{"audit", "photos", chosen["model"], made}, made
+				Words: func(chosen map[string]string) (words, files []string) {
+					return []string{"audit", "photos", chosen["model"], made}, []string{made}
 				}}}
 		},
 		Quoted: func(words []string) string { return strings.Join(words, "|") },
 		Done:   func(j Job) { done <- j },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // say tells the job how to end.
@@ -156,7 +156,10 @@ func TestJobs(t *testing.T) {
 	if err := b.Stop(); err == nil {
 		t.Error("a job is stopped that has ended")
 	}
-	if err := b.Again(); err != nil {
+	if err := b.Again(); err == nil || !strings.Contains(err.Error(), "there already") {
+		t.Errorf("a job that is done is started again: %v", err)
+	}
+	if err := b.Start("audit", nil); err != nil {
 		t.Fatal(err)
 	}
 	b.say(t, "3")
@@ -205,25 +208,163 @@ func TestServerIsKilled(t *testing.T) {
 	}
 }
 
-func TestSpoiledFile(t *testing.T) {
-	dir := t.TempDir()
-	c := Config{Base: filepath.Join(dir, "a"), Offers: func() []Offer { return nil }}
-	for _, text := range []string{"", "{", `{"version":1}`} {
-		if err := os.WriteFile(c.Base+FileEnding, []byte(text), 0o644); err != nil {
+// A file of a job holds which offer was started with which of its choices. Whatever else it holds, or is, is set aside
+// with one line and keeps nobody from working.
+func TestForeignFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no pipes with names here")
+	}
+	offers := []Offer{
+		{Kind: "train", Choices: []Choice{
+			{Name: "model", Values: []Value{{Value: ""}, {Value: "b"}, {Value: "-o"}}},
+			{Name: "place", Fixed: true, Values: []Value{{Value: "2"}, {Value: "1"}}},
+		}, Words: func(chosen map[string]string) ([]string, []string) {
+			return []string{"train", "photos", "--model", chosen["model"], "--out", "run" + chosen["place"]},
+				[]string{"nowhere/result.json"}
+		}},
+		{Kind: "audit", Over: true, Words: func(map[string]string) ([]string, []string) {
+			return []string{"audit", "photos"}, []string{"nowhere/suspects.csv"}
+		}},
+	}
+	sealed := func(body string) []byte {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(body), &v); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := New(c); err == nil || !strings.Contains(err.Error(), FileEnding) {
-			t.Errorf("%q: %v", text, err)
+		text, err := seal.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	old := func(kind, words string) []byte {
+		text, _ := json.Marshal(strings.Fields(words))
+		return sealed(`{"version":1,"kind":"` + kind + `","words":` + string(text) + `,"made":"x","folder":"/"}`)
+	}
+	now := func(kind, chosen string) []byte {
+		return sealed(`{"version":2,"kind":"` + kind + `","chosen":` + chosen + `}`)
+	}
+	for _, c := range []struct {
+		text  []byte
+		words string // of the job that is shown; "": none
+		again bool   // it can be started again
+	}{
+		{old("train", "train photos --model b --out run1"), "train photos --model b --out run1", true},
+		{now("train", `{"model":"b","place":"1"}`), "train photos --model b --out run1", true},
+		{now("audit", `{}`), "audit photos", false},
+		{text: old("train", "train photos --model b --out run1 --classes=/etc/passwd")},
+		{text: old("train", "train photos --model b --out run3")},
+		{text: old("train", "train photos --model -o --out run1")},
+		{text: old("audit", "train photos --model b --out run1")},
+		{text: old("train", "export photos --out run1")},
+		{text: old("train", "")},
+		{text: now("train", `{"model":"c","place":"1"}`)},
+		{text: now("train", `{"model":"-o","place":"1"}`)},
+		{text: now("train", `{"model":"b"}`)},
+		{text: now("train", `{"model":"b","place":"1","out":"/etc"}`)},
+		{text: now("rm", `{}`)},
+		{text: sealed(`{"version":3,"kind":"audit"}`)},
+		{text: bytes.Replace(now("audit", `{}`), []byte("audit"), []byte("audis"), 1)},
+		{text: []byte{}}, {text: []byte("{")}, {text: bytes.Repeat([]byte(" "), mostFile+1)},
+	} {
+		var notes []string
+		conf := Config{Base: filepath.Join(t.TempDir(), "photos"), Program: "none",
+			Offers: func() []Offer { return offers },
+			Quoted: func(words []string) string { return strings.Join(words[1:], " ") },
+			Note:   func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }}
+		if err := os.WriteFile(conf.Base+FileEnding, c.text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r := New(conf)
+		v := r.View()
+		if (v.Job == nil) != (c.words == "") || v.Job != nil && v.Job.Command != c.words {
+			t.Errorf("%.200s: shown %+v, expected %q", c.text, v.Job, c.words)
+		}
+		kept, err := os.ReadFile(conf.Base + FileEnding + asideEnding)
+		if aside := err == nil && bytes.Equal(kept, c.text); aside != (c.words == "") || len(notes) > 1 ||
+			(len(notes) == 1) != aside {
+			t.Errorf("%.200s: set aside: %v, notes %q", c.text, aside, notes)
+		}
+		if err := r.Again(); err == nil || strings.Contains(err.Error(), "executable") != c.again {
+			t.Errorf("%.200s: again: %v", c.text, err)
 		}
 	}
+}
+
+// Neither a job's file nor its log is read or written through what came in its place.
+func TestPlanted(t *testing.T) {
+	for _, c := range []struct {
+		what  string
+		plant func(name, mine string) error
+		log   bool // a job starts although it is the log
+	}{
+		{"link", func(name, mine string) error { return os.Symlink(mine, name) }, false},
+		{"link to nothing", func(name, mine string) error { return os.Symlink(mine+"2", name) }, false},
+		{"hard link", func(name, mine string) error { return os.Link(mine, name) }, false},
+		{"device", func(name, _ string) error { return os.Symlink("/dev/zero", name) }, false},
+		{"pipe", func(name, _ string) error { return syscall.Mkfifo(name, 0o600) }, false},
+		{"folder", func(name, _ string) error { return os.Mkdir(name, 0o700) }, false},
+		{"large file", func(name, _ string) error {
+			return errors.Join(os.WriteFile(name, nil, 0o600), os.Truncate(name, 1<<40))
+		}, true},
+	} {
+		b := newBench(t)
+		mine := filepath.Join(b.dir, "mine")
+		if err := os.WriteFile(mine, []byte("precious"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, ending := range []string{FileEnding, LogEnding} {
+			if err := c.plant(filepath.Join(b.dir, "photos"+ending), mine); err != nil {
+				t.Skip(err)
+			}
+		}
+		b.open(t) // sets the file aside
+		if v := b.View(); v.Job != nil {
+			t.Errorf("%s: shown %+v", c.what, v.Job)
+		}
+		if err := b.Start("audit", nil); (err == nil) != c.log {
+			t.Errorf("%s: started: %v", c.what, err)
+		} else if err == nil {
+			b.say(t, "0")
+			<-b.done
+		}
+		if entries, _ := filepath.Glob(filepath.Join(b.dir, "mine*")); len(entries) != 1 {
+			t.Errorf("%s: wrote %q", c.what, entries)
+		}
+		if text, err := os.ReadFile(mine); err != nil || string(text) != "precious" {
+			t.Errorf("%s: a file elsewhere holds %q, %v", c.what, text, err)
+		}
+	}
+}
+
+// A job whose file cannot be written does not run.
+func TestUnwritten(t *testing.T) {
+	b := newBench(t)
+	if err := os.Mkdir(filepath.Join(b.dir, "photos"+FileEnding), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Start("audit", nil); err == nil || b.View().Job != nil {
+		t.Errorf("%v, and %+v", err, b.View().Job)
+	}
+	b.c.Program = filepath.Join(b.dir, "none")
+	if err := os.Remove(filepath.Join(b.dir, "photos"+FileEnding)); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Start("audit", nil); err == nil {
+		t.Error("a program that is not there was started")
+	}
+	b.is(t, Stopped)
 }
 
 func TestRequests(t *testing.T) {
 	b := newBench(t)
 	h := b.Handler()
 	ask := func(method, path, body string) (int, string) {
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+		w, req := httptest.NewRecorder(), httptest.NewRequest(method, path, strings.NewReader(body))
+		if req.Header.Set("Content-Type", "application/json"); body == "" {
+			req.Header.Del("Content-Type")
+		}
+		h.ServeHTTP(w, req)
 		return w.Code, w.Body.String()
 	}
 	for _, c := range []struct {
@@ -232,7 +373,7 @@ func TestRequests(t *testing.T) {
 	}{
 		{"GET", "/api/jobs", "", 200}, {"POST", "/api/jobs/start", `{"kind":"rm"}`, 400},
 		{"POST", "/api/jobs/start", `{"kind":"audit","words":["rm"]}`, 400}, {"POST", "/api/jobs/start", "x", 400},
-		{"GET", "/api/jobs/start", "", 405}, {"POST", "/api/jobs/stop", "{}", 409},
+		{"POST", "/api/jobs/stop", "", 415}, {"GET", "/api/jobs/start", "", 405}, {"POST", "/api/jobs/stop", "{}", 409},
 		{"POST", "/api/jobs/again", "{}", 409}, {"POST", "/api/jobs/start", `{"kind":"audit","chosen":{}}`, 200},
 		{"POST", "/api/jobs/start", `{"kind":"audit"}`, 409},
 	} {
@@ -261,42 +402,12 @@ func TestProgress(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	stages, lines := read(file)
+	stages, lines := readTail(file)
 	if diff := cmp.Diff([]Stage{{"extract", 9, 9, "images", "0s"}, {"judge", 4, 8, "steps", "1m2s"},
 		{"", 40, 60, "steps", "2s"}}, stages); diff != "" {
 		t.Errorf("stages (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"winnow: a note", "the end"}, lines); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
-	}
-}
-
-// A file from elsewhere makes no page run what is not offered; only the folder of a training may be another.
-func TestForeignJob(t *testing.T) {
-	r, err := New(Config{Base: filepath.Join(t.TempDir(), "photos"), Offers: func() []Offer {
-		return []Offer{{Kind: "train", Choices: []Choice{{Name: "model", Values: []Value{{Value: "a"}, {Value: "b"}}}},
-			Words: func(chosen map[string]string) ([]string, string) {
-				return []string{"train", "photos", "--model", chosen["model"], "--out", "run-2"}, "run-2/result.json"
-			}}}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line, want := range map[string]bool{
-		"train photos --model b --out run":         true,
-		"train photos --model a --out runs/run":    true,
-		"train photos --model c --out run":         false,
-		"train photos --model a --out ../run":      false,
-		"train photos --model a --out /etc/passwd": false,
-		"export photos --out run":                  false,
-	} {
-		words := strings.Fields(line)
-		made := filepath.Join(words[len(words)-1], "result.json")
-		if r.offered(Job{Kind: "train", Words: words, Made: made}) != want {
-			t.Errorf("%s: goes on: %v", line, !want)
-		}
-	}
-	if r.offered(Job{Kind: "audit", Words: []string{"train", "photos"}}) {
-		t.Error("a kind that is not offered goes on")
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"winnow/internal/regular"
 )
 
 // Stage is a part of a job's work, as its progress lines say: "extract  120/288 images  40.1 images/s  4s left".
@@ -29,10 +31,10 @@ var progress = regexp.MustCompile(`^(?:([a-z]+)  )?(\d+)/(\d+) ([a-z ]+?)(?:  .*
 // expected matches a line of a stage that has just begun.
 var expected = regexp.MustCompile(`^[a-z]+  about \S+ left$`)
 
-// read returns the stages that the end of a log tells of, in their order, and the last lines that are no progress.
-func read(file string) (stages []Stage, lines []string) {
+// readTail returns the stages recorded at the end of a log, in their order, and the last lines that are not progress.
+func readTail(file string) (stages []Stage, lines []string) {
 	stages, lines = []Stage{}, []string{}
-	f, err := os.Open(file)
+	f, err := regular.OpenOwn(file, os.O_RDONLY, 0)
 	if err != nil {
 		return stages, lines
 	}

@@ -1,9 +1,9 @@
 package jobs
 
 import (
-	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"winnow/report/reply"
@@ -31,7 +31,9 @@ type Shown struct {
 func (r *Runner) View() View {
 	v := View{Offers: []Offer{}}
 	for _, o := range r.c.Offers() {
-		v.Offers = append(v.Offers, r.said(o))
+		if !o.Over {
+			v.Offers = append(v.Offers, r.said(o))
+		}
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -40,8 +42,8 @@ func (r *Runner) View() View {
 		return v
 	}
 	v.Job = &Shown{Kind: r.job.Kind, Command: r.command(r.job.Words), State: r.state(), Started: r.job.Started,
-		Made: r.job.Made, Log: r.log()}
-	v.Job.Stages, v.Job.Lines = read(r.log())
+		Made: r.job.Made[len(r.job.Made)-1], Log: r.log()}
+	v.Job.Stages, v.Job.Lines = readTail(r.log())
 	return v
 }
 
@@ -52,7 +54,8 @@ func (r *Runner) said(o Offer) Offer {
 		usual[c.Name] = c.Values[0].Value
 	}
 	words, _ := o.Words(usual)
-	o.Command, o.Choices = r.command(words), append([]Choice{}, o.Choices...)
+	o.Command = r.command(words)
+	o.Choices = slices.DeleteFunc(append([]Choice{}, o.Choices...), func(c Choice) bool { return c.Fixed })
 	for i, c := range o.Choices {
 		o.Choices[i].Values = append([]Value{}, c.Values...)
 		for k, v := range c.Values {
@@ -79,7 +82,7 @@ func (r *Runner) Handler() http.Handler {
 	change := func(do func(body request) error) http.HandlerFunc {
 		return func(w http.ResponseWriter, req *http.Request) {
 			var body request
-			err := reply.Read(io.LimitReader(req.Body, 1<<16), &body)
+			err := reply.Read(req, &body)
 			if err == nil {
 				err = do(body)
 			}

@@ -7,11 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 
 	"winnow/internal/jsontext"
 	"winnow/internal/plain"
+	"winnow/internal/regular"
 )
+
+// MostJSON is the largest request in bytes.
+const MostJSON = 1 << 20
 
 // refusal is an error with its HTTP status.
 type refusal struct {
@@ -27,10 +32,13 @@ func Refuse(status int, format string, args ...any) error {
 	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// Status returns the status of an error: 500 unless it was refused with another.
+// Status returns the status of an error: 500 unless it was refused with another, or too many files are open.
 func Status(err error) int {
 	if r := (*refusal)(nil); errors.As(err, &r) {
 		return r.status
+	}
+	if regular.Exhausted(err) {
+		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError
 }
@@ -60,9 +68,13 @@ func JSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(b.Bytes()) // the client may be gone
 }
 
-// Read reads one JSON object, and refuses unknown names and anything after it.
-func Read(from io.Reader, to any) error {
-	in := json.NewDecoder(from)
+// Read reads the JSON object that a request sends as such, and refuses unknown names and anything after it.
+func Read(req *http.Request, to any) error {
+	given := req.Header.Get("Content-Type")
+	if kind, _, err := mime.ParseMediaType(given); err != nil || kind != "application/json" {
+		return Refuse(http.StatusUnsupportedMediaType, "content type is %.80q, expected application/json", given)
+	}
+	in := json.NewDecoder(io.LimitReader(req.Body, MostJSON))
 	in.DisallowUnknownFields()
 	err := in.Decode(to)
 	if err == nil {

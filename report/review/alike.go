@@ -8,17 +8,38 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"winnow/internal/hint"
 	"winnow/internal/plain"
 	"winnow/report/reply"
 )
 
-// mostUpload is the largest size of an uploaded image, in bytes. Uploads stay in memory.
-const mostUpload = 32 << 20
+// mostUpload is the largest size of an uploaded image, in bytes, and mostUploads that of all in memory.
+const (
+	mostUpload  = 32 << 20
+	mostUploads = 8 * mostUpload
+)
 
-// uploads is how many uploaded images are in memory at once; further uploads wait.
-const uploads = 4
+// upload reads an uploaded image and counts its bytes as they come: one that comes slowly takes no turn from others.
+type upload struct {
+	io.Reader
+	all   *atomic.Int64 // bytes of all uploads in memory
+	bytes int64
+}
+
+// Read implements [io.Reader].
+func (u *upload) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	u.bytes += int64(n)
+	if u.all.Add(int64(n)) > mostUploads {
+		err = reply.Refuse(http.StatusServiceUnavailable, "other uploads come first: try again in a moment")
+	}
+	return n, err
+}
+
+// forget ends the count of the image.
+func (u *upload) forget() { u.all.Add(-u.bytes) }
 
 // alike is a row that a search found.
 type alike struct {
@@ -102,18 +123,11 @@ func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error)
 		return nil, reply.Refuse(http.StatusUnsupportedMediaType,
 			"content type is %.80q, expected image/jpeg or another image", given)
 	}
-	select {
-	case r.uploading <- struct{}{}:
-		defer func() { <-r.uploading }()
-	case <-req.Context().Done():
-		return nil, unwanted(req.Context())
-	}
-	data, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostUpload))
-	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-		return nil, reply.Refuse(http.StatusRequestEntityTooLarge, "the image has more than %d bytes", large.Limit)
-	}
+	sent := &upload{Reader: http.MaxBytesReader(w, req.Body, mostUpload), all: &r.uploaded}
+	defer sent.forget()
+	data, err := readBody(sent)
 	if err != nil {
-		return nil, bad(err)
+		return nil, err
 	}
 	ctx, leave, err := r.searches.enter(req.Context(), tab) // with its body: a slow one takes no place in the queue
 	if err != nil {

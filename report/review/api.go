@@ -2,7 +2,6 @@ package review
 
 import (
 	"errors"
-	"mime"
 	"net/http"
 	"net/url"
 	"time"
@@ -11,9 +10,6 @@ import (
 	"winnow/report/reply"
 	"winnow/report/review/decisions"
 )
-
-// mostJSON is the largest request body in bytes.
-const mostJSON = 1 << 20
 
 // get returns a handler that answers with the result of find as JSON.
 func get(find func(*http.Request, url.Values) (any, error)) http.HandlerFunc {
@@ -36,13 +32,7 @@ func get(find func(*http.Request, url.Values) (any, error)) http.HandlerFunc {
 func post[T any](do func(body T) (int, any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		var body T
-		given := req.Header.Get("Content-Type")
-		if kind, _, err := mime.ParseMediaType(given); err != nil || kind != "application/json" {
-			answerError(w, reply.Refuse(http.StatusUnsupportedMediaType,
-				"content type is %.80q, expected application/json", given))
-			return
-		}
-		if err := reply.Read(req.Body, &body); err != nil {
+		if err := reply.Read(req, &body); err != nil {
 			answerError(w, err)
 			return
 		}

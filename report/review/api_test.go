@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets"
+	"winnow/report/reply"
 )
 
 // TestSession: the page's first request, before and after decisions.
@@ -175,7 +176,7 @@ func TestDecideRefuses(t *testing.T) {
 			t.Errorf("%.100s: %d %s, expected %q", body, status, text, want)
 		}
 	}
-	if status, _ := w.ask("POST", "/api/decide", `{"tab":"`+strings.Repeat("x", mostJSON)+`"}`, nil); status != 413 {
+	if status, _ := w.ask("POST", "/api/decide", `{"tab":"`+strings.Repeat("x", reply.MostJSON)+`"}`, nil); status != 413 {
 		t.Errorf("a body too large: %d", status)
 	}
 	if w.review.Decisions.Version() != 0 || w.review.Decided() != 0 {

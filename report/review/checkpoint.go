@@ -12,6 +12,7 @@ import (
 
 	"winnow/eval/tsne"
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 	"winnow/train/archive"
 )
 
@@ -27,6 +28,9 @@ type begunState struct {
 	Iteration int    `json:"iteration"`
 	Sum       string `json:"vectors"`
 }
+
+// mostAround bounds what a file of the map holds besides its images, in bytes.
+const mostAround = 1 << 20
 
 // checkpoint returns the path of the checkpoint of t-SNE: beside the places.
 func (r *Reviewer) checkpoint() string {
@@ -51,7 +55,7 @@ func (r *Reviewer) writeCheckpoint(s tsne.State, sum string) error {
 		}
 		return archive.Float64s(name, flat)
 	}
-	return atomicfile.Write(r.checkpoint(), func(w io.Writer) error {
+	return atomicfile.WriteOwn(r.checkpoint(), func(w io.Writer) error {
 		return archive.Write(w, begunState{s.Iteration, sum}, []archive.Array{pairs("points", s.Points),
 			pairs("moved", s.Moved), pairs("gained", s.Gained), archive.Uint32s("order", s.Order)})
 	})
@@ -62,12 +66,15 @@ func (r *Reviewer) readCheckpoint() (*tsne.State, string, error) {
 	if r.plane.file == "" {
 		return nil, "", os.ErrNotExist
 	}
-	f, err := os.Open(r.checkpoint())
+	f, err := regular.Open(r.checkpoint())
 	if err != nil {
 		return nil, "", err
 	}
 	defer f.Close()
 	info, err := f.Stat()
+	if most := int64(mostAround + 100*len(r.table.all)); err == nil && info.Size() > most {
+		err = fmt.Errorf("has %d bytes, expected at most %d", info.Size(), most)
+	}
 	if err != nil {
 		return nil, "", err
 	}

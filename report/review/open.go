@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/datasets/classnames"
 	"winnow/datasets/imageroot"
@@ -45,6 +46,9 @@ type Files struct {
 // decisionsFile returns the path of the file of decisions.
 func (f Files) decisionsFile() string {
 	if f.Decisions != "" {
+		if to, err := filepath.EvalSymlinks(f.Decisions); err == nil {
+			return to // a link is followed that a person named
+		}
 		return f.Decisions
 	}
 	// The manifest may be a pattern of shards.
@@ -104,7 +108,7 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if conf.Names, why, err = classnames.Choose(f.Names, conf.Manifest); err != nil {
 		return nil, nil, fmt.Errorf("review: %w", err)
 	}
-	conf.Notice = cmp.Or(conf.Notice, why)
+	conf.Notice = cmp.Or(conf.Notice, suspects.Warning(f.Audit, conf.Audit.table.changed), why)
 	root, err := imageroot.OpenClosed(context.Background(), conf.Root)
 	if err != nil {
 		return nil, nil, err

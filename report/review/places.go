@@ -1,6 +1,7 @@
 package review
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/csv"
 	"errors"
@@ -8,7 +9,7 @@ import (
 	"hash/crc64"
 	"io"
 	"math"
-	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,9 @@ import (
 
 	"winnow/eval/tsne"
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
+	"winnow/internal/seal"
+	"winnow/internal/text"
 )
 
 // planeHeader is the header of the file of places. side is the side of the unit square in the units of t-SNE, the same
@@ -35,20 +39,21 @@ func sumOfVector(row []float32) string {
 
 // writePlane keeps the places of images in the file. x holds their vectors, rows whose they are.
 func (r *Reviewer) writePlane(x blas32.General, rows []int32, at []spot, side float64) error {
-	return atomicfile.Write(r.plane.file, func(w io.Writer) error {
+	return atomicfile.WriteOwn(r.plane.file, func(w io.Writer) error {
 		out := csv.NewWriter(w)
-		if err := out.Write(planeHeader); err != nil {
+		var sums seal.Rows
+		if err := out.Write(append(slices.Clone(planeHeader), seal.RowColumn)); err != nil {
 			return err
 		}
-		text := func(f float64, bits int) string { return strconv.FormatFloat(f, 'g', -1, bits) }
+		digits := func(f float64, bits int) string { return strconv.FormatFloat(f, 'g', -1, bits) }
 		for i, image := range rows {
 			s := at[image]
 			if s.x != s.x {
 				continue
 			}
-			err := out.Write([]string{r.table.path(image), text(float64(s.x), 32), text(float64(s.y), 32),
-				text(side, 64), sumOfVector(vectorAt(x, i))})
-			if err != nil {
+			row := []string{r.table.path(image), digits(float64(s.x), 32), digits(float64(s.y), 32), digits(side, 64),
+				sumOfVector(vectorAt(x, i))}
+			if err := out.Write(append(row, sums.Sum(row))); err != nil {
 				return err
 			}
 		}
@@ -59,24 +64,37 @@ func (r *Reviewer) writePlane(x blas32.General, rows []int32, at []spot, side fl
 
 // keptPlaces are the places of a file.
 type keptPlaces struct {
-	at   []spot   // of the images of the manifest
-	sums []string // of their vectors
-	side float64
+	at      []spot   // of the images of the manifest
+	sums    []string // of their vectors
+	side    float64
+	changed int // rows that are not as they were written
+}
+
+// warn returns an error if rows have changed; they are used as they are.
+func (k keptPlaces) warn(file string) error {
+	if k.changed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s changed since winnow wrote it, by their checksums: the map shows the file as it is", file,
+		text.Plural(k.changed, "row"))
 }
 
 // readPlane reads the places of the file.
 func (r *Reviewer) readPlane() (k keptPlaces, err error) {
-	f, err := os.Open(r.plane.file)
+	data, err := regular.ReadFile(r.plane.file, int64(mostAround+8<<10*len(r.table.all)))
 	if err != nil {
 		return k, err
 	}
-	defer f.Close()
-	in := csv.NewReader(f)
-	in.FieldsPerRecord, in.ReuseRecord = len(planeHeader), true
-	if head, err := in.Read(); err != nil || strings.Join(head, ",") != strings.Join(planeHeader, ",") {
+	in := csv.NewReader(bytes.NewReader(data))
+	in.ReuseRecord = true // FieldsPerRecord is that of the header
+	head, err := in.Read()
+	if known, sum, _ := strings.Cut(strings.Join(head, ","), ","+seal.RowColumn); err != nil ||
+		known != strings.Join(planeHeader, ",") || sum != "" {
 		return k, fmt.Errorf("found the columns %.80q, expected %s", strings.Join(head, ","),
 			strings.Join(planeHeader, ","))
 	}
+	summed := len(head) > len(planeHeader) // an earlier winnow wrote none
+	var sums seal.Rows
 	k.at, _ = squared(len(r.table.all), nil, nil)
 	k.sums = make([]string, len(k.at))
 	for {
@@ -86,6 +104,9 @@ func (r *Reviewer) readPlane() (k keptPlaces, err error) {
 		}
 		if err != nil {
 			return k, err
+		}
+		if summed && !sums.Fits(record[:len(planeHeader)], strings.Clone(record[len(planeHeader)])) {
+			k.changed++
 		}
 		image, ok := r.table.find(record[0])
 		if !ok {
@@ -125,7 +146,7 @@ func (r *Reviewer) reuse(v Vectors) (method string, err error) {
 	}
 	if complete {
 		r.plane.take(byLikeness, k.at, [2]float64{})
-		return byLikeness, nil
+		return byLikeness, k.warn(r.plane.file)
 	}
 	x, rows, err := r.vectors(v)
 	if err != nil {
@@ -150,7 +171,7 @@ func (r *Reviewer) reuse(v Vectors) (method string, err error) {
 		return "", fmt.Errorf("it has places of %d of %d images", known, len(rows))
 	case known == len(rows):
 		r.plane.take(byLikeness, k.at, [2]float64{})
-		return byLikeness, nil
+		return byLikeness, k.warn(r.plane.file)
 	}
 	if err := tsne.Place(r.ending, x, points, tsne.Options{}); err != nil {
 		return "", err
@@ -162,6 +183,9 @@ func (r *Reviewer) reuse(v Vectors) (method string, err error) {
 		}
 	}
 	r.plane.take(byLikeness, k.at, [2]float64{})
+	if err := k.warn(r.plane.file); err != nil { // the file stays as it is, so that this is told again
+		return byLikeness, err
+	}
 	return byLikeness, r.writePlane(x, rows, k.at, k.side)
 }
 

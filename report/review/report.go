@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"winnow/datasets/shards"
+	"winnow/internal/regular"
 	"winnow/report/reply"
 )
 
@@ -20,7 +21,7 @@ func (f Files) report() string {
 
 // getReport returns the report beside the manifest. Its styles and pictures are in the file; scripts do not run.
 func (r *Reviewer) getReport(w http.ResponseWriter, req *http.Request) {
-	f, err := os.Open(r.Report)
+	f, err := regular.Open(r.Report)
 	if err != nil {
 		answerError(w, reply.Refuse(http.StatusNotFound, "there is no report: %v", err))
 		return

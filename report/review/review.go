@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"winnow/datasets"
 	"winnow/datasets/location"
@@ -99,7 +100,7 @@ type Reviewer struct {
 	end    context.CancelFunc
 
 	searches  *searches
-	uploading chan struct{} // limits the uploads at a time
+	uploaded  atomic.Int64 // bytes of uploaded images in memory
 	exporting sync.Mutex
 	deciding  sync.Mutex   // one change at a time, on disk and then in memory
 	mutex     sync.RWMutex // guards decided
@@ -139,7 +140,7 @@ func New(c Config) (*Reviewer, error) {
 	}
 	r := &Reviewer{
 		Config: c, table: t, decided: d,
-		searches: newSearches(), uploading: make(chan struct{}, uploads),
+		searches: newSearches(),
 	}
 	r.ending, r.end = context.WithCancel(context.Background())
 	r.plane.file, r.plane.steps, r.plane.pause = c.Plane, planeSteps, planePause

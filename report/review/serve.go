@@ -160,14 +160,20 @@ const change = http.MethodPost
 
 // whole reads a request's body before the request takes a lane: those whose bodies come slowly hold up nobody else.
 func whole(w http.ResponseWriter, req *http.Request) (io.ReadCloser, error) {
-	data, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostJSON))
+	data, err := readBody(http.MaxBytesReader(w, req.Body, reply.MostJSON))
+	return io.NopCloser(bytes.NewReader(data)), err
+}
+
+// readBody reads a body to its end.
+func readBody(body io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(body)
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 		return nil, reply.Refuse(http.StatusRequestEntityTooLarge, "the request has more than %d bytes", large.Limit)
 	}
-	if err != nil {
-		return nil, reply.Refuse(http.StatusBadRequest, "the request did not come to its end: %v", err)
+	if err != nil && !reply.Refused(err) {
+		err = reply.Refuse(http.StatusBadRequest, "the request did not come to its end: %v", err)
 	}
-	return io.NopCloser(bytes.NewReader(data)), nil
+	return data, err
 }
 
 // get sends a part of the page.

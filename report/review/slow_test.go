@@ -38,13 +38,22 @@ func TestHalfSentBodies(t *testing.T) {
 	for range slowAtOnce {
 		half("/api/export", "application/json")
 	}
-	for range uploads {
+	for range mostSearches {
 		half("/api/search", "image/png")
 	}
 	for _, path := range []string{"/api/rows", "/api/session", "/api/decided.csv", "/api/similar?key=0"} {
 		if status, text := w.ask(http.MethodGet, path, "", nil); status != http.StatusOK {
 			t.Errorf("%s: %d %s", path, status, text)
 		}
+	}
+	req, err := http.NewRequest(http.MethodPost, w.server.URL+"/api/search?n=2", strings.NewReader("\x89PNG"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+testToken)
+	req.Header.Set("Content-Type", "image/png")
+	if a, err := w.server.Client().Do(req); err != nil || a.StatusCode != http.StatusOK {
+		t.Errorf("an upload: %v, %v", a, err)
 	}
 	if status, text := w.ask(http.MethodPost, "/api/undo", `{"tab":"t","reviewer":""}`, nil); status >= 500 {
 		t.Errorf("undo: %d %s", status, text)

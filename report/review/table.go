@@ -90,6 +90,7 @@ type table struct {
 	members []int32        // number of suspects of each class
 	byKind  map[string]int
 	drawn   bool // the images were drawn at random
+	changed int  // rows of the list that are not as they were written
 	known   bool // the audit knows how many labels are wrong in all
 
 	findings map[string][]finding // by kind
@@ -174,6 +175,9 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error)
 	}
 	t.id = slices.Repeat([]int32{none}, len(d.Samples))
 	calls, err := each(func(e suspects.Suspect) error {
+		if e.Changed {
+			t.changed++
+		}
 		if err := t.add(&e); err != nil {
 			return fmt.Errorf("review: %s: image %q: %w %s: "+
 				"audit that manifest again, or name the one that was audited", auditFile, e.Path, err, manifestFile)

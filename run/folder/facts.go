@@ -15,6 +15,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/lock"
 	"winnow/internal/lookup"
+	"winnow/internal/regular"
 	"winnow/internal/seal"
 	"winnow/run/comparison"
 	"winnow/run/config"
@@ -192,9 +193,12 @@ func ReadResult(dir string) (Result, error) {
 	return r, err
 }
 
+// mostJSON bounds the size of run.json and result.json, which are much smaller.
+const mostJSON = 32 << 20
+
 func readJSON(dir, name string, v any) error {
 	path := filepath.Join(dir, name)
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path, mostJSON)
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,15 @@
 package folder
 
 import (
+	"bytes"
 	"encoding/csv"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 )
 
 // writeTable writes a CSV file of a run, completely or not at all.
@@ -36,15 +37,17 @@ func ReadCorrections(dir string) ([][]string, error) {
 	return readTable(dir, CorrectionsFile, CorrectionsHeader)
 }
 
+// mostTable bounds the size of a table of a run, in bytes.
+const mostTable = 1 << 30
+
 // readTable reads the rows below the header of a CSV file of a run. The error is fs.ErrNotExist if there is none.
 func readTable(dir, name string, header []string) ([][]string, error) {
 	path := filepath.Join(dir, name)
-	f, err := os.Open(path)
+	text, err := regular.ReadFile(path, mostTable)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	in := csv.NewReader(f)
+	in := csv.NewReader(bytes.NewReader(text))
 	in.FieldsPerRecord = len(header)
 	rows, err := in.ReadAll()
 	if err != nil {

@@ -108,9 +108,9 @@ func (a *Report) WriteJSON(w io.Writer) error {
 	to.SetIndent("    ", "  ")
 	to.SetEscapeHTML(false)
 	lead := none[:len(none)-1]
-	for i := range images {
+	for e := range suspects.Summed(images) {
 		text.Reset()
-		if err := to.Encode(&images[i]); err != nil {
+		if err := to.Encode(e); err != nil {
 			return err
 		}
 		_, _ = out.WriteString(lead + "\n    ")

@@ -39,6 +39,13 @@ func Open(ctx context.Context, list, features string) (*Stage, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", list, err)
 	}
+	changed := 0
+	for _, e := range entries {
+		if e.Changed {
+			changed++
+		}
+	}
+	s.Note = suspects.Warning(list, changed)
 	return s, features, nil
 }
 

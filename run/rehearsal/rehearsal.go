@@ -69,6 +69,8 @@ var shares = []float64{0.5, 0.8, 0.9, 0.95}
 
 // Stage is a list with its truth and the learner, from which any number of reviews can be played.
 type Stage struct {
+	Note string // what to tell about the list; "": nothing
+
 	list    []suspects.Suspect
 	learner *learn.Learner
 	given   []int

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"winnow/cmd/winnow/term"
@@ -30,9 +31,13 @@ type Set struct {
 	Audited        bool   // there is a list
 }
 
-// words returns the words of a command that name the set's images.
+// words returns the words of a command that name the set's images. None of them can be taken for a flag.
 func (s Set) words(command string) []string {
-	words := []string{command, s.Manifest.String()}
+	images := s.Manifest.String()
+	if strings.HasPrefix(images, "-") {
+		images = "./" + images
+	}
+	words := []string{command, images}
 	if !s.Root.IsZero() {
 		words = append(words, "--root", s.Root.String())
 	}
@@ -66,15 +71,11 @@ func NewStudio(p *term.Program, base string, set func() Set, called func(label s
 	}
 	slices.Sort(folders)
 	folders = slices.Compact(folders)
-	runner, err := jobs.New(jobs.Config{
-		Program: program, Base: base, Offers: func() []jobs.Offer { return Offers(set()) },
-		Quoted: term.Quoted, Done: done,
-	})
-	if err != nil {
-		return nil, err
-	}
 	return &Studio{
-		Jobs: runner,
+		Jobs: jobs.New(jobs.Config{
+			Program: program, Base: base, Offers: func() []jobs.Offer { return Offers(set()) },
+			Quoted: term.Quoted, Done: done, Note: p.Note,
+		}),
 		Runs: live.New(live.Config{
 			Search: &live.Search{Folders: folders, Manifest: s.Manifest, Root: imageroot.Resolve(s.Root, s.Manifest)},
 			Report: Reports(p, s.Names), Called: called,
@@ -102,69 +103,103 @@ const (
 )
 
 // ListOf returns the list of suspects that a job makes, an audit.
-func ListOf(job jobs.Job) string {
-	return strings.TrimSuffix(job.Made, filepath.Ext(job.Made)) + ".csv"
-}
+func ListOf(job jobs.Job) string { return job.Made[0] }
 
 // mostNetworks is how many networks the page lets choose from.
 const mostNetworks = 12
 
-// Offers returns the jobs that can be started for a set: an audit if there is none, a training.
-func Offers(s Set) (list []jobs.Offer) {
-	if !s.Audited {
-		list = append(list, auditOffer(s))
-	}
-	return append(list, jobs.Offer{
+// Names of the choices that a job keeps when it continues: the number of its place, and "yes" for what it uses.
+const (
+	place     = "place"
+	features  = "features"
+	decisions = "decisions"
+)
+
+// Offers returns the jobs that can be started for a set: an audit, which is over if there is one, and a training.
+func Offers(s Set) []jobs.Offer {
+	return []jobs.Offer{auditOffer(s), {
 		Kind: TrainJob, Title: "Train",
 		About: "Trains a head on these images with the usual settings: wrong labels are left out before and dropped " +
 			"while it learns. Labels that you decided count as you decided them.",
-		Words: func(map[string]string) ([]string, string) {
-			words, out := s.words("train"), free("run")
-			if s.Features != "" {
+		Choices: []jobs.Choice{fixedChoice(features, usesOf(s.Features)), fixedChoice(decisions, usesOf(s.Decisions)),
+			fixedChoice(place, freeNames("run", ""))},
+		Words: func(chosen map[string]string) ([]string, []string) {
+			words, out := s.words("train"), nthName("run", chosen[place])
+			if chosen[features] != "" {
 				words = append(words, "--features", s.Features)
 			}
-			if s.Decisions != "" {
+			if chosen[decisions] != "" {
 				words = append(words, "--decisions", s.Decisions)
 			}
-			return append(words, "--out", out), filepath.Join(out, folder.ResultFile)
+			return append(words, "--out", out), []string{filepath.Join(out, folder.ResultFile)}
 		},
-	})
+	}}
 }
 
-// free returns the first of NAME, NAME-2, NAME-3, … that does not exist.
-func free(name string) string {
-	for n := 1; ; n++ {
-		at := name
-		if n > 1 {
-			at = fmt.Sprintf("%s-%d", name, n)
-		}
-		if _, err := os.Lstat(at); err != nil {
-			return at
+func fixedChoice(name string, values []string) jobs.Choice {
+	c := jobs.Choice{Name: name, Fixed: true}
+	for _, value := range values {
+		c.Values = append(c.Values, jobs.Value{Value: value})
+	}
+	return c
+}
+
+// usesOf returns whether a file is used: it is, if there is one, and an earlier job may have done without.
+func usesOf(file string) []string {
+	if file == "" {
+		return []string{""}
+	}
+	return []string{"yes", ""}
+}
+
+// mostPlaces is how many places are known, of new jobs and of earlier ones.
+const mostPlaces = 1000
+
+// nthName returns the nth name for what a job makes: NAME, NAME-2, NAME-3, …
+func nthName(name, n string) string {
+	if n == "1" {
+		return name
+	}
+	return name + "-" + n
+}
+
+// freeNames returns the numbers of the names of files or folders: the first that is free, then those before it.
+func freeNames(name, ending string) (list []string) {
+	for n := 1; n <= mostPlaces; n++ {
+		list = slices.Insert(list, 0, strconv.Itoa(n))
+		if _, err := os.Lstat(nthName(name, list[0]) + ending); err != nil {
+			break
 		}
 	}
+	return list
 }
 
 // auditOffer offers to audit the set, by a network that is chosen.
 func auditOffer(s Set) jobs.Offer {
-	const usual = "suspects"
-	out := usual + ".csv"
-	if _, err := os.Stat(out); err == nil { // of other images: it stays
-		out = free(review.Files{Manifest: s.Manifest}.Beside("")+"-"+usual) + ".csv"
+	const usual, ending = "suspects", ".csv"
+	own := review.Files{Manifest: s.Manifest}.Beside("") + "-" + usual
+	list := freeNames(own, ending)
+	if _, err := os.Lstat(usual + ending); err == nil { // of other images: it stays
+		list = append(list, "")
+	} else {
+		list = slices.Insert(list, 0, "")
 	}
 	return jobs.Offer{
-		Kind: AuditJob, Title: "Audit these images",
+		Kind: AuditJob, Title: "Audit these images", Over: s.Audited,
 		About: "Looks at every image by a network, then judges which labels are wrong. This page shows the suspects " +
 			"when it is done.",
-		Choices: []jobs.Choice{{Name: "model", Title: "Network", Values: networks()}},
-		Words: func(chosen map[string]string) ([]string, string) {
-			words := s.words("audit")
+		Choices: []jobs.Choice{{Name: "model", Title: "Network", Values: networks()}, fixedChoice(place, list)},
+		Words: func(chosen map[string]string) (words, made []string) {
+			words = s.words("audit")
 			if name := chosen["model"]; name != "" {
 				words = append(words, "--model", name)
 			}
-			if out != usual+".csv" {
-				words = append(words, "--out", out)
+			name := usual
+			if chosen[place] != "" {
+				name = nthName(own, chosen[place])
+				words = append(words, "--out", name+ending)
 			}
-			return words, strings.TrimSuffix(out, filepath.Ext(out)) + ".html"
+			return words, []string{name + ending, name + ".html"}
 		},
 	}
 }

@@ -92,9 +92,6 @@ func read(c *cli.Context) (o Options, err error) {
 	if err := o.check(); err != nil {
 		return o, err
 	}
-	if o.Draw.Scores, err = report.ReadScores(o.Draw.ScoresFile); err != nil {
-		return o, err
-	}
 	if o.Dir, err = term.RunOrStore(c); err != nil {
 		return o, err
 	}
@@ -150,6 +147,13 @@ func splitsToLookAt(split string) []string {
 
 func run(ctx context.Context, p *term.Program, o Options) error {
 	start := time.Now()
+	scores, note, err := report.ReadScores(o.Draw.ScoresFile)
+	if err != nil {
+		return err
+	}
+	if o.Draw.Scores = scores; note != "" {
+		p.Note("%s", note)
+	}
 	r, err := p.OpenEmbedding(ctx, o.Dir, o.Run)
 	if err != nil {
 		return err

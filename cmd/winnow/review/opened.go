@@ -42,7 +42,7 @@ func open(ctx context.Context, p *term.Program, o Options) (err error) {
 		defer page.mutex.Unlock()
 		err = errors.Join(err, page.closes())
 	}()
-	if o.Guessed && page.r.AuditFile == "" {
+	if page.r.Notice != "" {
 		p.Note("%s", page.r.Notice)
 	}
 	called := func(label string) string {

@@ -60,23 +60,32 @@ func TestAuditIsOpened(t *testing.T) {
 		}
 		return s
 	}
+	// command returns the command of an offer with its usual choices, and the first file that it makes.
+	command := func(o jobs.Offer, model string) (string, string) {
+		chosen := map[string]string{}
+		for _, c := range o.Choices {
+			chosen[c.Name] = c.Values[0].Value
+		}
+		chosen["model"] = model
+		words, made := o.Words(chosen)
+		return strings.Join(words, " "), made[0]
+	}
 	offers := live.Offers(page.set())
-	if len(offers) != 2 || offers[0].Kind != live.AuditJob || session().Total != 0 {
+	if offers[0].Kind != live.AuditJob || offers[0].Over || session().Total != 0 {
 		t.Fatalf("offers %+v of a set without an audit, %d images in it", offers, session().Total)
 	}
-	words, made := offers[0].Words(map[string]string{"model": "net"})
-	if got := strings.Join(words, " "); got != "audit m.csv --model net" || made != "suspects.html" {
+	if got, made := command(offers[0], "net"); got != "audit m.csv --model net" || made != "suspects.csv" {
 		t.Errorf("%q makes %s", got, made)
 	}
-	page.done(jobs.Job{Kind: live.TrainJob, Made: "run/result.json"})
+	made := []string{"suspects.csv", "suspects.html"}
+	page.done(jobs.Job{Kind: live.TrainJob, Made: []string{"run/result.json"}})
 	write("suspects.csv", "path,given_label,suggested_label,score\nelsewhere.png,cat,dog,0.1\n")
 	page.done(jobs.Job{Kind: live.AuditJob, Made: made})
 	if s := session(); s.Total != 0 || !strings.Contains(s.Notice, "start winnow studio again") {
 		t.Errorf("a list of other images: %+v", s)
 	}
-	if words, _ := live.Offers(page.set())[0].Words(nil); strings.Join(words,
-		" ") != "audit m.csv --out m-suspects.csv" {
-		t.Errorf("the list of other images would be lost: %q", words)
+	if got, _ := command(live.Offers(page.set())[0], ""); got != "audit m.csv --out m-suspects.csv" {
+		t.Errorf("the list of other images would be lost: %q", got)
 	}
 	write("suspects.csv", "path,given_label,suggested_label,score\na.png,cat,dog,0.1\nb.png,dog,dog,0.9\n")
 	page.done(jobs.Job{Kind: live.AuditJob, Made: made})
@@ -84,17 +93,19 @@ func TestAuditIsOpened(t *testing.T) {
 		t.Errorf("%+v, expected the 2 images of the list", s)
 	}
 	offers = live.Offers(page.set())
-	if len(offers) != 1 || offers[0].Kind != live.TrainJob {
+	if !offers[0].Over || offers[1].Kind != live.TrainJob {
 		t.Fatalf("offers %+v of an audited set", offers)
 	}
-	words, made = offers[0].Words(nil)
-	if got := strings.Join(words, " "); got != "train m.csv --out run" || made != "run/result.json" {
+	if got, made := command(offers[1], ""); got != "train m.csv --out run" || made != "run/result.json" {
 		t.Errorf("%q makes %s", got, made)
 	}
 	if err := os.Mkdir("run", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if words, _ := offers[0].Words(nil); words[len(words)-1] != "run-2" {
-		t.Errorf("%q trains into a folder that is there", words)
+	if got, _ := command(offers[1], ""); got != "train m.csv --out run" {
+		t.Errorf("%q: the offer of a job changes after it was made", got)
+	}
+	if got, _ := command(live.Offers(page.set())[1], ""); got != "train m.csv --out run-2" {
+		t.Errorf("%q trains into a folder that is there", got)
 	}
 }

@@ -223,6 +223,9 @@ func simulate(ctx context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return err
 	}
+	if stage.Note != "" {
+		p.Note("%s", stage.Note)
+	}
 	played, err := stage.Play(ctx, o.Rehearsal)
 	if err != nil {
 		return err

@@ -121,7 +121,7 @@ func openAt(whole, path string) (*Store, error) {
 // Writable returns an error if a file of decisions, or a folder in which SQLite keeps its log, cannot be written, as on
 // a read-only medium.
 func Writable(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := regular.OpenOwn(path, os.O_RDWR, 0)
 	if err == nil {
 		err = f.Close()
 	}
@@ -165,7 +165,7 @@ func copyFile(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	out, err := regular.OpenOwn(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -173,21 +173,33 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// creatable returns an error if path is not a file and none can be created there. SQLite only says "unable to
-// open database file".
+// creatable returns an error if path is not a file of its own and none can be created there: SQLite would follow links,
+// and only says "unable to open database file".
 func creatable(path string) error {
-	f, err := regular.Open(path)
-	if err == nil {
-		err = f.Close()
+	for _, ending := range []string{logEnding, "-shm", journalEnding} {
+		if err := regular.CheckOwn(path + ending); err != nil {
+			return fmt.Errorf("review: decisions: %w: move it away", err)
+		}
 	}
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	// SQLite would undo what another program's journal says, and remove files that it names.
+	head := make([]byte, 1)
+	if f, err := regular.OpenOwn(path+journalEnding, os.O_RDONLY, 0); err == nil {
+		n, _ := f.Read(head)
+		f.Close()
+		if n > 0 && head[0] != 0 {
+			return fmt.Errorf("review: decisions: %s: found a journal, which winnow does not leave: move it away",
+				path+journalEnding)
+		}
 	}
+	f, err := regular.OpenOwn(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("review: decisions: %w", err)
+		return fmt.Errorf("review: decisions: %w: move it away, or name another file of decisions", err)
 	}
 	return f.Close()
 }
+
+// journalEnding is of SQLite's journal of changes that are not finished; winnow's are in the log.
+const journalEnding = "-journal"
 
 // prepare checks the file's tables, or creates them.
 func (s *Store) prepare() error {
@@ -323,7 +335,7 @@ func (s *Store) Images(yield func(Image) error) error {
 	for rows.Next() {
 		var i Image
 		var at int64
-		err := rows.Scan(&i.Path, checked{&i.Reviewer, CheckReviewer}, &i.Given, &i.Action, &i.Label,
+		err := rows.Scan(&i.Path, checked{&i.Reviewer, checkStored}, &i.Given, &i.Action, &i.Label,
 			checked{&i.Note, CheckNote}, &at, &i.Version, &i.Change)
 		if err != nil {
 			return inWords(s.Path, fmt.Errorf("image %q: %w", i.Path, err))

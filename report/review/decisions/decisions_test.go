@@ -357,12 +357,23 @@ func TestForeign(t *testing.T) {
 	if _, err := Open(dir); err == nil {
 		t.Error("a folder was opened")
 	}
-	null := filepath.Join(dir, "null.db")
-	if err := os.Symlink(os.DevNull, null); err != nil {
-		t.Fatal(err)
+	mine := filepath.Join(dir, "mine")
+	for ending, want := range map[string]string{"": "symbolic link", "-wal": "symbolic link", "-shm": "symbolic link",
+		"-journal": "symbolic link", " -journal": "journal, which winnow does not leave"} {
+		planted := filepath.Join(dir, ending+"planted.db")
+		err := os.Symlink(mine, planted+ending)
+		if rest, ok := strings.CutPrefix(ending, " "); ok {
+			err = os.WriteFile(planted+rest, []byte("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(planted); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", ending, err)
+		}
 	}
-	if _, err := Open(null); err == nil || !strings.Contains(err.Error(), "is a device, expected a file") {
-		t.Errorf("a device: %v", err)
+	if _, err := os.Lstat(mine); err == nil {
+		t.Error("a link was followed")
 	}
 	if _, err := Open(filepath.Join(dir, "no", "d.db")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("in no folder: %v", err)

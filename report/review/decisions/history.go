@@ -40,7 +40,7 @@ func (s *Store) History(offset, limit int) (total int64, list []Entry, err error
 	for rows.Next() {
 		var e Entry
 		var at int64
-		err := rows.Scan(&e.N, &at, &e.Tab, &e.Path, checked{&e.Reviewer, CheckReviewer},
+		err := rows.Scan(&e.N, &at, &e.Tab, &e.Path, checked{&e.Reviewer, checkStored},
 			&e.Action, &e.Label, checked{&e.Note, CheckNote},
 			&e.BeforeAction, &e.BeforeLabel, checked{&e.BeforeNote, CheckNote}, &e.Undone, tagList{&e.Given},
 			tagList{&e.Taken})

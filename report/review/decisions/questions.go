@@ -36,7 +36,7 @@ func (s *Store) Answers(yield func(Answer) error) error {
 	for rows.Next() {
 		var a Answer
 		var at int64
-		err := rows.Scan(&a.Path, checked{&a.Reviewer, CheckReviewer}, &a.Given, &a.Action, &a.Label, &at, &a.Change)
+		err := rows.Scan(&a.Path, checked{&a.Reviewer, checkStored}, &a.Given, &a.Action, &a.Label, &at, &a.Change)
 		if err != nil {
 			return inWords(s.Path, fmt.Errorf("an answer about image %q: %w", a.Path, err))
 		}
@@ -59,7 +59,7 @@ func (s *Store) Questions(yield func(Question) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		var q Question
-		if err := rows.Scan(&q.Path, checked{&q.Reviewer, CheckReviewer}, &q.Change, &q.Text); err != nil {
+		if err := rows.Scan(&q.Path, checked{&q.Reviewer, checkStored}, &q.Change, &q.Text); err != nil {
 			return inWords(s.Path, fmt.Errorf("a question about image %q: %w", q.Path, err))
 		}
 		if err := yield(q); err != nil {

@@ -15,6 +15,16 @@ const (
 
 // CheckReviewer returns an error if a name is not valid. "" is valid: it stands for reviewers without a name.
 func CheckReviewer(name string) error {
+	for _, c := range name {
+		if unicode.In(c, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
+			return fmt.Errorf("the reviewer's name holds the direction mark or line separator %q", c)
+		}
+	}
+	return checkStored(name)
+}
+
+// checkStored is [CheckReviewer] for the names of a file, in which an earlier winnow accepted direction marks.
+func checkStored(name string) error {
 	if n := utf8.RuneCountInString(name); n > mostName {
 		return fmt.Errorf("the reviewer's name has %d characters, expected at most %d", n, mostName)
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"sync"
@@ -40,14 +39,23 @@ const (
 	newEnding     = ".new" // a picture that is being written
 )
 
-// part opens a picture's folder. It does not follow links out of the folder of all pictures: a data set from
-// somebody else may contain some.
-func (d *disk) part(folder string) (*os.Root, error) {
+// part opens a picture's folder, or creates it. It follows no link out of the folder of all pictures, which is none: a
+// data set from somebody else may contain some.
+func (d *disk) part(folder string, create bool) (*os.Root, error) {
+	if create {
+		_ = os.Mkdir(d.folder, 0o700) // else opening it fails
+	}
+	if info, err := os.Lstat(d.folder); err != nil || !info.IsDir() {
+		return nil, cmp.Or(err, fs.ErrExist)
+	}
 	all, err := os.OpenRoot(d.folder)
 	if err != nil {
 		return nil, err
 	}
 	defer all.Close()
+	if create {
+		_ = all.Mkdir(folder, 0o700)
+	}
 	return all.OpenRoot(folder)
 }
 
@@ -58,7 +66,7 @@ func (d *disk) get(k key) ([]byte, bool) {
 		return nil, false
 	}
 	folder, file := d.name(k)
-	root, err := d.part(folder)
+	root, err := d.part(folder, false)
 	if err != nil {
 		return nil, false
 	}
@@ -81,10 +89,7 @@ func (d *disk) put(k key, data []byte) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	folder, file := d.name(k)
-	if err := os.MkdirAll(filepath.Join(d.folder, folder), 0o700); err != nil {
-		return
-	}
-	root, err := d.part(folder)
+	root, err := d.part(folder, true)
 	if err != nil {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 
 	"winnow/backbone"
+	"winnow/internal/regular"
 )
 
 // leastSide and MostSide are the smallest and largest side of a small picture, in pixels.
@@ -47,6 +48,14 @@ type Unreadable struct{ Reason error }
 func (e *Unreadable) Error() string { return e.Reason.Error() }
 func (e *Unreadable) Unwrap() error { return e.Reason }
 
+// unreadable returns the error for a picture that cannot be shown, unless it is no fault of the picture's.
+func unreadable(reason error) error {
+	if regular.Exhausted(reason) {
+		return reason
+	}
+	return &Unreadable{reason}
+}
+
 // New returns a cache of the pictures of fsys.
 func New(fsys fs.FS, o Options) *Pictures {
 	if o.Memory <= 0 {
@@ -68,7 +77,7 @@ func (p *Pictures) Small(ctx context.Context, path string, side int) ([]byte, er
 	side = min(max(side, leastSide), MostSide)
 	info, err := fs.Stat(p.fsys, path)
 	if err != nil {
-		return nil, &Unreadable{err}
+		return nil, unreadable(err)
 	}
 	k := keyOf(path, side, info)
 	if data, ok := p.memory.get(k); ok {
@@ -90,7 +99,7 @@ func (p *Pictures) Small(ctx context.Context, path string, side int) ([]byte, er
 		defer func() { <-p.slots }()
 		data, err := p.produce(path, side)
 		if err != nil {
-			return nil, &Unreadable{err}
+			return nil, unreadable(err)
 		}
 		p.memory.put(k, data)
 		p.disk.put(k, data)
