@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"winnow/internal/hint"
-	"winnow/internal/plain"
 	"winnow/report/reply"
 )
 
@@ -126,7 +125,7 @@ func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error)
 // noUploads says in one line why a file cannot be searched for.
 func noUploads(err error) string {
 	said := "a file of yours cannot be searched for, because its vector needs the network that made the features: " +
-		plain.Text(err)
+		err.Error()
 	if how := hint.Of(err); how != "" {
 		said += "; " + how
 	}

@@ -18,7 +18,6 @@ import (
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
-	"winnow/internal/plain"
 	"winnow/internal/printable"
 )
 
@@ -44,11 +43,11 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 		Interrupted(stderr, FromCommand(groups, args))
 		return interrupt.Code(ctx)
 	}
-	fmt.Fprintf(stderr, "winnow: %s\n", plain.Text(err))
+	fmt.Fprintf(stderr, "winnow: %s\n", err.Error())
 	if ctx.Err() != nil { // the error may describe the interrupt in other words
 		return interrupt.Code(ctx)
 	}
-	if advice := cmp.Or(ort.GPUHint(err, hint.Of(err)), plain.Advice(err)); advice != "" {
+	if advice := cmp.Or(ort.GPUHint(err, hint.Of(err)), advise(err)); advice != "" {
 		fmt.Fprintf(stderr, "winnow: %s\n", advice)
 	}
 	if _, ok := errors.AsType[UsageError](err); ok {
