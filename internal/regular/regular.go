@@ -42,10 +42,42 @@ func Stream(name string) (*os.File, error) {
 	return Open(name)
 }
 
+// OpenOwn opens a file that winnow writes, with flags such as os.O_RDWR|os.O_CREATE. Its name may have come with
+// somebody's data: no symbolic link is followed, and only a regular file is opened.
+func OpenOwn(name string, flag int) (*os.File, error) {
+	there, err := os.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0:
+		return os.OpenFile(name, flag|os.O_EXCL, 0o644)
+	case err != nil:
+		return nil, err
+	case !there.Mode().IsRegular():
+		return nil, refusal(name, there.Mode())
+	}
+	f, err := os.OpenFile(name, flag&^os.O_TRUNC|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !os.SameFile(there, info) {
+		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("was replaced meanwhile")}
+	}
+	if err == nil && flag&os.O_TRUNC != 0 {
+		err = f.Truncate(0)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
 // Given reports whether a name is that of a file opened by the shell: standard input, or <(…).
 func Given(name string) bool {
 	return name == "-" || name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/")
 }
+
+// Most is the bound in bytes for a file that is read whole and that winnow wrote: records, settings, lists.
+const Most = 1 << 30
 
 // ReadFile reads a regular file of at most most bytes.
 func ReadFile(name string, most int64) ([]byte, error) {

@@ -15,6 +15,7 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 	"winnow/internal/seal"
 	files "winnow/internal/seen"
 	"winnow/internal/text"
@@ -335,7 +336,7 @@ func (e *Extraction) seen(h Host, name, list, sum string) []string {
 // readSeen reads a record.
 func readSeen(dir, name string) (s seen, err error) {
 	file := filepath.Join(dir, name)
-	data, err := os.ReadFile(file)
+	data, err := regular.ReadFile(file, regular.Most)
 	if err != nil {
 		return s, err
 	}

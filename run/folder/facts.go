@@ -15,6 +15,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/lock"
 	"winnow/internal/lookup"
+	"winnow/internal/regular"
 	"winnow/internal/seal"
 	"winnow/run/comparison"
 	"winnow/run/config"
@@ -194,7 +195,7 @@ func ReadResult(dir string) (Result, error) {
 
 func readJSON(dir, name string, v any) error {
 	path := filepath.Join(dir, name)
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path, regular.Most)
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,10 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 	"winnow/train/samples"
 )
 
@@ -25,7 +25,7 @@ func WriteSamples(dir string, list iter.Seq[samples.Sample]) error {
 // ReadSamples reads the losses and scores of a run's samples; nil if it kept none.
 func ReadSamples(dir string) ([]samples.Sample, error) {
 	path := filepath.Join(dir, SamplesFile)
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -4,11 +4,11 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 )
 
 // writeTable writes a CSV file of a run, completely or not at all.
@@ -39,7 +39,7 @@ func ReadCorrections(dir string) ([][]string, error) {
 // readTable reads the rows below the header of a CSV file of a run. The error is fs.ErrNotExist if there is none.
 func readTable(dir, name string, header []string) ([][]string, error) {
 	path := filepath.Join(dir, name)
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"winnow/internal/regular"
 )
 
 // Weight is a line of weights.csv.
@@ -33,7 +34,7 @@ func WriteWeights(dir string, list []Weight) error {
 // ReadWeights reads the weights of a run.
 func ReadWeights(dir string) ([]Weight, error) {
 	path := filepath.Join(dir, WeightsFile)
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, unfinished(dir, WeightsFile)
 	}

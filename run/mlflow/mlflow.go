@@ -31,6 +31,7 @@ import (
 	"time"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/train"
@@ -130,7 +131,7 @@ func (r *Run) begin(store string, done int) error {
 func read(dir string) (cfg config.Run, facts folder.Facts, id string, err error) {
 	sum := sha256.New()
 	for _, name := range []string{folder.ConfigFile, folder.FactsFile} {
-		content, err := os.ReadFile(filepath.Join(dir, name))
+		content, err := regular.ReadFile(filepath.Join(dir, name), regular.Most)
 		if err != nil {
 			return cfg, facts, "", err
 		}
@@ -212,7 +213,7 @@ func (r *Run) append(key string, value float64, step int, at time.Time) (err err
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if f, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
+		if f, err = regular.OpenOwn(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY); err != nil {
 			return err
 		}
 		r.files[key] = f
@@ -223,7 +224,7 @@ func (r *Run) append(key string, value float64, step int, at time.Time) (err err
 
 // cut removes from a metric's file the lines of a step and of later steps, and an incomplete last line.
 func cut(path string, step int) error {
-	content, err := os.ReadFile(path)
+	content, err := regular.ReadFile(path, regular.Most)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -279,7 +280,7 @@ func (r *Run) copyFiles() error {
 			return err
 		}
 		err = atomicfile.Write(filepath.Join(r.dir, "artifacts", name), func(w io.Writer) error {
-			f, err := os.Open(from)
+			f, err := regular.Open(from)
 			if err != nil {
 				return err
 			}

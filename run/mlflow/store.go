@@ -18,6 +18,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 )
 
 // meta is a run's meta.yaml, in MLflow's order.
@@ -98,7 +99,7 @@ func findExperiment(store, name string, now time.Time) (*experiment, error) {
 // readExperiment reads the experiment in a folder; nil if it is none.
 func readExperiment(dir string) (*experiment, error) {
 	path := filepath.Join(dir, metaFile)
-	content, err := os.ReadFile(path)
+	content, err := regular.ReadFile(path, regular.Most)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
