@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 // call runs the small experiment, without files from outside the repository.
 func call(t *testing.T, out string, more ...string) (stdout string, r Results) {
 	t.Helper()
-	args := append([]string{"-device", "cpu", "-small", "-models", "", "-winnow", "", "-python", "no-such-python",
-		"-ort-lib", orttest.Runtime(t).Library(), "-out", out}, more...)
+	args := append([]string{"-device", "cpu", "-small", "-minutes", "100000", "-models", "", "-winnow", "",
+		"-python", "no-such-python", "-ort-lib", orttest.Runtime(t).Library(), "-out", out}, more...)
 	var o, e bytes.Buffer
 	if code := start(context.Background(), args, &o, &e); code != 0 {
 		t.Fatalf("exit code %d: %s%s", code, o.String(), e.String())

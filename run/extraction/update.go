@@ -132,8 +132,13 @@ func (e *Extraction) standingSeen(ctx context.Context, h Host) (*features.Store,
 		old, err = features.Mend(ctx, e.Out)
 	}
 	if err != nil {
-		if _, err := os.Stat(filepath.Join(e.Out, "store.json")); err == nil {
-			e.Overwrite = true // damaged
+		has := func(name string) bool { _, err := os.Stat(filepath.Join(e.Out, name)); return err == nil }
+		if has("store.json") { // damaged
+			h.Note("%v: all are made again", err)
+			e.Overwrite = true
+		} else if has(features.VectorsFile) && !has("progress.json") {
+			h.Note("%s: found %s without store.json, which records what it holds: all are made again", e.Out,
+				features.VectorsFile)
 		}
 		return nil, nil
 	}
