@@ -8,7 +8,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -169,21 +168,24 @@ func (b *bench) open() error {
 		return err
 	}
 	b.library = found.Path
-	if b.cpu, err = ort.Open(ort.Config{Library: b.library}); err != nil {
+	if b.cpu, err = ort.Open(ort.Config{Library: b.library, Threads: b.threads()}); err != nil {
 		return err
 	}
 	b.dev, err = b.device(ort.GPU{})
 	return err
 }
 
-// device loads the runtime of the device with these settings. A rehearsal uses another number of threads than the
-// reference, so that it sums in another order.
-func (b *bench) device(gpu ort.GPU) (*ort.Runtime, error) {
-	threads := 0
-	if b.options.device == "cpu" {
-		threads = max(1, runtime.GOMAXPROCS(0)-1)
+// threads returns one thread for a rehearsal: several that wait for each other take minutes on a busy machine.
+func (b *bench) threads() int {
+	if b.small {
+		return 1
 	}
-	return ort.Load(ort.Config{Library: b.library, Device: b.options.device, Threads: threads, GPU: gpu})
+	return 0 // all
+}
+
+// device loads the runtime of the device with these settings.
+func (b *bench) device(gpu ort.GPU) (*ort.Runtime, error) {
+	return ort.Load(ort.Config{Library: b.library, Device: b.options.device, Threads: b.threads(), GPU: gpu})
 }
 
 // precision is a precision in which a network computes.

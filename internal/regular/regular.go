@@ -190,13 +190,16 @@ func check(f *os.File, name string, fits func(fs.FileMode) bool) error {
 	return nil
 }
 
+// ErrName is the error for a file whose name is not UTF-8: no list, page or database could name it.
+var ErrName = errors.New("its name is not UTF-8 text: rename it")
+
 // valid is [fs.ValidPath] with a reason.
 func valid(op, name string) error {
 	switch {
 	case fs.ValidPath(name):
 		return nil
 	case !utf8.ValidString(name):
-		return &fs.PathError{Op: op, Path: name, Err: errors.New("its name is not UTF-8 text")}
+		return &fs.PathError{Op: op, Path: name, Err: ErrName}
 	}
 	return &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 }

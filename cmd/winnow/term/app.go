@@ -145,6 +145,10 @@ func globalFlags() []cli.Flag {
 // strict makes misuse of a command and its subcommands exit with 2.
 func strict(c *cli.Command) {
 	c.OnUsageError = usageFailed
+	asks := func(f cli.Flag) bool { return f.Names()[0] == "overwrite" }
+	if slices.ContainsFunc(c.Flags, isOutput) && !slices.ContainsFunc(c.Flags, asks) {
+		c.Flags = append(c.Flags, &cli.BoolFlag{Name: "overwrite", Usage: "replace a file that winnow did not write"})
+	}
 	if len(c.Subcommands) > 0 {
 		if c.Action == nil {
 			c.Action = noCommand

@@ -55,6 +55,11 @@ func Action[O any](read func(*cli.Context) (O, error), call Call[O]) cli.ActionF
 		if err != nil {
 			return err
 		}
+		done, err := claim(c)
+		if err != nil {
+			return err
+		}
+		defer done()
 		err = call(c.Context, p, o)
 		if s, ok := errors.AsType[hint.Setting](err); ok {
 			return Misused("--%w", s)
