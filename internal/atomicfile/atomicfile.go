@@ -1,7 +1,7 @@
-// Package atomicfile replaces files atomically: a path holds either the old content or the new one, never a part. A link
-// is not followed, it is replaced: one that came with the data must not lead to a file elsewhere. A replaced file keeps
-// its mode, and temporary files left by killed processes are removed when the file is next written. Pipes, terminals and
-// what the shell has opened (/dev/stdout, /dev/fd/3) have no old content; they are written to directly.
+// Package atomicfile replaces files atomically: a path holds either the old content or the new one, never a part. A
+// link is not followed, it is replaced: one that came with the data must not lead to a file elsewhere. A replaced file
+// keeps its mode, and temporary files left by killed processes are removed when the file is next written. Pipes,
+// terminals and what the shell has opened (/dev/stdout, /dev/fd/3) have no old content; they are written to directly.
 package atomicfile
 
 import (

@@ -34,7 +34,8 @@ func TestLinks(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		info, err := os.Lstat(at(name))
-		if got, bad := os.ReadFile(at(name)); err != nil || bad != nil || !info.Mode().IsRegular() || string(got) != name {
+		got, bad := os.ReadFile(at(name))
+		if err != nil || bad != nil || !info.Mode().IsRegular() || string(got) != name {
 			t.Errorf("%s: found %q, %v, %v", name, got, info, err)
 		}
 	}

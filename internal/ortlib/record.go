@@ -24,7 +24,8 @@ type record struct {
 // readRecord reads a folder's record, or returns an empty one if it is missing or unreadable.
 func readRecord(folder string) record {
 	var r record
-	if data, err := regular.ReadFile(filepath.Join(folder, recordName), regular.Most); err == nil && json.Unmarshal(data, &r) != nil {
+	data, err := regular.ReadFile(filepath.Join(folder, recordName), regular.Most)
+	if err == nil && json.Unmarshal(data, &r) != nil {
 		r = record{}
 	}
 	if r.Files == nil {
