@@ -28,6 +28,9 @@ func isOutput(flag cli.Flag) bool {
 
 // outputs returns the files that a command may write, with those that it writes next to a named one.
 func outputs(c *cli.Context) (files []Target) {
+	if name := c.Command.Name; (name == "extract" || name == "index") && !c.IsSet("shard") && c.String("out") != "" {
+		files = Targets("out", c.String("out"))
+	}
 	for _, flag := range c.Command.Flags {
 		if !isOutput(flag) {
 			continue
@@ -56,6 +59,21 @@ func outputs(c *cli.Context) (files []Target) {
 		}
 	}
 	return files
+}
+
+// isForeign reports whether a folder holds files, and none that says it is a feature store or an index of winnow.
+func isForeign(dir string) bool {
+	entries, _ := os.ReadDir(dir)
+	foreign := false
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == "store.json" || name == "progress.json" || name == "index.json":
+			return false
+		case !strings.HasPrefix(name, "."):
+			foreign = true
+		}
+	}
+	return foreign
 }
 
 // A written is the user's list of files that winnow has written: one path a line, quoted; the last line of a path
@@ -124,6 +142,11 @@ func claim(c *cli.Context) (done func(), err error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			absent = append(absent, path)
+		case err == nil && info.IsDir() && isForeign(path) && !list.paths[path]:
+			if !c.Bool("overwrite") {
+				return nil, hint.With(fmt.Errorf("--%s: %s holds files and was not written by winnow", f.Flag, f.Path),
+					"name another folder, or give --overwrite to write into this one")
+			}
 		case err != nil || !info.Mode().IsRegular() || regular.Given(f.Path) || list.paths[path]:
 			continue
 		case info.Size() > 0 && !c.Bool("overwrite"):
