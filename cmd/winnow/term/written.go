@@ -28,7 +28,7 @@ func isOutput(flag cli.Flag) bool {
 
 // outputs returns the files that a command may write, with those that it writes next to a named one.
 func outputs(c *cli.Context) (files []Target) {
-	if name := c.Command.Name; (name == "extract" || name == "index") && !c.IsSet("shard") && c.String("out") != "" {
+	if name := c.Command.Name; (name == "extract" || name == "index") && c.String("out") != "" {
 		files = Targets("out", c.String("out"))
 	}
 	for _, flag := range c.Command.Flags {
@@ -128,7 +128,7 @@ func (w written) add(sign, path string) {
 // can be repeated.
 func claim(c *cli.Context) (done func(), err error) {
 	files := outputs(c)
-	if len(files) == 0 {
+	if len(files) == 0 || c.IsSet("shard") { // the last of several workers writes the file, perhaps on another machine
 		return func() {}, nil
 	}
 	var absent, ours []string
