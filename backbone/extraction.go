@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
-	"winnow/internal/plain"
 	"winnow/internal/regular"
 )
 
@@ -128,7 +127,7 @@ func (e *extraction) decode(r *reader, size int) {
 			if gone, ok := errors.AsType[*regular.Outage](err); ok {
 				e.gone.CompareAndSwap(nil, gone)
 			}
-			b.reasons[p.at] = plain.Text(err)
+			b.reasons[p.at] = err.Error()
 			for _, pixels := range dst {
 				clear(pixels)
 			}

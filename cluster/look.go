@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"winnow/datasets/location"
-	"winnow/internal/plain"
 )
 
 // State says how complete a part is.
@@ -152,7 +151,7 @@ func (p *Part) inspect(dir bool) {
 		p.Header = h
 	}
 	if p.State = state; err != nil {
-		p.State, p.Why = Torn, plain.Text(err)
+		p.State, p.Why = Torn, err.Error()
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"winnow/datasets/location"
+	"winnow/internal/regular"
 	"winnow/internal/text"
 )
 
@@ -212,7 +213,7 @@ func tasksIn(name string) (n int) {
 // lines yields the lines of a small text file; none if it cannot be read.
 func lines(name string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
-		f, err := os.Open(name)
+		f, err := regular.Open(name)
 		if err != nil {
 			return
 		}

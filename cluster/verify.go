@@ -12,7 +12,6 @@ import (
 
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
-	"winnow/internal/plain"
 )
 
 // Verify reads all parts, marks those with wrong sums as torn, and returns an error unless all are complete.
@@ -28,7 +27,7 @@ func (w *Whole) verify(ctx context.Context, except string) error {
 		if err := p.verify(ctx, except); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {
-			p.State, p.Why = Torn, plain.Text(err)
+			p.State, p.Why = Torn, err.Error()
 		}
 	}
 	again := w.again()

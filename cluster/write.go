@@ -19,7 +19,6 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
-	"winnow/internal/plain"
 )
 
 // A part's file is the header, a line of JSON; then what the job wrote; then the seal: the sha256 of all before it, its
@@ -270,7 +269,7 @@ func standing(ctx context.Context, out location.Source, h Header) (Part, error) 
 		if err := own.verify(ctx, ""); ctx.Err() != nil {
 			return own, ctx.Err()
 		} else if err != nil {
-			own.State, own.Why = Torn, plain.Text(err)
+			own.State, own.Why = Torn, err.Error()
 		}
 	}
 	return own, nil

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"winnow/internal/plain"
 	"winnow/internal/regular"
 )
 
@@ -110,7 +109,7 @@ func (d *Dataset) Look(ctx context.Context, first, end int, look func(path strin
 					if gone, ok := errors.AsType[*regular.Outage](err); ok {
 						return gone
 					}
-					reasons[i] = plain.Text(err)
+					reasons[i] = err.Error()
 				}
 				done <- struct{}{}
 			}

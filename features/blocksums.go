@@ -15,6 +15,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/blocksum"
 	"winnow/internal/interrupt"
+	"winnow/internal/regular"
 )
 
 // sumsFile holds a sum for each block of features.npy, so that a changed bit is found wherever vectors are read,
@@ -60,7 +61,7 @@ func Mend(ctx context.Context, dir string) (*Store, error) {
 	if err := s.Verify(ctx); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(filepath.Join(dir, VectorsFile))
+	f, err := regular.Open(filepath.Join(dir, VectorsFile))
 	if err != nil {
 		return nil, fmt.Errorf("features: %w", err)
 	}

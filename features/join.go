@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"winnow/internal/lock"
+	"winnow/internal/regular"
 )
 
 // SourceError is an error: the vectors of a store to join are not those that were written.
@@ -166,7 +167,7 @@ func (j *joiner) write() error {
 
 // writeMatrix copies the rows of all stores after one header and computes the checksum of the whole.
 func (j *joiner) writeMatrix() (err error) {
-	part, err := os.Create(j.path(partFile))
+	part, err := regular.OpenOwn(j.path(partFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}

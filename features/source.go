@@ -3,10 +3,11 @@ package features
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/internal/regular"
 )
 
 // Source is a set of labelled vectors read a few rows at a time: from a [Set], or from a store, where they
@@ -103,7 +104,7 @@ func (s Stored) mapped() (file []float32, free func() error) {
 			return nil, nil
 		}
 	}
-	f, err := os.Open(filepath.Join(s.store.Dir, VectorsFile))
+	f, err := regular.Open(filepath.Join(s.store.Dir, VectorsFile))
 	if err != nil {
 		return nil, nil
 	}

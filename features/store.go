@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"winnow/internal/blocksum"
 	"winnow/internal/interrupt"
+	"winnow/internal/regular"
 	"winnow/internal/seal"
 )
 
@@ -90,14 +90,14 @@ func (s *Store) file(name string) (fs.File, error) {
 	if s.files != nil {
 		return s.files.Open(name)
 	}
-	return os.Open(filepath.Join(s.Dir, name))
+	return regular.Open(filepath.Join(s.Dir, name))
 }
 
 func (s *Store) readFile(name string) ([]byte, error) {
 	if s.files != nil {
 		return fs.ReadFile(s.files, name)
 	}
-	return os.ReadFile(filepath.Join(s.Dir, name))
+	return regular.ReadFile(filepath.Join(s.Dir, name), regular.Most)
 }
 
 var (
@@ -262,7 +262,7 @@ func (s *Store) BadRows() map[int]string {
 // blocks' sums do not fit.
 func (s *Store) Verify(ctx context.Context) error {
 	name := filepath.Join(s.Dir, VectorsFile)
-	f, err := os.Open(name)
+	f, err := regular.Open(name)
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
@@ -292,7 +292,7 @@ func (s *Store) Verify(ctx context.Context) error {
 }
 
 func hashFile(ctx context.Context, name string) (string, error) {
-	f, err := os.Open(name)
+	f, err := regular.Open(name)
 	if err != nil {
 		return "", err
 	}

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/internal/regular"
 )
 
 // readBlock is the largest number of bytes read at once, always whole vectors: small enough to be compared and decoded
@@ -120,7 +121,7 @@ func (s *Store) named(rows []int) ([]int, error) {
 // fill reads count values of each row, starting at value from, and writes them one after another. Where these
 // are whole rows, adjacent rows are read together.
 func (s *Store) fill(ctx context.Context, dst []float32, rows []int, from, count int) error {
-	f, err := os.Open(filepath.Join(s.Dir, VectorsFile))
+	f, err := regular.Open(filepath.Join(s.Dir, VectorsFile))
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}

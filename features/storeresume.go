@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"winnow/internal/regular"
 	"winnow/internal/seal"
 )
 
@@ -48,7 +49,7 @@ func (w *Writer) begin(overwrite bool) error {
 			return &KeyError{w.dir, "begun store: " + why}
 		}
 	}
-	if w.part, err = os.Create(w.path(partFile)); err != nil {
+	if w.part, err = regular.OpenOwn(w.path(partFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
 	if _, err := w.part.Write(header); err != nil {
@@ -75,7 +76,7 @@ func (w *Writer) differs(p progress) string {
 // resume opens the part and truncates what may not have reached the disk.
 func (w *Writer) resume(p progress, header []byte) (err error) {
 	w.rows, w.synced, w.bad, w.at = p.Rows, p.Rows, p.Bad, time.Now()
-	w.part, err = os.OpenFile(w.path(partFile), os.O_RDWR, 0)
+	w.part, err = regular.OpenOwn(w.path(partFile), os.O_RDWR, 0o644)
 	if errors.Is(err, fs.ErrNotExist) && p.Rows == p.Total {
 		w.part = nil // Finish was interrupted after the renaming: its checkMatrix decides
 		return nil
@@ -128,7 +129,7 @@ func KeyIn(dir string) (Key, bool) {
 // readProgress reads progress.json.
 func readProgress(name string) (progress, error) {
 	var p progress
-	data, err := os.ReadFile(name)
+	data, err := regular.ReadFile(name, regular.Most)
 	if err != nil {
 		return p, err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"winnow/internal/atomicfile"
 	"winnow/internal/lock"
+	"winnow/internal/regular"
 	"winnow/internal/seal"
 )
 
@@ -222,7 +223,7 @@ func writeInfo(ctx context.Context, dir string, info Info, paths []string) error
 	data, err := seal.Marshal(info)
 	if err == nil {
 		var f *os.File
-		if f, err = os.Open(filepath.Join(dir, VectorsFile)); err == nil {
+		if f, err = regular.Open(filepath.Join(dir, VectorsFile)); err == nil {
 			err = errors.Join(writeBlockSums(ctx, dir, f), f.Close())
 		}
 	}
@@ -259,7 +260,7 @@ func (w *Writer) replaceMatrix() error {
 			return fmt.Errorf("features: %w", err)
 		}
 	}
-	f, err := os.Open(w.path(VectorsFile))
+	f, err := regular.Open(w.path(VectorsFile))
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}

@@ -109,7 +109,7 @@ func (r *Registry) Missing() (Entry, bool) {
 // drawn reports whether a file is a network whose metadata say that its weights are random. It reports false for an
 // unreadable file, which is rejected elsewhere.
 func drawn(file string) bool {
-	data, err := regular.ReadFile(file, maxFile)
+	data, err := regular.ReadFile(file, MaxFile)
 	if err != nil {
 		return false
 	}

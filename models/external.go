@@ -18,12 +18,12 @@ import (
 	"winnow/internal/regular"
 )
 
-// maxFile bounds a model file: one protobuf message cannot hold more. It does not bound the data files beside it.
-const maxFile = 2 << 30
+// MaxFile bounds a model file: one protobuf message cannot hold more. It does not bound the data files beside it.
+const MaxFile = 2 << 30
 
 // maxWhole bounds the models whose data files are read into the model. Larger ones cannot be one protobuf message, so
 // the runtime reads their data files. It is a variable for tests.
-var maxWhole int64 = maxFile - 1<<20
+var maxWhole int64 = MaxFile - 1<<20
 
 // stored is a model as it was read from disk.
 type stored struct {
@@ -42,12 +42,12 @@ func readFile(path string) (stored, error) {
 		return stored{}, err
 	case info.IsDir():
 		return stored{}, fmt.Errorf("%s: found a folder, expected an ONNX file", path)
-	case info.Size() > maxFile:
+	case info.Size() > MaxFile:
 		return stored{}, fmt.Errorf("%s: found %d bytes, expected an ONNX file of at most %d", path, info.Size(),
-			int64(maxFile))
+			int64(MaxFile))
 	}
 	s := stored{}
-	if s.data, err = regular.ReadFile(path, maxFile); err != nil {
+	if s.data, err = regular.ReadFile(path, MaxFile); err != nil {
 		return s, err
 	}
 	s.sum, s.size = Sum(s.data), int64(len(s.data))

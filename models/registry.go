@@ -14,6 +14,7 @@ import (
 
 	"winnow/internal/atomicfile"
 	"winnow/internal/lock"
+	"winnow/internal/regular"
 )
 
 // Registry holds the known backbones and the user's own, which are stored in a JSON file.
@@ -40,7 +41,7 @@ func Open(path string, folders ...string) (*Registry, error) {
 }
 
 func (r *Registry) read() error {
-	data, err := os.ReadFile(r.path)
+	data, err := regular.ReadFile(r.path, regular.Most)
 	if errors.Is(err, fs.ErrNotExist) {
 		r.user = nil
 		return nil

@@ -18,7 +18,6 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
-	"winnow/internal/plain"
 	"winnow/run/config"
 	"winnow/run/folder"
 )
@@ -82,7 +81,7 @@ func (p Pictures) thumbnails(ctx context.Context, h Host, paths []string, side i
 	out, bad := make([]image.Image, len(paths)), []lookup.LeftOut{}
 	for i, s := range small {
 		if s.Err != nil {
-			bad = append(bad, lookup.LeftOut{Path: paths[i], Reason: plain.Text(s.Err)})
+			bad = append(bad, lookup.LeftOut{Path: paths[i], Reason: s.Err.Error()})
 			continue
 		}
 		out[i] = s.Image

@@ -15,6 +15,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/blocksum"
 	"winnow/internal/lock"
+	"winnow/internal/regular"
 	"winnow/internal/seal"
 )
 
@@ -150,7 +151,7 @@ func missing(paths []string, rows map[string]int) ([]string, error) {
 
 // openAt opens a file for writing at offset end and truncates it there, which drops rows that were never counted.
 func openAt(name string, end int64) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := regular.OpenOwn(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/blocksum"
+	"winnow/internal/regular"
 	"winnow/internal/seal"
 )
 
@@ -115,7 +116,7 @@ func Open(dir string) (*Index, error) {
 	if err := ix.readPaths(); err != nil {
 		return nil, err
 	}
-	if ix.file, err = os.Open(filepath.Join(dir, vectorsFile)); err != nil {
+	if ix.file, err = regular.Open(filepath.Join(dir, vectorsFile)); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	if err := ix.openVectors(); err != nil {
@@ -159,7 +160,7 @@ func update(sum uint32, data []byte) uint32 { return crc32.Update(sum, castagnol
 
 func readInfo(dir string) (info Info, err error) {
 	name := filepath.Join(dir, indexFile)
-	data, err := os.ReadFile(name)
+	data, err := regular.ReadFile(name, regular.Most)
 	if errors.Is(err, fs.ErrNotExist) {
 		return info, fmt.Errorf("search: %s: no index: no %s in it", dir, indexFile)
 	}
@@ -200,7 +201,7 @@ func (info Info) bytes() int64 { return int64(info.Rows) * info.width() }
 // readPart reads the counted part of a file of text and compares its sum.
 func (ix *Index) readPart(file string, size int64, sum uint32) ([]byte, error) {
 	name := filepath.Join(ix.Dir, file)
-	f, err := os.Open(name)
+	f, err := regular.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -265,7 +266,7 @@ func (ix *Index) openVectors() error {
 func (ix *Index) readSums() error {
 	size := ix.bytes()
 	name, data := filepath.Join(ix.Dir, sumsFile), make([]byte, blocksum.Width*(size/blocksum.Size))
-	f, err := os.Open(name)
+	f, err := regular.Open(name)
 	if err != nil {
 		return fmt.Errorf("search: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 )
 
 // lineFile is a file of a run's folder with one JSON value per line, in order of steps.
@@ -38,7 +39,7 @@ func (s lineSum) add(text []byte) lineSum {
 
 // check compares the beginning of a file with its sum.
 func (s lineSum) check(path string) error {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path, regular.Most)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -64,7 +65,7 @@ func openLines(dir, name string, keep func(line []byte) (bool, error)) (*lineFil
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	f, err := regular.OpenOwn(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("train: %s: %w", name, err)
 	}
@@ -75,7 +76,7 @@ func openLines(dir, name string, keep func(line []byte) (bool, error)) (*lineFil
 
 // cutLines also removes an incomplete last line. It returns the sum of what stays.
 func cutLines(path, name string, keep func(line []byte) (bool, error)) (sum lineSum, err error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path, regular.Most)
 	if errors.Is(err, fs.ErrNotExist) {
 		return sum, nil
 	}
@@ -151,7 +152,7 @@ func DiagnosesOf(dir string) *Tail[Diagnosis] {
 // Read returns all lines that the file has so far, none if there is no file. If it was replaced, it is read from its
 // beginning. An incomplete last line waits for the next Read.
 func (t *Tail[T]) Read() ([]T, error) {
-	f, err := os.Open(t.path)
+	f, err := regular.Open(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		t.file, t.at, t.list = nil, 0, nil
 		return nil, nil

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"winnow/features"
 	"winnow/filters/correction"
+	"winnow/internal/regular"
 	"winnow/train/archive"
 )
 
@@ -57,7 +57,7 @@ func ownCheckpoint(
 
 // readCheckpoint reads a checkpoint file.
 func readCheckpoint(path string) (state, map[string]archive.Array, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return state{}, nil, fmt.Errorf("train: %w", err)
 	}

@@ -4,13 +4,14 @@ import (
 	"debug/elf"
 	"fmt"
 	"io"
-	"os"
+
+	"winnow/internal/regular"
 )
 
 // whole refuses an ELF library that ends before its segments do. The system's loader maps such a file and then
 // dies of a bus error. Files of other formats are left to their loaders.
 func whole(path string) error {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 )
 
 // DemoSeed is the seed of winnow quickstart's images.
@@ -68,7 +69,12 @@ func copyImage(files fs.FS, path, dir string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(to, data, 0o644)
+	f, err := regular.OpenOwn(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }
 
 // WriteManifest writes the dataset as CSV, true labels included.

@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
+	"winnow/internal/regular"
 )
 
 // List is a list of images from files, folders, zip files, shards and manifests, in the order given. It is an fs.FS
@@ -216,6 +218,9 @@ func (l *List) Covers(name string) bool {
 
 // Open implements fs.FS.
 func (l *List) Open(name string) (fs.File, error) {
+	if !utf8.ValidString(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: regular.ErrName}
+	}
 	at, ok := l.at[name]
 	switch {
 	case !ok:

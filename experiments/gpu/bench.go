@@ -8,7 +8,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -78,7 +77,9 @@ func runPart(ctx context.Context, o options, stderr io.Writer) int {
 	var err error
 	if b.part, err = readPart(o.out, o.part); err == nil {
 		p := partBy(o.part)
-		b.most = p.most
+		if !o.small { // a rehearsal may run beside other work
+			b.most = p.most
+		}
 		err = b.work(p.run)
 	}
 	if err != nil {
@@ -166,21 +167,24 @@ func (b *bench) open() error {
 		return err
 	}
 	b.library = found.Path
-	if b.cpu, err = ort.Open(ort.Config{Library: b.library}); err != nil {
+	if b.cpu, err = ort.Open(ort.Config{Library: b.library, Threads: b.threads()}); err != nil {
 		return err
 	}
 	b.dev, err = b.device(ort.GPU{})
 	return err
 }
 
-// device loads the runtime of the device with these settings. A rehearsal uses another number of threads than the
-// reference, so that it sums in another order.
-func (b *bench) device(gpu ort.GPU) (*ort.Runtime, error) {
-	threads := 0
-	if b.options.device == "cpu" {
-		threads = max(1, runtime.GOMAXPROCS(0)-1)
+// threads returns one thread for a rehearsal: several that wait for each other take minutes on a busy machine.
+func (b *bench) threads() int {
+	if b.small {
+		return 1
 	}
-	return ort.Load(ort.Config{Library: b.library, Device: b.options.device, Threads: threads, GPU: gpu})
+	return 0 // all
+}
+
+// device loads the runtime of the device with these settings.
+func (b *bench) device(gpu ort.GPU) (*ort.Runtime, error) {
+	return ort.Load(ort.Config{Library: b.library, Device: b.options.device, Threads: b.threads(), GPU: gpu})
 }
 
 // precision is a precision in which a network computes.
@@ -272,7 +276,7 @@ func (b *bench) together(runs []func() error) (float64, error) {
 	began := time.Now()
 	for i, run := range runs {
 		group.Go(func() {
-			for errs[i] == nil && time.Since(began) < b.each {
+			for errs[i] == nil && (counts[i] == 0 || time.Since(began) < b.each) { // once, however busy the machine is
 				errs[i] = run()
 				counts[i]++
 			}

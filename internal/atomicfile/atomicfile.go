@@ -1,7 +1,7 @@
-// Package atomicfile replaces files atomically: a path holds either the old content or the new one, never a
-// part. Links are followed, a replaced file keeps its mode and owner, and temporary files left by killed
-// processes are removed when the file is next written. Pipes and terminals have no old content; they are
-// written to directly.
+// Package atomicfile replaces files atomically: a path holds either the old content or the new one, never a part. A
+// link is not followed, it is replaced: one that came with the data must not lead to a file elsewhere. A replaced file
+// keeps its mode, and temporary files left by killed processes are removed when the file is next written. Pipes,
+// terminals and what the shell has opened (/dev/stdout, /dev/fd/3) have no old content; they are written to directly.
 package atomicfile
 
 import (
@@ -13,6 +13,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -21,29 +22,35 @@ import (
 // path keeps its old content and the temporary file is removed.
 func Write(path string, write func(io.Writer) error) error {
 	to, err := find(path)
-	switch {
-	case err != nil:
-		return inWordsOf(path, err)
-	case to.stream():
-		return inWordsOf(path, to.pour(write))
+	if err == nil && to.stream {
+		err = to.pour(write)
+	} else if err == nil {
+		return to.replace(write)
 	}
-	sweep(to.name)
-	return to.replace(path, write)
+	return inWordsOf(path, err)
 }
 
 // WriteOwn is [Write] for a file that winnow keeps next to somebody's data. What has come there with the data, such as
 // a link or a pipe, is replaced, never followed or written to.
 func WriteOwn(path string, write func(io.Writer) error) error {
-	t := target{name: path}
+	t := target{path: path, mode: 0o644}
 	info, err := os.Lstat(path)
 	if err == nil && info.IsDir() {
 		return &fs.PathError{Op: "write", Path: path, Err: errFolder}
 	}
 	if err == nil && info.Mode().IsRegular() {
-		t.old = info
+		t.old, t.mode = true, info.Mode().Perm()
 	}
-	sweep(path)
-	return t.replace(path, write)
+	return t.replace(write)
+}
+
+// replace writes a new file, renames it into place, and waits until it is on the disk.
+func (t target) replace(write func(io.Writer) error) error {
+	sweep(filepath.Dir(t.path), map[string]bool{filepath.Base(t.path): true})
+	if err := t.exchange(write, true); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(t.path))
 }
 
 // WriteAll writes files into a folder, by name, as [Write] does. Errors begin with the name.
@@ -60,29 +67,31 @@ func WriteAll(dir string, files map[string]func(io.Writer) error) error {
 // until each is on the disk, which takes minutes for ten thousand files: after a power failure files may be missing or
 // empty, so it is for copies that can be made again.
 func WriteMany(dir string, names []string, write func(i int, w io.Writer) error) error {
-	ours, swept := map[string]bool{}, map[string]bool{}
+	folders := map[string]map[string]bool{} // the names of our files in each
 	for _, name := range names {
-		ours[filepath.Join(dir, filepath.FromSlash(name))] = true
-	}
-	for i, name := range names {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		to := filepath.Dir(path)
-		if !swept[to] {
-			if err := os.MkdirAll(to, 0o755); err != nil {
-				return err
-			}
-			sweepAll(to, ours)
-			swept[to] = true
+		if folders[to] == nil {
+			folders[to] = map[string]bool{}
 		}
-		t, err := find(path)
+		folders[to][filepath.Base(path)] = true
+	}
+	for to, ours := range folders {
+		if err := os.MkdirAll(to, 0o755); err != nil {
+			return err
+		}
+		sweep(to, ours)
+	}
+	for i, name := range names {
+		t, err := find(filepath.Join(dir, filepath.FromSlash(name)))
+		if err == nil {
+			err = t.exchange(func(w io.Writer) error { return write(i, w) }, false)
+		}
 		if err != nil {
-			return inWordsOf(path, err)
-		}
-		if err := t.exchange(path, func(w io.Writer) error { return write(i, w) }, false); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	for to := range swept {
+	for to := range folders {
 		if err := SyncDir(to); err != nil {
 			return err
 		}
@@ -90,35 +99,26 @@ func WriteMany(dir string, names []string, write func(i int, w io.Writer) error)
 	return nil
 }
 
-// replace writes a new file next to the old one, renames it into place, and waits until it is on the disk.
-func (t target) replace(path string, write func(io.Writer) error) error {
-	if err := t.exchange(path, write, true); err != nil {
-		return err
-	}
-	return SyncDir(filepath.Dir(t.name))
-}
-
 // exchange writes a new file next to the old one and renames it into place.
-func (t target) exchange(path string, write func(io.Writer) error, synced bool) (err error) {
-	f, err := temporary(t.name, t.mode())
+func (t target) exchange(write func(io.Writer) error, synced bool) (err error) {
+	f, err := createTemporary(t.path, t.mode)
 	if err != nil {
-		return inWordsOf(path, err)
+		return inWordsOf(t.path, err)
 	}
 	defer func() {
 		if err != nil {
 			f.Close()
 			os.Remove(f.Name())
 			if strings.Contains(err.Error(), f.Name()) {
-				err = inWordsOf(path, err)
+				err = inWordsOf(t.path, err)
 			}
 		}
 	}()
-	if err = filled(f, write); err != nil {
+	if err = fillFile(f, write); err != nil {
 		return err
 	}
-	if t.old != nil {
-		keepOwner(f, t.old)
-		if err = f.Chmod(t.mode()); err != nil {
+	if t.old {
+		if err = f.Chmod(t.mode); err != nil {
 			return err
 		}
 	}
@@ -127,11 +127,20 @@ func (t target) exchange(path string, write func(io.Writer) error, synced bool) 
 			return err
 		}
 	}
-	return put(f, t.name)
+	if runtime.GOOS == "windows" { // which renames no open file
+		if err = f.Close(); err != nil {
+			return err
+		}
+		return os.Rename(f.Name(), t.path)
+	}
+	if err = os.Rename(f.Name(), t.path); err != nil { // while it is locked
+		return err
+	}
+	return f.Close()
 }
 
-// filled calls write with a buffer in front of f.
-func filled(f *os.File, write func(io.Writer) error) error {
+// fillFile calls write with a buffer in front of f.
+func fillFile(f *os.File, write func(io.Writer) error) error {
 	w := bufio.NewWriterSize(f, 1<<16)
 	if err := write(w); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -17,10 +17,13 @@ var (
 	errUnread = errors.New("is a pipe that no program reads: start its reader first")
 )
 
-// target is what a path leads to.
+// target is a file to write.
 type target struct {
-	name string      // the path with all links followed
-	old  fs.FileInfo // nil: nothing exists there
+	path   string
+	stream bool        // a pipe, a terminal, /dev/null or what the shell has opened: written to, not replaced
+	pipe   bool        // its reader may never come
+	old    bool        // a file is there, whose mode is kept
+	mode   fs.FileMode // permissions; of a new file before the process's umask
 }
 
 // Check returns the error that [Write] would return for folders, disks and sockets. It does not check free
@@ -30,80 +33,56 @@ func Check(path string) error {
 	return inWordsOf(path, err)
 }
 
-// find follows links. For a link to nothing, it returns where the file would be created.
+// given reports whether the shell has opened what the path names. Such a name is a link that is followed.
+func given(path string) bool {
+	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/")
+}
+
 func find(path string) (target, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		name, err := unmade(path)
-		return target{name: name}, err
+	t := target{path: path, mode: 0o644}
+	stat := os.Lstat
+	if given(path) {
+		stat, t.stream = os.Stat, true
+	}
+	info, err := stat(path)
+	if errors.Is(err, fs.ErrNotExist) && !t.stream {
+		return t, nil
 	}
 	if err != nil {
-		return target{}, err
+		return t, err
 	}
-	t := target{path, info}
 	refused := func(why error) (target, error) { return t, &fs.PathError{Op: "write", Path: path, Err: why} }
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
-		t.name, err = filepath.EvalSymlinks(path)
-		return t, err
-	case t.stream():
-		return t, nil
+		t.old, t.mode = true, mode.Perm()
+	case mode&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0:
+		t.stream, t.pipe = true, mode&fs.ModeNamedPipe != 0
+	case mode&fs.ModeSymlink != 0:
+		if to, err := os.Stat(path); err == nil && to.IsDir() {
+			return refused(errFolder)
+		}
 	case mode.IsDir():
 		return refused(errFolder)
 	case mode&fs.ModeSocket != 0:
 		return refused(errSocket)
+	default:
+		return refused(errDevice)
 	}
-	return refused(errDevice)
+	return t, nil
 }
 
-// maxLinks is the longest chain of links.
-const maxLinks = 40
-
-// unmade follows links to the name of a file that does not exist yet.
-func unmade(path string) (string, error) {
-	for range maxLinks {
-		to, err := os.Readlink(path)
-		if err != nil { // not a link
-			return path, nil
-		}
-		if !filepath.IsAbs(to) {
-			dir, err := filepath.EvalSymlinks(filepath.Dir(path)) // .. in a link is relative to the link's folder
-			if err != nil {
-				return "", err
-			}
-			to = filepath.Join(dir, to)
-		}
-		path = to
-	}
-	return "", &fs.PathError{Op: "write", Path: path, Err: syscall.ELOOP}
-}
-
-// stream reports whether the target is a pipe, a terminal or /dev/null, which can be written to but not
-// replaced.
-func (t target) stream() bool {
-	return t.old != nil && t.old.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0
-}
-
-// mode returns the permissions of a new file, before the process's umask; a replaced file keeps its own.
-func (t target) mode() fs.FileMode {
-	if t.old == nil {
-		return 0o644
-	}
-	return t.old.Mode().Perm()
-}
-
-// pour writes to a pipe or a terminal. It does not wait for a pipe's reader, which may never come.
+// pour writes to a stream. It does not wait for a pipe's reader, which may never come.
 func (t target) pour(write func(io.Writer) error) error {
-	flags := os.O_WRONLY
-	if t.old.Mode()&fs.ModeNamedPipe != 0 {
+	flags := os.O_WRONLY | os.O_APPEND
+	if t.pipe {
 		flags |= syscall.O_NONBLOCK
 	}
-	f, err := os.OpenFile(t.name, flags, 0)
+	f, err := os.OpenFile(t.path, flags, 0)
 	if errors.Is(err, syscall.ENXIO) {
-		return &fs.PathError{Op: "write", Path: t.name, Err: errUnread}
+		return &fs.PathError{Op: "write", Path: t.path, Err: errUnread}
 	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(filled(f, write), f.Close())
+	return errors.Join(fillFile(f, write), f.Close())
 }

@@ -15,9 +15,9 @@ import (
 // beside returns how the names of a file's temporary files begin; a number follows.
 func beside(name string) string { return "." + filepath.Base(name) + ".tmp-" }
 
-// temporary creates a file next to name and locks it while it is open, so that [sweep] can tell it from the
+// createTemporary creates a file next to name and locks it while it is open, so that [sweep] can tell it from the
 // leftovers of killed processes.
-func temporary(name string, mode fs.FileMode) (*os.File, error) {
+func createTemporary(name string, mode fs.FileMode) (*os.File, error) {
 	for {
 		at := filepath.Join(filepath.Dir(name), beside(name)+strconv.FormatUint(uint64(rand.Uint32()), 10))
 		f, err := os.OpenFile(at, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
@@ -39,29 +39,18 @@ func temporary(name string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// sweep removes the temporary files that killed processes left next to a file: those that no process has
+// sweep removes the temporary files that killed processes left in a folder for our files: those that no process has
 // locked. Files that cannot be removed stay; they only take space.
-func sweep(name string) {
-	dir, err := os.Open(filepath.Dir(name))
+func sweep(dir string, ours map[string]bool) {
+	folder, err := os.Open(dir)
 	if err != nil {
 		return
 	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
+	defer folder.Close()
+	names, _ := folder.Readdirnames(-1)
 	for _, n := range names {
-		if at := filepath.Join(filepath.Dir(name), n); Left(name, at) {
-			removeStale(at)
-		}
-	}
-}
-
-// sweepAll removes the temporary files that killed processes left in a folder, next to files that are ours.
-func sweepAll(dir string, ours map[string]bool) {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		name, _, ok := strings.Cut(strings.TrimPrefix(e.Name(), "."), ".tmp-")
-		at, path := filepath.Join(dir, e.Name()), filepath.Join(dir, name)
-		if ok && ours[path] && Left(path, at) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(n, "."), ".tmp-")
+		if at := filepath.Join(dir, n); ours[name] && Left(filepath.Join(dir, name), at) {
 			removeStale(at)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 
 	"winnow/internal/atomicfile"
 	"winnow/internal/lock"
+	"winnow/internal/regular"
 )
 
 // File is the file to fetch.
@@ -216,7 +217,7 @@ func (d *download) check() error {
 
 // Sum returns the sha256 of a file in hex, and its bytes.
 func Sum(path string) (sum string, bytes int64, err error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return "", 0, err
 	}
@@ -274,9 +275,9 @@ func (d *download) store(in io.Reader, at int64) (err error) {
 // open opens the part for writing from position at.
 func (d *download) open(at int64) (*os.File, error) {
 	if at == 0 {
-		return os.Create(d.part())
+		return regular.OpenOwn(d.part(), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
 	}
-	f, err := os.OpenFile(d.part(), os.O_WRONLY, 0)
+	f, err := regular.OpenOwn(d.part(), os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}

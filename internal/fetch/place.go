@@ -10,12 +10,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
+	"winnow/internal/atomicfile"
 	"winnow/internal/regular"
 )
 
@@ -153,7 +153,7 @@ func (d *download) sniff(in *bufio.Reader, length int64) error {
 
 // tag returns the ETag under which the part was begun, if it came from this place and is a strong one.
 func (d *download) tag(place string) string {
-	data, err := os.ReadFile(filepath.Join(d.dir, "tag"))
+	data, err := regular.ReadFile(filepath.Join(d.dir, "tag"), regular.Most)
 	if err != nil {
 		return ""
 	}
@@ -166,7 +166,7 @@ func (d *download) tag(place string) string {
 
 func (d *download) keepTag(place, tag string) error {
 	line := strings.ReplaceAll(tag, " ", "") + " " + place
-	if err := os.WriteFile(filepath.Join(d.dir, "tag"), []byte(line), 0o644); err != nil {
+	if err := atomicfile.WriteBytes(filepath.Join(d.dir, "tag"), []byte(line)); err != nil {
 		return d.local(err)
 	}
 	return nil

@@ -26,6 +26,7 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 	"winnow/models/architecture"
 )
 
@@ -124,7 +125,7 @@ func trainFile(ctx context.Context, rt *ort.Runtime, path string, s settings, st
 
 // measureFile evaluates an existing model with ONNX Runtime.
 func measureFile(rt *ort.Runtime, path, split string, stdout io.Writer) error {
-	model, err := os.ReadFile(path)
+	model, err := regular.ReadFile(path, regular.Most)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -132,65 +130,20 @@ func Check(text []byte) error {
 	return Fault(json.Unmarshal(text, &any))
 }
 
-// Fault puts an error of the JSON library in words of its own. Other errors, and those that are nil, stay.
+// Fault adds where JSON is broken, and which field holds another kind of value. Other errors stay.
 func Fault(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		at := ""
 		if wrong.Field != "" {
 			at = wrong.Field + ": "
 		}
-		return fmt.Errorf("%sfound %s, expected %s", at, article(wrong.Value), expected(wrong.Type))
+		return fmt.Errorf("%sfound JSON's %s, expected %s", at, wrong.Value, wrong.Type.Kind())
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("ends early, expected whole JSON: copy or make it again")
+		return errors.New("ends early, expected whole JSON")
 	}
-	broken, ok := errors.AsType[*json.SyntaxError](err)
-	if !ok {
-		return err
+	if broken, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("is no JSON: byte %d: %w", broken.Offset, broken)
 	}
-	if strings.HasPrefix(broken.Error(), "unexpected end") {
-		return fmt.Errorf("ends early, at byte %d, expected whole JSON", broken.Offset)
-	}
-	found, _, _ := strings.Cut(strings.TrimPrefix(broken.Error(), "invalid character "), " looking for")
-	found, _, _ = strings.Cut(found, " after ")
-	found, _, _ = strings.Cut(found, " in ")
-	return fmt.Errorf("is no JSON: byte %d: found %s", broken.Offset, found)
-}
-
-// article puts an article in front of the JSON library's word for a kind of value.
-func article(word string) string {
-	switch word {
-	case "array":
-		return "a list"
-	case "object":
-		return "an object"
-	case "string":
-		return "a text"
-	case "bool":
-		return "a truth value"
-	case "number":
-		return "a number"
-	}
-	return "the " + word // "number 1.5"
-}
-
-// expected names the kind of JSON value that a Go type is read from.
-func expected(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Slice, reflect.Array:
-		return "a list"
-	case reflect.Map, reflect.Struct:
-		return "an object"
-	case reflect.String:
-		return "a text"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Float32, reflect.Float64:
-		return "a number"
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return "a whole number"
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return "a whole number from 0"
-	}
-	return "another value"
+	return err
 }

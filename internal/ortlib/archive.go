@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"winnow/internal/regular"
 )
 
 // largest is the largest size of one unpacked library, mostRead that of an unpacked archive. The largest known
@@ -59,7 +61,7 @@ func visitFile(ctx context.Context, path string, size int64, v visitor) error {
 		}
 		return visitTar(ctx, path, v.file)
 	}
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return err
 	}
@@ -94,7 +96,7 @@ func visitFolder(ctx context.Context, folder string, v visitor) error {
 }
 
 func visitTar(ctx context.Context, path string, visit func(name string, size int64, content io.Reader) error) error {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return err
 	}

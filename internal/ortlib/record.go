@@ -5,10 +5,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 )
 
 // recordName is the file next to the installed libraries that lists their sha256 sums.
@@ -24,7 +24,8 @@ type record struct {
 // readRecord reads a folder's record, or returns an empty one if it is missing or unreadable.
 func readRecord(folder string) record {
 	var r record
-	if data, err := os.ReadFile(filepath.Join(folder, recordName)); err == nil && json.Unmarshal(data, &r) != nil {
+	data, err := regular.ReadFile(filepath.Join(folder, recordName), regular.Most)
+	if err == nil && json.Unmarshal(data, &r) != nil {
 		r = record{}
 	}
 	if r.Files == nil {
@@ -56,7 +57,7 @@ func (r record) intact(folder, name string) bool {
 }
 
 func sha256File(path string) (string, error) {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return "", err
 	}

@@ -2,10 +2,11 @@ package ortlib
 
 import (
 	"bufio"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"winnow/internal/regular"
 )
 
 // systemFolders returns the folders of the system's loader. Windows has none here: the onnxruntime.dll in its
@@ -30,7 +31,7 @@ func systemFolders(goos, ldconf string) []string {
 // ldconfig lists the folders named in a configuration of ldconfig, following includes. What cannot be read is
 // skipped: these are only places to look.
 func ldconfig(path string, depth int) []string {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil || depth > 4 {
 		return nil
 	}

@@ -84,6 +84,9 @@ func Given(name string) bool {
 	return name == "-" || name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/")
 }
 
+// Most is the bound in bytes for a file that is read whole and that winnow wrote: records, settings, lists.
+const Most = 1 << 30
+
 // ReadFile reads a regular file of at most most bytes.
 func ReadFile(name string, most int64) ([]byte, error) {
 	f, err := Open(name)
@@ -195,13 +198,16 @@ func check(f *os.File, name string, fits func(fs.FileMode) bool) error {
 	return nil
 }
 
+// ErrName is the error for a file whose name is not UTF-8: no list, page or database could name it.
+var ErrName = errors.New("its name is not UTF-8 text: rename it")
+
 // valid is [fs.ValidPath] with a reason.
 func valid(op, name string) error {
 	switch {
 	case fs.ValidPath(name):
 		return nil
 	case !utf8.ValidString(name):
-		return &fs.PathError{Op: op, Path: name, Err: errors.New("its name is not UTF-8 text")}
+		return &fs.PathError{Op: op, Path: name, Err: ErrName}
 	}
 	return &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 }

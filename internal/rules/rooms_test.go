@@ -9,7 +9,7 @@ type Room struct {
 
 // openToAll may be imported by every room.
 const openToAll = "datasets/location internal/atomicfile internal/blocksum internal/catalog internal/interrupt " +
-	"internal/lock internal/plain internal/regular internal/seal internal/seen internal/text"
+	"internal/lock internal/regular internal/seal internal/seen internal/text"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
@@ -284,8 +284,6 @@ var rooms = []Room{
 		""},
 	{"internal/budget", "says what memory a machine has, and divides what a command may take",
 		"internal/hint"},
-	{"internal/plain", "puts errors of the standard library into a user's words",
-		"internal/jsontext"},
 	{"internal/jsontext", "reads the values of JSON as text, and lists element by element",
 		""},
 	{"internal/blocksum", "finds changed bits in a large file while it is read: a sum for each block",

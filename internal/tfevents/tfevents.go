@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"winnow/internal/regular"
 )
 
 // File is a file of scalars in TensorBoard's event format: records of
@@ -38,7 +40,7 @@ type Scalar struct {
 func Open(dir string, step int, now func() time.Time) (*File, error) {
 	for n := 0; ; n++ {
 		path := filepath.Join(dir, fmt.Sprintf("events.out.tfevents.%010d.winnow.%d", now().Unix(), n))
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		f, err := regular.OpenOwn(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 		if os.IsExist(err) {
 			continue
 		}

@@ -132,13 +132,8 @@ func writeText(w io.Writer, rows []Row, text func(*Row) string) error {
 	cell := make([]byte, 0, 4*width)
 	for i := range rows {
 		cell = cell[:0]
-		for s := text(&rows[i]); s != ""; {
-			r, n := utf8.DecodeRuneInString(s)
-			if r == utf8.RuneError && n == 1 {
-				r = 0xDC00 + rune(s[0]) // not UTF-8: as Python's os.fsdecode, which os.fsencode reverses
-			}
+		for _, r := range text(&rows[i]) {
 			cell = binary.LittleEndian.AppendUint32(cell, uint32(r))
-			s = s[n:]
 		}
 		used := len(cell)
 		cell = cell[:4*width]

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"winnow/internal/lock"
+	"winnow/internal/regular"
 	"winnow/papers/studies"
 	"winnow/run"
 	"winnow/train"
@@ -110,7 +111,7 @@ func (r *recorder) keep(dir string, resumed int, start time.Time) (o run.Observe
 	if err != nil {
 		return o, nil, err
 	}
-	file, err := os.Create(path + ".new")
+	file, err := regular.OpenOwn(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return o, nil, fmt.Errorf("reproduce: %w", err)
 	}
@@ -175,7 +176,7 @@ func (s *stepped) fact() train.Step {
 
 // readFacts reads what was seen up to a step. If a step is missing, the training cannot resume.
 func readFacts(path string, upTo int) (facts []fact, err error) {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) && upTo == 0 {
 		return nil, nil
 	}

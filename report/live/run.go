@@ -14,7 +14,6 @@ import (
 
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
-	"winnow/internal/plain"
 	"winnow/report"
 	"winnow/report/chart"
 	"winnow/report/reply"
@@ -159,7 +158,7 @@ func (w *watched) standing() (brief, report.Standing) {
 	b := brief{Key: w.key, Name: filepath.Base(filepath.Clean(w.dir)), Dir: w.dir}
 	c, err := w.read()
 	if err != nil {
-		b.State, b.Error = Failed, plain.Text(err)
+		b.State, b.Error = Failed, err.Error()
 		return b, report.Standing{}
 	}
 	if b.State = w.state(c); c == nil {

@@ -11,7 +11,6 @@ import (
 	"net/http"
 
 	"winnow/internal/jsontext"
-	"winnow/internal/plain"
 	"winnow/internal/regular"
 )
 
@@ -48,7 +47,7 @@ func Refused(err error) bool { return errors.As(err, new(*refusal)) }
 
 // Error answers with an error.
 func Error(w http.ResponseWriter, err error) {
-	JSON(w, Status(err), map[string]string{"error": plain.Text(err)})
+	JSON(w, Status(err), map[string]string{"error": err.Error()})
 }
 
 // JSON answers with a value. Nobody keeps the answer.

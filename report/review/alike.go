@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"winnow/internal/hint"
-	"winnow/internal/plain"
 	"winnow/report/reply"
 )
 
@@ -140,7 +139,7 @@ func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error)
 // noUploads says in one line why a file cannot be searched for.
 func noUploads(err error) string {
 	said := "a file of yours cannot be searched for, because its vector needs the network that made the features: " +
-		plain.Text(err)
+		err.Error()
 	if how := hint.Of(err); how != "" {
 		said += "; " + how
 	}

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"time"
 
-	"winnow/internal/plain"
 	"winnow/report/reply"
 	"winnow/report/review/decisions"
 )
@@ -52,7 +51,7 @@ func answerError(w http.ResponseWriter, err error) {
 		return
 	}
 	reply.JSON(w, http.StatusServiceUnavailable, map[string]string{"save": savingAt,
-		"error": plain.Text(err) + "; download what was saved (" + savingAt + "), put that file there and start " +
+		"error": err.Error() + "; download what was saved (" + savingAt + "), put that file there and start " +
 			"winnow again"})
 }
 

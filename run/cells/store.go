@@ -14,6 +14,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/lock"
+	"winnow/internal/regular"
 	"winnow/internal/text"
 )
 
@@ -33,7 +34,7 @@ var errDamaged = errors.New("holds no outcome of a cell")
 // Get returns the outcome under a key, if there is one.
 func (s Store[O]) Get(key string) (O, bool, error) {
 	var o, none O
-	text, err := os.ReadFile(s.path(key))
+	text, err := regular.ReadFile(s.path(key), regular.Most)
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, false, nil
 	}

@@ -13,7 +13,6 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
-	"winnow/internal/plain"
 	"winnow/internal/seen"
 	"winnow/search"
 )
@@ -145,7 +144,7 @@ func (e *Embedder) fill(ctx context.Context, h Host, dir string, list *imagelist
 	var none *backbone.NoneReadable
 	if errors.As(err, &none) && none.Tried == len(x.New) && x.Total() > 0 { // the index does not change
 		net.host.Note("none of the %d images that are new can be read", none.Tried)
-		bad, err = []features.Bad{{Path: none.Path, Reason: plain.Text(none.Reason)}}, nil
+		bad, err = []features.Bad{{Path: none.Path, Reason: none.Reason.Error()}}, nil
 	}
 	r = Indexed{Index: dir, Rows: x.Total(), Dim: net.Dim(), DType: x.DType(), Model: e.Backbone.Name,
 		Added: x.Added(), Skipped: x.Skipped, LeftOut: lookup.Unreadable(bad)}

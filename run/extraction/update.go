@@ -15,6 +15,7 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 	"winnow/internal/seal"
 	files "winnow/internal/seen"
 	"winnow/internal/text"
@@ -131,8 +132,13 @@ func (e *Extraction) standingSeen(ctx context.Context, h Host) (*features.Store,
 		old, err = features.Mend(ctx, e.Out)
 	}
 	if err != nil {
-		if _, err := os.Stat(filepath.Join(e.Out, "store.json")); err == nil {
-			e.Overwrite = true // damaged
+		has := func(name string) bool { _, err := os.Stat(filepath.Join(e.Out, name)); return err == nil }
+		if has("store.json") { // damaged
+			h.Note("%v: all are made again", err)
+			e.Overwrite = true
+		} else if has(features.VectorsFile) && !has("progress.json") {
+			h.Note("%s: found %s without store.json, which records what it holds: all are made again", e.Out,
+				features.VectorsFile)
 		}
 		return nil, nil
 	}
@@ -335,7 +341,7 @@ func (e *Extraction) seen(h Host, name, list, sum string) []string {
 // readSeen reads a record.
 func readSeen(dir, name string) (s seen, err error) {
 	file := filepath.Join(dir, name)
-	data, err := os.ReadFile(file)
+	data, err := regular.ReadFile(file, regular.Most)
 	if err != nil {
 		return s, err
 	}

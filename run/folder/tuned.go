@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/hint"
+	"winnow/internal/regular"
 	"winnow/models"
 	"winnow/run/config"
 	"winnow/run/extraction"
@@ -59,7 +59,7 @@ func (r *Run) openTuned(ctx context.Context) (err error) {
 // TunedBackbone reads the network of a head, and checks that they belong together.
 func (r *Run) TunedBackbone(headFile string, meta models.HeadMeta) (*models.Backbone, error) {
 	path := filepath.Join(r.Dir, BackboneFile(headFile))
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path, models.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, hint.With(fmt.Errorf("%s: holds no %s, which %s was trained with", r.Dir, BackboneFile(headFile),
 			headFile), "restore it, or continue the training, which writes it again: winnow train --out %s --resume",

@@ -19,6 +19,7 @@ import (
 	"winnow/head"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
+	"winnow/internal/regular"
 	"winnow/internal/text"
 	"winnow/run/config"
 	"winnow/run/extraction"
@@ -183,7 +184,7 @@ func (o *auditing) kept(l *crossfit.Lesson, cfg tuning.Config,
 
 // readKept reads values from a file that was kept for sum, and reports whether it did.
 func readKept(file string, sum []byte, values [][]float32) bool {
-	f, err := os.Open(file)
+	f, err := regular.Open(file)
 	if err != nil {
 		return false
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
+	"winnow/internal/regular"
 	"winnow/internal/text"
 	"winnow/run/settings"
 )
@@ -40,14 +40,14 @@ func (s *Sweep) sameAsBefore(dry bool) error {
 	now := memory{Winnow: s.Winnow, Shared: s.Asked, Images: imagesSum(s.data), Features: s.features, Axes: s.Axes,
 		Draws: s.Draws, Seed: s.Seed, Seeds: s.Seeds}
 	if file := s.Asked["config"]; len(file) > 0 {
-		content, err := os.ReadFile(file[0])
+		content, err := regular.ReadFile(file[0], regular.Most)
 		if err != nil {
 			return fmt.Errorf("sweep: %w", err)
 		}
 		now.Config = string(content)
 	}
 	path := filepath.Join(s.Dir, File)
-	content, err := os.ReadFile(path)
+	content, err := regular.ReadFile(path, regular.Most)
 	if err == nil {
 		var before memory
 		if err := json.Unmarshal(content, &before); err != nil {

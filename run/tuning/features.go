@@ -3,7 +3,6 @@ package tuning
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 	"winnow/models"
 	"winnow/run/folder"
 	"winnow/run/trial"
@@ -94,7 +94,7 @@ func (t *Live) untouched() bool {
 
 // Saved reads a network that was saved.
 func (t *Live) Saved(file string) (Features, error) {
-	data, err := os.ReadFile(file)
+	data, err := regular.ReadFile(file, models.MaxFile)
 	if err != nil {
 		return nil, err
 	}

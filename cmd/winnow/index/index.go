@@ -33,6 +33,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "model", DefaultText: "with --add, the one that made the index",
 				Usage: "embed by a run folder, an ONNX `FILE` of winnow export, or a backbone of winnow models list"},
 			term.Required(term.OutFlag("folder `DIR` of the index")),
+			&cli.BoolFlag{Name: "overwrite", Usage: "write into a folder that holds other files"},
 			&cli.BoolFlag{Name: "add", Usage: "add to an existing index"},
 			&cli.StringFlag{Name: "dtype", Value: features.Float32,
 				Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},

@@ -17,7 +17,6 @@ import (
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
-	"winnow/internal/plain"
 	"winnow/internal/printable"
 )
 
@@ -43,11 +42,11 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 		Interrupted(stderr, FromCommand(groups, args))
 		return interrupt.Code(ctx)
 	}
-	fmt.Fprintf(stderr, "winnow: %s\n", plain.Text(err))
+	fmt.Fprintf(stderr, "winnow: %s\n", err.Error())
 	if ctx.Err() != nil { // the error may describe the interrupt in other words
 		return interrupt.Code(ctx)
 	}
-	if advice := cmp.Or(ort.GPUHint(err, hint.Of(err)), plain.Advice(err)); advice != "" {
+	if advice := cmp.Or(ort.GPUHint(err, hint.Of(err)), advise(err)); advice != "" {
 		fmt.Fprintf(stderr, "winnow: %s\n", advice)
 	}
 	if _, ok := errors.AsType[UsageError](err); ok {
@@ -166,6 +165,10 @@ func globalFlags() []cli.Flag {
 // makeStrict makes misuse of a command and its subcommands exit with 2, and groups their flags. path is the command's.
 func makeStrict(c *cli.Command, path string) {
 	c.OnUsageError, c.CustomHelpTemplate = usageFailed, helpTemplate
+	asks := func(f cli.Flag) bool { return f.Names()[0] == "overwrite" }
+	if slices.ContainsFunc(c.Flags, isOutput) && !slices.ContainsFunc(c.Flags, asks) {
+		c.Flags = append(c.Flags, &cli.BoolFlag{Name: "overwrite", Usage: "replace a file that winnow did not write"})
+	}
 	groupFlags(path, c.Flags)
 	if len(c.Subcommands) > 0 {
 		if c.Action == nil {

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -19,7 +18,6 @@ import (
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/progress"
 	"winnow/internal/hint"
-	"winnow/internal/plain"
 	"winnow/internal/printable"
 	"winnow/internal/text"
 	"winnow/run/extraction"
@@ -57,6 +55,11 @@ func Action[O any](read func(*cli.Context) (O, error), call Call[O]) cli.ActionF
 		if err != nil {
 			return err
 		}
+		done, err := claim(c)
+		if err != nil {
+			return err
+		}
+		defer done()
 		err = call(c.Context, p, o)
 		if s, ok := errors.AsType[hint.Setting](err); ok {
 			return Misused("--%w", s)
@@ -85,12 +88,6 @@ func NewProgram(c *cli.Context) (*Program, error) {
 // Note tells the user a fact on standard error, unless they asked for quiet.
 func (p *Program) Note(format string, args ...any) {
 	if !p.Quiet {
-		args = slices.Clone(args)
-		for i, arg := range args {
-			if err, ok := arg.(error); ok {
-				args[i] = plain.Text(err)
-			}
-		}
 		fmt.Fprintln(p.Err, "winnow: "+text.Line(fmt.Sprintf(format, args...)))
 	}
 }

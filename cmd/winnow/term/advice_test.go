@@ -1,4 +1,4 @@
-package plain
+package term
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 )
 
 // Each kind of error has advice; others have none.
-func TestAdvice(t *testing.T) {
+func TestAdvise(t *testing.T) {
 	for want, err := range map[string]error{
 		"free some space":   &fs.PathError{Op: "write", Path: "a", Err: syscall.ENOSPC},
 		"write elsewhere":   &fs.PathError{Op: "open", Path: "a", Err: syscall.EROFS},
@@ -25,11 +25,11 @@ func TestAdvice(t *testing.T) {
 		"more open files":   syscall.EMFILE,
 		"with the command ": seal.ErrChanged,
 	} {
-		if got := Advice(fmt.Errorf("room: %w", err)); !strings.Contains(got, want) {
+		if got := advise(fmt.Errorf("room: %w", err)); !strings.Contains(got, want) {
 			t.Errorf("%v: %q, expected %q", err, got, want)
 		}
 	}
-	if got := Advice(errors.New("something")); got != "" {
+	if got := advise(errors.New("something")); got != "" {
 		t.Errorf("something: %q", got)
 	}
 }
