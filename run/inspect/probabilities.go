@@ -252,13 +252,14 @@ func (t *table) rows(d *datasets.Dataset, ids []int) (blas32.General, error) {
 		}
 		at[path] = i
 	}
-	if t.paths == nil && t.x.Rows != len(d.Samples) {
+	listed, n := d.SourceRows(), len(d.Samples)+len(d.Repeats)
+	if t.paths == nil && t.x.Rows != n {
 		return blas32.General{}, fmt.Errorf("%d rows, expected %d as in the manifest, in its order, or a column path",
-			t.x.Rows, len(d.Samples))
+			t.x.Rows, n)
 	}
 	out := features.NewMatrix(len(ids), t.x.Cols)
 	for i, id := range ids {
-		row := id
+		row := listed[id]
 		if t.paths != nil {
 			var ok bool
 			if row, ok = at[d.Samples[id].Path]; !ok {
