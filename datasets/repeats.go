@@ -17,7 +17,7 @@ type Repeat struct {
 }
 
 // ReadOnce leaves out the samples that repeat another one, into Repeats. An image with two labels is an error. notes
-// report repeated images, and images that are in several splits: those stay in each. row names a sample by its position,
+// report repeated images, and images that are in several splits: those stay in each. row names a sample by its place,
 // such as "row 3". Time and memory are those of sorting 4 bytes per sample, unless many repeat.
 func (d *Dataset) ReadOnce(row func(sample int) string) (notes []string, err error) {
 	again := d.listedAgain()
@@ -71,7 +71,7 @@ func (d *Dataset) ReadOnce(row func(sample int) string) (notes []string, err err
 	return notes, nil
 }
 
-// retrieval reports whether a split may share images with the other of its kind: a query is left out of its own gallery.
+// retrieval reports whether a split may share images with another such: a query is left out of its own gallery.
 func retrieval(split string) bool { return split == Query || split == Gallery }
 
 // listedAgain returns the positions of the samples whose path, or its hash, is that of another one.

@@ -30,7 +30,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s in 130 MiB: %v (%s)", what, err, hint.Of(err))
 		}
 	}
-	images, err := measure.Read(r, o)
+	images, err := measure.Read(t.Context(), r, o)
 	if err != nil {
 		t.Fatal(err)
 	}
