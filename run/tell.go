@@ -161,7 +161,11 @@ func (r *Training) explain(err error) error {
 	if _, ok := errors.AsType[*train.CheckpointError](err); ok {
 		return hint.With(err, "restore a copy of it if there is one, or start again with --overwrite")
 	}
-	if _, ok := errors.AsType[*train.OtherRunError](err); ok {
+	if other, ok := errors.AsType[*train.OtherRunError](err); ok {
+		if strings.Contains(other.Why, imagesKey) {
+			return hint.With(err, "the labels or the list of images changed since the run began: restore the manifest, or "+
+				"start again with --overwrite")
+		}
 		return hint.With(err, "give the settings of the run, or start again with --overwrite")
 	}
 	return err
