@@ -56,8 +56,8 @@ func (d *Dataset) ReadOnce(row func(sample int) string) (notes []string, err err
 		}
 	}
 	if len(conflict) > 0 {
-		return nil, fmt.Errorf("%s with two labels, such as %s: expected one label per image: correct or delete one of "+
-			"the rows", text.Plural(len(conflict), "image"), conflict[0])
+		return nil, fmt.Errorf("%s with two labels, such as %s: expected one label per image: correct or delete one "+
+			"of the rows", text.Plural(len(conflict), "image"), conflict[0])
 	}
 	if len(twice) > 0 {
 		notes = append(notes, fmt.Sprintf("%s repeated with the same label and read once, such as %s",

@@ -162,11 +162,11 @@ func (r *Training) explain(err error) error {
 		return hint.With(err, "restore a copy of it if there is one, or start again with --overwrite")
 	}
 	if other, ok := errors.AsType[*train.OtherRunError](err); ok {
+		restore := "give the settings of the run"
 		if strings.Contains(other.Why, imagesKey) {
-			return hint.With(err, "the labels or the list of images changed since the run began: restore the manifest, or "+
-				"start again with --overwrite")
+			restore = "the labels or the list of images changed since the run began: restore the manifest"
 		}
-		return hint.With(err, "give the settings of the run, or start again with --overwrite")
+		return hint.With(err, "%s, or start again with --overwrite", restore)
 	}
 	return err
 }

@@ -157,8 +157,8 @@ func (j Job) readSources(ctx context.Context) (*gathered, error) {
 	return g, nil
 }
 
-// readOnce leaves out the samples of several sources that repeat another one, and their entries of part, which holds the
-// source of each. Equal paths below different folders are an error in a manifest, which has one root.
+// readOnce leaves out the samples of several sources that repeat another one, and their entries of part, which holds
+// the source of each. Equal paths below different folders are an error in a manifest, which has one root.
 func (j Job) readOnce(d *datasets.Dataset, part *[]int) error {
 	if len(j.Sources) < 2 {
 		return nil

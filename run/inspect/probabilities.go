@@ -64,9 +64,9 @@ func byProbabilities(ctx context.Context, in Input, whole, d *datasets.Dataset, 
 		return nil, fmt.Errorf("audit: %s: %w", in.Probs, err)
 	}
 	if wrong, of := disagreeing(p, set.Labels); guessed && 2*wrong > of {
-		return nil, fmt.Errorf("audit: %s: found %d of %d labels that are not the most probable class if the columns are "+
-			"%s, in this order: the order may be another: name the columns by a header, as in path,%s", in.Probs, wrong, of,
-			listed(names), strings.Join(text.First(names, 2), ","))
+		return nil, fmt.Errorf("audit: %s: found %d of %d labels that are not the most probable class if the columns "+
+			"are %s, in this order: the order may be another: name the columns by a header, as in path,%s", in.Probs,
+			wrong, of, listed(names), strings.Join(text.First(names, 2), ","))
 	}
 	o.Given, o.Classes, o.Whiten = audit.ByProbabilities(p, set.Labels), len(names), true
 	result, err := o.Run(ctx, set, o.Options.Options)
@@ -157,8 +157,8 @@ func (t *table) classes(labels []string) (column []int, names []string, told str
 		return column, names, "", len(labels) < t.x.Cols, nil
 	}
 	if len(labels) != t.x.Cols {
-		return nil, nil, "", false, fmt.Errorf("found %d columns for %d labels in the manifest, expected one each, or a "+
-			"header that names them", t.x.Cols, len(labels))
+		return nil, nil, "", false, fmt.Errorf("found %d columns for %d labels in the manifest, expected one each, or "+
+			"a header that names them", t.x.Cols, len(labels))
 	}
 	sorted, order := slices.Clone(labels), "alphabetical order"
 	if numbers != nil {

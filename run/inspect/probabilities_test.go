@@ -448,7 +448,7 @@ func TestNotesMayGoNowhere(t *testing.T) {
 	}
 }
 
-// Labels and columns that are the same numbers in other forms belong together; an order that had to be guessed is marked.
+// Labels and columns that are the same numbers in other forms belong together; a guessed order is marked.
 func TestNumbersOfColumns(t *testing.T) {
 	eleven := func(form string) (list []string) {
 		for i := range 12 {
@@ -461,7 +461,8 @@ func TestNumbersOfColumns(t *testing.T) {
 		names, labels string // forms; "": no header
 		guessed       bool
 	}{
-		{"", "%d.0", false}, {"", "%03d", false}, {"", "class%d", false}, {"", "class_%02d", false}, {"", "%de0", false},
+		{"", "%d.0", false}, {"", "%03d", false}, {"", "class%d", false}, {"", "class_%02d", false},
+		{"", "%de0", false},
 		{"", "cat %c", true}, {"p%d", "%d.00", false}, {"class%d", "%d", false}, {"prob_%d.0", "%03d", false},
 		{"class%d", "class%03d", false},
 	} {

@@ -264,7 +264,8 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 			rows[0][3] = "given is right"
 		}
 		for _, e := range list {
-			rows = append(rows, []string{shownPath(e.Path), a.shown(e.Given), a.instead(e), scoreText(e.Score, certain)})
+			rows = append(rows, []string{shownPath(e.Path), a.shown(e.Given), a.instead(e),
+				scoreText(e.Score, certain)})
 		}
 		fmt.Fprintln(w)
 		text.Aligned(w, rows, 0, 1, 2)
