@@ -112,7 +112,32 @@ func (o DecodeOptions) plan(data []byte) (decoding, error) {
 	if err := regular.Pointer(data); err != nil {
 		return decoding{}, fmt.Errorf("not an image: %w", err)
 	}
+	if name := otherFormat(data); name != "" {
+		return decoding{}, fmt.Errorf("a %s image cannot be read: save it as PNG or JPEG", name)
+	}
 	return decoding{}, fmt.Errorf("not an image: starts with %.16q, expected JPEG, PNG, GIF, BMP or WebP", data)
+}
+
+// otherFormat names the format of an image that cannot be decoded, by its first bytes, or returns "".
+func otherFormat(data []byte) string {
+	for _, f := range []struct {
+		name  string
+		at    int
+		magic []string
+	}{
+		{"TIFF", 0, []string{"II*\x00", "MM\x00*", "II+\x00", "MM\x00+"}},
+		{"HEIC", 4, []string{"ftyphei", "ftyphev", "ftypmif1", "ftypmsf1"}},
+		{"AVIF", 4, []string{"ftypavi"}},
+		{"JPEG XL", 0, []string{"\xff\x0a", "\x00\x00\x00\x0cJXL "}},
+		{"JPEG 2000", 0, []string{"\x00\x00\x00\x0cjP  ", "\xff\x4f\xff\x51"}},
+	} {
+		for _, magic := range f.magic {
+			if len(data) > f.at && bytes.HasPrefix(data[f.at:], []byte(magic)) {
+				return f.name
+			}
+		}
+	}
+	return ""
 }
 
 func (o DecodeOptions) planAs(f format, data []byte) (p decoding, err error) {

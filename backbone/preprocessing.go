@@ -24,7 +24,7 @@ type Preprocessing struct {
 	Scale         float32    `json:"scale" yaml:"scale"`                 // multiplies each byte (1/255 or 1)
 	Mean          [3]float32 `json:"mean" yaml:"mean"`                   // then subtracted, in the network's order
 	Std           [3]float32 `json:"std" yaml:"std"`                     // then divided by
-	EXIF          bool       `json:"exif" yaml:"exif"`                   // apply EXIF orientation; the papers do not
+	EXIF          bool       `json:"exif" yaml:"exif"`                   // turn by EXIF orientation; the papers do not
 
 	// Height is the height of the centre crop; 0: Crop, a square.
 	Height int `json:"height,omitempty" yaml:"height,omitempty"`

@@ -35,6 +35,7 @@ type Dataset struct {
 	Encoding string   // of the table that was read; "" is UTF-8
 	Names    Names    // of the table's columns, as they were asked for
 	Reading  *Reading // how a source was read; nil unless Read or ReadFolders did
+	Repeats  []Repeat // rows that were left out, since they repeat a sample
 }
 
 // Column is a column to add to a manifest: the cells of some samples, by their positions.

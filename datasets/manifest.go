@@ -90,13 +90,19 @@ type reading struct {
 }
 
 // Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: a single shard, a name
-// pattern (shard-{000..099}.tar, train-*.tar) or a folder of shards.
+// pattern (shard-{000..099}.tar, train-*.tar) or a folder of shards. Each image is read once per split
+// ([Dataset.ReadOnce]).
 func Read(source location.Source, opts ReadOptions) (*Dataset, error) {
 	form := opts.Format
 	d, err := readInto(nil, &form, source, opts)
 	if err != nil {
 		return nil, err
 	}
+	notes, err := d.ReadOnce(func(sample int) string { return fmt.Sprintf("row %d", sample+1) })
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", source, err)
+	}
+	opts.say(source.String(), notes)
 	plain := d.Reading == nil
 	if d.Reading = d.describe(form); plain {
 		opts.say(source.String(), d.Reading.Lines())

@@ -43,6 +43,7 @@ type Mended struct {
 // written anew. Other forms have no place for them.
 func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision, more ...Column) (
 	did Mended, err error) {
+	d, decisions, more = d.withRepeats(decisions, more)
 	d = d.With(more...)
 	m := &mender{d: d, decisions: decisions, until: len(d.Samples), did: Mended{Changed: map[string]int{}},
 		column: slices.Index(d.Columns, objectColumn), table: reading{from: source}, more: more}

@@ -83,6 +83,7 @@ func boxForm(form string) bool {
 // folder to write must be new, or hold nothing but such a copy. source, d and decisions are as for [Mend].
 func MendFolder(ctx context.Context, dir string, source location.Source, d *Dataset,
 	decisions map[int]Decision) (Mended, error) {
+	d, decisions, _ = d.withRepeats(decisions, nil)
 	m := &mender{d: d, decisions: decisions, until: len(d.Samples), did: Mended{Changed: map[string]int{}}}
 	err := m.check()
 	if err == nil && (d.Reading == nil || !slices.Contains([]string{cocoFolder, boxTable}, d.Reading.Form) &&

@@ -39,6 +39,7 @@ type Number struct {
 type Input struct {
 	Test    features.Set
 	Gallery *features.Set // nil: the rows of Test are compared with each other
+	Same    Same          // images of the gallery that a query does not search for
 	Train   *features.Set // to fit on; nil if there is none
 	Seed    uint64
 	MaxMem  Bytes // bytes of similarities in memory at once; 0: DefaultMaxMem

@@ -48,7 +48,7 @@ func (in Input) Labelled() (query features.Set, gallery *features.Set) {
 // Retrieval returns the options for these settings of a retrieval.
 func (in Input) Retrieval(v Values) RetrievalOptions {
 	return RetrievalOptions{K: v.Counts("k"), CountLonely: v.Flag("count_lonely"), MaxMem: in.MaxMem,
-		Queries: v.Count("queries"), Seed: in.Seed}
+		Queries: v.Count("queries"), Seed: in.Seed, Same: in.Same}
 }
 
 var clusteringEntry = Entry{

@@ -23,31 +23,32 @@ type Neighbour struct {
 func Nearest(
 	ctx context.Context, query features.Set, gallery *features.Set, k int, maxMem Bytes,
 ) ([][]Neighbour, error) {
-	self := gallery == nil
-	if self {
+	leaveOut := Same(nil).leaveOut(query, gallery, func(i int) int { return i })
+	if gallery == nil {
 		gallery = &query
 	}
+	return nearestOf(ctx, query, *gallery, leaveOut, k, maxMem)
+}
+
+func nearestOf(ctx context.Context, query, gallery features.Set, leaveOut func(i int) []int, k int, maxMem Bytes) (
+	[][]Neighbour, error) {
 	out := make([][]Neighbour, query.Len())
 	err := eachRow(ctx, query.X, gallery.X, maxMem, func(i int, s []float32, scratch *ranker) {
-		leave := -1
-		if self {
-			leave = i
-		}
 		scratch.order.next(s, query.Row(i), gallery.X)
-		out[i] = scratch.order.nearest(k, leave)
+		out[i] = scratch.order.nearest(k, leaveOut(i))
 	})
 	return out, err
 }
 
-// nearest returns the k nearest rows, nearest first, leaving out row leave. It computes exactly only those
+// nearest returns the k nearest rows, nearest first, leaving out some. It computes exactly only those
 // similarities that float32 leaves in doubt: the others are below the k-th by more than their rounding error.
-func (o *order) nearest(k, leave int) []Neighbour {
+func (o *order) nearest(k int, leave []int) []Neighbour {
 	list, bar, room := o.list[:0], float32(math.Inf(-1)), 3*k+64
 	for j := 0; k > 0 && j < len(o.s); j++ {
 		if j += atLeast(o.s[j:], bar); j == len(o.s) {
 			break
 		}
-		if j == leave {
+		if slices.Contains(leave, j) {
 			continue
 		}
 		if list = append(list, Neighbour{j, o.s[j]}); len(list) == room {

@@ -31,11 +31,11 @@ func RetrieveClasses(
 		return Retrieval{}, nil, err
 	}
 	asking, at := opts.draw(query)
-	among, k := &query, 2 // the query itself is among its neighbours
+	among := &query
 	if gallery != nil {
-		among, k = gallery, 1
+		among = gallery
 	}
-	near, err := Nearest(ctx, asking, among, k, opts.MaxMem)
+	near, err := nearestOf(ctx, asking, *among, opts.Same.leaveOut(asking, gallery, at), 1, opts.MaxMem)
 	if err != nil {
 		return Retrieval{}, nil, err
 	}
@@ -53,13 +53,9 @@ func RetrieveClasses(
 			if all.Rank[i] == 0 || all.Rank[i] < 0 && !opts.CountLonely {
 				continue
 			}
-			list := near[i]
-			if gallery == nil {
-				list = slices.DeleteFunc(list, func(n Neighbour) bool { return n.Row == at(i) })
-			}
-			if len(list) > 0 {
+			if len(near[i]) > 0 {
 				c.Misses++
-				others[among.Labels[list[0].Row]]++
+				others[among.Labels[near[i][0].Row]]++
 			}
 		}
 		c.Instead, c.Times = mostFrequent(others)

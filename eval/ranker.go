@@ -12,15 +12,15 @@ type ranker struct {
 }
 
 // ranks returns the ranks (0 = nearest) of those positives of one query that are among the first window rows,
-// in rising order, and the number of all positives. The query is that of the order; own is the row to leave
-// out, or -1. window is at least the number of positives.
+// in rising order, and the number of all positives. The query is that of the order; own are the rows to leave
+// out. window is at least the number of positives.
 //
 // Only the positives are sorted. A negative counts if it ranks before the last positive that may still be
 // within the window. Each such negative lowers the room for positives; once a positive is pushed out of the
 // window, the bar rises to the one before it. So nearly all rows are only compared with the bar, in float32,
 // and a row of similarities whose positives are all pushed out is not read to its end. Time O(n + R·window·log
 // R) for R positives, usually much less.
-func (r *ranker) ranks(positives []int32, labels []int, label, own, window int) (places []int, n int) {
+func (r *ranker) ranks(positives []int32, labels []int, label int, own []int, window int) (places []int, n int) {
 	r.sort(positives, own)
 	s, slack := r.order.s, r.order.slack
 	n = len(r.sorted)
@@ -31,7 +31,7 @@ func (r *ranker) ranks(positives []int32, labels []int, label, own, window int) 
 		if j += atLeast(s[j:], bar); j == len(s) {
 			break
 		}
-		if labels[j] == label || j == own {
+		if labels[j] == label || slices.Contains(own, j) {
 			continue
 		}
 		at := r.beaten(s[j], j, left)
@@ -54,10 +54,10 @@ func (r *ranker) ranks(positives []int32, labels []int, label, own, window int) 
 }
 
 // sort sorts the positives.
-func (r *ranker) sort(positives []int32, own int) {
+func (r *ranker) sort(positives []int32, own []int) {
 	r.sorted, r.sims = r.sorted[:0], r.sims[:0]
 	for _, j := range positives {
-		if int(j) != own {
+		if !slices.Contains(own, int(j)) {
 			r.sorted = append(r.sorted, j)
 		}
 	}

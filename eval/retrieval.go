@@ -32,6 +32,33 @@ type RetrievalOptions struct {
 	// gallery stays whole, so the numbers are estimates with a standard error of √(p(1-p)/Queries).
 	Queries int
 	Seed    uint64
+	Same    Same // images that a query does not search for
+}
+
+// Same holds the IDs of the gallery's rows that show the image of a query, by the query's ID. They are left out for
+// that query, as a query is when the queries are the gallery.
+type Same map[int][]int
+
+// leaveOut returns the function that lists the gallery's rows to leave out for a query; at is as in draw.
+func (s Same) leaveOut(query features.Set, gallery *features.Set, at func(int) int) func(i int) []int {
+	if gallery == nil {
+		return func(i int) []int { return []int{at(i)} }
+	}
+	if len(s) == 0 {
+		return func(int) []int { return nil }
+	}
+	row := make(map[int]int, gallery.Len())
+	for j, id := range gallery.IDs {
+		row[id] = j
+	}
+	return func(i int) (rows []int) {
+		for _, id := range s[query.IDs[i]] {
+			if j, ok := row[id]; ok {
+				rows = append(rows, j)
+			}
+		}
+		return rows
+	}
 }
 
 // Retrieval tells how often neighbours share a label. Definitions (METHODS: Musgrave et al., "A Metric Learning
@@ -100,16 +127,16 @@ func (o RetrievalOptions) depths() []int {
 func Ask(
 	ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions, first, end int,
 ) (Answers, error) {
-	self := gallery == nil
-	if self {
+	from, among := query.Len(), gallery
+	if gallery == nil {
 		whole := query
 		gallery = &whole
 	}
-	from := query.Len()
 	query, at := opts.draw(query)
 	if first < 0 || end > query.Len() || first > end {
 		return Answers{}, fmt.Errorf("eval: queries %d to %d, expected a range within %d", first, end, query.Len())
 	}
+	leaveOut := opts.Same.leaveOut(query, among, at)
 	query = features.Set{X: features.Part(query.X, first, end-first), Labels: query.Labels[first:end]}
 	positives := make(map[int][]int32) // label → gallery rows, rising
 	for j, label := range gallery.Labels {
@@ -120,16 +147,13 @@ func Ask(
 		make([]float64, query.Len())}
 	err := eachRow(ctx, query.X, gallery.X, opts.MaxMem, func(i int, s []float32, scratch *ranker) {
 		out.Rank[i] = -1
-		own := -1
-		if self {
-			own = at(first + i)
-		}
 		if query.Labels[i] == features.Unlabelled {
 			return
 		}
 		window := max(deepest, len(positives[query.Labels[i]]))
 		scratch.order.next(s, query.Row(i), gallery.X)
-		ranks, n := scratch.ranks(positives[query.Labels[i]], gallery.Labels, query.Labels[i], own, window)
+		ranks, n := scratch.ranks(positives[query.Labels[i]], gallery.Labels, query.Labels[i],
+			leaveOut(first+i), window)
 		if n == 0 {
 			return
 		}

@@ -66,39 +66,39 @@ func (r *Registry) place(e Entry) int {
 	return len(byQuality) + 1
 }
 
-// Choose returns the backbone for photographs if the user names none, and the reason: among the backbones whose
-// files exist, the last one that the user added under a name of its own, else the best of the known ones. ok is
-// false if there is none. It never chooses the compiled-in backbone, which is for drawn characters, or networks
-// with random weights.
+// Choose returns the backbone for photographs if the user names none, and the reason: the best of the known ones whose
+// files exist, else the last one that the user added under a name of its own. ok is false if there is none. It never
+// chooses the compiled-in backbone, which is for drawn characters, or networks with random weights.
 func (r *Registry) Choose() (name, why string, ok bool) {
-	var there, own []string
-	list := r.List()
-	for at, newest := len(list)-1, true; at >= 0; at-- { // a file is read only if it may be the chosen one
-		m := list[at]
-		ours := !slices.Contains(byQuality, m.Name)
-		if !m.Found || m.Path == "" || ours && newest && drawn(m.Path) {
+	best, own, n := len(byQuality), []Listed(nil), 0
+	for _, m := range r.List() {
+		if !m.Found || m.Path == "" {
 			continue
 		}
-		there, newest = append(there, m.Name), newest && !ours
-		if ours {
-			own = append(own, m.Name)
+		n++
+		if at := slices.Index(byQuality, m.Name); at >= 0 {
+			best = min(best, at)
+		} else {
+			own = append(own, m)
 		}
 	}
-	switch {
-	case len(there) == 0:
-		return "", "", false
-	case len(there) == 1:
-		return there[0], "the only backbone installed", true
-	case len(own) > 0:
-		return own[0], fmt.Sprintf("the one added last of %d backbones installed", len(there)), true
+	if best < len(byQuality) {
+		name, why = byQuality[best], fmt.Sprintf("the best known of %d backbones installed", n)
 	}
-	best := slices.IndexFunc(byQuality, func(n string) bool { return slices.Contains(there, n) })
-	return byQuality[best], fmt.Sprintf("the best known of %d backbones installed", len(there)), true
+	for _, m := range slices.Backward(own) { // a file is read only if it may be the chosen one
+		if name == "" && !drawn(m.Path) {
+			name, why = m.Name, fmt.Sprintf("the one added last of %d backbones installed", n)
+		}
+	}
+	if n == 1 {
+		why = "the only backbone installed"
+	}
+	return name, why, name != ""
 }
 
-// Missing returns the backbone that the user added last, if its file is not where it was.
+// Missing returns the backbone that the user added last, if its file is not where it was and no known one is chosen.
 func (r *Registry) Missing() (Entry, bool) {
-	if len(r.user) == 0 {
+	if name, _, _ := r.Choose(); len(r.user) == 0 || slices.Contains(byQuality, name) {
 		return Entry{}, false
 	}
 	last := r.user[len(r.user)-1]

@@ -2,8 +2,9 @@ package models
 
 import "winnow/backbone"
 
-// presets are the preprocessings that --preset names.
-var presets = map[string]backbone.Preprocessing{
+// presets are the preprocessings that --preset names. All turn images by their EXIF orientation, so that every command
+// embeds an image in the same way.
+var presets = turnUpright(map[string]backbone.Preprocessing{
 	// ImageNet as in torchvision, timm and most of the ONNX zoo.
 	"imagenet": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
 		Mean: [3]float32{0.485, 0.456, 0.406}, Std: [3]float32{0.229, 0.224, 0.225}},
@@ -35,4 +36,12 @@ var presets = map[string]backbone.Preprocessing{
 	// One grey channel from -2 to 2, as in glyphnet.
 	"grey": {Resize: 32, Exact: true, Crop: 32, Interpolation: "bilinear", Channels: "L", Scale: 1. / 255,
 		Mean: [3]float32{0.5, 0.5, 0.5}, Std: [3]float32{0.25, 0.25, 0.25}},
+})
+
+func turnUpright(presets map[string]backbone.Preprocessing) map[string]backbone.Preprocessing {
+	for name, p := range presets {
+		p.EXIF = true
+		presets[name] = p
+	}
+	return presets
 }

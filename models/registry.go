@@ -24,8 +24,9 @@ type Registry struct {
 	user    []Entry
 }
 
-// registryVersion is the version of the registry file's format.
-const registryVersion = 1
+// registryVersion is the version of the registry file's format. Before 2, exif was recorded but not used: images were
+// turned.
+const registryVersion = 2
 
 // registryFile is the JSON form of the file.
 type registryFile struct {
@@ -67,8 +68,8 @@ func parseRegistry(data []byte) ([]Entry, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("found more after the list of models, expected its end")
 	}
-	if file.Version != registryVersion {
-		return nil, fmt.Errorf("found version %d, expected %d", file.Version, registryVersion)
+	if file.Version < 1 || file.Version > registryVersion {
+		return nil, fmt.Errorf("found version %d, expected 1 to %d", file.Version, registryVersion)
 	}
 	seen := map[string]bool{}
 	for i, e := range file.Models {
@@ -85,6 +86,7 @@ func parseRegistry(data []byte) ([]Entry, error) {
 		if err := e.Preprocessing.Validate(); err != nil {
 			return nil, fmt.Errorf("model %q: %w", e.Name, err)
 		}
+		file.Models[i].Preprocessing.EXIF = e.Preprocessing.EXIF || file.Version < 2
 	}
 	return file.Models, nil
 }

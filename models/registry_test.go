@@ -148,7 +148,7 @@ func TestRegistryStrict(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ old, fresh, want string }{
 		"unknown key":  {`"file"`, `"fiel"`, `unknown field "fiel"`},
-		"version":      {`"version": 1`, `"version": 2`, "found version 2, expected 1"},
+		"version":      {`"version": 2`, `"version": 3`, "found version 3, expected 1 to 2"},
 		"more":         {"]\n}", "]\n} {}", "found more"},
 		"cut":          {"]\n}", "", "is empty or cut short, expected a list of models"},
 		"no file":      {`"file": "/somewhere/one.bin"`, `"file": ""`, `"one": found no file`},

@@ -15,4 +15,5 @@ type Measured struct {
 	Detection *eval.Detection       `json:"detection"` // null if true labels are not known
 	Warnings  []string              `json:"warnings"`
 	LeftOut   []lookup.LeftOut      `json:"left_out"`
+	InGallery int                   `json:"queries_in_gallery,omitempty"` // each searches the others
 }

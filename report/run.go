@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -57,7 +58,7 @@ type Asked struct {
 
 // Measure measures retrieval, also for each class, and audits the training labels.
 func (r *Run) Measure(ctx context.Context, o Asked) error {
-	images, err := measure.Read(r.Run, measure.Options{Split: cmp.Or(o.Split, UsualSplit(r.Manifest))})
+	images, err := measure.Read(ctx, r.Run, measure.Options{Split: cmp.Or(o.Split, UsualSplit(r.Manifest))})
 	if err != nil {
 		return err
 	}
@@ -69,6 +70,7 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 	m := &r.measured
 	m.Run, m.LeftOut = r.Dir, append(append([]lookup.LeftOut{}, images.LeftOut...), r.Facts.LeftOut...)
 	opts := eval.RetrievalOptions{MaxMem: eval.Bytes(left)}
+	m.InGallery, opts.Same = len(images.Now.Same), images.Now.Same
 	measure := func(row string, asked comparison.Asked[features.Set]) (err error) {
 		switch row {
 		case comparison.FrozenRow:
@@ -124,6 +126,9 @@ func (r *Run) comparison() comparison.Comparison {
 // SplitText names the measured split for the reader.
 func (r *Run) SplitText() string {
 	switch {
+	case r.measured.InGallery > 0:
+		return fmt.Sprintf("query against gallery, %d queries also in the gallery left out for themselves",
+			r.measured.InGallery)
 	case r.now.Gallery != nil:
 		return "query against gallery"
 	case r.Split == datasets.Train:

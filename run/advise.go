@@ -51,7 +51,10 @@ func advise(c course, cfg config.Run, r folder.Result, views *tuning.Views) stri
 	case views != nil && !views.Near():
 		return fmt.Sprintf("training views (%s) are hardly nearer to what is evaluated than other images: try %s",
 			cfg.Finetune.Augment, config.Key("finetune.augment=flip"))
-	case tuned && rate == 0:
+	case rate == 0:
+		if !tuned {
+			return fmt.Sprintf("nothing was learned: give a learning rate, %s", config.Key(key))
+		}
 		return fmt.Sprintf("the network stood still: give it a learning rate, %s", config.Key(key))
 	case r.IdleTooOften():
 		return fmt.Sprintf("in %d of %d steps there was nothing to learn from: try %s with more classes, or %s to see "+

@@ -156,12 +156,15 @@ func (r *Training) identity() map[string]string {
 	if cfg.Finetune.On() {
 		id["data.model"] = data.Key.Model
 	}
-	id["data.images"], id["data.features"] = data.Sum, data.StoreSum
+	id[imagesKey], id["data.features"] = data.Sum, data.StoreSum
 	if c := r.options.Checks; c != nil {
 		id["data.decisions"] = c.Sum()
 	}
 	return id
 }
+
+// imagesKey is the setting of an identity that holds the sum of images and labels.
+const imagesKey = "data.images"
 
 // sum returns the sha256 of the identity, which the heads of a run and its config.yaml contain.
 func (r *Training) sum() string {

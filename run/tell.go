@@ -161,8 +161,12 @@ func (r *Training) explain(err error) error {
 	if _, ok := errors.AsType[*train.CheckpointError](err); ok {
 		return hint.With(err, "restore a copy of it if there is one, or start again with --overwrite")
 	}
-	if _, ok := errors.AsType[*train.OtherRunError](err); ok {
-		return hint.With(err, "give the settings of the run, or start again with --overwrite")
+	if other, ok := errors.AsType[*train.OtherRunError](err); ok {
+		restore := "give the settings of the run"
+		if strings.Contains(other.Why, imagesKey) {
+			restore = "the labels or the list of images changed since the run began: restore the manifest"
+		}
+		return hint.With(err, "%s, or start again with --overwrite", restore)
 	}
 	return err
 }

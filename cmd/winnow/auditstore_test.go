@@ -169,7 +169,7 @@ func TestAuditStoreMisused(t *testing.T) {
 		"--features f --scorer guess":                             `"guess" cannot judge stored features`,
 		"--features f --last":                                     "--last is about runs",
 		"--features f --drop":                                     "about --clean FILE",
-		"--features f --clean c.csv":                              "either --drop or --relabel",
+		"--features f --clean c.csv --drop --relabel":             "expected one of them",
 		"--features f --clean c.csv --drop --share 2":             "expected 0 to 1",
 		"--features f --clean c.csv --drop --share 0.1 --below 0": "expected one of",
 	} {

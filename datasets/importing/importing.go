@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
@@ -144,6 +145,9 @@ func (j Job) readSources(ctx context.Context) (*gathered, error) {
 		return roots[n], err
 	}
 	g.Dataset = datasets.Merge(parts...)
+	if err := j.readOnce(g.Dataset, &part); err != nil {
+		return nil, err
+	}
 	if j.Shares != nil {
 		if err := g.Deal(j.Shares, j.ByImage, j.Seed); err != nil {
 			return nil, err
@@ -151,6 +155,50 @@ func (j Job) readSources(ctx context.Context) (*gathered, error) {
 	}
 	g.tell = func(out, _ io.Writer) { g.WriteCounts(out) }
 	return g, nil
+}
+
+// readOnce leaves out the samples of several sources that repeat another one, and their entries of part, which holds
+// the source of each. Equal paths below different folders are an error in a manifest, which has one root.
+func (j Job) readOnce(d *datasets.Dataset, part *[]int) error {
+	if len(j.Sources) < 2 {
+		return nil
+	}
+	roots := map[location.Source]bool{}
+	for _, s := range j.Sources {
+		root := location.Source{} // of lists: their paths have one root, named later
+		if layout, _ := datasets.LayoutOf(context.Background(), s.Path); layout != datasets.File {
+			root = imageroot.Resolve(j.Root, s.Path).Clean()
+		}
+		roots[root] = true
+	}
+	if len(roots) > 1 && datasets.IsShardName(j.Out) {
+		return nil
+	}
+	first := make([]int, len(j.Sources)) // the first sample of each
+	for i := range slices.Backward(*part) {
+		first[(*part)[i]] = i
+	}
+	notes, err := d.ReadOnce(func(i int) string {
+		n := (*part)[i]
+		return fmt.Sprintf("row %d of %s", i-first[n]+1, j.Sources[n].Path)
+	})
+	if err == nil && len(notes) > 0 && len(roots) > 1 {
+		err = fmt.Errorf("%s: their paths begin in different folders: give the folder above them", notes[0])
+	}
+	if err != nil {
+		return fmt.Errorf("data import: %w", err)
+	}
+	rows := make([]int, len(d.Samples))
+	for i, row := range d.SourceRows() {
+		rows[i] = (*part)[row]
+	}
+	*part = rows
+	for _, line := range notes {
+		if j.Note != nil {
+			j.Note("%s", line)
+		}
+	}
+	return nil
 }
 
 // check looks whether the pictures of a list are there: of one without a header, unless its form was named, and of any

@@ -16,11 +16,6 @@ var openers = map[string]string{
 	"internal/atomicfile":             "owns writing",
 	"internal/lock":                   "opens lock files with flags of its own, and follows no link",
 	"internal/budget/memory_linux.go": "reads /proc, whose files have no size",
-	// TEMPORARY: converted on another branch; remove these lines at the merge.
-	"report/jobs":             "to be converted",
-	"report/live":             "to be converted",
-	"report/review":           "to be converted",
-	"report/review/decisions": "to be converted",
 }
 
 // TestOpening: files are opened by internal/regular and written by internal/atomicfile, which refuse pipes and devices,
@@ -43,8 +38,8 @@ func TestOpening(t *testing.T) {
 		}
 		t.Errorf("%s: found %s…), expected regular.Open, regular.ReadFile, regular.OpenOwn or atomicfile.Write", name, call)
 	})
-	for owner, why := range openers {
-		if !used[owner] && why != "to be converted" {
+	for owner := range openers {
+		if !used[owner] {
 			t.Errorf("%s opens no file itself any more: remove it from openers", owner)
 		}
 	}

@@ -19,7 +19,7 @@ var rooms = []Room{
 
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
 		"datasets/fiftyone datasets/labelstudio datasets/parquetimages datasets/parquetrows datasets/shards " +
-			"datasets/tarshards internal/document internal/exif internal/jsontext"},
+			"datasets/tarshards internal/document internal/exif internal/jsontext internal/text"},
 	{"datasets/location", "says where files and folders are, on this machine or in an object store, opens them, and " +
 		"finds them when they moved", ""},
 	{"datasets/bucket", "reads the objects of a bucket as files: S3, all that speaks its protocol, Google's storage",

@@ -8,7 +8,7 @@ func readPreprocessing(s *section, channels, side int) (q backbone.Preprocessing
 	p, ok := s.of["preprocessing"]
 	k := &section{part: s.below("preprocessing", s.node)}
 	if ok {
-		k = p.keys("resize", "exact", "crop", "interpolation", "channels", "scale", "mean", "std", "exif")
+		k = p.keys("resize", "exact", "crop", "interpolation", "channels", "scale", "mean", "std")
 	}
 	planes := "RGB"
 	if channels == 1 {
@@ -18,7 +18,7 @@ func readPreprocessing(s *section, channels, side int) (q backbone.Preprocessing
 	q.Crop, q.Interpolation = k.whole("crop", side, 1, maxSide), k.text("interpolation", "bilinear")
 	q.Channels, q.Scale = k.text("channels", planes), float32(k.number("scale", 1./255))
 	q.Mean, q.Std = k.numbers("mean", 0.5), k.numbers("std", 0.5)
-	q.EXIF = k.yes("exif", false)
+	q.EXIF = true
 	if q.Resize == 0 {
 		q.Exact = false
 	}

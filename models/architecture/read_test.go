@@ -96,8 +96,8 @@ func TestPreprocessing(t *testing.T) {
 		t.Errorf("found %+v, expected whole pictures from -1 to 1", p)
 	}
 	p = network(t, "name: a\ninput: {channels: 3, side: 8}\nlayers: [flatten]\npreprocessing:\n  {resize: 10, "+
-		"exact: false, interpolation: bicubic, channels: BGR, scale: 1/256, mean: [1, 2, 3], std: [4], exif: "+
-		"true}\n").Preprocessing
+		"exact: false, interpolation: bicubic, channels: BGR, scale: 1/256, mean: [1, 2, 3], std: [4]}\n").
+		Preprocessing
 	if p.Resize != 10 || p.Exact || p.Crop != 8 || p.Interpolation != "bicubic" || p.Channels != "BGR" ||
 		p.Scale != 1./256 || p.Mean != [3]float32{1, 2, 3} || p.Std != [3]float32{4, 4, 4} || !p.EXIF {
 		t.Errorf("found %+v", p)

@@ -161,7 +161,6 @@ func (d *quickstart) extract(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.Preprocessing.EXIF = true // as winnow audit looks at images: it takes these features
 	e := extraction.Extraction{
 		Out: filepath.Join(d.o.Dir, FeaturesFolder), Overwrite: true, Root: d.images, Paths: d.clean.Paths(),
 		Model: b, Cut: cut,

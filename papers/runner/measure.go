@@ -83,8 +83,12 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed, b
 			return err
 		}
 		in.Gallery = &g
+		if in.Same, err = lookup.SameImages(ctx, d, stored, *gallery); err != nil {
+			return err
+		}
 	}
-	if err := r.neighbours(ctx, o, d, comparison.Asked[features.Set]{Query: test, Gallery: in.Gallery}); err != nil {
+	if err := r.neighbours(ctx, o, d, comparison.Asked[features.Set]{Query: test, Gallery: in.Gallery,
+		Same: in.Same}); err != nil {
 		return err
 	}
 	var fit *features.Set

@@ -100,12 +100,13 @@ func (c Comparison) Print(w io.Writer) {
 type Asked[S features.Source] struct {
 	Query   S
 	Gallery *S
+	Same    eval.Same // the queries that are in the gallery, too
 	Fit     *S
 }
 
 // Embedded returns the same images with all sets embedded.
 func (a Asked[S]) Embedded(by func(features.Source) (features.Set, error)) (Asked[features.Set], error) {
-	out := Asked[features.Set]{}
+	out := Asked[features.Set]{Same: a.Same}
 	for _, part := range []struct {
 		from *S
 		to   **features.Set

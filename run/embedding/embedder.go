@@ -54,6 +54,11 @@ type Embedder struct {
 // Open opens a run folder, an ONNX file, or a backbone by its name. file is the backbone of a run, "" to find it by its
 // sha256. Warnings about the model are noted.
 func Open(model, file string, note func(format string, args ...any)) (*Embedder, error) {
+	return openPrepared(model, file, "", note)
+}
+
+// openPrepared is Open for images prepared in a given way instead of the model's; "": in the model's.
+func openPrepared(model, file, preprocessing string, note func(format string, args ...any)) (*Embedder, error) {
 	if info, err := os.Stat(model); err == nil && info.IsDir() {
 		return OpenRun(model, file)
 	}
@@ -67,6 +72,11 @@ func Open(model, file string, note func(format string, args ...any)) (*Embedder,
 	b, err := registry.Resolve(model, models.Settings{})
 	if err != nil {
 		return nil, err
+	}
+	if preprocessing != "" {
+		if b.Preprocessing, err = backbone.ParsePreprocessing(preprocessing); err != nil {
+			return nil, err
+		}
 	}
 	e := &Embedder{Backbone: b}
 	output, joined, err := exportedOutput(b)
@@ -173,7 +183,7 @@ func reopen(dir string, was search.Embedder, o Options, note func(format string,
 	if !was.Place.Absolute.IsZero() {
 		from = was.Place.Find(dir, nil).Path()
 	}
-	e, err := Open(cmp.Or(o.Model, from), o.Backbone, note)
+	e, err := openPrepared(cmp.Or(o.Model, from), o.Backbone, was.Preprocessing, note)
 	if err != nil {
 		if o.Model == "" && hint.Of(err) == "" {
 			err = hint.With(err, "the index %s was made by %s: if it moved, name it with --model", dir, was.Source)

@@ -40,16 +40,13 @@ func Choose(classes []string) (name, why string, err error) {
 	return name, why, nil
 }
 
-// Usual returns how networks look at people's images if nothing else is said: turned by their EXIF orientation.
-func Usual() models.Settings { return models.Settings{EXIF: new(true)} }
-
-// Look returns the default extraction for a backbone, a name or a file: images are turned by their EXIF orientation.
-// The caller sets Out, and may call [Extraction.Fit] then.
+// Look is [New] with the settings of the backbone.
 func Look(name string, root fs.FS, paths []string, h Host) (*Extraction, error) {
-	return New(name, Usual(), root, paths, h)
+	return New(name, models.Settings{}, root, paths, h)
 }
 
 // New returns the extraction for a backbone, a name or a file, with settings. Warnings about the backbone are noted.
+// The caller sets Out, and may call [Extraction.Fit] then.
 func New(name string, settings models.Settings, root fs.FS, paths []string, h Host) (*Extraction, error) {
 	e := &Extraction{Root: root, Paths: features.Distinct(paths), Precision: h.Precision}
 	var err error

@@ -99,8 +99,20 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	o.Note("step 2 of 2: judge %s, about %s%s", text.Plural(n, "image"), text.About(judging), o.besides())
 	o.Stage("judge", judging, 0)
 	o.pictures = looks[0].Root
-	if o.looks, err = looks[0].Looks(ctx, stores[0], nil); err != nil {
+	measured, err := looks[0].Looks(ctx, stores[0], nil)
+	if err != nil {
 		return nil, err
+	}
+	o.looks = measured
+	if len(measured) < len(whole.Samples) { // some images are in several splits
+		at := make(map[string]int, len(measured))
+		for i, path := range looks[0].Paths {
+			at[path] = i
+		}
+		o.looks = make([]backbone.Look, len(whole.Samples))
+		for i := range o.looks {
+			o.looks[i] = measured[at[whole.Samples[i].Path]]
+		}
 	}
 	var a *Report
 	if apart {
@@ -115,7 +127,7 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	a.from, a.root, a.source, a.Model, a.Store = in.Images, in.Root, whole, names, stores[0].Dir
 	a.Reading = whole.Reading
 	a.groupCopies(whole)
-	a.findProblems(looks[0].Paths, o.looks)
+	a.findProblems(looks[0].Paths, measured)
 	return a, nil
 }
 

@@ -1,9 +1,11 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -26,7 +28,7 @@ func byProbabilities(ctx context.Context, in Input, whole, d *datasets.Dataset, 
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", in.Probs, err)
 	}
-	column, names, told, err := table.given(whole)
+	column, names, told, guessed, err := table.given(whole)
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", in.Probs, err)
 	}
@@ -61,6 +63,11 @@ func byProbabilities(ctx context.Context, in Input, whole, d *datasets.Dataset, 
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", in.Probs, err)
 	}
+	if wrong, of := disagreeing(p, set.Labels); guessed && 2*wrong > of {
+		return nil, fmt.Errorf("audit: %s: found %d of %d labels that are not the most probable class if the columns "+
+			"are %s, in this order: the order may be another: name the columns by a header, as in path,%s", in.Probs,
+			wrong, of, listed(names), strings.Join(text.First(names, 2), ","))
+	}
 	o.Given, o.Classes, o.Whiten = audit.ByProbabilities(p, set.Labels), len(names), true
 	result, err := o.Run(ctx, set, o.Options.Options)
 	if err != nil {
@@ -79,7 +86,7 @@ type table struct {
 
 // given returns the column of each class of a manifest, -1 for classes that are only true labels: "none of these", for
 // example, is no column.
-func (t *table) given(d *datasets.Dataset) (column []int, names []string, told string, err error) {
+func (t *table) given(d *datasets.Dataset) (column []int, names []string, told string, guessed bool, err error) {
 	used := make([]bool, len(d.Classes))
 	for i := range d.Samples {
 		if y := d.Samples[i].Label; y != datasets.Unlabelled {
@@ -93,11 +100,11 @@ func (t *table) given(d *datasets.Dataset) (column []int, names []string, told s
 		}
 	}
 	if labels == nil {
-		return nil, nil, "", errors.New("no image of the manifest has a label, expected labels to judge")
+		return nil, nil, "", false, errors.New("no image of the manifest has a label, expected labels to judge")
 	}
-	of, names, told, err := t.classes(labels)
+	of, names, told, guessed, err := t.classes(labels)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, "", false, err
 	}
 	column = make([]int, len(used))
 	for k := range used {
@@ -106,19 +113,19 @@ func (t *table) given(d *datasets.Dataset) (column []int, names []string, told s
 			column[k], of = of[0], of[1:]
 		}
 	}
-	return column, names, told, nil
+	return column, names, told, guessed, nil
 }
 
 // classes returns the column of each label, and a name for every column. The file's header names the columns: by the
-// labels, or by these in another case or with the same words around each, which told says. Without a header, or with
-// one that counts the columns, labels that are numbers count columns from 0; other labels are taken in their order,
-// and told says so.
-func (t *table) classes(labels []string) (column []int, names []string, told string, err error) {
+// labels, or by these in another case, with the same words around each, or as other forms of the same numbers, which
+// told says. Without a header, or with one that counts the columns, labels that are numbers count columns from 0; other
+// labels are taken in their order, and told says so. guessed reports that another order is possible.
+func (t *table) classes(labels []string) (column []int, names []string, told string, guessed bool, err error) {
 	if column := places(t.names, labels); column != nil {
-		return column, t.names, "", nil
+		return column, t.names, "", false, nil
 	}
-	if t.names != nil && !numbered(t.names) {
-		for _, plain := range []func([]string) []string{folded, core} {
+	if t.names != nil {
+		for _, plain := range []func([]string) []string{folded, core, numbersOf} {
 			have, want := plain(t.names), plain(labels)
 			if column := places(have, want); column != nil {
 				names := slices.Clone(t.names)
@@ -129,57 +136,73 @@ func (t *table) classes(labels []string) (column []int, names []string, told str
 					}
 					names[k] = labels[i]
 				}
-				return column, names, told, nil
+				return column, names, told, false, nil
 			}
 		}
+	}
+	if t.names != nil && !countsUp(t.names) {
 		have := core(t.names)
 		missing := slices.IndexFunc(core(labels), func(l string) bool { return !slices.Contains(have, l) })
-		return nil, nil, "", fmt.Errorf("found no column for the label %q, but %s", labels[max(missing, 0)],
+		return nil, nil, "", false, fmt.Errorf("found no column for the label %q, but %s", labels[max(missing, 0)],
 			listed(t.names))
 	}
-	for _, label := range labels {
-		k, err := strconv.Atoi(label)
-		if err != nil || k < 0 || k >= t.x.Cols || strconv.Itoa(k) != label {
-			break
-		}
-		column = append(column, k)
+	numbers := numbersOf(labels)
+	for k := range t.x.Cols {
+		names = append(names, strconv.Itoa(k))
 	}
-	if len(column) == len(labels) {
-		for k := range t.x.Cols {
-			names = append(names, strconv.Itoa(k))
+	if column := places(names, numbers); column != nil {
+		for i, k := range column {
+			names[k] = labels[i]
 		}
-		return column, names, "", nil
+		return column, names, "", len(labels) < t.x.Cols, nil
 	}
 	if len(labels) != t.x.Cols {
-		return nil, nil, "", fmt.Errorf("found %d columns for %d labels in the manifest, expected one each, or a "+
-			"header that names them", t.x.Cols, len(labels))
+		return nil, nil, "", false, fmt.Errorf("found %d columns for %d labels in the manifest, expected one each, or "+
+			"a header that names them", t.x.Cols, len(labels))
 	}
-	column = make([]int, len(labels))
-	for i := range column {
-		column[i] = i // labels are in order: numbers by size, others by the alphabet
-	}
-	order := "alphabetical order"
-	if _, err := strconv.Atoi(labels[0]); err == nil {
+	sorted, order := slices.Clone(labels), "alphabetical order"
+	if numbers != nil {
 		order = "the order of their numbers"
+		slices.SortFunc(sorted, func(a, b string) int {
+			x, y := numbers[slices.Index(labels, a)], numbers[slices.Index(labels, b)]
+			return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
+		})
 	}
-	return column, slices.Clone(labels), "its columns are taken for the classes in " + order + ": " + listed(labels),
-		nil
+	told = "its columns are taken for the classes in " + order + ": " + listed(sorted)
+	return places(sorted, labels), sorted, told, true, nil
 }
 
-// numbered reports whether the names of columns only count them: p0, p1, … or class_1, class_2, …
-func numbered(names []string) bool {
-	before, first := "", 0
-	for i, name := range names {
-		digits := strings.TrimLeftFunc(name, func(r rune) bool { return r < '0' || r > '9' })
-		n, err := strconv.Atoi(digits)
-		if i == 0 {
-			before, first = strings.TrimSuffix(name, digits), n
-		}
-		if err != nil || strings.TrimSuffix(name, digits) != before || n != first+i || first > 1 {
+// countsUp reports whether the names of columns only count them: p0, p1, … or class_1, class_2, …
+func countsUp(names []string) bool {
+	numbers := numbersOf(names)
+	for i, n := range numbers {
+		first, _ := strconv.Atoi(numbers[0])
+		if first > 1 || n != strconv.Itoa(first+i) {
 			return false
 		}
 	}
-	return true
+	return numbers != nil
+}
+
+// numbersOf returns the whole numbers that words stand for: 7 of 7, 007, 7.0, 7e0 or, if all words begin so, class7. It
+// returns nil if a word is none, or if two words are the same number.
+func numbersOf(words []string) (list []string) {
+	before := ""
+	if _, err := strconv.ParseFloat(words[0], 64); err != nil {
+		before = strings.TrimRight(words[0], ".0123456789")
+	}
+	for _, w := range words {
+		digits, ok := strings.CutPrefix(w, before)
+		n, err := strconv.ParseFloat(digits, 64)
+		if !ok || err != nil || strings.Trim(digits, "+.0123456789eE") != "" || n < 0 || n > 1e9 || n != math.Trunc(n) {
+			return nil
+		}
+		if digits = strconv.Itoa(int(n)); slices.Contains(list, digits) {
+			return nil
+		}
+		list = append(list, digits)
+	}
+	return list
 }
 
 // places returns the place of each of some words in a list, or nil if one is missing or there twice.
@@ -252,13 +275,14 @@ func (t *table) rows(d *datasets.Dataset, ids []int) (blas32.General, error) {
 		}
 		at[path] = i
 	}
-	if t.paths == nil && t.x.Rows != len(d.Samples) {
+	listed, n := d.SourceRows(), len(d.Samples)+len(d.Repeats)
+	if t.paths == nil && t.x.Rows != n {
 		return blas32.General{}, fmt.Errorf("%d rows, expected %d as in the manifest, in its order, or a column path",
-			t.x.Rows, len(d.Samples))
+			t.x.Rows, n)
 	}
 	out := features.NewMatrix(len(ids), t.x.Cols)
 	for i, id := range ids {
-		row := id
+		row := listed[id]
 		if t.paths != nil {
 			var ok bool
 			if row, ok = at[d.Samples[id].Path]; !ok {
@@ -272,6 +296,19 @@ func (t *table) rows(d *datasets.Dataset, ids []int) (blas32.General, error) {
 		copy(features.Row(out, i), features.Row(t.x, row))
 	}
 	return out, nil
+}
+
+// disagreeing counts the labels that are not the most probable class, of those that are known.
+func disagreeing(p blas32.General, labels []int) (wrong, of int) {
+	for i, y := range labels {
+		if y != features.Unlabelled {
+			row := features.Row(p, i)
+			if of++; row[y] < slices.Max(row) {
+				wrong++
+			}
+		}
+	}
+	return wrong, of
 }
 
 // probabilities refuses a row that holds no probabilities of classes.

@@ -447,3 +447,43 @@ func TestNotesMayGoNowhere(t *testing.T) {
 		t.Errorf("%v, %v", a, err)
 	}
 }
+
+// Labels and columns that are the same numbers in other forms belong together; a guessed order is marked.
+func TestNumbersOfColumns(t *testing.T) {
+	eleven := func(form string) (list []string) {
+		for i := range 12 {
+			list = append(list, fmt.Sprintf(form, i))
+		}
+		slices.Sort(list) // as text
+		return list
+	}
+	for _, c := range []struct {
+		names, labels string // forms; "": no header
+		guessed       bool
+	}{
+		{"", "%d.0", false}, {"", "%03d", false}, {"", "class%d", false}, {"", "class_%02d", false},
+		{"", "%de0", false},
+		{"", "cat %c", true}, {"p%d", "%d.00", false}, {"class%d", "%d", false}, {"prob_%d.0", "%03d", false},
+		{"class%d", "class%03d", false},
+	} {
+		table, labels := table{x: blas32.General{Rows: 1, Cols: 12}}, eleven(c.labels)
+		if c.names != "" {
+			table.names = eleven(c.names)
+		}
+		column, names, _, guessed, err := table.classes(labels)
+		if err != nil || guessed != c.guessed {
+			t.Errorf("%q for %q: guessed %v: %v", c.names, c.labels, guessed, err)
+			continue
+		}
+		for i, k := range column {
+			var want, got int
+			_, _ = fmt.Sscanf(strings.TrimLeft(labels[i], "clas_"), "%d", &want)
+			if got = k; c.names != "" {
+				_, _ = fmt.Sscanf(strings.TrimLeft(table.names[k], "clasprob_"), "%d", &got)
+			}
+			if names[k] != labels[i] || !c.guessed && got != want {
+				t.Errorf("%q for %q: column %d, named %q, for %q", c.names, c.labels, k, names[k], labels[i])
+			}
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"winnow/audit"
 	"winnow/audit/suspects"
+	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/internal/text"
@@ -62,7 +63,36 @@ func (a *Report) Sentences() []string {
 		list = append(list, fmt.Sprintf("Left out: %s could not be read; the first is %s: %s.", text.Plural(n, "image"),
 			text.Line(a.LeftOut[0].Path), text.Line(a.LeftOut[0].Reason)))
 	}
+	if lost := a.lostClasses(); len(lost) > 0 {
+		list = append(list, fmt.Sprintf("No image could be read of the classes %s.",
+			text.Line(listed(lost))))
+	}
 	return list
+}
+
+// lostClasses names the classes of which no image could be read.
+func (a *Report) lostClasses() (lost []string) {
+	if a.source == nil || len(a.LeftOut) == 0 {
+		return nil
+	}
+	left := map[string]bool{}
+	for _, l := range a.LeftOut {
+		left[l.Path] = true
+	}
+	images, unread := make([]int, len(a.source.Classes)), make([]int, len(a.source.Classes))
+	for i := range a.source.Samples {
+		if s := &a.source.Samples[i]; s.Label != datasets.Unlabelled {
+			if images[s.Label]++; left[s.Path] {
+				unread[s.Label]++
+			}
+		}
+	}
+	for class, n := range images {
+		if n > 0 && unread[class] == n {
+			lost = append(lost, a.source.Classes[class])
+		}
+	}
+	return lost
 }
 
 // headline says how many labels look wrong.
@@ -234,7 +264,8 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 			rows[0][3] = "given is right"
 		}
 		for _, e := range list {
-			rows = append(rows, []string{e.Path, a.shown(e.Given), a.instead(e), scoreText(e.Score, certain)})
+			rows = append(rows, []string{shownPath(e.Path), a.shown(e.Given), a.instead(e),
+				scoreText(e.Score, certain)})
 		}
 		fmt.Fprintln(w)
 		text.Aligned(w, rows, 0, 1, 2)
@@ -250,6 +281,18 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 		fmt.Fprintf(w, "\njudged by %s: %s\n", a.Scorer, a.Why)
 	}
 }
+
+// shownPath returns the end of a long path, so that a table stays narrow.
+func shownPath(path string) string {
+	letters := []rune(path)
+	if n := len(letters) - widestPath; n > 0 {
+		return "…" + string(letters[n+1:])
+	}
+	return path
+}
+
+// widestPath is how many letters of a path a table shows.
+const widestPath = 60
 
 // Source returns the folder, the .zip file or the manifest that was judged.
 func (a *Report) Source() location.Source { return a.from }

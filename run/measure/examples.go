@@ -35,8 +35,9 @@ type Examples struct {
 	View      string           `json:"view,omitempty"` // center or mean, if the store has several views of each image
 	Choice    string           `json:"choice"`
 	Seed      uint64           `json:"seed"`
-	Of        int              `json:"of"`            // possible queries
-	Gallery   int              `json:"gallery"`       // images searched
+	Of        int              `json:"of"`      // possible queries
+	Gallery   int              `json:"gallery"` // images searched
+	InGallery int              `json:"queries_in_gallery,omitempty"`
 	Precision float64          `json:"hits_per_rank"` // share of hits among the neighbours shown
 	Queries   []Example        `json:"queries"`
 	LeftOut   []lookup.LeftOut `json:"left_out"`
@@ -67,7 +68,8 @@ func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of co
 		gallery = *of.Gallery
 	}
 	rows := Askers(of)
-	e := Examples{Split: split, Choice: o.Choice, Seed: o.Seed, Of: len(rows), Gallery: gallery.Len(), K: o.K}
+	e := Examples{Split: split, Choice: o.Choice, Seed: o.Seed, Of: len(rows), Gallery: gallery.Len(),
+		InGallery: len(of.Same), K: o.K}
 	if len(rows) == 0 {
 		return e, fmt.Errorf("retrieve: no image of the split %s has another with its label to find", split)
 	}
@@ -77,18 +79,19 @@ func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of co
 	case ChooseSpread:
 		rows = spread(rows, of.Query.Labels, o.Queries)
 	}
-	own := 0 // 1 if the query is in the gallery itself
-	if of.Gallery == nil {
-		own = 1
+	own := 0 // most rows of the gallery that are a query itself
+	for _, i := range rows {
+		own = max(own, len(ownOf(of, i)))
 	}
 	lists, err := eval.Nearest(ctx, of.Query.Rows(rows), &gallery, o.K+own, eval.Bytes(o.MaxMem))
 	if err != nil {
 		return e, err
 	}
 	for i, list := range lists {
-		if own == 1 {
-			list = slices.DeleteFunc(list, func(near eval.Neighbour) bool { return near.Row == rows[i] })
-		}
+		itself := ownOf(of, rows[i])
+		list = slices.DeleteFunc(list, func(near eval.Neighbour) bool {
+			return slices.Contains(itself, gallery.IDs[near.Row])
+		})
 		e.Queries = append(e.Queries, example(d, of.Query.IDs[rows[i]], gallery, list[:min(o.K, len(list))]))
 	}
 	hits, all := 0, 0
@@ -101,22 +104,36 @@ func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of co
 
 // Askers returns the rows of the queries that have another image with their label to find.
 func Askers(of comparison.Asked[features.Set]) (rows []int) {
-	least, labels := 1, []int(nil)
-	if of.Gallery == nil { // the query itself is one
-		least, labels = 2, of.Query.Labels
-	} else {
-		labels = of.Gallery.Labels
+	gallery := of.Query
+	if of.Gallery != nil {
+		gallery = *of.Gallery
 	}
-	counts := map[int]int{}
-	for _, label := range labels {
+	counts, labels := map[int]int{}, map[int]int{} // images of a label, and the label of each
+	for i, label := range gallery.Labels {
 		counts[label]++
+		labels[gallery.IDs[i]] = label
 	}
 	for i, label := range of.Query.Labels {
-		if counts[label] >= least {
+		own := 0
+		for _, id := range ownOf(of, i) {
+			if labels[id] == label {
+				own++
+			}
+		}
+		if counts[label] > own {
 			rows = append(rows, i)
 		}
 	}
 	return rows
+}
+
+// ownOf returns the IDs of the images in the gallery that are a query itself.
+func ownOf(of comparison.Asked[features.Set], query int) []int {
+	id := of.Query.IDs[query]
+	if of.Gallery == nil {
+		return []int{id}
+	}
+	return of.Same[id]
 }
 
 // spread returns the first row of each of n classes, spread evenly over the classes in the order of their first

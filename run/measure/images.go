@@ -2,6 +2,7 @@ package measure
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"winnow/datasets"
@@ -25,7 +26,7 @@ type Images struct {
 
 // asked finds the labelled images of a split, by default of [folder.UsualSplits]. It leaves Was, Train and Fitted
 // empty.
-func asked(r *folder.Run, split string) (Images, error) {
+func asked(ctx context.Context, r *folder.Run, split string) (Images, error) {
 	images := Images{Split: split, LeftOut: []lookup.LeftOut{}}
 	var gallery *features.Stored
 	if split == "" {
@@ -67,16 +68,19 @@ func asked(r *folder.Run, split string) (Images, error) {
 	images.Unlabelled -= query.Len()
 	images.LeftOut = append(images.LeftOut, left...)
 	images.Now = comparison.Asked[features.Stored]{Query: query, Gallery: gallery}
-	return images, nil
+	if gallery != nil {
+		images.Now.Same, err = lookup.SameImages(ctx, r.Manifest, query, *gallery)
+	}
+	return images, err
 }
 
 // Read finds the images to measure, by the backbone before the run and by the present one.
-func Read(r *folder.Run, o Options) (Images, error) {
+func Read(ctx context.Context, r *folder.Run, o Options) (Images, error) {
 	store, err := r.FrozenStore()
 	if err != nil {
 		return Images{}, err
 	}
-	images, err := asked(r, o.Split)
+	images, err := asked(ctx, r, o.Split)
 	if err != nil {
 		return images, err
 	}
@@ -157,6 +161,7 @@ func onSameImages(a, b comparison.Asked[features.Stored]) (x, y comparison.Asked
 	x.Query, y.Query = shared(a.Query, b.Query), shared(b.Query, a.Query)
 	x.Gallery, y.Gallery = both(a.Gallery, b.Gallery)
 	x.Fit, y.Fit = both(a.Fit, b.Fit)
+	x.Same, y.Same = b.Same, b.Same
 	return x, y
 }
 

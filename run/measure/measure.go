@@ -61,8 +61,10 @@ type Result struct {
 	FineTuned bool            `json:"finetuned,omitempty"`
 	Backbone  string          `json:"backbone,omitempty"` // file of the fine-tuned network
 	// View is center or mean, if the store has several views of each image.
-	View       string              `json:"view,omitempty"`
-	Verdict    string              `json:"verdict,omitempty"`
+	View    string `json:"view,omitempty"`
+	Verdict string `json:"verdict,omitempty"`
+	// InGallery counts the queries that are in the gallery, too, by path or bytes: each searches the others.
+	InGallery  int                 `json:"queries_in_gallery,omitempty"`
 	Unlabelled int                 `json:"unlabelled"` // images that take no part, since their matches are unknown
 	LeftOut    []lookup.LeftOut    `json:"left_out"`
 	Metrics    map[string]Measured `json:"metrics,omitempty"`      // by name, without retrieval
@@ -93,7 +95,7 @@ func (o Options) fits() bool {
 
 // Run measures a run that is opened with the splits of the options.
 func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
-	images, err := Read(r, o)
+	images, err := Read(ctx, r, o)
 	if err != nil {
 		return Result{}, err
 	}
@@ -104,7 +106,8 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 	result := newResult(r, images, o.Metrics)
 	err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now,
 		func(row string, of comparison.Asked[features.Set]) error {
-			in := eval.Input{Test: of.Query, Gallery: of.Gallery, Train: of.Fit, Seed: o.Seed, MaxMem: eval.Bytes(left)}
+			in := eval.Input{Test: of.Query, Gallery: of.Gallery, Same: of.Same, Train: of.Fit, Seed: o.Seed,
+				MaxMem: eval.Bytes(left)}
 			for _, m := range o.Metrics {
 				if m.Costly && o.Note != nil {
 					o.Note("measuring %s of the %s embeddings", m.Name, row)
@@ -135,7 +138,7 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 func newResult(r *folder.Run, images Images, metrics []Metric) Result {
 	return Result{
 		Split: images.Split, View: r.Look(), FineTuned: r.Tuned != nil, Backbone: r.TunedFile(),
-		Unlabelled: images.Unlabelled, LeftOut: images.LeftOut,
+		InGallery: len(images.Now.Same), Unlabelled: images.Unlabelled, LeftOut: images.LeftOut,
 		Metrics: map[string]Measured{}, Skipped: map[string]string{}, metrics: metrics,
 	}
 }

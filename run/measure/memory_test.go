@@ -18,7 +18,7 @@ func TestMemory(t *testing.T) {
 		!strings.Contains(err.Error(), "--max-mem allows 130.0 MiB") || hint.Of(err) != "allow more: --max-mem 192MiB" {
 		t.Errorf("in 130 MiB: %v (%s)", err, hint.Of(err))
 	}
-	images, err := measure.Read(r, o)
+	images, err := measure.Read(t.Context(), r, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s cluste
 		return nil, hint.Unfit("shard", "only the queries of the metric retrieval can be divided: measure other "+
 			"metrics on one machine")
 	}
-	images, err := Read(r, o)
+	images, err := Read(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,8 @@ func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s cluste
 		p := part{Result: newResult(r, images, nil), Options: ask}
 		err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now,
 			func(row string, of comparison.Asked[features.Set]) error {
-				in := eval.Input{Test: of.Query, Gallery: of.Gallery, Seed: o.Seed, MaxMem: eval.Bytes(left)}
+				in := eval.Input{Test: of.Query, Gallery: of.Gallery, Same: of.Same, Seed: o.Seed,
+					MaxMem: eval.Bytes(left)}
 				query, gallery := in.Labelled()
 				found, err := eval.Ask(ctx, query, gallery, in.Retrieval(settings), first, end)
 				p.Rows = append(p.Rows, answers{row, found})

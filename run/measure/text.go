@@ -62,6 +62,9 @@ func printQueries(w io.Writer, r Result) {
 	if r.Lonely > 0 {
 		fmt.Fprintf(w, ", %d without any positive", r.Lonely)
 	}
+	if r.InGallery > 0 {
+		fmt.Fprintf(w, ", %d also in the gallery: each searches the others, without itself", r.InGallery)
+	}
 	if r.Unlabelled > 0 {
 		fmt.Fprintf(w, ", %d images without a label left out", r.Unlabelled)
 	}

@@ -103,7 +103,7 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 		if err != nil {
 			return err
 		}
-		if c.Backbone, err = registry.Resolve(from.Model, extraction.Usual()); errors.Is(err, models.ErrUnprepared) {
+		if c.Backbone, err = registry.Resolve(from.Model, models.Settings{}); errors.Is(err, models.ErrUnprepared) {
 			return hint.With(err, "say once how the network takes images: to winnow models add, or to winnow "+
 				"extract, whose store %s names", config.Key("data.features"))
 		} else if err != nil {

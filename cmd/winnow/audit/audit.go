@@ -85,9 +85,9 @@ func command(call term.Call[Options]) *cli.Command {
 					"are never called wrong again, and teach how to judge the others"},
 			&cli.StringFlag{Name: "clean",
 				Usage: "write a mended manifest to `FILE`, or, of a folder with files of boxes, into a folder; by " +
-					"default the images called wrong are mended"},
+					"default flagged labels are replaced by the suggested ones"},
 			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave the wrong labels' images out"},
-			&cli.BoolFlag{Name: "relabel", Usage: "--clean: replace wrong labels by the suggested ones"},
+			&cli.BoolFlag{Name: "relabel", Usage: "--clean: replace flagged labels by the suggested ones (default)"},
 			&cli.Float64Flag{Name: "share", Usage: "--clean: mend the most suspect share `P` of the judged images"},
 			&cli.Float64Flag{Name: "below", Usage: "--clean: mend images with a score below `SCORE`"},
 			&cli.Float64Flag{Name: "precision",

@@ -40,8 +40,9 @@ type Options struct {
 // read turns the flags into options.
 func read(c *cli.Context) (o Options, err error) {
 	o.Files = inspect.Files{
-		Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"),
-		Top: c.Int("top"), Sheet: c.Bool("spreadsheet"),
+		Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"),
+		Relabel: c.Bool("relabel") || c.IsSet("clean") && !c.Bool("drop"),
+		Top:     c.Int("top"), Sheet: c.Bool("spreadsheet"),
 	}
 	o.JSON, o.Decisions, o.In.Names = c.Bool("json"), c.String("decisions"), c.String("names")
 	compared := c.IsSet("neighbours")
@@ -257,8 +258,8 @@ func readCut(c *cli.Context) (cut audit.Cut, err error) {
 		}
 		return cut, nil
 	}
-	if c.Bool("drop") == c.Bool("relabel") {
-		return cut, term.Misused("--clean: expected either --drop or --relabel")
+	if c.Bool("drop") && c.Bool("relabel") {
+		return cut, term.Misused("--clean: found --drop and --relabel, expected one of them")
 	}
 	if ways > 1 {
 		return cut, term.Misused("--clean: expected one of --share, --below and --precision, found %d", ways)

@@ -71,8 +71,6 @@ func command(call term.Call[Options]) *cli.Command {
 					"(1 GiB at least) to decode"},
 			term.ShardFlag("images"),
 			&cli.StringFlag{Name: "decoder", DefaultText: backbone.ExactDecoder, Usage: decoderUsage},
-			&cli.BoolFlag{Name: "exif", Value: true, DefaultText: "true, as winnow audit does",
-				Usage: "turn pictures as their EXIF orientation says; --exif=false: not, as in the papers"},
 			&cli.BoolFlag{Name: "strict", Usage: "stop at the first unreadable image"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace a store of another model, preprocessing or image list"},
 			&cli.BoolFlag{Name: "dry-run",
@@ -141,7 +139,6 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.DType != features.Float32 && o.DType != features.Float16 {
 		return o, term.Misused("--dtype: found %q, expected %s or %s", o.DType, features.Float32, features.Float16)
 	}
-	o.Settings.EXIF = new(c.Bool("exif"))
 	if c.IsSet("decoder") {
 		decoder, err := backbone.ParseDecoder(c.String("decoder"))
 		if err != nil {

@@ -30,6 +30,8 @@ func PreprocessingFlags() []cli.Flag {
 		&cli.GenericFlag{Name: "mean", Value: new(models.Floats),
 			Usage: "then subtract `R,G,B`, in the network's channel order"},
 		&cli.GenericFlag{Name: "std", Value: new(models.Floats), Usage: "then divide by `R,G,B`"},
+		&cli.BoolFlag{Name: "exif", Value: true, DefaultText: "true",
+			Usage: "turn images as their EXIF orientation says; --exif=false: not, as in the papers"},
 	}
 }
 
@@ -47,6 +49,7 @@ func ModelSettings(c *cli.Context) models.Settings {
 		s.Size = size
 	}
 	s.Exact, s.Crop, s.Scale = Given(c, "exact", c.Bool), Given(c, "crop", c.Int), Given(c, "scale", c.Float64)
+	s.EXIF = Given(c, "exif", c.Bool)
 	if c.IsSet("mean") {
 		s.Mean = *c.Generic("mean").(*models.Floats)
 	}

@@ -1,0 +1,95 @@
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/datasets"
+	"winnow/features"
+)
+
+const (
+	printSize = 8    // numbers of a fingerprint
+	printNear = 1e-6 // by which those of one image differ at most, computed in batches of different sizes
+)
+
+// SameImages returns the IDs of the gallery's rows that show the image of a query, by the query's ID: those of its path
+// and those of its bytes, whose stored features are the same. Both sets are features of one network. Time O((q+g)·d),
+// memory O(q+g).
+func SameImages(ctx context.Context, d *datasets.Dataset, query, gallery features.Source) (map[int][]int, error) {
+	asked, among := query.Bare().IDs, gallery.Bare().IDs
+	byPath := make(map[string]int, len(among))
+	for _, id := range among {
+		byPath[d.Samples[id].Path] = id
+	}
+	of, err := fingerprints(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	prints, err := fingerprints(ctx, gallery)
+	if err != nil {
+		return nil, err
+	}
+	first := func(row int) float32 { return prints.Data[row*printSize] }
+	order := features.AllRows(len(among))
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(first(a), first(b)) })
+	same := map[int][]int{}
+	for i, id := range asked {
+		if own, ok := byPath[d.Samples[id].Path]; ok {
+			same[id] = append(same[id], own)
+		}
+		p := features.Row(of, i)
+		from, _ := slices.BinarySearchFunc(order, p[0]-printNear, func(row int, v float32) int {
+			return cmp.Compare(first(row), v)
+		})
+		for _, row := range order[from:] {
+			if first(row) > p[0]+printNear {
+				break
+			}
+			if near(p, features.Row(prints, row)) && !slices.Contains(same[id], among[row]) {
+				same[id] = append(same[id], among[row])
+			}
+		}
+	}
+	return same, nil
+}
+
+// near reports whether two fingerprints are of one image. Those of vectors of zeros, which are NaN, are not.
+func near(a, b []float32) bool {
+	for k := range a {
+		if !(math.Abs(float64(a[k]-b[k])) <= printNear) {
+			return false
+		}
+	}
+	return true
+}
+
+// fingerprints returns the projections of unit rows on a few fixed directions.
+func fingerprints(ctx context.Context, of features.Source) (blas32.General, error) {
+	out, directions := features.NewMatrix(of.Len(), printSize), features.NewMatrix(printSize, of.Dim())
+	rng := rand.New(rand.NewPCG(0x73616d65, 0)) // "same"
+	for i := range directions.Data {
+		directions.Data[i] = float32(rng.NormFloat64() / math.Sqrt(float64(of.Dim())))
+	}
+	var scratch, products []float32
+	for from := 0; from < of.Len(); from += 1024 {
+		n := min(1024, of.Len()-from)
+		x, err := of.Part(ctx, &scratch, from, n)
+		if err != nil {
+			return out, err
+		}
+		p := features.Products(&products, x, directions)
+		for i := range n {
+			norm := blas32.Nrm2(blas32.Vector{N: x.Cols, Inc: 1, Data: features.Row(x, i)})
+			for k, v := range features.Row(p, i) {
+				out.Data[(from+i)*printSize+k] = v / norm // NaN for a row of zeros
+			}
+		}
+	}
+	return out, nil
+}
