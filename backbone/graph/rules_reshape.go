@@ -36,9 +36,7 @@ func reshape(c *call) {
 		out[left] = quotient(x.shape, out)
 	}
 	c.set(0, x.typ, out)
-	if len(out) <= 1 {
-		c.setInts(x.ints)
-	}
+	c.setInts(x.ints)
 }
 
 // unknown returns a shape of free sizes.
