@@ -16,9 +16,6 @@ import (
 // where the sums are over batch and places.
 func batchNorm(c *call) error {
 	x, scale, mean, variance := c.in(0), c.in(1), c.in(3), c.in(4)
-	if c.Int("training_mode", 0) != 0 {
-		return fmt.Errorf("found training_mode 1, expected it written out")
-	}
 	if c.Int("spatial", 1) == 0 {
 		return fmt.Errorf("found spatial 0, expected 1: statistics of channels, not of places")
 	}
