@@ -262,6 +262,15 @@ func reduce(c *call) {
 		return
 	}
 	c.set(0, c.arg(0).typ, reduced(c.arg(0).shape, axes, c.Int("keepdims", 1) != 0))
+	if list, ok := known(c.arg(0).ints); ok && len(c.arg(0).shape) == 1 && c.Op == "ReduceProd" {
+		n := whole(1)
+		for _, v := range list {
+			if n.known {
+				n = compute("Mul", n.value, v)
+			}
+		}
+		c.setInts([]number{n})
+	}
 }
 
 // topK: the axis has as many places as are asked for, by an attribute before set 10.

@@ -21,6 +21,7 @@ var rules = map[string]rule{
 	"HardSigmoid": derive("Where(y > 0 && y < 1, alpha*dy, 0)"), // min(1, max(0, αx+β))
 	// x·min(1, max(0, x/6+1/2)), slope x/3+1/2 between -3 and 3
 	"HardSwish": derive("Where(x < 3, Where(x > -3, dy*(x*0.3333333333333333 + 0.5), 0), dy)"),
+	"Swish":     derive("t := Sigmoid(alpha*x); dy*(t + alpha*y*(1 - t))"), // y = x·t
 	"Softsign":  derive("d := 1 - Abs(y); dy*(d*d)"),
 	"Mish":      derive("t := Tanh(Softplus(x)); dy*(t + x*(1 - t*t)*Sigmoid(x))"),
 	"Gelu":      gelu, "com.microsoft.Gelu": gelu, "Clip": clip, "Relu": relu, "Identity": identity, "Dropout": identity,

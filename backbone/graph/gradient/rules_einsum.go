@@ -11,10 +11,9 @@ import (
 // einsum: the gradient of a factor is the sum of products of the output's gradient with the other factors, with the
 // factor's letters. Letters that no other has were summed over alone: the gradient is the same at all their places.
 func einsum(c *call) error {
-	left, right, explicit := strings.Cut(strings.ReplaceAll(c.Text("equation", ""), " ", ""), "->")
-	terms := strings.Split(left, ",")
-	if !explicit || len(terms) != len(c.Inputs) || strings.Contains(left, ".") {
-		return fmt.Errorf("found equation %q, expected one with -> and without dots", c.Text("equation", ""))
+	terms, right, err := c.equation()
+	if err != nil {
+		return err
 	}
 	for i, term := range terms {
 		if !c.wants(i) {
@@ -49,6 +48,31 @@ func einsum(c *call) error {
 		c.give(i, grad)
 	}
 	return nil
+}
+
+// equation returns the letters of the factors and of the result, with letters in place of dots.
+func (c *call) equation() (terms []string, right string, err error) {
+	text := strings.ReplaceAll(c.Text("equation", ""), " ", "")
+	left, right, explicit := strings.Cut(text, "->")
+	terms = strings.Split(left, ",")
+	if !explicit || len(terms) != len(c.Inputs) {
+		return nil, "", fmt.Errorf("found equation %q, expected one with -> and %d factors", text, len(c.Inputs))
+	}
+	free := strings.Map(func(letter rune) rune {
+		if strings.ContainsRune(text, letter) {
+			return -1
+		}
+		return letter
+	}, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	for i, term := range terms {
+		more := len(c.shape(c.in(i))) - len(strings.ReplaceAll(term, "...", ""))
+		if c.shape(c.in(i)) == nil || more < 0 || more > len(free) {
+			return nil, "", fmt.Errorf("%q: %w", c.in(i), errRank)
+		}
+		terms[i] = strings.ReplaceAll(term, "...", free[len(free)-more:])
+	}
+	more := len(c.shape(c.Outputs[0])) - len(strings.ReplaceAll(right, "...", ""))
+	return terms, strings.ReplaceAll(right, "...", free[len(free)-max(more, 0):]), nil
 }
 
 // depthToSpace puts the blocks back: SpaceToDepth is the inverse of the mode DCR; of CRD the channels come first.

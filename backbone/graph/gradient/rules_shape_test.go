@@ -80,6 +80,8 @@ func TestArrangements(t *testing.T) {
 		{name: "Einsum", in: []array{x(1, 2, 3, 4), x(2, 4, 5)}, build: op("Einsum", graph.String("equation", "bij,jk->bik"))},
 		{name: "Einsum attention", in: []array{x(1, 2, 3, 2, 4), x(2, 2, 5, 2, 4)},
 			build: op("Einsum", graph.String("equation", "bqhd, bkhd -> bhqk"))},
+		{name: "Einsum dots", in: []array{x(1, 2, 3, 2, 4), x(2, 4, 5)},
+			build: op("Einsum", graph.String("equation", "n...w,wd->n...d"))},
 		{name: "Einsum sums alone", in: []array{x(1, 2, 3, 4), x(2, 2, 5)}, build: op("Einsum", graph.String("equation", "bij,bk->bk"))},
 		{name: "Pad axes", opset: 18, in: a(), build: with("Pad", [][]int64{{1, 2}, nil, {-1}})},
 	})
