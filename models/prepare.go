@@ -111,8 +111,9 @@ func (b *Backbone) prepare(m *graph.Model, output string) (*Prepared, error) {
 		return makers[n.Outputs[0]] != nil && kept[n.Outputs[0]] == nil
 	})
 	if len(changed) > 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: exported in training mode, computed as after training, with the "+
-			"stored statistics and without dropout: %s", e.File, graph.Describe(changed)))
+		p.Warnings = append(p.Warnings,
+			fmt.Sprintf("%s: exported in training mode, computed as after training, with the "+
+				"stored statistics and without dropout: %s", e.File, graph.Describe(changed)))
 	}
 	pre := e.Preprocessing
 	if pre.Crop > 0 && (in.wide != 0 && in.wide != pre.Crop || in.high != 0 && in.high != pre.High()) {
@@ -164,9 +165,9 @@ func Unsettled(e Entry, why string, nodes []*graph.Node) error {
 	if len(nodes) > 0 {
 		at = ", by " + graph.Describe(nodes)
 	}
-	return hint.With(fmt.Errorf("models: %s: the features of an image differ from run to run or with the other images of "+
-		"the batch: %s%s", e.File, why, at), "export the network for inference: model.eval() before torch.onnx.export, "+
-		"training=False in Keras; or take a tensor before that as the output")
+	return hint.With(fmt.Errorf("models: %s: the features of an image differ from run to run or with the other images "+
+		"of the batch: %s%s", e.File, why, at), "export the network for inference: model.eval() before "+
+		"torch.onnx.export, training=False in Keras; or take a tensor before that as the output")
 }
 
 // Refix takes back that the network takes any number of images: it computes other numbers then.

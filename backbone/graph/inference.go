@@ -7,11 +7,12 @@ import (
 )
 
 // random are the operators that draw anew at each run.
-var random = []string{"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial"}
+var random = []string{"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli",
+	"Multinomial"}
 
-// ForInference returns a model as it computes after training, and the nodes that were exported in training mode: Dropout
-// passes everything on, BatchNormalization normalises by its stored statistics. Outputs that exist only in training are
-// dropped. A node with such an output that another node reads is left as it is.
+// ForInference returns a model as it computes after training, and the nodes that were exported in training mode:
+// Dropout passes everything on, BatchNormalization normalises by its stored statistics. Outputs that exist only in
+// training are dropped. A node with such an output that another node reads is left as it is.
 func ForInference(m *Model) (*Model, []*Node) {
 	e := evaluating{opset: m.Opset(), read: map[string]bool{}, constants: m.Graph.Constants(), gone: map[string]bool{}}
 	e.mark(m.Graph)
@@ -76,7 +77,10 @@ func (e *evaluating) rewriteNode(n *Node) *Node {
 		e.gone[out] = true
 	}
 	c.Outputs = n.Outputs[:1]
-	c.Attributes = filter(c.Attributes, func(a *Attribute) bool { return a.Name != "training_mode" && a.Name != "is_test" })
+	c.Attributes = filter(c.Attributes, func(a *Attribute) bool {
+		return a.Name != "training_mode" &&
+			a.Name != "is_test"
+	})
 	if e.opset < 7 {
 		c.Attributes = append(c.Attributes, Int("is_test", 1))
 	}

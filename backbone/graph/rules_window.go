@@ -93,7 +93,8 @@ func convTranspose(c *call) {
 func depthToSpace(c *call) {
 	x, b := c.arg(0), c.Int("blocksize", 0)
 	if len(x.shape) == 4 && b > 0 {
-		c.set(0, x.typ, Shape{x.shape[0], over(x.shape[1], b*b), times(x.shape[2], Fixed(b)), times(x.shape[3], Fixed(b))})
+		c.set(0, x.typ, Shape{x.shape[0], over(x.shape[1], b*b), times(x.shape[2], Fixed(b)), times(x.shape[3],
+			Fixed(b))})
 	}
 }
 

@@ -435,7 +435,9 @@ func TestUnsettled(t *testing.T) {
 		}},
 		{"Softmax", func(n *net, y string) string { return n.Node("Softmax", []string{y}, graph.Int("axis", 0)) }},
 		{"CumSum", func(n *net, y string) string { return n.Node("CumSum", []string{y, axis(n, 0)}) }},
-		{"CumSum", func(n *net, y string) string { return n.Node("CumSum", []string{y, axis(n, 0)}, graph.Int("reverse", 1)) }},
+		{"CumSum", func(n *net, y string) string {
+			return n.Node("CumSum", []string{y, axis(n, 0)}, graph.Int("reverse", 1))
+		}},
 		{"LpNormalization", func(n *net, y string) string {
 			return n.transpose(n.Node("LpNormalization", []string{n.transpose(y, 1, 0)}, graph.Int("axis", 1)), 1, 0)
 		}},

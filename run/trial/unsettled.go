@@ -22,7 +22,8 @@ func unsettled(rt *ort.Runtime, m *graph.Model, pre backbone.Preprocessing, p *m
 	var makers []*graph.Node
 	for _, n := range m.Graph.Nodes {
 		for _, out := range n.Outputs {
-			if v := facts[out]; v != nil && v.Type == graph.Float32 && v.Shape != nil && !slices.ContainsFunc(v.Shape, foreign) {
+			if v := facts[out]; v != nil && v.Type == graph.Float32 && v.Shape != nil &&
+				!slices.ContainsFunc(v.Shape, foreign) {
 				tensors, makers = append(tensors, out), append(makers, n)
 			}
 		}

@@ -45,14 +45,18 @@ func derive(formulas ...string) rule {
 //
 //	x, a     the first input; b the second
 //	y, dy    the first output and its gradient
-//	s        a tensor with the sign of the input, if alpha and gamma are not negative: the output, which is kept anyway
+//	s        a tensor with the sign of the input, if alpha and gamma are not negative: the output, which is kept
+//
+// anyway
+//
 //	own      sums a gradient over the axes along which its input was repeated
 //
 // those given with it (tensors, or functions of a tensor), and the node's attributes that are numbers (attributes lists
 // them, with their defaults). A function that is none of these is an ONNX operator.
 func (c *call) formula(text string, names map[string]any) string {
-	w := writing{call: c, names: map[string]any{"x": c.in(0), "a": c.in(0), "b": c.in(1), "y": c.Outputs[0], "dy": c.grad[0],
-		"s": c.Outputs[0]}}
+	w := writing{call: c, names: map[string]any{"x": c.in(0), "a": c.in(0), "b": c.in(1), "y": c.Outputs[0],
+		"dy": c.grad[0],
+		"s":  c.Outputs[0]}}
 	for name, otherwise := range attributes[c.Op] {
 		v := float64(c.Float(name, otherwise))
 		if w.names[name] = v; v < 0 && (name == "alpha" || name == "gamma") {
@@ -141,7 +145,8 @@ func (w writing) tensor(v any) string {
 
 // attributes are the numbers that formulas may name, with their defaults.
 var attributes = map[string]map[string]float32{
-	"LeakyRelu": {"alpha": 0.01}, "Elu": {"alpha": 1}, "Celu": {"alpha": 1}, "Swish": {"alpha": 1}, "ThresholdedRelu": {"alpha": 1},
-	"Selu":        {"alpha": 1.67326319217681884765625, "gamma": 1.05070102214813232421875},
-	"HardSigmoid": {"alpha": 0.2}, "Shrink": {"lambd": 0.5}, "InstanceNormalization": {"epsilon": 1e-5},
+	"LeakyRelu": {"alpha": 0.01}, "Elu": {"alpha": 1}, "Celu": {"alpha": 1}, "Swish": {"alpha": 1},
+	"ThresholdedRelu": {"alpha": 1},
+	"Selu":            {"alpha": 1.67326319217681884765625, "gamma": 1.05070102214813232421875},
+	"HardSigmoid":     {"alpha": 0.2}, "Shrink": {"lambd": 0.5}, "InstanceNormalization": {"epsilon": 1e-5},
 }

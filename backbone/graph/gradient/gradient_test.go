@@ -313,7 +313,8 @@ func TestLostShape(t *testing.T) {
 	n := newNetwork(17, false, 3, 2, 4, 4)
 	w := n.weight("w", 2, 4)
 	n.b.Model().Opsets = append(n.b.Model().Opsets, graph.Opset{Domain: "com.example", Version: 1})
-	n.b.Add(&graph.Node{Name: "guess", Op: "Guess", Domain: "com.example", Inputs: []string{n.x}, Outputs: []string{"to"}})
+	n.b.Add(&graph.Node{Name: "guess", Op: "Guess", Domain: "com.example", Inputs: []string{n.x},
+		Outputs: []string{"to"}})
 	n.b.Add(&graph.Node{Name: "pads", Op: "Cast", Inputs: []string{"to"}, Outputs: []string{"pads"},
 		Attributes: []*graph.Attribute{graph.Int("to", int64(graph.Int64))}})
 	padded := n.node("Relu", n.node("Pad", n.node("Mul", n.x, w), "pads"))

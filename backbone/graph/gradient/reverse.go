@@ -103,7 +103,8 @@ func (r *reverse) run() error {
 			err = fmt.Errorf("a graph inside it reads %q, through which no gradient passes", inside)
 		}
 		if err != nil {
-			return fmt.Errorf("gradient: %s%w", r.lost(n), fmt.Errorf("operator %s of node %q (making %q): %w", key(n), n.Name,
+			return fmt.Errorf("gradient: %s%w", r.lost(n), fmt.Errorf("operator %s of node %q (making %q): %w",
+				key(n), n.Name,
 				n.Outputs[0], err))
 		}
 	}

@@ -16,7 +16,8 @@ var rules = map[string]rule{
 	"Sinh": derive("dy*Cosh(x)"), "Cosh": derive("dy*Sinh(x)"), "Atanh": derive("dy/(1 - x*x)"),
 	"Asinh": derive("dy/Sqrt(1 + x*x)"), "Acosh": derive("dy/Sqrt(x*x - 1)"),
 	"LeakyRelu": derive("Where(s > 0, dy, alpha*dy)"), "Elu": derive("Where(s > 0, dy, dy*(y + alpha))"),
-	"Selu": derive("Where(s > 0, gamma*dy, dy*(y + alpha*gamma))"), "Celu": derive("Where(y > 0, dy, dy*(y/alpha + 1))"),
+	"Selu":            derive("Where(s > 0, gamma*dy, dy*(y + alpha*gamma))"),
+	"Celu":            derive("Where(y > 0, dy, dy*(y/alpha + 1))"),
 	"ThresholdedRelu": derive("Where(x > alpha, dy, 0)"), "Shrink": derive("Where(Abs(x) > lambd, dy, 0)"),
 	"HardSigmoid": derive("Where(y > 0 && y < 1, alpha*dy, 0)"), // min(1, max(0, αx+β))
 	// x·min(1, max(0, x/6+1/2)), slope x/3+1/2 between -3 and 3
@@ -24,8 +25,9 @@ var rules = map[string]rule{
 	"Swish":     derive("t := Sigmoid(alpha*x); dy*(t + alpha*y*(1 - t))"), // y = x·t
 	"Softsign":  derive("d := 1 - Abs(y); dy*(d*d)"),
 	"Mish":      derive("t := Tanh(Softplus(x)); dy*(t + x*(1 - t*t)*Sigmoid(x))"),
-	"Gelu":      gelu, "com.microsoft.Gelu": gelu, "Clip": clip, "Relu": relu, "Identity": identity, "Dropout": identity,
-	"Cast": castBack,
+	"Gelu":      gelu, "com.microsoft.Gelu": gelu, "Clip": clip, "Relu": relu, "Identity": identity,
+	"Dropout": identity,
+	"Cast":    castBack,
 
 	// Products.
 	"Gemm": gemm, "MatMul": matMul, "Einsum": einsum,
@@ -35,8 +37,9 @@ var rules = map[string]rule{
 	"ReduceL1": overSome("Sign(x)*dy"), "ReduceL2": overSome("x*Where(y > 0, dy/y, 0)"), // 0 where y is 0, as in torch
 	"ReduceLogSum": overSome("spread(dy/Exp(y))"), "ReduceLogSumExp": overSome("dy*Exp(x - y)"),
 	// shared among all elements that are the largest, or smallest, as torch's amax does
-	"ReduceMax": over("t := cast(Equal(x, y)); t*(dy/total(t))"), "ReduceMin": over("t := cast(Equal(x, y)); t*(dy/total(t))"),
-	"Softmax": softmax, "LogSoftmax": along("dy - Exp(y)*total(dy)"),
+	"ReduceMax": over("t := cast(Equal(x, y)); t*(dy/total(t))"),
+	"ReduceMin": over("t := cast(Equal(x, y)); t*(dy/total(t))"),
+	"Softmax":   softmax, "LogSoftmax": along("dy - Exp(y)*total(dy)"),
 	"LayerNormalization": layerNorm, "InstanceNormalization": instanceNorm, "LpNormalization": lpNorm,
 	"CumSum": cumSum, "TopK": topK,
 

@@ -41,7 +41,8 @@ func gelu(c *call) error {
 	grad := ""
 	switch {
 	case c.Text("approximate", "none") == "tanh":
-		grad = c.formula("q := x*x; t := Tanh(x*(q*(k*0.044715) + k)); dy*((t + 1 + (1 - t*t)*(x*(q*(k*0.134145) + k)))*0.5)",
+		grad = c.formula("q := x*x; t := Tanh(x*(q*(k*0.044715) + k)); "+
+			"dy*((t + 1 + (1 - t*t)*(x*(q*(k*0.134145) + k)))*0.5)",
 			map[string]any{"k": math.Sqrt(2 / math.Pi)})
 	case c.rows(c.in(0)):
 		grad = c.fused("GeluGrad", []string{c.grad[0], c.in(0)}, []bool{true}, nil)[0]

@@ -43,7 +43,8 @@ func einsum(c *call) error {
 			grad = c.op("Expand", []string{grad, c.before("Shape", []string{c.in(i)})})
 		}
 		if slices.ContainsFunc(c.shape(c.in(i)), one) {
-			return fmt.Errorf("found shape %v, expected no axis of one element, which may be repeated", c.shape(c.in(i)))
+			return fmt.Errorf("found shape %v, expected no axis of one element, which may be repeated",
+				c.shape(c.in(i)))
 		}
 		c.give(i, grad)
 	}
@@ -161,7 +162,8 @@ func convTranspose(c *call) error {
 	}
 	var parts []string
 	for g := range groups {
-		part := c.op("Conv", []string{cut(dy, g, sizes[1]), cut(x, g, sizes[0]/groups)}, windows(dilations, strides, kernel)...)
+		part := c.op("Conv", []string{cut(dy, g, sizes[1]), cut(x, g, sizes[0]/groups)}, windows(dilations, strides,
+			kernel)...)
 		parts = append(parts, c.op("Transpose", []string{part}, graph.Ints("perm", turn...)))
 	}
 	if groups > 1 {

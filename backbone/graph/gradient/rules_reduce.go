@@ -105,8 +105,8 @@ func (c *call) count(r reduction) string {
 	return c.scalar(r.x, n)
 }
 
-// over returns the rule of a y = f(x) that reduces axes. In its formula y and dy have the reduced axes, with size 1; spread
-// repeats a tensor along them, total sums over them, count is the number of elements and cast casts to numbers.
+// over returns the rule of a y = f(x) that reduces axes. In its formula y and dy have the reduced axes, with size 1;
+// spread repeats a tensor along them, total sums over them, count is the number of elements and cast casts to numbers.
 func over(formula string) rule {
 	return func(c *call) error {
 		r, err := c.reduction()
@@ -130,7 +130,8 @@ func over(formula string) rule {
 	}
 }
 
-// overSome is over, and rejects a reduction over no axes: runtimes disagree on whether f is then applied to the elements.
+// overSome is over, and rejects a reduction over no axes: runtimes disagree on whether f is then applied to the
+// elements.
 func overSome(formula string) rule {
 	return func(c *call) error {
 		if r, err := c.reduction(); err == nil && len(r.axes) == 0 && len(c.shape(r.x)) > 0 {

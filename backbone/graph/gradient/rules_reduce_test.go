@@ -32,12 +32,15 @@ func TestReductions(t *testing.T) {
 	}
 	axis := func(b *graph.Builder, v int64) string { return b.Constant(graph.NewTensor("axis", []int64{v})) }
 	for _, way := range [][3]int64{{1, 0, 0}, {-1, 1, 0}, {2, 0, 1}, {0, 1, 1}} {
-		cases = append(cases, ruleCase{name: fmt.Sprint("CumSum", way), in: a(), build: func(b *graph.Builder, in []string) string {
-			return b.Node("CumSum", []string{in[0], axis(b, way[0])}, graph.Int("exclusive", way[1]), graph.Int("reverse", way[2]))
+		cases = append(cases, ruleCase{name: fmt.Sprint("CumSum", way), in: a(), build: func(b *graph.Builder,
+			in []string) string {
+			return b.Node("CumSum", []string{in[0], axis(b, way[0])}, graph.Int("exclusive", way[1]),
+				graph.Int("reverse", way[2]))
 		}})
 	}
 	for _, k := range []int64{1, 3} {
-		cases = append(cases, ruleCase{name: "TopK", in: []array{apart(1, 2, 3, 4)}, build: func(b *graph.Builder, in []string) string {
+		cases = append(cases, ruleCase{name: "TopK", in: []array{apart(1, 2, 3, 4)}, build: func(b *graph.Builder,
+			in []string) string {
 			b.Add(&graph.Node{Op: "TopK", Inputs: []string{in[0], ints(b, k)}, Outputs: []string{"values", "places"}})
 			return "values"
 		}})

@@ -183,8 +183,8 @@ func pad(c *call) error {
 	return nil
 }
 
-// foldPadding adds up the gradient of a Pad that repeats what it pads, at the places that it repeated: an axis at a time,
-// by a product with a matrix of zeros and ones.
+// foldPadding adds up the gradient of a Pad that repeats what it pads, at the places that it repeated: an axis at a
+// time, by a product with a matrix of zeros and ones.
 func (c *call) foldPadding(before, after []int64) error {
 	grad, shape := c.grad[0], c.shape(c.in(0))
 	mode := c.Text("mode", "constant")

@@ -162,7 +162,8 @@ func TestOldResize(t *testing.T) {
 		op, mode string
 		opset    int64
 		scale    float32
-	}{{"Upsample", "nearest", 7, 2}, {"Upsample", "nearest", 9, 2}, {"Upsample", "linear", 9, 2}, {"Resize", "nearest", 10, 2},
+	}{{"Upsample", "nearest", 7, 2}, {"Upsample", "nearest", 9, 2}, {"Upsample", "linear", 9, 2}, {"Resize",
+		"nearest", 10, 2},
 		{"Resize", "nearest", 10, 0.5}, {"Resize", "linear", 10, 1.5}, {"Resize", "nearest", 13, 2}} {
 		b := graph.NewBuilder("resize", c.opset)
 		in := []string{b.Input("x", graph.Float32, graph.ShapeOf(2, 3, 4, 6))}
