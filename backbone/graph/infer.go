@@ -274,7 +274,7 @@ func known(list []number) ([]int64, bool) {
 // listArg returns a list that newer operator sets give as the i-th input and older ones as an attribute. ok is
 // false if it is given but unknown; the list is nil with ok true if it is omitted.
 func (c *call) listArg(i int, attribute string) (list []int64, ok bool) {
-	if c.input(i) != "" {
+	if c.Input(i) != "" {
 		return known(c.arg(i).ints)
 	}
 	return c.Ints(attribute), true

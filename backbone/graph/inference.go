@@ -100,8 +100,8 @@ func (e *evaluating) trains(n *Node) bool {
 	case e.opset < 7:
 		return n.Int("is_test", 0) == 0
 	case n.is("Dropout"):
-		t := e.constants[n.input(2)]
-		return n.input(2) != "" && (t == nil || !slices.Equal(t.raw, []byte{0}))
+		t := e.constants[n.Input(2)]
+		return n.Input(2) != "" && (t == nil || !slices.Equal(t.raw, []byte{0}))
 	case e.opset < 14:
 		return slices.ContainsFunc(n.Outputs[1:], func(out string) bool { return out != "" })
 	}

@@ -230,7 +230,7 @@ func pad(c *call) {
 	for i := range axes {
 		axes[i] = int64(i)
 	}
-	if c.input(3) != "" {
+	if c.Input(3) != "" {
 		var named bool
 		axes, named = known(c.arg(3).ints)
 		ok = ok && named

@@ -7,7 +7,7 @@ import "slices"
 func reshape(c *call) {
 	x := c.arg(0)
 	target := c.arg(1).ints
-	if c.input(1) == "" {
+	if c.Input(1) == "" {
 		target = append(target, wholes(c.Ints("shape"))...)
 	}
 	if target == nil {

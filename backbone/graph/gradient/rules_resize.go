@@ -57,17 +57,9 @@ type resizing struct {
 	constants map[string]*graph.Tensor
 }
 
-// in returns the node's i-th input, or "" if it is omitted.
-func (c *resizing) in(i int) string {
-	if i < len(c.Inputs) {
-		return c.Inputs[i]
-	}
-	return ""
-}
-
 // write adds the products.
 func (c *resizing) write() error {
-	from, to := c.facts[c.in(0)], c.facts[c.Outputs[0]]
+	from, to := c.facts[c.Input(0)], c.facts[c.Outputs[0]]
 	if from == nil || to == nil || len(from.Shape) < 2 || len(to.Shape) != len(from.Shape) {
 		return fmt.Errorf("found unknown shapes of input or output, expected known ones")
 	}
@@ -82,7 +74,7 @@ func (c *resizing) write() error {
 		c.Text("keep_aspect_ratio_policy", "stretch") != "stretch" {
 		return fmt.Errorf("it is antialiased, leaves out what is outside or keeps the aspect, expected none of these")
 	}
-	at := c.in(0)
+	at := c.Input(0)
 	for i, axis := range []int{rank - 1, rank - 2} {
 		in, out := int(x[axis].Size), int(y[axis].Size)
 		scale, err := c.scaleOf(axis, rank, float64(out)/float64(in))
@@ -115,11 +107,11 @@ func (c *resizing) scaleOf(axis, rank int, ratio float64) (float64, error) {
 	if a := c.Attribute("scales"); a != nil && axis < len(a.Floats) {
 		return float64(a.Floats[axis]), nil
 	}
-	scales := c.in(2)
+	scales := c.Input(2)
 	if len(c.Inputs) == 2 {
-		scales = c.in(1)
+		scales = c.Input(1)
 	}
-	if scales == "" || c.in(3) != "" {
+	if scales == "" || c.Input(3) != "" {
 		return ratio, nil
 	}
 	t := c.constants[scales]
