@@ -54,7 +54,8 @@ func lrn(c *call) error {
 	below, above := (size-1)/2, size/2
 	squares := c.acrossChannels(c.op("Mul", []string{x, x}), channels, below, above)
 	names := map[string]any{"beta": beta, "share": alpha / float64(size)}
-	names["d"] = c.formula("squares*share + bias", map[string]any{"squares": squares, "share": names["share"], "bias": bias})
+	names["squares"], names["bias"] = squares, bias
+	names["d"] = c.formula("squares*share + bias", names)
 	names["scaled"] = c.formula("dy*Pow(d, -beta)", names)
 	names["spread"] = c.acrossChannels(c.formula("scaled*x/d", names), channels, above, below)
 	c.give(0, c.formula("scaled - x*(spread*(2*share*beta))", names))
