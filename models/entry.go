@@ -47,6 +47,7 @@ type Backbone struct {
 	// Seen is what a run told about a tensor that the file says nothing about; nil: nothing.
 	Seen    *graph.ValueInfo
 	Guessed bool // the preprocessing is unknown: ImageNet's is assumed
+	Untried bool // given by its path and never recorded: nobody has run it
 }
 
 // Sum returns the sha256 of a file's bytes in hex.

@@ -6,6 +6,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/backbone/graph"
+	"winnow/internal/hint"
 )
 
 // Prepared is a backbone cut to its feature vector, ready to run.
@@ -72,6 +73,8 @@ func (b *Backbone) seen(m *graph.Model) *graph.ValueInfo {
 
 func (b *Backbone) prepare(m *graph.Model, output string) (*Prepared, error) {
 	e := b.Entry
+	makers := m.Graph.Producers()
+	m, changed := graph.ForInference(m)
 	p := &Prepared{Cut: output, Why: "asked for", Folder: b.Folder}
 	if p.Cut == "" {
 		p.Cut, p.Why = e.Output, "recorded"
@@ -99,6 +102,18 @@ func (b *Backbone) prepare(m *graph.Model, output string) (*Prepared, error) {
 	in, err := imageInput(cut)
 	if err != nil {
 		return nil, fmt.Errorf("models: %s: %w", e.File, err)
+	}
+	if left := graph.Unsettled(cut, tensor); len(left) > 0 {
+		return nil, Unsettled(e, "they are drawn at random or normalised as in training", left)
+	}
+	kept := cut.Graph.Producers()
+	changed = slices.DeleteFunc(changed, func(n *graph.Node) bool { // nodes that other outputs alone need
+		return makers[n.Outputs[0]] != nil && kept[n.Outputs[0]] == nil
+	})
+	if len(changed) > 0 {
+		p.Warnings = append(p.Warnings,
+			fmt.Sprintf("%s: exported in training mode, computed as after training, with the "+
+				"stored statistics and without dropout: %s", e.File, graph.Describe(changed)))
 	}
 	pre := e.Preprocessing
 	if pre.Crop > 0 && (in.wide != 0 && in.wide != pre.Crop || in.high != 0 && in.high != pre.High()) {
@@ -134,10 +149,25 @@ func (b *Backbone) prepare(m *graph.Model, output string) (*Prepared, error) {
 		p.Warnings = append(p.Warnings, batchWarning(e, in.batch))
 	}
 	if dim == 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the length of %q is not known before the model runs", e.File,
-			tensor))
+		behind := ""
+		if lost := graph.Lost(cut, tensor); lost != nil {
+			behind = ": its shape is lost at " + graph.Describe([]*graph.Node{lost})
+		}
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the length of %q is not known before the model runs%s", e.File,
+			tensor, behind))
 	}
 	return p, nil
+}
+
+// Unsettled is the error about a network that gives an image other features at each run or in each batch.
+func Unsettled(e Entry, why string, nodes []*graph.Node) error {
+	at := ""
+	if len(nodes) > 0 {
+		at = ", by " + graph.Describe(nodes)
+	}
+	return hint.With(fmt.Errorf("models: %s: the features of an image differ from run to run or with the other images "+
+		"of the batch: %s%s", e.File, why, at), "export the network for inference: model.eval() before "+
+		"torch.onnx.export, training=False in Keras; or take a tensor before that as the output")
 }
 
 // Refix takes back that the network takes any number of images: it computes other numbers then.

@@ -59,7 +59,7 @@ func (r *Registry) load(name string) (b *Backbone, recorded bool, err error) {
 		return nil, false, err
 	}
 	b.Name = strings.TrimSuffix(filepath.Base(name), ".onnx")
-	b.File = name
+	b.File, b.Untried = name, true
 	b.of(s)
 	return b, false, nil
 }

@@ -102,7 +102,7 @@ func (w *walk) back(tensor string) (Feature, bool) {
 		switch {
 		case n.is("Gemm") || n.key() == microsoft+"QGemm":
 			return Feature{w.input(n, 0), fmt.Sprintf("input of the last %s, %q", n.Op, n.Outputs[0])}, true
-		case n.is("MatMul", "QLinearMatMul", "MatMulInteger") && w.constant(n.input(weightsAt(n))):
+		case n.is("MatMul", "QLinearMatMul", "MatMulInteger") && w.constant(n.Input(weightsAt(n))):
 			return Feature{w.input(n, 0), fmt.Sprintf("input of the last %s, %q", n.Op, n.Outputs[0])}, true
 		case n.is("Mul") && w.scales(n): // of a dynamically quantised product
 		case n.is("Conv", "QLinearConv"):
@@ -114,28 +114,28 @@ func (w *walk) back(tensor string) (Feature, bool) {
 			n.key() == microsoft+"QLinearGlobalAveragePool"):
 			averaged = true
 		case n.is("Relu") && averaged:
-		case n.is("Add", "Mul", "Sub", "Div") && w.constant(n.input(1)):
-		case n.is("Add", "Mul") && w.constant(n.input(0)):
-			tensor = n.input(1)
+		case n.is("Add", "Mul", "Sub", "Div") && w.constant(n.Input(1)):
+		case n.is("Add", "Mul") && w.constant(n.Input(0)):
+			tensor = n.Input(1)
 			continue
 		case n.is(through...):
 			softmax = softmax || n.is("Softmax", "LogSoftmax")
 		default:
 			return Feature{}, false
 		}
-		tensor = n.input(0)
+		tensor = n.Input(0)
 	}
 	return Feature{}, false
 }
 
 // classifies reports whether a convolution is a classifier (see [FeatureTensor]).
 func (w *walk) classifies(n *Node, softmax, averaged bool) bool {
-	filters := w.facts[n.input(weightsAt(n))].shape
+	filters := w.facts[n.Input(weightsAt(n))].shape
 	if len(filters) != 4 || filters[2] != Fixed(1) || filters[3] != Fixed(1) || n.Int("group", 1) != 1 {
 		return false
 	}
 	// A convolution of a 1×1 map is a matrix product, after an average or without one.
-	x := w.facts[n.input(0)].shape
+	x := w.facts[n.Input(0)].shape
 	if len(x) == 4 && x[2] == Fixed(1) && x[3] == Fixed(1) {
 		return softmax || filters[0].Size%16 != 0
 	}
@@ -156,7 +156,7 @@ func (w *walk) constant(name string) bool {
 		if n.is("Constant") {
 			return true
 		}
-		name = n.input(0)
+		name = n.Input(0)
 	}
 	return false
 }
@@ -171,23 +171,23 @@ func weightsAt(n *Node) int {
 
 // scales reports whether a Mul gives the integers of a MatMulInteger their scale.
 func (w *walk) scales(n *Node) bool {
-	c := w.makers[n.input(0)]
+	c := w.makers[n.Input(0)]
 	if c == nil || !c.is("Cast") {
 		return false
 	}
-	product := w.makers[c.input(0)]
+	product := w.makers[c.Input(0)]
 	return product != nil && product.is("MatMulInteger")
 }
 
 // input returns a node's input before any dropout, which does nothing in a trained model, and before it was quantised.
 func (w *walk) input(n *Node, i int) string {
-	name := n.input(i)
+	name := n.Input(i)
 	for range len(w.makers) {
 		d := w.makers[name]
 		if d == nil || !d.is("Dropout", "Identity", "DynamicQuantizeLinear") {
 			break
 		}
-		name = d.input(0)
+		name = d.Input(0)
 	}
 	return name
 }
@@ -270,8 +270,8 @@ func candidates(m *Model, facts map[string]fact, last string, limit int) []*Valu
 			single = false
 		}
 		if len(f.shape) == 3 { // tokens: only at the ends of blocks, and those that features are made of
-			single = n.Outputs[0] == last || n.is("Add") && len(facts[n.input(0)].shape) == 3 &&
-				len(facts[n.input(1)].shape) == 3
+			single = n.Outputs[0] == last || n.is("Add") && len(facts[n.Input(0)].shape) == 3 &&
+				len(facts[n.Input(1)].shape) == 3
 		}
 		if len(f.shape) > 0 && otherCount(m, f.shape[0]) {
 			continue

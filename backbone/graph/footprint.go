@@ -51,6 +51,9 @@ func footprint(m *Model, input string, n, planes, high, wide int) (int64, error)
 		}
 		size, err := facts[name].bytes()
 		if err != nil {
+			if lost := Lost(c, name); lost != nil {
+				err = fmt.Errorf("%w: lost at %s", err, Describe([]*Node{lost}))
+			}
 			return fmt.Errorf("graph: footprint: tensor %q: %w", name, err)
 		}
 		sizes[name], now = size, now+size

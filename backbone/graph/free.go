@@ -125,16 +125,16 @@ func (f *freeing) known(tensor string) ([]int64, bool) { return known(f.now.fact
 
 // reshape: elements keep their order, so the images stay between the same numbers of elements.
 func (f *freeing) reshape(n *Node) *Node {
-	x := f.now.facts[n.input(0)].shape
-	axis, each, ok := f.place(n.input(0))
+	x := f.now.facts[n.Input(0)].shape
+	axis, each, ok := f.place(n.Input(0))
 	to, whole := fixedSizes(f.was[n.Outputs[0]].shape)
 	attribute := n.Attribute("shape")
-	_, fixed := f.known(n.input(1))
+	_, fixed := f.known(n.Input(1))
 	if !ok || !whole || !fixed && attribute == nil {
 		return n
 	}
 	before, whole := fixedSizes(x[:axis])
-	outer := max(f.outer[n.input(0)], 1)
+	outer := max(f.outer[n.Input(0)], 1)
 	if !whole || each%outer != 0 {
 		return n
 	}
@@ -186,12 +186,12 @@ func (f *freeing) target(shape []int64, before int64) (axis int, outer int64, ok
 
 // expand: a target of 1 keeps the input's size.
 func (f *freeing) expand(n *Node) *Node {
-	axis, _, ok := f.place(n.input(0))
-	target, fixed := f.known(n.input(1))
+	axis, _, ok := f.place(n.Input(0))
+	target, fixed := f.known(n.Input(1))
 	if !ok || !fixed {
 		return n
 	}
-	at := axis + len(target) - len(f.now.facts[n.input(0)].shape)
+	at := axis + len(target) - len(f.now.facts[n.Input(0)].shape)
 	if at < 0 || at >= len(target) || target[at] == 1 {
 		return n
 	}
@@ -233,25 +233,25 @@ func (f *freeing) concat(n *Node) *Node {
 
 // slice: a range over all images stays one.
 func (f *freeing) slice(n *Node) *Node {
-	axis, _, ok := f.place(n.input(0))
-	starts, ok1 := f.known(n.input(1))
-	ends, ok2 := f.known(n.input(2))
+	axis, _, ok := f.place(n.Input(0))
+	starts, ok1 := f.known(n.Input(1))
+	ends, ok2 := f.known(n.Input(2))
 	if !ok || !ok1 || !ok2 || len(starts) != len(ends) {
 		return n
 	}
-	axes, ok3 := f.known(n.input(3))
-	if n.input(3) == "" {
+	axes, ok3 := f.known(n.Input(3))
+	if n.Input(3) == "" {
 		axes, ok3 = nil, true
 		for i := range starts {
 			axes = append(axes, int64(i))
 		}
 	}
-	if steps, known := f.known(n.input(4)); !ok3 || len(axes) != len(ends) || n.input(4) != "" &&
+	if steps, known := f.known(n.Input(4)); !ok3 || len(axes) != len(ends) || n.Input(4) != "" &&
 		(!known || slices.ContainsFunc(steps, func(s int64) bool { return s != 1 })) {
 		return n
 	}
 	changed := slices.Clone(ends)
-	rank := int64(len(f.now.facts[n.input(0)].shape))
+	rank := int64(len(f.now.facts[n.Input(0)].shape))
 	for i, a := range axes {
 		if (a == int64(axis) || a+rank == int64(axis)) && starts[i] == 0 && ends[i] >= f.batch {
 			changed[i] = 1<<63 - 1
@@ -265,8 +265,8 @@ func (f *freeing) slice(n *Node) *Node {
 
 // resize: its sizes are those of the output, the images included.
 func (f *freeing) resize(n *Node) *Node {
-	axis, each, ok := f.place(n.input(0))
-	to, fixed := f.known(n.input(3))
+	axis, each, ok := f.place(n.Input(0))
+	to, fixed := f.known(n.Input(3))
 	if !ok || !fixed || axis != 0 || each != 1 || len(to) < 2 || to[0] != f.batch {
 		return n
 	}

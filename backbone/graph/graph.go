@@ -83,8 +83,8 @@ func (n *Node) is(ops ...string) bool {
 	return IsONNX(n.Domain) && slices.Contains(ops, n.Op)
 }
 
-// input returns the name of the i-th input, or "" if it is omitted.
-func (n *Node) input(i int) string {
+// Input returns the name of the i-th input, or "" if it is omitted.
+func (n *Node) Input(i int) string {
 	if i >= len(n.Inputs) {
 		return ""
 	}

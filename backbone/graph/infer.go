@@ -25,7 +25,7 @@ func Infer(m *Model) map[string]*ValueInfo {
 type fact struct {
 	typ   DataType
 	shape Shape
-	ints  []number // the elements of a small tensor of integers, of rank 0 or 1; nil if unknown
+	ints  []number // the elements of a small tensor of integers, row by row; nil if unknown
 
 	floats []float32 // the elements of a small float32 constant of rank 0 or 1; nil if unknown
 }
@@ -155,7 +155,7 @@ func (f *inference) follow(n *Node) {
 		rule(&c)
 	}
 	for i, name := range n.Outputs {
-		if f.left -= len(c.out[i].ints); f.left < 0 {
+		if f.left -= len(c.out[i].ints); f.left < 0 || !c.out[i].complete() {
 			c.out[i].ints = nil
 		}
 		if name != "" {
@@ -169,9 +169,9 @@ func factOf(t *Tensor) fact {
 	f := fact{typ: t.Type, shape: ShapeOf(t.Dims...).bounded()}
 	n, err := t.Size()
 	switch {
-	case err != nil || n > followed || len(t.Dims) > 1:
+	case err != nil || n > followed || f.shape == nil:
 		return f
-	case t.Type == Float32 && n <= maxRank:
+	case t.Type == Float32 && n <= maxRank && len(t.Dims) <= 1:
 		if list, err := t.Float32s(); err == nil {
 			f.floats = list
 		}
@@ -183,6 +183,12 @@ func factOf(t *Tensor) fact {
 		f.ints = wholes(list)
 	}
 	return f
+}
+
+// complete reports whether the tracked elements are as many as the shape holds. Without a shape they are a list.
+func (f fact) complete() bool {
+	n, free, ok := product(f.shape)
+	return f.shape == nil || ok && len(free) == 0 && n == int64(len(f.ints))
 }
 
 func wholes(list []int64) []number {
@@ -268,7 +274,7 @@ func known(list []number) ([]int64, bool) {
 // listArg returns a list that newer operator sets give as the i-th input and older ones as an attribute. ok is
 // false if it is given but unknown; the list is nil with ok true if it is omitted.
 func (c *call) listArg(i int, attribute string) (list []int64, ok bool) {
-	if c.input(i) != "" {
+	if c.Input(i) != "" {
 		return known(c.arg(i).ints)
 	}
 	return c.Ints(attribute), true

@@ -80,10 +80,10 @@ func scaleOf(makers map[string]*Node, tensor string) (scale, zero string, ok boo
 			return "", "", false
 		}
 		if n.key() == microsoft+"QLinearConcat" {
-			return n.input(0), n.input(1), true
+			return n.Input(0), n.Input(1), true
 		}
 		if at := quantisedInputs[n.key()].scale; at > 0 {
-			return n.input(at), n.input(at + 1), true
+			return n.Input(at), n.Input(at + 1), true
 		}
 		if n.is("DynamicQuantizeLinear") && len(n.Outputs) == 3 {
 			return n.Outputs[1], n.Outputs[2], true
@@ -92,7 +92,7 @@ func scaleOf(makers map[string]*Node, tensor string) (scale, zero string, ok boo
 			"Relu", "Split", "Pad", "Clip") {
 			return "", "", false
 		}
-		tensor = n.input(0)
+		tensor = n.Input(0)
 	}
 	return "", "", false
 }

@@ -11,11 +11,14 @@ var rules = map[string]rule{
 	"Relu": same, "LeakyRelu": same, "PRelu": same, "Elu": same, "Selu": same, "Celu": same, "Gelu": same,
 	"Sigmoid": same, "HardSigmoid": same, "HardSwish": same, "Tanh": same, "Softplus": same, "Softsign": same,
 	"Mish": same, "ThresholdedRelu": same, "Clip": same, "Erf": same, "Exp": same, "Log": same, "Sqrt": same,
-	"Reciprocal": same, "Neg": same, "Abs": same, "Sign": same, "Floor": identity, "Ceil": identity, "Round": identity,
-	"Sin": same, "Cos": same, "Not": logic, "Identity": identity, "Dropout": dropout, "Cast": cast,
+	"Reciprocal": same, "Neg": arithmetic, "Abs": same, "Sign": same, "Floor": identity, "Ceil": identity,
+	"Round": identity,
+	"Sin":   same, "Cos": same, "Tan": same, "Asin": same, "Acos": same, "Atan": same, "Sinh": same, "Cosh": same,
+	"Asinh": same, "Acosh": same, "Atanh": same, "Shrink": same, "Swish": same, "IsNaN": logic, "IsInf": logic,
+	"Not": logic, "Identity": identity, "Dropout": dropout, "Cast": cast,
 	"CumSum": same, "Trilu": same, "com.microsoft.Gelu": same,
-	"Add": arithmetic, "Sub": arithmetic, "Mul": arithmetic, "Div": arithmetic, "Mod": broadcast, "Pow": broadcast,
-	"Max": broadcast, "Min": broadcast, "Sum": broadcast, "Mean": broadcast,
+	"Add": arithmetic, "Sub": arithmetic, "Mul": arithmetic, "Div": arithmetic, "Mod": arithmetic, "Pow": broadcast,
+	"Max": arithmetic, "Min": arithmetic, "Sum": broadcast, "Mean": broadcast,
 	"And": logic, "Or": logic, "Xor": logic, "Equal": equal, "Greater": logic, "Less": logic,
 	"GreaterOrEqual": logic, "LessOrEqual": logic, "Where": where,
 
@@ -28,7 +31,8 @@ var rules = map[string]rule{
 
 	// Products and windows.
 	"Gemm": gemm, "MatMul": matMul,
-	"Conv": conv, "MaxPool": pool, "AveragePool": pool, "LpPool": pool,
+	"Einsum": einsum,
+	"Conv":   conv, "ConvTranspose": convTranspose, "MaxPool": pool, "AveragePool": pool, "LpPool": pool,
 	"GlobalAveragePool": globalPool, "GlobalMaxPool": globalPool, "GlobalLpPool": globalPool,
 
 	// Quantised.
@@ -46,16 +50,23 @@ var rules = map[string]rule{
 	// Over axes.
 	"ReduceMean": reduce, "ReduceSum": reduce, "ReduceMax": reduce, "ReduceMin": reduce, "ReduceProd": reduce,
 	"ReduceL1": reduce, "ReduceL2": reduce, "ReduceLogSum": reduce, "ReduceLogSumExp": reduce,
-	"ReduceSumSquare": reduce, "ArgMax": argReduce, "ArgMin": argReduce,
+	"ReduceSumSquare": reduce, "ArgMax": argReduce, "ArgMin": argReduce, "TopK": topK,
 
 	// Rearrangements of the same elements.
 	"Reshape": reshape, "Flatten": flatten, "Transpose": transpose, "Squeeze": squeeze, "Unsqueeze": unsqueeze,
 	"Expand": expand, "Tile": tile, "Concat": concat, "Split": split, "Slice": slice, "Gather": gather, "Pad": pad,
-	"Resize": resize, "Upsample": resize,
+	"Resize": resize, "Upsample": resize, "DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth,
+	"GatherElements": gatherElements, "ScatterElements": same, "ScatterND": same, "Scatter": same,
+	"ReverseSequence": same,
+	"GridSample":      gridSample,
 
 	// Shapes as values.
 	"Shape": shapeValue, "Constant": constant, "ConstantOfShape": constantOfShape, "Range": countUp,
-	"Size": func(c *call) { c.set(0, Int64, Shape{}) },
+	"Size": sizeValue,
+
+	// Drawn at random.
+	"RandomNormal": drawn, "RandomUniform": drawn, "RandomNormalLike": drawnLike, "RandomUniformLike": drawnLike,
+	"Bernoulli": drawnLike, "Multinomial": multinomial,
 }
 
 // key returns the name of a node's operator in rules; those of other domains include the domain.

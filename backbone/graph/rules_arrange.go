@@ -29,7 +29,7 @@ func transpose(c *call) {
 	if x.shape == nil {
 		return
 	}
-	out := make(Shape, len(x.shape))
+	out, order := make(Shape, len(x.shape)), make([]int, len(x.shape))
 	perm := c.Ints("perm")
 	if perm != nil && len(perm) != len(out) {
 		return
@@ -42,9 +42,30 @@ func transpose(c *call) {
 			}
 			from = int(perm[i])
 		}
-		out[i] = x.shape[from]
+		out[i], order[i] = x.shape[from], from
 	}
 	c.set(0, x.typ, out)
+	if sizes, ok := fixedSizes(x.shape); ok && x.ints != nil && x.complete() {
+		c.setInts(transposeInts(x.ints, sizes, order))
+	}
+}
+
+// transposeInts reorders elements of these sizes, row by row, into a shape whose i-th axis is axis order[i].
+func transposeInts(list []number, sizes []int64, order []int) []number {
+	out := make([]number, 0, len(list))
+	var visit func(depth int, at int64)
+	visit = func(depth int, at int64) {
+		if depth == len(order) {
+			out = append(out, list[at])
+			return
+		}
+		axis := order[depth]
+		for i := range sizes[axis] {
+			visit(depth+1, at+i*product64(sizes[axis+1:]))
+		}
+	}
+	visit(0, 0)
+	return out
 }
 
 // squeeze removes the given axes (attribute before set 13), or all axes of size 1.
@@ -98,9 +119,7 @@ func unsqueeze(c *call) {
 		old++
 	}
 	c.set(0, x.typ, out)
-	if len(out) <= 1 {
-		c.setInts(x.ints)
-	}
+	c.setInts(x.ints)
 }
 
 // expand broadcasts to a shape given as a value.
@@ -132,8 +151,10 @@ func concat(c *call) {
 	if len(c.in) == 0 {
 		return
 	}
-	c.setInts(concatInts(c.in))
 	out := slices.Clone(c.in[0].shape)
+	if len(out) <= 1 || c.Int("axis", 1) == 0 {
+		c.setInts(concatInts(c.in))
+	}
 	at, ok := axis(c.Int("axis", 1), len(out))
 	if !ok {
 		return
@@ -209,7 +230,7 @@ func pad(c *call) {
 	for i := range axes {
 		axes[i] = int64(i)
 	}
-	if c.input(3) != "" {
+	if c.Input(3) != "" {
 		var named bool
 		axes, named = known(c.arg(3).ints)
 		ok = ok && named

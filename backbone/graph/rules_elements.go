@@ -82,7 +82,7 @@ func broadcastDims(a, b Dim) Dim {
 // arithmetic is broadcast that also computes tracked integers.
 func arithmetic(c *call) {
 	broadcast(c)
-	c.setInts(pairs(c.arg(0).wholes(), c.arg(1).wholes(), func(a, b number) number {
+	c.setInts(c.pairs(func(a, b number) number {
 		if a.known && b.known {
 			if c.Op == "Div" && c.arg(0).typ.Floating() && (b.value == 0 || a.value%b.value != 0) {
 				return number{} // not an integer
@@ -141,14 +141,30 @@ func compute(op string, a, b int64) number {
 		if b != 0 {
 			return whole(a / b)
 		}
+	case "Mod": // it has the divisor's sign
+		if b != 0 {
+			return whole((a%b + b) % b)
+		}
+	case "Neg":
+		return whole(-a)
+	case "Max":
+		return whole(max(a, b))
+	case "Min":
+		return whole(min(a, b))
 	}
 	return number{}
 }
 
-// pairs applies f to two lists of equal length, or to each element of one list and the single element of the
-// other.
-func pairs(a, b []number, f func(a, b number) number) []number {
-	if a == nil || b == nil || (len(a) != len(b) && len(a) != 1 && len(b) != 1) || len(a) == 0 || len(b) == 0 {
+// pairs applies f to the elements of two inputs of one shape, or to each element of one input and the single element
+// of the other.
+func (c *call) pairs(f func(a, b number) number) []number {
+	a, b := c.arg(0).wholes(), c.arg(1).wholes()
+	if len(c.in) == 1 {
+		b = a
+	}
+	x, y := c.arg(0).shape, c.arg(1).shape
+	alike := len(a) == len(b) && (len(x) < 2 && len(y) < 2 || slices.Equal(x, y))
+	if len(a) == 0 || len(b) == 0 || len(c.in) > 2 || !alike && len(a) != 1 && len(b) != 1 {
 		return nil
 	}
 	out := make([]number, max(len(a), len(b)))
@@ -165,7 +181,7 @@ func equal(c *call) {
 		return
 	}
 	c.out[0].typ = Bool
-	c.setInts(pairs(c.arg(0).ints, c.arg(1).ints, func(a, b number) number {
+	c.setInts(c.pairs(func(a, b number) number {
 		switch {
 		case a.known && b.known && a.value == b.value, !a.known && a == b && a.name != "":
 			return whole(1)

@@ -7,7 +7,7 @@ import "slices"
 func reshape(c *call) {
 	x := c.arg(0)
 	target := c.arg(1).ints
-	if c.input(1) == "" {
+	if c.Input(1) == "" {
 		target = append(target, wholes(c.Ints("shape"))...)
 	}
 	if target == nil {
@@ -36,9 +36,7 @@ func reshape(c *call) {
 		out[left] = quotient(x.shape, out)
 	}
 	c.set(0, x.typ, out)
-	if len(out) <= 1 {
-		c.setInts(x.ints)
-	}
+	c.setInts(x.ints)
 }
 
 // unknown returns a shape of free sizes.

@@ -40,13 +40,34 @@ func slice(c *call) {
 			}
 			continue
 		}
+		ints = pickInts(ints, out, at, picked.places())
 		out[at] = Fixed(picked.count)
-		ints = picked.of(ints)
 	}
 	c.set(0, x.typ, out)
-	if len(out) == 1 {
-		c.setInts(ints)
+	c.setInts(ints)
+}
+
+// pickInts returns the elements at some places of an axis of a tensor of known shape, row by row.
+func pickInts(list []number, shape Shape, axis int, places []int64) []number {
+	sizes, ok := fixedSizes(shape)
+	if list == nil || !ok || !(fact{shape: shape, ints: list}).complete() {
+		return nil
 	}
+	out := []number{}
+	row := product64(sizes[axis+1:])
+	for outer := range product64(sizes[:axis]) {
+		for _, p := range places {
+			if p < 0 {
+				p += sizes[axis]
+			}
+			if p < 0 || p >= sizes[axis] || len(out) > followed {
+				return nil
+			}
+			from := (outer*sizes[axis] + p) * row
+			out = append(out, list[from:from+row]...)
+		}
+	}
+	return out
 }
 
 // progression is the places start, start+step, …, count in number.
@@ -83,19 +104,28 @@ func sign(v int64) int64 {
 	return 0
 }
 
-func (p progression) of(list []number) []number {
-	if list == nil {
-		return nil
-	}
-	out := []number{}
-	for i := range p.count {
-		at := p.start + i*p.step
-		if at < 0 || at >= int64(len(list)) {
-			return nil
-		}
-		out = append(out, list[at])
+func (p progression) places() []int64 {
+	out := make([]int64, min(p.count, followed))
+	for i := range out {
+		out[i] = p.start + int64(i)*p.step
 	}
 	return out
+}
+
+// gatherElements: one element for each index.
+func gatherElements(c *call) { c.set(0, c.arg(0).typ, c.arg(1).shape) }
+
+// drawn: numbers of a stated shape, by default float32.
+func drawn(c *call) { c.set(0, DataType(c.Int("dtype", int64(Float32))), ShapeOf(c.Ints("shape")...)) }
+
+// drawnLike: numbers of the input's shape, and of its type by default.
+func drawnLike(c *call) { c.set(0, DataType(c.Int("dtype", int64(c.arg(0).typ))), c.arg(0).shape) }
+
+// multinomial: for each row the places of its samples.
+func multinomial(c *call) {
+	if x := c.arg(0); len(x.shape) == 2 {
+		c.set(0, DataType(c.Int("dtype", int64(Int32))), Shape{x.shape[0], sized(c.Int("sample_size", 1))})
+	}
 }
 
 // gather replaces the axis by the shape of the indices.
@@ -107,19 +137,9 @@ func gather(c *call) {
 	}
 	// A scalar's shape is empty, not nil.
 	c.set(0, x.typ, append(append(append(Shape{}, x.shape[:a]...), at.shape...), x.shape[a+1:]...))
-	places, ok := known(at.ints)
-	if x.ints == nil || !ok {
-		return
+	if places, ok := known(at.ints); ok {
+		c.setInts(pickInts(x.ints, x.shape, a, places))
 	}
-	out := make([]number, len(places))
-	for i, p := range places {
-		j, ok := axis(p, len(x.ints))
-		if !ok {
-			return
-		}
-		out[i] = x.ints[j]
-	}
-	c.setInts(out)
 }
 
 // shapeValue: the sizes of the input as integers, from start to end (since set 15).
@@ -135,7 +155,15 @@ func shapeValue(c *call) {
 		all[i] = numberOf(d)
 	}
 	c.set(0, Int64, ShapeOf(p.count))
-	c.setInts(p.of(all))
+	c.setInts(pickInts(all, ShapeOf(int64(len(all))), 0, p.places()))
+}
+
+// sizeValue: the number of elements.
+func sizeValue(c *call) {
+	c.set(0, Int64, Shape{})
+	if n, free, ok := product(c.arg(0).shape); ok && c.arg(0).shape != nil && len(free) == 0 {
+		c.setInts([]number{whole(n)})
+	}
 }
 
 // constant: the value is an attribute.
@@ -174,7 +202,7 @@ func constantOfShape(c *call) {
 	}
 	out := dims(sizes)
 	c.set(0, value.typ, out)
-	if len(value.ints) == 1 && len(out) == 1 && out[0].Known() && out[0].Size <= followed {
-		c.setInts(slices.Repeat(value.ints, int(out[0].Size)))
+	if n, free, ok := product(out); len(value.ints) == 1 && ok && len(free) == 0 && n <= followed {
+		c.setInts(slices.Repeat(value.ints, int(n)))
 	}
 }

@@ -70,8 +70,17 @@ func countUp(c *call) {
 			return
 		}
 	}
-	if n := math.Ceil((v[1] - v[0]) / v[2]); n >= 0 && n <= math.MaxInt32 {
-		c.set(0, c.arg(0).typ, ShapeOf(int64(n)))
+	n := math.Ceil((v[1] - v[0]) / v[2])
+	if !(n >= 0 && n <= math.MaxInt32) {
+		return
+	}
+	c.set(0, c.arg(0).typ, ShapeOf(int64(n)))
+	if c.arg(0).ints != nil && n <= followed {
+		list := make([]number, int(n))
+		for i := range list {
+			list[i] = whole(int64(v[0]) + int64(i)*int64(v[2]))
+		}
+		c.setInts(list)
 	}
 }
 
@@ -128,11 +137,7 @@ func logic(c *call) {
 		return
 	}
 	c.out[0].typ = Bool
-	a, b := c.arg(0).ints, c.arg(1).ints
-	if c.Op == "Not" {
-		b = a
-	}
-	c.setInts(pairs(a, b, func(a, b number) number {
+	c.setInts(c.pairs(func(a, b number) number {
 		if !a.known || !b.known {
 			return number{}
 		}

@@ -120,8 +120,8 @@ func tokens(m *Model, facts map[string]fact) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	if n := makers[vector]; n != nil && n.is("MatMul", "Gemm") && len(facts[n.input(0)].shape) == 2 {
-		vector = n.input(0) // before a projection to another width
+	if n := makers[vector]; n != nil && n.is("MatMul", "Gemm") && len(facts[n.Input(0)].shape) == 2 {
+		vector = n.Input(0) // before a projection to another width
 	}
 	width := facts[vector].shape[1]
 	queue, seen := []string{vector}, map[string]bool{}
@@ -149,7 +149,7 @@ func patches(m *Model, facts map[string]fact) int64 {
 		return 0
 	}
 	n := m.Graph.Nodes[at]
-	filters, maps, strides := facts[n.input(1)].shape, facts[n.Outputs[0]].shape, n.Ints("strides")
+	filters, maps, strides := facts[n.Input(1)].shape, facts[n.Outputs[0]].shape, n.Ints("strides")
 	if len(filters) != 4 || len(maps) != 4 || len(strides) != 2 || strides[0] < 2 ||
 		filters[2] != Fixed(strides[0]) || filters[3] != Fixed(strides[1]) || !maps[2].Known() || !maps[3].Known() {
 		return 0

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -106,7 +107,7 @@ func TestSignature(t *testing.T) {
 			want := make([]ort.Info, len(pair.want))
 			for i, w := range pair.want {
 				want[i] = ort.Info{Name: w.Name, Type: ort.ElementType(w.DataType)}
-				want[i].Shape = append(want[i].Shape, w.Dimensions...)
+				want[i].Shape = append([]int64{}, w.Dimensions...) // of a scalar: the file states its rank
 			}
 			if diff := cmp.Diff(want, pair.got); diff != "" {
 				t.Errorf("%s: -want +got\n%s", name, diff)
@@ -147,4 +148,21 @@ func FuzzReadSignature(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestUnknownRank: an output whose rank nobody knows before the run is no scalar.
+func TestUnknownRank(t *testing.T) {
+	model := build([]node{{op: "Reshape", in: []string{"x", "s"}, out: []string{"y"}}},
+		[]value{{name: "x", typ: ort.Float, shape: []int64{6}}, {name: "s", typ: ort.Int64, shape: []int64{-1}}},
+		[]value{{name: "y", bare: true}})
+	s, err := orttest.Runtime(t).NewSession(model, ort.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	out := make([]ort.Tensor, 1)
+	in := []ort.Tensor{ort.Float32s(make([]float32, 6), 6), ort.Int64s([]int64{2, 3}, 2)}
+	if err := s.Run(in, out); err != nil || !slices.Equal(out[0].Shape, []int64{2, 3}) {
+		t.Errorf("found %v, %v", out[0].Shape, err)
+	}
 }

@@ -165,7 +165,7 @@ func (s *Session) hold(at int, t Tensor, info Info, what string) error {
 
 // scalarOutput allocates an output that is known to be a scalar, which the wrapper cannot do.
 func (s *Session) scalarOutput(t *Tensor, i int) bool {
-	if len(s.outs[i].Shape) > 0 {
+	if s.outs[i].Shape == nil || len(s.outs[i].Shape) > 0 {
 		return false
 	}
 	switch s.outs[i].Type {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	ortgo "github.com/yalue/onnxruntime_go"
@@ -14,14 +15,15 @@ import (
 type Info struct {
 	Name  string
 	Type  ElementType
-	Shape []int64 // -1: the size is free
+	Shape []int64 // -1: the size is free; nil: the rank is not known; empty: a scalar
 }
 
 // signature lists a model's inputs and outputs, from the file: asking the wrapper loads the whole model again
 // (166 ms for GoogLeNet's 28 MB). The wrapper is asked only if types or ranks must be inferred.
 func signature(model []byte) (in, out []Info, err error) {
-	if in, out, ok := readSignature(model); ok {
-		return in, out, nil
+	statedIn, statedOut, ok := readSignature(model)
+	if ok {
+		return statedIn, statedOut, nil
 	}
 	if len(model) == 0 {
 		return nil, nil, errors.New("found 0 bytes, expected an ONNX model")
@@ -34,25 +36,34 @@ func signature(model []byte) (in, out []Info, err error) {
 		return nil, nil, fmt.Errorf("found %d inputs and %d outputs, expected at least one of each",
 			len(wrapped), len(wrappedOut))
 	}
-	return convert(wrapped), convert(wrappedOut), nil
+	return convertInfos(wrapped, statedIn), convertInfos(wrappedOut, statedOut), nil
 }
 
-func convert(list []ortgo.InputOutputInfo) []Info {
+// convertInfos converts what the wrapper found. It reports no sizes for a scalar, and none for an unknown rank; the
+// file tells them apart.
+func convertInfos(list []ortgo.InputOutputInfo, stated []Info) []Info {
 	infos := make([]Info, len(list))
 	for i, v := range list {
 		infos[i] = Info{Name: v.Name, Type: ElementType(v.DataType), Shape: []int64(v.Dimensions)}
+		if len(v.Dimensions) == 0 {
+			at := slices.IndexFunc(stated, func(s Info) bool { return s.Name == v.Name })
+			infos[i].Shape = nil
+			if at >= 0 && len(stated[at].Shape) == 0 {
+				infos[i].Shape = stated[at].Shape
+			}
+		}
 	}
 	return infos
 }
 
 // readSignature reads ModelProto.graph: inputs that are not initializers, and outputs. ok is false if anything
-// is missing or odd; the library then decides, with its own message for a broken file.
+// is missing or odd; the library then decides, with its own message for a broken file. What was read is returned.
 func readSignature(model []byte) (in, out []Info, ok bool) {
 	graph, ok := field(model, 7)
 	if !ok {
 		return nil, nil, false
 	}
-	constants := map[string]bool{}
+	constants, complete := map[string]bool{}, true
 	ok = walk(graph, func(number int, value []byte) bool {
 		if number == 5 {
 			name, _ := field(value, 8)
@@ -64,9 +75,7 @@ func readSignature(model []byte) (in, out []Info, ok bool) {
 			return true
 		}
 		info, ok := readInfo(value)
-		if !ok {
-			return false
-		}
+		complete = complete && ok
 		if number == 12 {
 			out = append(out, info)
 		} else if !constants[info.Name] {
@@ -74,7 +83,7 @@ func readSignature(model []byte) (in, out []Info, ok bool) {
 		}
 		return true
 	})
-	return in, out, ok && len(in) > 0 && len(out) > 0
+	return in, out, ok && complete && len(in) > 0 && len(out) > 0
 }
 
 // readInfo reads a ValueInfoProto that holds a tensor of known type and rank.
@@ -82,18 +91,17 @@ func readInfo(value []byte) (Info, bool) {
 	name, ok1 := field(value, 1)
 	typ, ok2 := field(value, 2)
 	tensor, ok3 := field(typ, 1)
-	if !ok1 || !ok2 || !ok3 {
-		return Info{}, false
-	}
 	info := Info{Name: string(name)}
-	ranked := false
+	if !ok1 || !ok2 || !ok3 {
+		return info, false
+	}
 	ok := walk(tensor, func(number int, v []byte) bool {
 		switch number {
 		case 1:
 			n, _ := binary.Uvarint(v)
 			info.Type = ElementType(n)
 		case 2:
-			ranked = true
+			info.Shape = []int64{}
 			return walk(v, func(number int, dim []byte) bool {
 				if number == 1 {
 					info.Shape = append(info.Shape, readDim(dim))
@@ -103,7 +111,7 @@ func readInfo(value []byte) (Info, bool) {
 		}
 		return true
 	})
-	return info, ok && ranked && info.Type != 0
+	return info, ok && info.Shape != nil && info.Type != 0
 }
 
 // readDim returns a dimension's fixed size, or -1.

@@ -23,6 +23,9 @@ import (
 const (
 	sameLimit     = 1e-4
 	sameHalfLimit = 5e-3 // for networks with float16 inside, whose rounding is 2⁻¹¹
+
+	mixLimit          = 10 * sameLimit // between two batches, which the runtime multiplies in another order
+	mixQuantisedLimit = 0.1            // for networks that find the scale of their integers in each batch
 )
 
 // Prepare is [models.Prepare], with what only a run can tell. A network whose file states a batch takes any number of
@@ -37,6 +40,9 @@ func Prepare(b *models.Backbone, output string) (*models.Prepared, error) {
 		if p, err = look(b, p, output); err != nil {
 			return nil, err
 		}
+	}
+	if err := once(b, p); err != nil {
+		return nil, err
 	}
 	if p.Fixed == nil || b.Freed && (output == "" || output == b.Output) {
 		return p, nil
@@ -61,7 +67,20 @@ func Prepare(b *models.Backbone, output string) (*models.Prepared, error) {
 // proved remembers what was found, for the time of the process.
 var proved sync.Map
 
-// Add prepares a backbone that is to be recorded, and runs two images through it: nothing is recorded that cannot be
+// once tries a network that was never recorded, once in the time of the process.
+func once(b *models.Backbone, p *models.Prepared) error {
+	key := b.SHA256 + "\n" + p.Cut
+	if _, known := proved.Load(key); known || !b.Untried {
+		return nil
+	}
+	_, err := check(b, p)
+	if err == nil {
+		proved.Store(key, true)
+	}
+	return err
+}
+
+// Add prepares a backbone that is to be recorded, and runs images through it: nothing is recorded that cannot be
 // used. What it finds out about the batch is recorded with the backbone.
 func Add(b *models.Backbone) (*models.Prepared, error) {
 	p, err := Prepare(b, "")
@@ -79,8 +98,8 @@ func Add(b *models.Backbone) (*models.Prepared, error) {
 	return p, nil
 }
 
-// check runs two images through a backbone. It returns an error that says why the backbone cannot be used, or a
-// warning if there is no runtime to try it with.
+// check runs images through a backbone: twice, and alone. It returns an error that says why the backbone cannot be
+// used, or a warning if there is no runtime to try it with.
 func check(b *models.Backbone, p *models.Prepared) (warning string, err error) {
 	rt, err := ort.CPU()
 	if err != nil {
@@ -91,15 +110,42 @@ func check(b *models.Backbone, p *models.Prepared) (warning string, err error) {
 		return "", Refused(b, err)
 	}
 	defer net.Close()
-	z := features.NewMatrix(2, net.Dim())
-	if err := net.Infer(z, pictures(b.Preprocessing, 2), 2); err != nil {
+	pixels, size := pictures(b.Preprocessing, 3), b.Preprocessing.Size()
+	infer := func(from, to int) blas32.General {
+		z := features.NewMatrix(to-from, net.Dim())
+		if err == nil {
+			err = net.Infer(z, pixels[from*size:to*size], to-from)
+		}
+		return z
+	}
+	whole, again, first, last := infer(0, 3), infer(0, 3), infer(0, 1), infer(2, 3)
+	if err != nil {
 		return "", Refused(b, err)
 	}
-	for _, v := range z.Data {
+	for _, v := range whole.Data {
 		if v-v != 0 {
 			return "", fmt.Errorf("models: %s: its features of random pictures hold %v, expected finite numbers",
 				b.File, v)
 		}
+	}
+	d := max(difference(again.Data, whole.Data), difference(first.Data, features.Row(whole, 0)),
+		difference(last.Data, features.Row(whole, 2)))
+	if d <= mixLimit {
+		return "", nil
+	}
+	m, err := graph.Read(p.Model)
+	limit := mixLimit
+	switch {
+	case err != nil:
+		return "", err
+	case graph.Quantised(m) != "":
+		limit = mixQuantisedLimit
+	case p.Half:
+		limit = 10 * sameHalfLimit
+	}
+	if !(d <= limit) {
+		return "", models.Unsettled(b.Entry, fmt.Sprintf("by %.2g of the largest number", d),
+			unsettled(rt, m, b.Preprocessing, p, limit))
 	}
 	return "", nil
 }

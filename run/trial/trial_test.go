@@ -413,13 +413,60 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
+// TestUnsettled: a network that mixes the images of a batch, or draws, is refused, and the node is named; also when a
+// file is opened that was never recorded.
+func TestUnsettled(t *testing.T) {
+	orttest.Runtime(t)
+	pre := unit(8, 8)
+	axis := func(n *net, v int64) string { return n.Constant(graph.NewTensor("axis", []int64{v})) }
+	for _, c := range []struct {
+		name string // of the node
+		add  func(n *net, y string) string
+	}{
+		{"", func(n *net, y string) string { return n.Node("Softmax", []string{y}, graph.Int("axis", 1)) }},
+		{"", func(n *net, y string) string { return n.Node("CumSum", []string{y, axis(n, 1)}) }},
+		{"", func(n *net, y string) string { // every image alone
+			z := n.reshape(y, -1, 4, 6)
+			z = n.Node("InstanceNormalization", []string{z, n.weight(4), n.weight(4)})
+			return n.reshape(z, -1, 24)
+		}},
+		{"ReduceMean", func(n *net, y string) string {
+			return n.Node("Sub", []string{y, n.Node("ReduceMean", []string{y}, graph.Ints("axes", 0))})
+		}},
+		{"Softmax", func(n *net, y string) string { return n.Node("Softmax", []string{y}, graph.Int("axis", 0)) }},
+		{"CumSum", func(n *net, y string) string { return n.Node("CumSum", []string{y, axis(n, 0)}) }},
+		{"CumSum", func(n *net, y string) string {
+			return n.Node("CumSum", []string{y, axis(n, 0)}, graph.Int("reverse", 1))
+		}},
+		{"LpNormalization", func(n *net, y string) string {
+			return n.transpose(n.Node("LpNormalization", []string{n.transpose(y, 1, 0)}, graph.Int("axis", 1)), 1, 0)
+		}},
+		{"RandomUniformLike", func(n *net, y string) string {
+			return n.Node("Mul", []string{y, n.Node("RandomUniformLike", []string{y})})
+		}},
+	} {
+		n := newNet(true, 8, 8)
+		m := n.end(c.add(n, n.reshape(n.conv(n.x, 6, 3, 4, 4), -1, 24)), 24)
+		opened := fileOf(m, pre)
+		opened.Untried = true
+		_, err := Add(fileOf(m, pre))
+		_, again := Prepare(opened, "")
+		for _, err := range []error{err, again} {
+			if (err != nil) != (c.name != "") || err != nil && !strings.Contains(err.Error(), "by "+c.name+" of node") {
+				t.Errorf("%q: found %v", c.name, err)
+			}
+		}
+	}
+}
+
 // The shape of maps behind an operator that inference has no rule for is looked at, and they are averaged.
 func TestLook(t *testing.T) {
 	pre := unit(8, 8)
 	orttest.Runtime(t)
 	n := newNet(true, 8, 8)
 	y := n.conv(n.x, 24, 3, 4, 4)
-	n.Output(n.NodeTo("features", "Relu", []string{n.Node("DepthToSpace", []string{y}, graph.Int("blocksize", 2))}))
+	some := n.Node("Cast", []string{n.ints(1, 1, 1, 1, 1, 1, 0)}, graph.Int("to", int64(graph.Bool)))
+	n.Output(n.NodeTo("features", "Relu", []string{n.Node("Compress", []string{y, some}, graph.Int("axis", 1))}))
 	p, err := Prepare(fileOf(n.Model(), pre), "")
 	if err != nil {
 		t.Fatal(err)

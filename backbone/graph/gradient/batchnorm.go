@@ -8,8 +8,7 @@ import (
 	"winnow/backbone/graph"
 )
 
-// rewrite expands the BatchNormalization nodes that normalise by the batch, or switches all of them to fixed
-// statistics.
+// rewrite expands the BatchNormalization nodes if they are to normalise by the batch, or folds them.
 func (f *forward) rewrite(m *graph.Model, o Options) error {
 	if !slices.ContainsFunc(m.Graph.Nodes, normalises) {
 		return nil
@@ -31,14 +30,14 @@ func (f *forward) rewrite(m *graph.Model, o Options) error {
 			b.Add(n)
 			continue
 		}
-		var err error
-		if o.BatchNorm.Train {
-			w := writer{f: f, b: b, Node: n, o: o, latest: latest, all: nodes}
-			err = w.write(facts[n.Inputs[0]])
-		} else {
-			err = fixStatistics(b, n, nodes, o, readers)
+		if !o.BatchNorm.Train {
+			if !fold(b, n, o, readers) {
+				b.Add(n)
+			}
+			continue
 		}
-		if err != nil {
+		w := writer{f: f, b: b, Node: n, o: o, latest: latest, all: nodes}
+		if err := w.write(facts[n.Inputs[0]]); err != nil {
 			return fmt.Errorf("gradient: operator %s of node %q (making %q): %w", n.Op, n.Name, n.Outputs[0], err)
 		}
 	}
@@ -47,27 +46,6 @@ func (f *forward) rewrite(m *graph.Model, o Options) error {
 }
 
 func normalises(n *graph.Node) bool { return graph.IsONNX(n.Domain) && n.Op == "BatchNormalization" }
-
-// fixStatistics adds a node that normalises by its running statistics, even if it was exported for training.
-func fixStatistics(b *graph.Builder, n *graph.Node, nodes []*graph.Node, o Options, readers map[string]int) error {
-	for _, user := range nodes {
-		for _, extra := range n.Outputs[1:] {
-			if extra != "" && slices.Contains(user.Inputs, extra) {
-				return fmt.Errorf("node %q reads %q, which exists only in training", user.Name, extra)
-			}
-		}
-	}
-	if fold(b, n, o, readers) {
-		return nil
-	}
-	fixed := *n
-	fixed.Outputs = n.Outputs[:1]
-	fixed.Attributes = slices.DeleteFunc(slices.Clone(n.Attributes), func(a *graph.Attribute) bool {
-		return a.Name == "training_mode"
-	})
-	b.Add(&fixed)
-	return nil
-}
 
 // writer expands one BatchNormalization node into what it does in training, over all axes except the channels
 // (n places, including the batch):

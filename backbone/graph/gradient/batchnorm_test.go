@@ -226,7 +226,7 @@ func TestNormOptions(t *testing.T) {
 		{"statistic computed", "running statistic", []string{"scale"}, func(b *graph.Builder, in []string) string {
 			return b.Node("BatchNormalization", []string{in[0], in[1], in[2], b.Node("Neg", []string{in[1]}), in[2]})
 		}, train},
-		{"training's output read", "only in training", []string{"scale"}, func(b *graph.Builder, in []string) string {
+		{"training's output read", "training_mode", []string{"scale"}, func(b *graph.Builder, in []string) string {
 			trainingMode(b, in)
 			return b.Node("Mul", []string{b.Node("ReduceMean", []string{"y"}), "mean_out"})
 		}, gradient.BatchNorm{}},

@@ -21,12 +21,7 @@ type call struct {
 }
 
 // in returns the i-th input, or "" if it is omitted.
-func (c *call) in(i int) string {
-	if i < len(c.Inputs) {
-		return c.Inputs[i]
-	}
-	return ""
-}
+func (c *call) in(i int) string { return c.Input(i) }
 
 // wants reports whether the i-th input exists and its gradient is wanted.
 func (c *call) wants(i int) bool { return i < len(c.need) && c.need[i] }

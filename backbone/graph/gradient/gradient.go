@@ -116,6 +116,11 @@ func Differentiate(m *graph.Model, o Options) (*Derivative, error) {
 	if err != nil {
 		return nil, err
 	}
+	m, _ = graph.ForInference(m)
+	if left := graph.Unsettled(m, o.Output); len(left) > 0 && !o.BatchNorm.Train {
+		return nil, fmt.Errorf("gradient: expected a network exported for inference, found training_mode in %s",
+			graph.Describe(left))
+	}
 	f, err := prepare(m, o)
 	if err != nil {
 		return nil, err

@@ -56,12 +56,12 @@ func (u *unfusing) write(n *graph.Node) bool {
 	case "SkipLayerNormalization":
 		return u.skipNorm()
 	case "BiasGelu":
-		u.last(microsoft, "Gelu", []string{u.add("Add", u.in(0), u.in(1))})
+		u.last(microsoft, "Gelu", []string{u.add("Add", u.n.Input(0), u.n.Input(1))})
 	case "FastGelu":
 		return u.fastGelu()
 	case "QuickGelu":
-		gate := u.add("Sigmoid", u.add("Mul", u.in(0), u.number(float64(n.Float("alpha", 1.702)))))
-		u.last("", "Mul", []string{u.in(0), gate})
+		gate := u.add("Sigmoid", u.add("Mul", u.n.Input(0), u.number(float64(n.Float("alpha", 1.702)))))
+		u.last("", "Mul", []string{u.n.Input(0), gate})
 	case "FusedMatMul":
 		return u.matMul()
 	case "Attention":
@@ -74,14 +74,6 @@ func (u *unfusing) write(n *graph.Node) bool {
 		return false
 	}
 	return true
-}
-
-// in returns the node's i-th input, or "" if it is omitted.
-func (u *unfusing) in(i int) string {
-	if i < len(u.n.Inputs) {
-		return u.n.Inputs[i]
-	}
-	return ""
 }
 
 // only reports whether the node has no inputs from the i-th on, and no outputs but the first.
@@ -129,19 +121,19 @@ func (u *unfusing) width(tensor string, rank int) int64 {
 
 func (u *unfusing) skipNorm() bool {
 	n := u.n
-	if len(n.Outputs) > 1 && (n.Outputs[1] != "" || len(n.Outputs) > 2 && n.Outputs[2] != "") || u.in(2) == "" {
+	if len(n.Outputs) > 1 && (n.Outputs[1] != "" || len(n.Outputs) > 2 && n.Outputs[2] != "") || u.n.Input(2) == "" {
 		return false // statistics
 	}
-	sum := u.add("Add", u.in(0), u.in(1))
-	if bias := u.in(4); bias != "" {
+	sum := u.add("Add", u.n.Input(0), u.n.Input(1))
+	if bias := u.n.Input(4); bias != "" {
 		sum = u.add("Add", sum, bias)
 	}
 	if len(n.Outputs) > 3 && n.Outputs[3] != "" {
 		u.b.NodeTo(n.Outputs[3], "Identity", []string{sum})
 	}
-	inputs := []string{sum, u.in(2)}
-	if u.in(3) != "" {
-		inputs = append(inputs, u.in(3))
+	inputs := []string{sum, u.n.Input(2)}
+	if u.n.Input(3) != "" {
+		inputs = append(inputs, u.n.Input(3))
 	}
 	u.last("", "LayerNormalization", inputs, graph.Int("axis", -1), graph.Float("epsilon", n.Float("epsilon", 1e-12)))
 	return true
@@ -154,7 +146,7 @@ func (u *unfusing) activated() bool {
 	op, inputs := strings.TrimPrefix(n.Op, "Fused"), n.Inputs
 	if n.Op == "FusedGemm" {
 		of = []string{"activation_alpha", "activation_beta"}
-	} else if u.in(3) != "" {
+	} else if u.n.Input(3) != "" {
 		inputs = inputs[:3]
 	}
 	var own []*graph.Attribute
@@ -181,8 +173,8 @@ func (u *unfusing) activated() bool {
 		attributes = append(attributes, graph.Float(name, params[i]))
 	}
 	y := u.with(op, inputs, own...)
-	if n.Op == "FusedConv" && u.in(3) != "" {
-		y = u.add("Add", y, u.in(3))
+	if n.Op == "FusedConv" && u.n.Input(3) != "" {
+		y = u.add("Add", y, u.n.Input(3))
 	}
 	switch activation {
 	case "":
@@ -196,9 +188,9 @@ func (u *unfusing) activated() bool {
 }
 
 func (u *unfusing) fastGelu() bool {
-	x := u.in(0)
-	if u.in(1) != "" {
-		x = u.add("Add", x, u.in(1))
+	x := u.n.Input(0)
+	if u.n.Input(1) != "" {
+		x = u.add("Add", x, u.n.Input(1))
 	}
 	const cubic = 0.044715
 	k := math.Sqrt(2 / math.Pi)
@@ -216,7 +208,7 @@ func (u *unfusing) matMul() bool {
 	}
 	var factors []string
 	for i, name := range []string{"transA", "transB"} {
-		factor := u.in(i)
+		factor := u.n.Input(i)
 		if n.Int(name, 0) != 0 {
 			v := u.facts[factor]
 			if v == nil || len(v.Shape) < 2 {
@@ -239,15 +231,15 @@ func (u *unfusing) matMul() bool {
 func (u *unfusing) attention() bool {
 	n := u.n
 	sizes := n.Ints("qkv_hidden_sizes")
-	if width := u.width(u.in(1), 2); sizes == nil && width%3 == 0 {
+	if width := u.width(u.n.Input(1), 2); sizes == nil && width%3 == 0 {
 		sizes = []int64{width / 3, width / 3, width / 3}
 	}
 	if !u.even(sizes) || !u.only(3) || n.Int("do_rotary", 0) != 0 {
 		return false
 	}
-	all := u.add("MatMul", u.in(0), u.in(1))
-	if u.in(2) != "" {
-		all = u.add("Add", all, u.in(2))
+	all := u.add("MatMul", u.n.Input(0), u.n.Input(1))
+	if u.n.Input(2) != "" {
+		all = u.add("Add", all, u.n.Input(2))
 	}
 	u.heads(u.split(all, sizes), sizes)
 	return true
@@ -278,7 +270,7 @@ func (u *unfusing) split(tensor string, sizes []int64) []string {
 }
 
 func (u *unfusing) multiHead() bool {
-	parts := []string{u.in(0), u.in(1), u.in(2)}
+	parts := []string{u.n.Input(0), u.n.Input(1), u.n.Input(2)}
 	var sizes []int64
 	for _, part := range parts {
 		sizes = append(sizes, u.width(part, 3))
@@ -286,7 +278,7 @@ func (u *unfusing) multiHead() bool {
 	if !u.even(sizes) || !u.only(4) {
 		return false
 	}
-	if bias := u.in(3); bias != "" {
+	if bias := u.n.Input(3); bias != "" {
 		for i, b := range u.split(bias, sizes) {
 			parts[i] = u.add("Add", parts[i], b)
 		}

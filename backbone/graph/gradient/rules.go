@@ -1,52 +1,56 @@
 package gradient
 
-// rules maps operators to their derivatives, which are grouped in the files rules_*.go.
+// rules maps operators to their derivatives: formulas, and functions in the files rules_*.go.
 var rules = map[string]rule{
-	// Arithmetic with broadcasting.
-	"Sub": sub, "Mul": mul, "Div": div, "Pow": pow, "Sum": sum, "Mean": mean, "Max": larger, "Min": larger,
-	"Where": where,
+	// Arithmetic with broadcasting. Where the sum over repeated axes comes first, there are fewer elements after it.
+	"Add": sum, "Sum": sum, "Mean": mean, "Mul": mul, "Pow": pow, "Max": larger, "Min": larger, "Where": where,
+	"Sub": derive("dy", "-own(dy)"), "Div": derive("dy/b", "-(own(dy*y)/b)"),
+	"PRelu": derive("Where(x > 0, dy, dy*b)", "dy*Min(x, 0)"),
 
-	// Element by element.
-	"Neg": unary(func(c *call, _, _, dy string) string { return c.minusOf(dy) }),
-	// 0 at 0
-	"Abs": unary(func(c *call, x, _, dy string) string { return c.mul(dy, c.op("Sign", []string{x})) }),
-	// 1/(2y)
-	"Sqrt": unary(func(c *call, _, y, dy string) string { return c.div(c.scaled(dy, 0.5), y) }),
-	"Exp":  unary(func(c *call, _, y, dy string) string { return c.mul(dy, y) }),
-	"Log":  unary(func(c *call, x, _, dy string) string { return c.div(dy, x) }),
-	// -y²
-	"Reciprocal": unary(func(c *call, _, y, dy string) string { return c.minusOf(c.mul(dy, c.mul(y, y))) }),
-	// 1-y²
-	"Tanh": unary(func(c *call, _, y, dy string) string { return c.minus(dy, c.mul(dy, c.mul(y, y))) }),
-	// y·(1-y)
-	"Sigmoid": unary(func(c *call, _, y, dy string) string { return c.mul(dy, c.minus(y, c.mul(y, y))) }),
-	// 1/(1+e^-x)
-	"Softplus": unary(func(c *call, x, _, dy string) string { return c.mul(dy, c.op("Sigmoid", []string{x})) }),
-	"Cast":     unary(func(c *call, x, _, dy string) string { return c.castLike(dy, x) }),
-	"Erf":      unary(erf), "Elu": unary(elu), "LeakyRelu": unary(leakyRelu), "PRelu": prelu, "Clip": clip,
-	"HardSwish": unary(hardSwish), "HardSigmoid": unary(hardSigmoid), "Gelu": unary(gelu),
-	"com.microsoft.Gelu": unary(gelu), "Dropout": dropout,
+	// Element by element. The output is used where it would do: the node after it needs it anyway.
+	"Neg": derive("-dy"), "Abs": derive("dy*Sign(x)"), "Sqrt": derive("0.5*dy/y"), "Exp": derive("dy*y"),
+	"Log": derive("dy/x"), "Reciprocal": derive("-(dy*(y*y))"), "Erf": derive("dy*(1.1283791670955126*Exp(-(x*x)))"),
+	"Tanh": derive("dy - dy*(y*y)"), "Sigmoid": derive("dy*(y - y*y)"), "Softplus": derive("dy*Sigmoid(x)"),
+	"Sin": derive("dy*Cos(x)"), "Cos": derive("-(dy*Sin(x))"), "Tan": derive("dy*(1 + y*y)"),
+	"Asin": derive("dy/Sqrt(1 - x*x)"), "Acos": derive("-(dy/Sqrt(1 - x*x))"), "Atan": derive("dy/(1 + x*x)"),
+	"Sinh": derive("dy*Cosh(x)"), "Cosh": derive("dy*Sinh(x)"), "Atanh": derive("dy/(1 - x*x)"),
+	"Asinh": derive("dy/Sqrt(1 + x*x)"), "Acosh": derive("dy/Sqrt(x*x - 1)"),
+	"LeakyRelu": derive("Where(s > 0, dy, alpha*dy)"), "Elu": derive("Where(s > 0, dy, dy*(y + alpha))"),
+	"Selu":            derive("Where(s > 0, gamma*dy, dy*(y + alpha*gamma))"),
+	"Celu":            derive("Where(y > 0, dy, dy*(y/alpha + 1))"),
+	"ThresholdedRelu": derive("Where(x > alpha, dy, 0)"), "Shrink": derive("Where(Abs(x) > lambd, dy, 0)"),
+	"HardSigmoid": derive("Where(y > 0 && y < 1, alpha*dy, 0)"), // min(1, max(0, αx+β))
+	// x·min(1, max(0, x/6+1/2)), slope x/3+1/2 between -3 and 3
+	"HardSwish": derive("Where(x < 3, Where(x > -3, dy*(x*0.3333333333333333 + 0.5), 0), dy)"),
+	"Swish":     derive("t := Sigmoid(alpha*x); dy*(t + alpha*y*(1 - t))"), // y = x·t
+	"Softsign":  derive("d := 1 - Abs(y); dy*(d*d)"),
+	"Mish":      derive("t := Tanh(Softplus(x)); dy*(t + x*(1 - t*t)*Sigmoid(x))"),
+	"Gelu":      gelu, "com.microsoft.Gelu": gelu, "Clip": clip, "Relu": relu, "Identity": identity,
+	"Dropout": identity,
+	"Cast":    castBack,
 
 	// Products.
-	"Gemm": gemm, "MatMul": matMul,
+	"Gemm": gemm, "MatMul": matMul, "Einsum": einsum,
 
 	// Over axes.
-	"ReduceSum": reduceSum, "ReduceMean": reduceMean, "ReduceL2": reduceL2, "ReduceSumSquare": reduceSumSquare,
-	"ReduceMax": reduceExtreme, "ReduceMin": reduceExtreme,
-	"Softmax": softmax, "LogSoftmax": logSoftmax, "LayerNormalization": layerNorm,
-	"InstanceNormalization": instanceNorm, "LpNormalization": lpNorm,
+	"ReduceSum": over("spread(dy)"), "ReduceMean": over("spread(dy/count)"), "ReduceSumSquare": overSome("x*(2*dy)"),
+	"ReduceL1": overSome("Sign(x)*dy"), "ReduceL2": overSome("x*Where(y > 0, dy/y, 0)"), // 0 where y is 0, as in torch
+	"ReduceLogSum": overSome("spread(dy/Exp(y))"), "ReduceLogSumExp": overSome("dy*Exp(x - y)"),
+	// shared among all elements that are the largest, or smallest, as torch's amax does
+	"ReduceMax": over("t := cast(Equal(x, y)); t*(dy/total(t))"),
+	"ReduceMin": over("t := cast(Equal(x, y)); t*(dy/total(t))"),
+	"Softmax":   softmax, "LogSoftmax": along("dy - Exp(y)*total(dy)"),
+	"LayerNormalization": layerNorm, "InstanceNormalization": instanceNorm, "LpNormalization": lpNorm,
+	"CumSum": cumSum, "TopK": topK,
 
 	// Rearrangements of the same elements.
 	"Reshape": rearranged, "Flatten": rearranged, "Squeeze": rearranged, "Unsqueeze": rearranged,
 	"Transpose": transpose, "Concat": concat, "Split": split, "Slice": slice, "Pad": pad, "Expand": expand,
-	"Tile": tile, "Gather": gather,
-
-	"Identity": func(c *call) error { c.give(0, c.grad[0]); return nil },
-	"Relu":     relu,
-	"Add":      sum,
+	"Tile": tile, "Gather": gather, "GatherElements": gatherElements, "Trilu": trilu,
+	"DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth,
 
 	// Windows over places.
-	"Conv": conv, "MaxPool": maxPool, "AveragePool": averagePool,
+	"Conv": conv, "ConvTranspose": convTranspose, "MaxPool": maxPool, "AveragePool": averagePool,
 	"GlobalAveragePool": globalAveragePool, "GlobalMaxPool": globalMaxPool,
 	"BatchNormalization": batchNorm, "LRN": lrn,
 }

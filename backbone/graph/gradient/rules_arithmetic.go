@@ -36,18 +36,6 @@ func (c *call) toAll(grad string) error {
 	return nil
 }
 
-// sub: y = a-b. The sign is changed after summing over the repeated axes of b, when there are fewer elements.
-func sub(c *call) error {
-	if err := c.pass(0, func() string { return c.grad[0] }); err != nil || !c.wants(1) {
-		return err
-	}
-	g, err := c.reduced(c.grad[0], c.in(1), c.Outputs[0])
-	if err == nil {
-		c.give(1, c.minusOf(g))
-	}
-	return err
-}
-
 // mul: y = a·b, ∂L/∂a = ∂L/∂y·b and vice versa.
 func mul(c *call) error {
 	a, b, dy := c.in(0), c.in(1), c.grad[0]
@@ -76,19 +64,6 @@ type scaling struct {
 	by float64
 }
 
-// div: y = a/b, ∂L/∂a = ∂L/∂y/b, ∂L/∂b = -(Σ ∂L/∂y·y)/b with the sum over the repeated axes of b.
-func div(c *call) error {
-	b, y, dy := c.in(1), c.Outputs[0], c.grad[0]
-	if err := c.pass(0, func() string { return c.div(dy, b) }); err != nil || !c.wants(1) {
-		return err
-	}
-	g, err := c.reduced(c.mul(dy, y), b, y)
-	if err == nil {
-		c.give(1, c.minusOf(c.div(g, b)))
-	}
-	return err
-}
-
 // pow: y = a^b, ∂L/∂a = ∂L/∂y·b·a^(b-1), ∂L/∂b = ∂L/∂y·y·ln a. At a = 0 the latter is taken as 0, and the
 // former at b = 0, as torch does.
 func pow(c *call) error {
@@ -100,17 +75,13 @@ func pow(c *call) error {
 	if c.dtype(b) != c.dtype(a) {
 		b = c.castLike(b, a)
 	}
-	zero, oneMore := c.scalar(a, 0), c.scalar(a, 1)
+	with := map[string]any{"b": b}
 	if err := c.pass(0, func() string {
-		slope := c.mul(b, c.op("Pow", []string{a, c.minus(b, oneMore)}))
-		return c.mul(dy, c.op("Where", []string{c.op("Equal", []string{b, zero}), zero, slope}))
+		return c.formula("dy*Where(Equal(b, 0), 0, b*Pow(a, b - 1))", with)
 	}); err != nil {
 		return err
 	}
-	return c.pass(1, func() string {
-		slope := c.mul(y, c.op("Log", []string{a}))
-		return c.mul(dy, c.op("Where", []string{c.op("Equal", []string{a, zero}), zero, slope}))
-	})
+	return c.pass(1, func() string { return c.formula("dy*Where(Equal(a, 0), 0, y*Log(a))", with) })
 }
 
 // powSlope returns v·a^(v-1), given y = a^v.
@@ -157,15 +128,12 @@ func larger(c *call) error {
 	default:
 		return fmt.Errorf("found %d inputs, expected at most 2", len(c.Inputs))
 	}
-	compare := "Greater"
-	if c.Op == "Min" {
-		compare = "Less"
-	}
-	first, zero, dy := c.op(compare, []string{c.in(0), c.in(1)}), c.scalar(c.in(0), 0), c.grad[0]
-	if err := c.pass(0, func() string { return c.op("Where", []string{first, dy, zero}) }); err != nil {
+	first := c.formula(map[string]string{"Max": "a > b", "Min": "a < b"}[c.Op], nil)
+	with := map[string]any{"first": first}
+	if err := c.pass(0, func() string { return c.formula("Where(first, dy, 0)", with) }); err != nil {
 		return err
 	}
-	return c.pass(1, func() string { return c.op("Where", []string{first, zero, dy}) })
+	return c.pass(1, func() string { return c.formula("Where(first, 0, dy)", with) })
 }
 
 // where: the gradient goes to the selected side. The condition is stored as numbers, because booleans cannot

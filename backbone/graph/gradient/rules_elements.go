@@ -1,19 +1,15 @@
 package gradient
 
 import (
-	"errors"
 	"math"
 
 	"winnow/backbone/graph"
 )
 
-// unary returns the rule of an elementwise y = f(x); f computes the gradient from x, y and ∂L/∂y. If either x
-// or y would do, use y: the node after it needs it anyway.
-func unary(f func(c *call, x, y, dy string) string) rule {
-	return func(c *call) error {
-		c.give(0, f(c, c.in(0), c.Outputs[0], c.grad[0]))
-		return nil
-	}
+// identity passes the gradient on.
+func identity(c *call) error {
+	c.give(0, c.grad[0])
+	return nil
 }
 
 // relu passes the gradient where the output is positive: ∂L/∂x = ∂L/∂y · [y > 0]. A MaxPool after it may have
@@ -42,27 +38,13 @@ func (c *call) where(dy, y string) string {
 	return c.op("Mul", []string{dy, c.op("Cast", []string{positive}, graph.Int("to", int64(c.dtype(y))))})
 }
 
-// erf has the slope 2/√π·e^(-x²).
-func erf(c *call, x, _, dy string) string {
-	bell := c.op("Exp", []string{c.minusOf(c.mul(x, x))})
-	return c.mul(dy, c.scaled(bell, 2/math.Sqrt(math.Pi)))
-}
-
 // castLike casts a tensor to the element type of a forward tensor.
 func (c *call) castLike(t, like string) string {
 	return c.op("Cast", []string{t}, graph.Int("to", int64(c.dtype(like))))
 }
 
-// dropout is the identity except in training.
-func dropout(c *call) error {
-	if c.r.f.opset() < 7 && c.Int("is_test", 0) == 0 {
-		return errors.New("found is_test 0, expected 1: a network exported for inference")
-	}
-	if mode := c.in(2); mode != "" {
-		if v, ok := c.constantValue(mode); !ok || v != 0 {
-			return errors.New("found training_mode, expected none: a network exported for inference")
-		}
-	}
-	c.give(0, c.grad[0])
+// castBack casts the gradient back.
+func castBack(c *call) error {
+	c.give(0, c.castLike(c.grad[0], c.in(0)))
 	return nil
 }

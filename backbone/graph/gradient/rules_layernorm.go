@@ -79,10 +79,10 @@ func instanceNorm(c *call) error {
 	if !c.wants(0) && !c.wants(1) {
 		return nil
 	}
-	centred := c.minus(x, c.mean(x, axes))
-	r := c.op("Reciprocal", []string{c.op("Sqrt",
-		[]string{c.plus(c.mean(c.mul(centred, centred), axes), c.scalar(x, float64(c.Float("epsilon", 1e-5))))})})
-	unit := c.mul(centred, r)
+	with := map[string]any{"mean": func(t string) string { return c.mean(t, axes) }}
+	with["centred"] = c.formula("x - mean(x)", with)
+	r := c.formula("Reciprocal(Sqrt(mean(centred*centred) + epsilon))", with)
+	unit := c.mul(with["centred"].(string), r)
 	if c.wants(1) {
 		c.give(1, sum(c.mul(dy, unit)))
 	}
@@ -98,15 +98,12 @@ func lpNorm(c *call) error {
 	if p := c.Int("p", 2); p != 2 {
 		return fmt.Errorf("found p = %d, expected 2", p)
 	}
-	x, y, dy := c.in(0), c.Outputs[0], c.grad[0]
-	axis, _, err := c.axis(x, -1)
+	axis, _, err := c.axis(c.in(0), -1)
 	if err != nil {
 		return err
 	}
-	norm := c.op("ReduceL2", []string{x}, graph.Ints("axes", axis), graph.Int("keepdims", 1))
-	inner := c.total(c.mul(dy, y), []int64{axis})
-	zero := c.scalar(x, 0)
-	grad := c.div(c.minus(dy, c.mul(y, inner)), norm)
-	c.give(0, c.choose(c.op("Greater", []string{norm, zero}), grad, zero))
+	norm := c.op("ReduceL2", c.Inputs, graph.Ints("axes", axis), graph.Int("keepdims", 1))
+	c.give(0, c.formula("Where(norm > 0, (dy - y*total(dy*y))/norm, 0)", map[string]any{"norm": norm,
+		"total": func(t string) string { return c.total(t, []int64{axis}) }}))
 	return nil
 }

@@ -15,10 +15,7 @@ import (
 //
 // where the sums are over batch and places.
 func batchNorm(c *call) error {
-	x, scale, mean, variance := c.in(0), c.in(1), c.in(3), c.in(4)
-	if c.Int("training_mode", 0) != 0 {
-		return fmt.Errorf("found training_mode 1, expected it written out")
-	}
+	x := c.in(0)
 	if c.Int("spatial", 1) == 0 {
 		return fmt.Errorf("found spatial 0, expected 1: statistics of channels, not of places")
 	}
@@ -27,30 +24,17 @@ func batchNorm(c *call) error {
 		return err
 	}
 	rank := len(c.shape(x))
-	column := append([]int64{channels}, slices.Repeat([]int64{1}, rank-2)...)
-	sum := func(t string) string { return c.overPlaces(t, rank) }
-	dy := c.grad[0]
-	root := c.op("Sqrt", []string{c.op("Add", []string{variance, c.scalar(x, float64(c.Float("epsilon", 1e-5)))})})
-	slope := c.op("Div", []string{scale, root})
-	if c.wants(0) {
-		c.give(0, c.op("Mul", []string{dy, c.op("Reshape", []string{slope, c.ints(column...)})}))
-	}
-	if c.wants(2) || c.wants(3) {
-		total := sum(dy)
-		c.give(2, total)
-		if c.wants(3) {
-			c.give(3, c.op("Neg", []string{c.op("Mul", []string{slope, total})}))
-		}
-	}
-	if c.wants(1) || c.wants(4) {
-		centred := c.op("Sub", []string{x, c.op("Reshape", []string{mean, c.ints(column...)})})
-		product := sum(c.op("Mul", []string{dy, centred}))
-		dScale := c.op("Div", []string{product, root})
-		c.give(1, dScale)
-		if c.wants(4) {
-			half := c.op("Mul", []string{c.op("Div", []string{slope, c.op("Mul", []string{root, root})}),
-				c.scalar(x, -0.5)})
-			c.give(4, c.op("Mul", []string{half, product}))
+	column := c.ints(append([]int64{channels}, slices.Repeat([]int64{1}, rank-2)...)...)
+	names := map[string]any{"scale": c.in(1), "mean": c.in(3), "variance": c.in(4),
+		"epsilon": float64(c.Float("epsilon", 1e-5)),
+		"sum":     func(t string) string { return c.overPlaces(t, rank) },
+		"wide":    func(t string) string { return c.op("Reshape", []string{t, column}) }}
+	names["root"] = c.formula("Sqrt(variance + epsilon)", names)
+	names["slope"] = c.formula("scale/root", names)
+	for i, text := range []string{"dy*wide(slope)", "sum(dy*(x - wide(mean)))/root", "sum(dy)", "-(slope*sum(dy))",
+		"slope/(root*root)*-0.5*sum(dy*(x - wide(mean)))"} {
+		if c.wants(i) {
+			c.give(i, c.formula(text, names))
 		}
 	}
 	return nil
@@ -60,7 +44,7 @@ func batchNorm(c *call) error {
 //
 //	∂L/∂x_c = ∂L/∂y_c·d_c^-β - 2αβ/size · x_c · Σ_{c'': c∈w(c'')} ∂L/∂y_c''·x_c''·d_c''^(-β-1)
 func lrn(c *call) error {
-	x, dy := c.in(0), c.grad[0]
+	x := c.in(0)
 	channels, err := c.channels(x)
 	if err != nil {
 		return err
@@ -69,12 +53,12 @@ func lrn(c *call) error {
 	alpha, beta, bias := float64(c.Float("alpha", 0.0001)), float64(c.Float("beta", 0.75)), float64(c.Float("bias", 1))
 	below, above := (size-1)/2, size/2
 	squares := c.acrossChannels(c.op("Mul", []string{x, x}), channels, below, above)
-	d := c.op("Add", []string{c.op("Mul", []string{squares, c.scalar(x, alpha/float64(size))}), c.scalar(x, bias)})
-	scaled := c.op("Mul", []string{dy, c.op("Pow", []string{d, c.scalar(x, -beta)})})
-	inner := c.op("Div", []string{c.op("Mul", []string{scaled, x}), d})
-	spread := c.op("Mul", []string{c.acrossChannels(inner, channels, above, below),
-		c.scalar(x, 2*alpha*beta/float64(size))})
-	c.give(0, c.op("Sub", []string{scaled, c.op("Mul", []string{x, spread})}))
+	names := map[string]any{"beta": beta, "share": alpha / float64(size)}
+	names["squares"], names["bias"] = squares, bias
+	names["d"] = c.formula("squares*share + bias", names)
+	names["scaled"] = c.formula("dy*Pow(d, -beta)", names)
+	names["spread"] = c.acrossChannels(c.formula("scaled*x/d", names), channels, above, below)
+	c.give(0, c.formula("scaled - x*(spread*(2*share*beta))", names))
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"winnow/backbone/graph"
 )
@@ -104,61 +105,56 @@ func (c *call) count(r reduction) string {
 	return c.scalar(r.x, n)
 }
 
-// over returns the rule of a y = f(x) that reduces axes. f computes from the standing ∂L/∂y the gradient of
-// each element of x, either whole or still to be spread.
-func over(f func(c *call, r reduction, y, dy string) (grad string, whole bool)) rule {
+// over returns the rule of a y = f(x) that reduces axes. In its formula y and dy have the reduced axes, with size 1;
+// spread repeats a tensor along them, total sums over them, count is the number of elements and cast casts to numbers.
+func over(formula string) rule {
 	return func(c *call) error {
 		r, err := c.reduction()
 		if err != nil {
 			return err
 		}
-		grad, whole := f(c, r, c.Outputs[0], c.standing(c.grad[0], r))
-		if !whole {
-			grad = c.spread(grad, r)
+		names := map[string]any{"y": c.standing(c.Outputs[0], r), "dy": c.standing(c.grad[0], r),
+			"spread": func(t string) string { return c.spread(t, r) },
+			"cast":   func(t string) string { return c.castLike(t, r.x) },
+			"total": func(t string) string {
+				if len(r.axes) == 0 {
+					return t
+				}
+				return c.total(t, r.axes)
+			}}
+		if strings.Contains(formula, "count") {
+			names["count"] = c.count(r)
 		}
-		c.give(0, grad)
+		c.give(0, c.formula(formula, names))
 		return nil
 	}
 }
 
-// reduceSum gives every summand the gradient.
-var reduceSum = over(func(_ *call, _ reduction, _, dy string) (string, bool) { return dy, false })
-
-// reduceMean gives every summand its share.
-var reduceMean = over(func(c *call, r reduction, _, dy string) (string, bool) { return c.div(dy, c.count(r)), false })
-
-// reduceSumSquare has the slope 2x.
-func reduceSumSquare(c *call) error { return c.overSome(sumSquare) }
-
-var sumSquare = over(func(c *call, r reduction, _, dy string) (string, bool) {
-	return c.mul(r.x, c.scaled(dy, 2)), true
-})
-
-// overSome rejects a reduction over no axes: runtimes disagree on whether the element is then squared.
-func (c *call) overSome(then rule) error {
-	if r, err := c.reduction(); err == nil && len(r.axes) == 0 && len(c.shape(r.x)) > 0 {
-		return errors.New("found no axes and noop_with_empty_axes, expected axes")
+// overSome is over, and rejects a reduction over no axes: runtimes disagree on whether f is then applied to the
+// elements.
+func overSome(formula string) rule {
+	return func(c *call) error {
+		if r, err := c.reduction(); err == nil && len(r.axes) == 0 && len(c.shape(r.x)) > 0 {
+			return errors.New("found no axes and noop_with_empty_axes, expected axes")
+		}
+		return over(formula)(c)
 	}
-	return then(c)
 }
 
-// reduceL2: y = √Σx² has the slope x/y, and 0 where y is 0, as in torch.
-func reduceL2(c *call) error { return c.overSome(l2) }
+// cumSum sums the gradient from the other end.
+func cumSum(c *call) error {
+	c.give(0, c.op("CumSum", []string{c.grad[0], c.in(1)}, graph.Int("exclusive", c.Int("exclusive", 0)),
+		graph.Int("reverse", 1-c.Int("reverse", 0))))
+	return nil
+}
 
-var l2 = over(func(c *call, r reduction, y, dy string) (string, bool) {
-	y = c.standing(y, r)
-	zero := c.scalar(r.x, 0)
-	share := c.choose(c.op("Greater", []string{y, zero}), c.div(dy, y), zero)
-	return c.mul(r.x, share), true
-})
-
-// reduceExtreme shares the gradient among all elements that are the largest, or smallest, as torch's amax does.
-var reduceExtreme = over(func(c *call, r reduction, y, dy string) (string, bool) {
-	taken := c.castLike(c.op("Equal", []string{r.x, c.standing(y, r)}), r.x)
-	if len(r.axes) == 0 {
-		return dy, true
+// topK puts the gradient back at the places that were taken.
+func topK(c *call) error {
+	if c.grad[0] != "" {
+		c.give(0, c.op("ScatterElements", []string{c.zeros(c.in(0)), c.output(1), c.grad[0]},
+			graph.Int("axis", c.Int("axis", -1))))
 	}
-	return c.mul(taken, c.div(dy, c.total(taken, r.axes))), true
-})
+	return nil
+}
 
 var errRank = errors.New("its rank is not known")

@@ -12,6 +12,8 @@ import (
 // linear map, Y = A·X·Bᵀ. Sizes must be known; only these two axes may change, as when position embeddings of patches
 // are resized to another grid. (ONNX Runtime moves transpositions over a Resize to where it has no cubic kernel.)
 //
+// Upsample, and Resize before set 11, are asymmetric and round down when they enlarge, up when they shrink.
+//
 // Source: ONNX's operator Resize (coordinate_transformation_mode, mode); Keys, IEEE ASSP 1981, eq. 15 (cubic).
 func resized(m *graph.Model, o Options) error {
 	depends := map[string]bool{}
@@ -29,7 +31,7 @@ func resized(m *graph.Model, o Options) error {
 				depends[out] = true
 			}
 		}
-		if key(n) != "Resize" || !depends[n.Inputs[0]] {
+		if key(n) != "Resize" && key(n) != "Upsample" || !depends[n.Inputs[0]] {
 			b.Add(n)
 			continue
 		}
@@ -38,7 +40,7 @@ func resized(m *graph.Model, o Options) error {
 		}
 		r.Node = n
 		if err := r.write(); err != nil {
-			return fmt.Errorf("gradient: operator Resize of node %q (making %q): %w", n.Name, n.Outputs[0], err)
+			return fmt.Errorf("gradient: operator %s of node %q (making %q): %w", n.Op, n.Name, n.Outputs[0], err)
 		}
 	}
 	if r != nil {
@@ -55,17 +57,9 @@ type resizing struct {
 	constants map[string]*graph.Tensor
 }
 
-// in returns the node's i-th input, or "" if it is omitted.
-func (c *resizing) in(i int) string {
-	if i < len(c.Inputs) {
-		return c.Inputs[i]
-	}
-	return ""
-}
-
 // write adds the products.
 func (c *resizing) write() error {
-	from, to := c.facts[c.in(0)], c.facts[c.Outputs[0]]
+	from, to := c.facts[c.Input(0)], c.facts[c.Outputs[0]]
 	if from == nil || to == nil || len(from.Shape) < 2 || len(to.Shape) != len(from.Shape) {
 		return fmt.Errorf("found unknown shapes of input or output, expected known ones")
 	}
@@ -80,7 +74,7 @@ func (c *resizing) write() error {
 		c.Text("keep_aspect_ratio_policy", "stretch") != "stretch" {
 		return fmt.Errorf("it is antialiased, leaves out what is outside or keeps the aspect, expected none of these")
 	}
-	at := c.in(0)
+	at := c.Input(0)
 	for i, axis := range []int{rank - 1, rank - 2} {
 		in, out := int(x[axis].Size), int(y[axis].Size)
 		scale, err := c.scaleOf(axis, rank, float64(out)/float64(in))
@@ -110,11 +104,14 @@ func (c *resizing) constant(m []float64, t graph.DataType, rows, cols int) strin
 
 // scaleOf returns the scale of an axis: that which the node states, or the ratio of the sizes that it states.
 func (c *resizing) scaleOf(axis, rank int, ratio float64) (float64, error) {
-	scales := c.in(2)
-	if len(c.Inputs) == 2 {
-		scales = c.in(1)
+	if a := c.Attribute("scales"); a != nil && axis < len(a.Floats) {
+		return float64(a.Floats[axis]), nil
 	}
-	if scales == "" || c.in(3) != "" {
+	scales := c.Input(2)
+	if len(c.Inputs) == 2 {
+		scales = c.Input(1)
+	}
+	if scales == "" || c.Input(3) != "" {
 		return ratio, nil
 	}
 	t := c.constants[scales]
@@ -150,7 +147,7 @@ func (c *resizing) matrix(in, out int, scale float64) ([]float64, error) {
 		add := func(p int, v float64) { row[min(max(p, 0), in-1)] += v }
 		switch mode {
 		case "nearest":
-			p, err := c.nearest(at)
+			p, err := c.nearest(at, scale)
 			if err != nil {
 				return nil, err
 			}
@@ -184,9 +181,17 @@ func keys(d, a float64) float64 {
 	return 0
 }
 
+// way returns a text attribute, with its default, or what operators did before they had it.
+func (c *resizing) way(attribute, otherwise, old string) string {
+	if c.Op == "Upsample" || c.b.Opset() < 11 {
+		return old
+	}
+	return c.Text(attribute, otherwise)
+}
+
 // place returns where the i-th of out samples lies among in.
 func (c *resizing) place(i float64, in, out int, scale float64) (float64, error) {
-	switch how := c.Text("coordinate_transformation_mode", "half_pixel"); how {
+	switch how := c.way("coordinate_transformation_mode", "half_pixel", "asymmetric"); how {
 	case "half_pixel":
 		return (i+0.5)/scale - 0.5, nil
 	case "pytorch_half_pixel":
@@ -208,8 +213,12 @@ func (c *resizing) place(i float64, in, out int, scale float64) (float64, error)
 }
 
 // nearest rounds a place as the node says.
-func (c *resizing) nearest(at float64) (int, error) {
-	switch how := c.Text("nearest_mode", "round_prefer_floor"); how {
+func (c *resizing) nearest(at, scale float64) (int, error) {
+	old := "floor"
+	if scale < 1 {
+		old = "ceil"
+	}
+	switch how := c.way("nearest_mode", "round_prefer_floor", old); how {
 	case "round_prefer_floor":
 		return int(math.Ceil(at - 0.5)), nil
 	case "round_prefer_ceil":

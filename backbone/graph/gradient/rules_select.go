@@ -153,6 +153,16 @@ func gather(c *call) error {
 	return nil
 }
 
+// gatherElements adds up the gradient at the places that were read.
+func gatherElements(c *call) error {
+	axis, _, err := c.axis(c.in(0), 0)
+	if err == nil {
+		c.give(0, c.op("ScatterElements", []string{c.zeros(c.in(0)), c.in(1), c.grad[0]}, graph.Int("axis", axis),
+			graph.String("reduction", "add")))
+	}
+	return err
+}
+
 // distinct normalises negative places to 0..n-1, and reports whether all places differ.
 func distinct(places []int64, n int64) bool {
 	seen := map[int64]bool{}

@@ -29,29 +29,24 @@ func (c *call) total(t string, axes []int64) string {
 	return c.op("ReduceSum", []string{t, c.ints(axes...)}, graph.Int("keepdims", 1))
 }
 
-// softmax: y_i = e^x_i/Σe^x_j, ∂L/∂x = y·(∂L/∂y - Σ ∂L/∂y·y).
-func softmax(c *call) error {
-	axes, err := c.softmaxAxes()
-	if err != nil {
-		return err
-	}
-	y, dy := c.Outputs[0], c.grad[0]
-	if n := len(c.shape(y)); c.rows(y) && len(axes) == 1 && axes[0] == int64(n-1) {
-		c.give(0, c.fused("SoftmaxGrad", []string{dy, y}, []bool{true}, nil)[0])
+// along returns the rule of a softmax; in its formula total sums over its axes.
+func along(formula string) rule {
+	return func(c *call) error {
+		axes, err := c.softmaxAxes()
+		if err != nil {
+			return err
+		}
+		c.give(0, c.formula(formula, map[string]any{"total": func(t string) string { return c.total(t, axes) }}))
 		return nil
 	}
-	product := c.mul(dy, y)
-	c.give(0, c.minus(product, c.mul(y, c.total(product, axes))))
-	return nil
 }
 
-// logSoftmax: y_i = x_i - log Σe^x_j, ∂L/∂x = ∂L/∂y - e^y·Σ ∂L/∂y.
-func logSoftmax(c *call) error {
-	axes, err := c.softmaxAxes()
-	if err != nil {
-		return err
+// softmax: y_i = e^x_i/Σe^x_j, ∂L/∂x = y·(∂L/∂y - Σ ∂L/∂y·y).
+func softmax(c *call) error {
+	y := c.Outputs[0]
+	if axes, err := c.softmaxAxes(); err == nil && c.rows(y) && len(axes) == 1 && axes[0] == int64(len(c.shape(y))-1) {
+		c.give(0, c.fused("SoftmaxGrad", []string{c.grad[0], y}, []bool{true}, nil)[0])
+		return nil
 	}
-	dy := c.grad[0]
-	c.give(0, c.minus(dy, c.mul(c.op("Exp", []string{c.Outputs[0]}), c.total(dy, axes))))
-	return nil
+	return along("p := dy*y; p - y*total(p)")(c)
 }

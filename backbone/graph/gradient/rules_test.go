@@ -1,9 +1,13 @@
 package gradient_test
 
 import (
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"winnow/backbone/graph"
+	"winnow/backbone/graph/gradient"
 )
 
 // x is a drawn array, away from 0 if a rule has a kink there.
@@ -93,4 +97,18 @@ func TestProducts(t *testing.T) {
 		}
 	}
 	runCases(t, cases)
+}
+
+// TestDocumented: the page about models lists the operators that have a derivative.
+func TestDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/models-reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(page), "gradient compares -->")
+	list, _, _ = strings.Cut(list, ".\n<!-- end of operators")
+	found := strings.Split(strings.ReplaceAll(strings.TrimSpace(list), ",\n", ", "), ", ")
+	if want := gradient.Operators(); !slices.Equal(found, want) {
+		t.Errorf("docs/models-reference.md lists %q, expected %q", found, want)
+	}
 }

@@ -1,7 +1,6 @@
 package gradient
 
 import (
-	"fmt"
 	"slices"
 
 	"winnow/backbone/graph"
@@ -10,13 +9,6 @@ import (
 // maxPool gives each window's gradient to the place of its maximum, the first of several equal ones (as in ONNX
 // Runtime's Indices, and in torch).
 func maxPool(c *call) error {
-	if c.Int("storage_order", 0) != 0 {
-		return fmt.Errorf("found storage_order %d: its indices count columns first, expected 0",
-			c.Int("storage_order", 0))
-	}
-	if c.r.f.opset() < 8 {
-		return fmt.Errorf("found operator set %d, expected 8 or later, where it outputs its places", c.r.f.opset())
-	}
 	w, err := c.window(c.Ints("kernel_shape"))
 	if err != nil {
 		return err
@@ -26,7 +18,7 @@ func maxPool(c *call) error {
 		c.r.passed[c.in(0)] = c.r.passed[c.in(0)] || relu
 		return nil
 	}
-	indices := c.output(1)
+	indices := c.maxima()
 	channels, err := c.channels(c.in(0))
 	if err != nil {
 		return err
@@ -47,6 +39,17 @@ func maxPool(c *call) error {
 		graph.String("reduction", "add"))
 	c.give(0, c.like(sum, c.in(0)))
 	return nil
+}
+
+// maxima returns the places of the maxima. Before set 8 the operator does not output them, and with storage_order it
+// counts columns first: the backward pass then looks for the maxima again.
+func (c *call) maxima() string {
+	if c.r.f.opset() >= 8 && c.Int("storage_order", 0) == 0 {
+		return c.output(1)
+	}
+	return c.ops("MaxPool", 2, c.Inputs, slices.DeleteFunc(slices.Clone(c.Attributes), func(a *graph.Attribute) bool {
+		return a.Name == "storage_order"
+	})...)[1]
 }
 
 // reluBefore reports whether a node reads a Relu's output that nothing else reads. A window's maximum is

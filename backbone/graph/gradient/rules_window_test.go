@@ -18,6 +18,14 @@ func apart(seed uint64, dims ...int64) array {
 	return a
 }
 
+// shifted05 moves numbers away from Relu's bend.
+func shifted05(a array) array {
+	for i := range a.data {
+		a.data[i] += 0.05
+	}
+	return a
+}
+
 func TestPools(t *testing.T) {
 	kernel := func(k ...int64) *graph.Attribute { return graph.Ints("kernel_shape", k...) }
 	strides, pads := func(k ...int64) *graph.Attribute { return graph.Ints("strides", k...) },
@@ -64,12 +72,40 @@ func TestPools(t *testing.T) {
 			runCases(t, cases)
 		})
 	}
+	old := func(c ruleCase, opset int64) ruleCase { c.opset = opset; return c }
 	runCases(t, []ruleCase{
+		old(f32("MaxPool, set 7", op("MaxPool", kernel(3, 3), strides(2, 2), pads(1, 1, 1, 1)), x(2, 2, 6, 7)), 7),
+		f32("MaxPool, columns first", op("MaxPool", kernel(2, 3), graph.Int("storage_order", 1)), x(2, 2, 5, 6)),
+		old(f32("MaxPool behind Relu, set 7", func(b *graph.Builder, in []string) string {
+			return b.Node("MaxPool", []string{b.Node("Relu", in)}, kernel(2, 2), strides(2, 2))
+		}, shifted05(x(2, 2, 4, 6))), 7),
 		f32("GlobalAveragePool", op("GlobalAveragePool"), x(2, 3, 4, 5)),
 		f32("GlobalMaxPool", op("GlobalMaxPool"), x(2, 3, 4, 5)),
 		f32("GlobalAveragePool 1-D", op("GlobalAveragePool"), x(2, 3, 4)),
 		f32("GlobalMaxPool 3-D", op("GlobalMaxPool"), x(2, 3, 2, 3, 2)),
 	})
+}
+
+func TestConvTranspose(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		x, w       []int64
+		attributes []*graph.Attribute
+	}{
+		{"2x2/2", []int64{2, 3, 4, 5}, []int64{3, 2, 2, 2}, []*graph.Attribute{graph.Ints("strides", 2, 2)}},
+		{"3x3/1, pads", []int64{2, 3, 4, 5}, []int64{3, 2, 3, 3}, []*graph.Attribute{graph.Ints("pads", 1, 0, 1, 2)}},
+		{"3x3/2, pads, output padding", []int64{2, 3, 4, 5}, []int64{3, 2, 3, 3},
+			[]*graph.Attribute{graph.Ints("strides", 2, 2),
+				graph.Ints("pads", 1, 1, 1, 1), graph.Ints("output_padding", 1, 1)}},
+		{"output padding beyond the last window", []int64{2, 3, 4, 5}, []int64{3, 2, 2, 2},
+			[]*graph.Attribute{graph.Ints("strides", 3, 3), graph.Ints("output_padding", 2, 1)}},
+		{"groups, dilations", []int64{2, 4, 3, 4}, []int64{4, 3, 2, 3},
+			[]*graph.Attribute{graph.Int("group", 2), graph.Ints("dilations", 2, 1), graph.Ints("strides", 2, 1)}},
+	} {
+		runCases(t, []ruleCase{f32(c.name, op("ConvTranspose", c.attributes...), drawn(1, -1, 1, c.x...), drawn(2,
+			-1, 1, c.w...),
+			drawn(3, -1, 1, c.w[1]*max(1, (&graph.Node{Attributes: c.attributes}).Int("group", 1))))})
+	}
 }
 
 // TestMaxPoolBehindRelu: the gradient is cut before it is spread, unless something else also reads the Relu.

@@ -1,0 +1,12 @@
+package gradient
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Operators lists ONNX's operators that have a derivative.
+func Operators() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(rules)), func(op string) bool { return strings.Contains(op, ".") })
+}

@@ -1,0 +1,194 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// random are the operators that draw anew at each run.
+var random = []string{"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli",
+	"Multinomial"}
+
+// ForInference returns a model as it computes after training, and the nodes that were exported in training mode:
+// Dropout passes everything on, BatchNormalization normalises by its stored statistics. Outputs that exist only in
+// training are dropped. A node with such an output that another node reads is left as it is.
+func ForInference(m *Model) (*Model, []*Node) {
+	e := evaluating{opset: m.Opset(), read: map[string]bool{}, constants: m.Graph.Constants(), gone: map[string]bool{}}
+	e.mark(m.Graph)
+	g := e.rewriteGraph(m.Graph)
+	if g == m.Graph {
+		return m, nil
+	}
+	c := *m
+	c.Graph = g
+	g.Outputs = filter(g.Outputs, func(v *ValueInfo) bool { return !e.gone[v.Name] })
+	return &c, e.changed
+}
+
+// evaluating is one call of ForInference.
+type evaluating struct {
+	opset     int64
+	read      map[string]bool // tensors that nodes read
+	constants map[string]*Tensor
+	gone      map[string]bool // outputs that no node makes any more
+	changed   []*Node
+}
+
+func (e *evaluating) mark(g *Graph) {
+	for _, n := range g.Nodes {
+		for _, name := range n.uses() {
+			e.read[name] = true
+		}
+	}
+}
+
+// rewriteGraph returns the graph with its nodes rewritten, or the graph itself if there is nothing to rewrite.
+func (e *evaluating) rewriteGraph(g *Graph) *Graph {
+	c := *g
+	c.Nodes = slices.Clone(g.Nodes)
+	for i, n := range c.Nodes {
+		c.Nodes[i] = e.rewriteNode(n)
+	}
+	if slices.Equal(c.Nodes, g.Nodes) {
+		return g
+	}
+	return &c
+}
+
+func (e *evaluating) rewriteNode(n *Node) *Node {
+	c := *n
+	c.Attributes = slices.Clone(n.Attributes)
+	for i, a := range c.Attributes {
+		if a.Graph != nil {
+			inner := *a
+			if inner.Graph = e.rewriteGraph(a.Graph); inner.Graph != a.Graph {
+				c.Attributes[i] = &inner
+			}
+		}
+	}
+	if !e.trains(n) || slices.ContainsFunc(n.Outputs[1:], func(out string) bool { return out != "" && e.read[out] }) {
+		if slices.Equal(c.Attributes, n.Attributes) {
+			return n
+		}
+		return &c
+	}
+	for _, out := range n.Outputs[1:] {
+		e.gone[out] = true
+	}
+	c.Outputs = n.Outputs[:1]
+	c.Attributes = filter(c.Attributes, func(a *Attribute) bool {
+		return a.Name != "training_mode" &&
+			a.Name != "is_test"
+	})
+	if e.opset < 7 {
+		c.Attributes = append(c.Attributes, Int("is_test", 1))
+	}
+	if n.is("Dropout") {
+		c.Inputs = n.Inputs[:min(len(n.Inputs), 2)]
+	}
+	e.changed = append(e.changed, n)
+	return &c
+}
+
+// trains reports whether a node computes as in training. Before set 7 the attribute is_test says so, for batch
+// normalization then the number of outputs before set 14. Dropout of sets 7 to 11 never drops anything.
+func (e *evaluating) trains(n *Node) bool {
+	switch {
+	case !n.is("Dropout", "BatchNormalization") || len(n.Outputs) == 0:
+		return false
+	case e.opset < 7:
+		return n.Int("is_test", 0) == 0
+	case n.is("Dropout"):
+		t := e.constants[n.Input(2)]
+		return n.Input(2) != "" && (t == nil || !slices.Equal(t.raw, []byte{0}))
+	case e.opset < 14:
+		return slices.ContainsFunc(n.Outputs[1:], func(out string) bool { return out != "" })
+	}
+	return n.Int("training_mode", 0) != 0
+}
+
+// Unsettled returns the nodes that make an output depend on a draw, or on the other images of a batch because they
+// normalise as in training. Shapes depend on neither.
+func Unsettled(m *Model, output string) []*Node {
+	e := evaluating{opset: m.Opset(), constants: m.Graph.Constants()}
+	var found []*Node
+	var search func(nodes []*Node, needed map[string]bool)
+	search = func(nodes []*Node, needed map[string]bool) {
+		for _, n := range slices.Backward(nodes) {
+			if needed != nil && !slices.ContainsFunc(n.Outputs, func(out string) bool { return needed[out] }) {
+				continue
+			}
+			if e.trains(n) || n.is(random...) {
+				found = append(found, n)
+			}
+			for _, g := range n.Subgraphs() {
+				search(g.Nodes, nil)
+			}
+			if needed != nil && !n.is("Shape", "Size", "RandomNormalLike", "RandomUniformLike") {
+				for _, name := range n.uses() {
+					needed[name] = true
+				}
+			}
+		}
+	}
+	search(m.Graph.Nodes, map[string]bool{output: true})
+	slices.Reverse(found)
+	return found
+}
+
+// Describe lists nodes by operator, name and first output, at most five.
+func Describe(nodes []*Node) string {
+	var list []string
+	for _, n := range nodes[:min(len(nodes), 5)] {
+		list = append(list, fmt.Sprintf("%s of node %q (making %q)", n.Op, n.Name, n.Outputs[0]))
+	}
+	if more := len(nodes) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(list, ", ")
+}
+
+// Lost returns the node at which the shape of a tensor was lost: the shapes of what it reads are known, and the values
+// of shapes among them, but not the shape of what it makes. It is nil if the tensor's shape is known. A free size of an
+// input is known.
+func Lost(m *Model, tensor string) *Node {
+	f := begin(m)
+	for _, in := range m.Graph.Inputs {
+		shape := slices.Clone(in.Shape)
+		for i, d := range shape {
+			if !d.Known() && d.Name == "" {
+				shape[i] = Free(fmt.Sprintf("%s.%d", in.Name, i))
+			}
+		}
+		if m.Graph.Initializer(in.Name) == nil {
+			f.facts[in.Name] = fact{typ: in.Type, shape: shape}
+		}
+	}
+	for _, n := range m.Graph.Nodes {
+		f.follow(n)
+	}
+	makers := m.Graph.Producers()
+	var lost *Node
+	for range m.Graph.Nodes {
+		n := makers[tensor]
+		if n == nil || !f.facts[tensor].unclear(lost != nil) {
+			break
+		}
+		lost = n
+		at := slices.IndexFunc(n.Inputs, func(in string) bool { return makers[in] != nil && f.facts[in].unclear(true) })
+		if at < 0 {
+			break
+		}
+		tensor = n.Inputs[at]
+	}
+	return lost
+}
+
+// unclear reports whether a shape, or a value that another shape may follow from, is not known.
+func (f fact) unclear(values bool) bool {
+	nameless := func(d Dim) bool { return !d.Known() && d.Name == "" }
+	integers := f.typ == Int64 || f.typ == Int32
+	return f.shape == nil || slices.ContainsFunc(f.shape, nameless) || values && integers && (f.ints == nil ||
+		slices.ContainsFunc(f.ints, func(n number) bool { return !n.known && n.name == "" }))
+}
