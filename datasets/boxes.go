@@ -188,10 +188,8 @@ func (t *listing) finder() func(f boxFile, named string) (string, bool) {
 func readGathered(in io.Reader, name string, a *annotations, opts reading) (*Dataset, error) {
 	r := &boxReader{opts: opts, left: map[Left]int{}, resolve: opts.beside()}
 	r.opts.StripPrefix = "" // resolve strips it
-	if !opts.from.IsZero() && !opts.from.IsPipe() && !opts.from.IsRemote() {
-		if dir, err := opts.from.Parent().Dir(context.Background()); err == nil {
-			r.size = (&listing{fsys: dir}).size
-		}
+	if dir := opts.pictures(); dir != nil {
+		r.size = (&listing{fsys: dir}).size
 	}
 	about := &subject{}
 	t, err := newTape(in, nil)
@@ -224,10 +222,8 @@ func readGathered(in io.Reader, name string, a *annotations, opts reading) (*Dat
 // pictures in the file's folder or in one of pictures there or, from the first that is not there on, as they are.
 func (o reading) beside() func(named string) (string, bool) {
 	var find func(named string) (string, bool)
-	if !o.from.IsZero() && !o.from.IsPipe() && !o.from.IsRemote() {
-		if dir, err := o.from.Parent().Dir(context.Background()); err == nil {
-			find = findBeside(dir, strings.TrimSuffix(o.from.Base(), o.from.Ext()))
-		}
+	if dir := o.pictures(); dir != nil {
+		find = findBeside(dir, strings.TrimSuffix(o.from.Base(), o.from.Ext()))
 	}
 	return func(named string) (string, bool) {
 		p, err := cleanPath(named, o.StripPrefix)

@@ -140,35 +140,8 @@ func datumaroMark(raw json.RawMessage, all span, names []string) labelMark {
 	return m
 }
 
-// topKeys lists the keys of a JSON object with this beginning, each with the first byte of its value, as far as the
-// beginning goes; nil if it is no object.
-func topKeys(head []byte) map[string]byte {
-	head = bytes.TrimPrefix(head, []byte("\ufeff"))
-	in := json.NewDecoder(bytes.NewReader(head))
-	if t, err := in.Token(); err != nil || t != json.Delim('{') {
-		return nil
-	}
-	keys := map[string]byte{}
-	for in.More() {
-		t, err := in.Token()
-		key, ok := t.(string)
-		if err != nil || !ok {
-			break
-		}
-		rest := bytes.TrimLeft(head[min(int(in.InputOffset()), len(head)):], " \t\r\n:")
-		if len(rest) > 0 {
-			keys[key] = rest[0]
-		}
-		var value json.RawMessage
-		if in.Decode(&value) != nil {
-			break
-		}
-	}
-	return keys
-}
-
 // isDatumaro reports whether JSON with this beginning is Datumaro's.
 func isDatumaro(head []byte) bool {
-	keys := topKeys(head)
+	keys := jsontext.Keys(head)
 	return keys["categories"] == '{' && keys["images"] == 0 || keys["items"] == '[' && keys["info"] == '{'
 }

@@ -28,7 +28,7 @@ func fiftyOneName(about *subject, label string, was []byte) ([]byte, error) {
 }
 
 func isFiftyOne(head []byte) bool {
-	keys := topKeys(head)
+	keys := jsontext.Keys(head)
 	return keys["classes"] != 0 && keys["labels"] == '{' || keys["classes"] == '[' && len(keys) == 1 &&
 		len(head) >= headSize || keys["samples"] == '[' && keys["images"] == 0
 }
@@ -91,6 +91,13 @@ func fiftyOnePhoto(j *json.Decoder, about *subject, picture string, from int64) 
 	}
 	end := j.InputOffset()
 	m := labelMark{all: span{from, end}, name: span{end - int64(len(raw)), end}}
+	if raw[0] == '[' {
+		marks, err := fiftyOneList(raw, end-int64(len(raw)), about)
+		if err != nil {
+			marks = []labelMark{{all: m.all}}
+		}
+		return &photo{file: picture, marks: marks, end: end, shares: true, odd: err}, nil
+	}
 	if raw[0] == '{' {
 		m.name = valueOf(raw, "label", m.name.from)
 		if m.name == (span{}) {
@@ -99,18 +106,45 @@ func fiftyOnePhoto(j *json.Decoder, about *subject, picture string, from int64) 
 		}
 		raw = raw[m.name.from-(end-int64(len(raw))):][:m.name.to-m.name.from]
 	}
+	m.label, m.odd = about.className(raw)
+	return &photo{file: picture, marks: []labelMark{m}, end: end, more: true}, nil
+}
+
+// className returns the name of a class in labels.json: its number among those of the file, or the name.
+func (s *subject) className(raw json.RawMessage) (string, error) {
 	n := 0
 	switch err := json.Unmarshal(raw, &n); {
 	case string(raw) == "null":
-	case err == nil && (n < 0 || n >= len(about.names)):
-		m.odd = fmt.Errorf("found the class %d, expected 0 to %d, as there are classes before", n,
-			len(about.names)-1)
+		return "", nil
+	case err == nil && (n < 0 || n >= len(s.names)):
+		return "", fmt.Errorf("found the class %d, expected 0 to %d, as there are classes before", n, len(s.names)-1)
 	case err == nil:
-		m.label = about.names[n]
-	default:
-		m.label, m.odd = jsontext.Plain(raw)
+		return s.names[n], nil
 	}
-	return &photo{file: picture, marks: []labelMark{m}, end: end, more: true}, nil
+	return jsontext.Plain(raw)
+}
+
+// fiftyOneList reads the labels of a picture in the labels.json of a FiftyOneImageDetectionDataset, which are boxes, or
+// of one with several labels a picture.
+func fiftyOneList(list json.RawMessage, at int64, about *subject) (marks []labelMark, err error) {
+	err = eachElement(json.NewDecoder(bytes.NewReader(list)), at, func(raw json.RawMessage, all span) error {
+		var d struct {
+			Label json.RawMessage `json:"label"`
+			Box   []float64       `json:"bounding_box"`
+		}
+		m := labelMark{all: all, name: valueOf(raw, "label", all.to-int64(len(raw)))}
+		if raw[0] != '{' {
+			d.Label = raw
+		} else if m.odd = json.Unmarshal(raw, &d); m.odd == nil && d.Box != nil && len(d.Box) != 4 {
+			m.odd = fmt.Errorf("found %d numbers in bounding_box, expected left, top, width, height", len(d.Box))
+		}
+		if m.at = d.Box; m.odd == nil {
+			m.label, m.odd = about.className(d.Label)
+		}
+		marks = append(marks, m)
+		return nil
+	})
+	return marks, err
 }
 
 // fiftyOneSample reads a sample of samples.json.

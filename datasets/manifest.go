@@ -52,14 +52,15 @@ const (
 
 // ReadOptions say how to read a source. The zero value guesses.
 type ReadOptions struct {
-	Format      Format  // "" means Auto
-	Split       string  // split of rows without one; "" means train
-	StripPrefix string  // removed from the front of every path
-	Encoding    string  // of a table: "" means UTF-8, UTF-16 if it begins so, or Windows-1252 if labels are not UTF-8
-	Names       Names   // of the table's columns
-	CropMargin  float64 // added to a box on each side, as a share of the box's side
-	MinBox      int     // boxes with a shorter side are left out; 0 means 1
-	Numbered    bool    // accept a table with a header and no column path: its images are named by row, from 0
+	Format      Format          // "" means Auto
+	Split       string          // split of rows without one; "" means train
+	StripPrefix string          // removed from the front of every path
+	Root        location.Source // folder that the paths of a list begin in; none: that of the list
+	Encoding    string          // of a table: "" means UTF-8, UTF-16 if it begins so, or Windows-1252 if labels are not UTF-8
+	Names       Names           // of the table's columns
+	CropMargin  float64         // added to a box on each side, as a share of the box's side
+	MinBox      int             // boxes with a shorter side are left out; 0 means 1
+	Numbered    bool            // accept a table with a header and no column path: its images are named by row, from 0
 	// Once, if not nil, promises that the source is read only once, which allows a pipe opened by the shell or -
 	// for standard input. Reading a pipe or a folder stops when it ends.
 	Once context.Context
@@ -262,6 +263,8 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		why := ""
 		if d.Reading != nil && len(d.Reading.Unread) > 0 {
 			why = "; " + unreadLine(d.Reading.Unread[:1], len(d.Reading.Unread))
+		} else if d.Reading != nil && len(d.Reading.Left) > 0 {
+			why = "; " + strings.Join((&Reading{Left: d.Reading.Left}).Lines(), "; ")
 		}
 		return nil, fmt.Errorf("datasets: %s: no sample found, expected at least one path and label%s", name, why)
 	}

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,7 +37,10 @@ func (o reading) oneHot(header []string) *oneHot {
 	return h
 }
 
-// label returns the name of the column that holds a 1.
+// errSeveral says that a row has several labels.
+var errSeveral = errors.New("found several labels, expected one an image")
+
+// label returns the name of the column that holds a 1, or errSeveral.
 func (h *oneHot) label(header, record []string) (string, error) {
 	label := ""
 	for _, i := range h.classes {
@@ -46,8 +50,7 @@ func (h *oneHot) label(header, record []string) (string, error) {
 			return "", fmt.Errorf("%w: found %.80q in the column %.80q, expected 0 or 1, as in the rows above",
 				errOther, record[i], header[i])
 		case v == 1 && label != "":
-			return "", fmt.Errorf("found a 1 in the columns %.80q and %.80q, expected one label an image", label,
-				header[i])
+			return "", errSeveral
 		case v == 1:
 			label = strings.TrimSpace(header[i])
 		}
