@@ -117,7 +117,7 @@ func TestMendOtherColumns(t *testing.T) {
 		"n\tclass\tfilename\nx,y\t1\ta.jpg\n\t1\tb.jpg\r\n\"q\tr\"\t\"1\"\tc.jpg\n\t " +
 			"1\td.jpg\n": "n\tclass\tfilename\nx,y\t1\ta.jpg\n\"q\tr\"\t3\tc.jpg\n\t\"a\tb\"\td.jpg\n",
 		"{\"file_name\":\"b.jpg\",\"class\":1}\n{\"file_name\":\"c.jpg\",\"class\": " +
-			"1}\n": "{\"file_name\":\"c.jpg\",\"class\": 3}\n",
+			"1}\n": "{\"file_name\": \"c.jpg\", \"class\": 3}\n",
 	} {
 		if got, _, err := mended(t, text, decisions); err != nil || got != want {
 			t.Errorf("%q became %q, %v, expected %q", text, got, err, want)

@@ -114,8 +114,6 @@ type cells interface {
 	FieldPos(cell int) (line, column int)
 	// InputOffset returns how many bytes the rows take that were read.
 	InputOffset() int64
-	// span returns the bounds of a cell among the bytes of its row.
-	span(row []byte, cell int) (from, to int)
 }
 
 // newCells returns the reader of tables with a separator.
@@ -168,30 +166,6 @@ func inTable(name string, err error) error {
 		return fmt.Errorf("%s:%d: %w", name, at.line, at.err)
 	}
 	return fmt.Errorf("%s: %w", name, err)
-}
-
-// span implements cells.
-func (s *separated) span(row []byte, cell int) (from, to int) {
-	first, _ := s.FieldPos(0)
-	line, column := s.FieldPos(cell)
-	from = blank(row)
-	for range line - first {
-		from += bytes.IndexByte(row[from:], '\n') + 1
-	}
-	from += column - 1
-	to = from
-	if to < len(row) && row[to] == '"' {
-		if to = closing(row, from); to < 0 {
-			to = len(row)
-		}
-		return from, to
-	}
-	rest := row[from:]
-	if n := bytes.IndexAny(rest, string(s.Comma)+"\n"); n >= 0 {
-		rest = rest[:n]
-	}
-	// Only the \r of \r\n is cut; any other is part of the field, as for the reader.
-	return from, from + len(bytes.TrimSuffix(rest, []byte("\r")))
 }
 
 // blank returns how many bytes the blank lines take that begin a row.
@@ -340,12 +314,6 @@ func (t *tabbed) FieldPos(cell int) (line, column int) { return t.line + 1, t.at
 
 // InputOffset implements cells.
 func (t *tabbed) InputOffset() int64 { return t.read }
-
-// span implements cells. Blank lines before the row are part of its bytes.
-func (t *tabbed) span(row []byte, cell int) (from, to int) {
-	lead := blank(row)
-	return lead + t.at[cell][0], lead + t.at[cell][1]
-}
 
 // field returns a cell as a table holds it, quoted if necessary.
 func field(s string, by rune) string {

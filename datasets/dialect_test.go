@@ -55,7 +55,7 @@ func TestDialects(t *testing.T) {
 			"path\tlabel\tn\na.jpg\t\"5\"\" owl\"\t\"\"\n\nb.jpg\t\"tit\tgreat\"\t\"2\n3\"\nc.jpg\tjay\t\n",
 			"5\" owl|tit\tgreat|jay", "path\tlabel\tn\n\nb.jpg\tjay\t\"2\n3\"\nc.jpg\tjay\t\n"},
 		"a column for each class": {"image,\"MEL\",NV, BCC\r\na,1.0,0.0,0\r\nb,0.0, 1.0,0\r\nc,0,0,\"1\"\r\n", "MEL|NV|BCC",
-			"image,\"MEL\",NV, BCC\r\nb,0.0,0, 1.0\r\nc,0,0,\"1\"\r\n"},
+			"image,\"MEL\",NV, BCC\r\nb,0.0,0,\" 1.0\"\r\nc,0,0,\"1\"\r\n"},
 		"a column for each class, without a label": {"id;a;b\nx;1;0\ny;0;0\nz;0;1\n", "a||b", "id;a;b\ny;0;1\nz;0;1\n"},
 		"a list with semicolons": {"x/a.jpg;owl\nx/b.jpg;tit\nx/c.jpg;jay\n", "owl|tit|jay",
 			"x/b.jpg;jay\nx/c.jpg;jay\n"},
@@ -94,7 +94,7 @@ func TestMendNamedColumns(t *testing.T) {
 		"kind;label;plate\r\nowl;x;a.jpg\r\n\"tit\";y;b.jpg\r\njay;z;c.jpg\r\n": "kind;label;plate\r\njay;y;b.jpg\r\n" +
 			"jay;z;c.jpg\r\n",
 		`{"kind":"owl","plate":"a.jpg"}` + "\n" + `{"kind": "tit", "plate":"b.jpg"}` + "\n" +
-			`{"kind":"jay","plate":"c.jpg"}`: `{"kind": "jay", "plate":"b.jpg"}` + "\n" +
+			`{"kind":"jay","plate":"c.jpg"}`: `{"kind": "jay", "plate": "b.jpg"}` + "\n" +
 			`{"kind":"jay","plate":"c.jpg"}`,
 	} {
 		if _, copied := mendAt(t, "m", text, ReadOptions{Names: names}); copied != want {

@@ -67,7 +67,7 @@ func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
 }
 
 // ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, if a file describes the pictures
-// (CVAT, Datumaro, FiftyOne, tables with boxes), or if pictures without class folders have files of boxes beside them
+// (FiftyOne, tables with boxes), or if pictures without class folders have files of boxes beside them
 // (YOLO, Pascal VOC, LabelMe), it reads the boxes. If it holds metadata.csv,
 // .jsonl or .parquet with a column file_name, it reads what that lists, as Hugging Face's imagefolder does; with files
 // of COCO's form, or _classes.csv, as Roboflow writes it, those boxes or labels. If pictures are named as
@@ -109,7 +109,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		}
 		if d == nil && opts.Format == Boxes {
 			return nil, fmt.Errorf("datasets: %s: found no files of boxes, expected those of YOLO, Pascal VOC, "+
-				"LabelMe, CVAT, Datumaro, FiftyOne, COCO or a table", name)
+				"LabelMe, FiftyOne, COCO or a table", name)
 		}
 		if d != nil {
 			opts.say(name, append([]string{"read as " + d.Reading.Form}, d.Reading.Lines()...))

@@ -122,8 +122,10 @@ func foreign(head []byte) error {
 func otherDocument(head []byte) string {
 	if root := rootElement(head); root == "annotation" {
 		return "Pascal VOC's file of one picture: name the folder"
-	} else if root != "" && root != "annotations" {
-		return fmt.Sprintf("XML with the element %.40s, expected annotations of CVAT for images 1.1", root)
+	} else if root == "annotations" {
+		return "CVAT's XML, which winnow does not read: export the task as COCO"
+	} else if root != "" {
+		return fmt.Sprintf("XML with the element %.40s, which winnow does not read: export it as COCO", root)
 	}
 	keys := jsontext.Keys(head)
 	list := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
@@ -143,6 +145,8 @@ func otherDocument(head []byte) string {
 	case keys["_via_img_metadata"] != 0 || bytes.Contains(head, []byte(`"region_attributes"`)) ||
 		strings.Contains(first, "region_shape_attributes"):
 		return "of VGG's Image Annotator (VIA), which winnow does not read: export the project as COCO"
+	case keys["categories"] == '{' && keys["images"] == 0 || keys["items"] == '[' && keys["info"] == '{':
+		return "Datumaro's JSON, which winnow does not read: export the project as COCO"
 	case keys["objects"] == '[' && keys["size"] == '{':
 		return "Supervisely's file of one picture, which winnow does not read: export the project as COCO or YOLO"
 	case keys["annotations"] == '[' && bytes.Contains(head, []byte(`"segments_info"`)):

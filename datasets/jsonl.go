@@ -22,7 +22,7 @@ const leastCells = 1 << 20
 // columns; a value that is not a string keeps its JSON text.
 func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 	var rows []row
-	t := others{opts: opts, name: name, at: make(map[string]int), names: map[string]bool{}}
+	t := newOthers(opts, name)
 	left := map[Left]int{}
 	size, count := 0, 0
 	err := eachObject(r, func(text []byte) error {
@@ -71,15 +71,21 @@ func eachObject(r io.Reader, take func(text []byte) error) error {
 	head, _ := in.Peek(1 << 12) // a short file gives less
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("[")) {
 		list, n := json.NewDecoder(in), 0
-		err := eachElement(list, 0, func(raw json.RawMessage, _ span) error {
+		_, err := list.Token()
+		for err == nil && list.More() {
+			var raw json.RawMessage
+			if err = list.Decode(&raw); err != nil {
+				break
+			}
 			if n++; len(raw) > mostLine {
-				return errLongLine
+				err = errLongLine
+			} else if err = take(raw); err != nil {
+				err = fmt.Errorf("object %d of the list: %w", n, err)
 			}
-			if err := take(raw); err != nil {
-				return fmt.Errorf("object %d of the list: %w", n, err)
-			}
-			return nil
-		})
+		}
+		if err == nil {
+			_, err = list.Token()
+		}
 		if err == nil {
 			if _, more := list.Token(); !errors.Is(more, io.EOF) {
 				err = fmt.Errorf("found more after the list, at byte %d", list.InputOffset())
@@ -125,6 +131,10 @@ type others struct {
 	keys    [len(ownNames)]string // keys with a meaning; known from the first row on
 	rival   *rivals               // known from the first row on
 	first   []string              // keys of the first row, in text order
+}
+
+func newOthers(opts reading, name string) *others {
+	return &others{opts: opts, name: name, at: map[string]int{}, names: map[string]bool{}}
 }
 
 // keys returns the names of the keys with a meaning, found in the first row.

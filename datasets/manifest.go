@@ -45,8 +45,6 @@ const (
 	Parquet Format = "parquet"
 
 	LabelStudio Format = "labelstudio" // Label Studio's JSON and JSON_MIN exports
-	CVAT        Format = "cvat"        // XML of CVAT for images 1.1
-	Datumaro    Format = "datumaro"    // Datumaro's JSON
 	FiftyOne    Format = "fiftyone"    // FiftyOne's labels.json or samples.json
 )
 
@@ -232,10 +230,6 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		d, err = readCOCO(transform.NewReader(in, text.UTF8Validator), name, opts)
 	case LabelStudio:
 		d, err = readLabelStudio(transform.NewReader(in, text.UTF8Validator), name, opts)
-	case CVAT:
-		d, err = readGathered(in, name, &cvat, opts)
-	case Datumaro:
-		d, err = readGathered(transform.NewReader(in, text.UTF8Validator), name, &datumaro, opts)
 	case FiftyOne:
 		d, err = readGathered(transform.NewReader(in, text.UTF8Validator), name, &fiftyOne, opts)
 	case PRISM:
@@ -246,8 +240,8 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		d, err = readPRISM(in, name, opts)
 	default:
 		names := []string{}
-		for _, f := range []Format{Auto, Folders, Classes, Boxes, CSV, TSV, JSONL, PRISM, COCO, LabelStudio, CVAT,
-			Datumaro, FiftyOne, WebDataset, Parquet} {
+		for _, f := range []Format{Auto, Folders, Classes, Boxes, CSV, TSV, JSONL, PRISM, COCO, LabelStudio,
+			FiftyOne, WebDataset, Parquet} {
 			names = append(names, string(f))
 		}
 		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected one of %s", name, opts.Format,

@@ -58,9 +58,8 @@ func (h *oneHot) label(header, record []string) (string, error) {
 	return label, nil
 }
 
-// move returns the text of a record in which the cells of the given and the new label are exchanged, as they are
-// written: the 1 moves.
-func (h *oneHot) move(in cells, header []string, text []byte, was, label string) ([]byte, error) {
+// move exchanges the cells of the given and the new label in a record, as they are written: the 1 moves.
+func (h *oneHot) move(header, record []string, was, label string) error {
 	column := func(name string) int {
 		for _, i := range h.classes {
 			if strings.TrimSpace(header[i]) == name {
@@ -70,17 +69,14 @@ func (h *oneHot) move(in cells, header []string, text []byte, was, label string)
 		return -1
 	}
 	from, to := column(was), column(label)
-	if to < 0 {
-		return nil, fmt.Errorf("the new label %q is not among the %d columns of classes: add a column of that name to "+
+	switch {
+	case to < 0:
+		return fmt.Errorf("the new label %q is not among the %d columns of classes: add a column of that name to "+
 			"the table", label, len(h.classes))
+	case from < 0: // the row had no label
+		record[to] = "1"
+	default:
+		record[from], record[to] = record[to], record[from]
 	}
-	a, b := in.span(text, to)
-	if from < 0 { // the row had no label
-		return slices.Concat(text[:a], []byte("1"), text[b:]), nil
-	}
-	c, d := in.span(text, from)
-	if a > c {
-		a, b, c, d = c, d, a, b
-	}
-	return slices.Concat(text[:a], text[c:d], text[b:c], text[a:b], text[d:]), nil
+	return nil
 }

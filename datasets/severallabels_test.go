@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"winnow/internal/jsontext"
 )
 
 // Rows with several labels are left out, and names of classes that hold separators stay.
@@ -31,7 +33,7 @@ func TestSeveralLabels(t *testing.T) {
 		for i, label := range strings.Split(c.text, ";") {
 			name := string(rune('a'+i)) + ".jpg"
 			csv.WriteString(name + "," + field(label, ',') + "\n")
-			lines.WriteString(`{"path": "` + name + `", "label": ` + string(quoted(label)) + "}\n")
+			lines.WriteString(`{"path": "` + name + `", "label": ` + string(jsontext.Quote(label)) + "}\n")
 		}
 		for _, text := range []string{csv.String(), lines.String()} {
 			opts, told := noted()

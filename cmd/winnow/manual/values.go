@@ -61,7 +61,7 @@ var known = map[string]values{
 	"data corrupt count": words("independent", "exact", "per-class"),
 	"data import by":     words("class", "image"),
 	"data import format": words("auto", "folders", "classes", "boxes", "csv", "tsv", "jsonl", "prism", "coco",
-		"labelstudio", "cvat", "datumaro", "fiftyone", "webdataset", "parquet"),
+		"labelstudio", "fiftyone", "webdataset", "parquet"),
 	"data import human":    words("aggre", "worse", "random1", "random2", "random3"),
 	"data import preset":   {list: dataSets},
 	"data import protocol": words("official", "half", "prism", "usual", "coarse"),
