@@ -46,9 +46,8 @@ func (o reading) boxColumns(header []string, at places) (*boxColumns, error) {
 	}
 	if b.kind == noBox && b.text < 0 {
 		if find(header, "ImageID") >= 0 && find(header, "LabelName") >= 0 && find(header, "Confidence") >= 0 {
-			return nil, errors.New("is of Open Images' labels of whole images, several an image and also of what is " +
-				"not there: expected its boxes, with the columns XMin, XMax, YMin and YMax, or a list of one label an " +
-				"image")
+			return nil, errors.New("is of Open Images' labels of whole images, several an image: expected " +
+				"its boxes, with the columns XMin, XMax, YMin and YMax, or a list of one label an image")
 		}
 		return nil, nil
 	}
@@ -70,7 +69,7 @@ func (o reading) boxColumns(header []string, at places) (*boxColumns, error) {
 // settle looks at the first row: it returns nil if what may be boxes in text are none, and an error if they are and
 // the column's name does not tell what their numbers are.
 func (b *boxColumns) settle(header, record []string) (*boxColumns, error) {
-	if b == nil || b.text >= 0 && !looksLikeBox(record[b.text]) {
+	if b.text >= 0 && !looksLikeBox(record[b.text]) {
 		return nil, nil
 	}
 	if b.opts.unlabelled != nil {
@@ -83,8 +82,8 @@ func (b *boxColumns) settle(header, record []string) (*boxColumns, error) {
 	value := record[b.text]
 	if _, ok := numbersOfBox(value); b.kind == noBox || !ok {
 		return nil, fmt.Errorf("the column %.80q holds boxes, such as %.60q, and not what their numbers are: call it "+
-			"bbox_xywh (left, top, width, height), bbox_xyxy (left, top, right, bottom) or bbox_cxcywh (centre, width, "+
-			"height), with one box a row, or remove it to read whole images", header[b.text], value)
+			"bbox_xywh (left, top, width, height), bbox_xyxy (left, top, right, bottom) or bbox_cxcywh (centre, "+
+			"width, height), with one box a row, or remove it to read whole images", header[b.text], value)
 	}
 	return b, nil
 }

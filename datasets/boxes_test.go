@@ -194,7 +194,8 @@ func FuzzGathered(f *testing.F) {
 		}
 		var out bytes.Buffer
 		if _, err := Mend(&out, location.At(source), d, nil); err == nil {
-			if again, err := ReadManifest(&out, "m", ReadOptions{}); err != nil || !cmp.Equal(d.Samples, again.Samples) {
+			again, err := ReadManifest(&out, "m", ReadOptions{})
+			if err != nil || !cmp.Equal(d.Samples, again.Samples) {
 				t.Errorf("%q was copied as %q: %v", data, out.String(), err)
 			}
 		}

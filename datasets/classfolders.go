@@ -104,10 +104,10 @@ func repeatedNames(below map[string]map[string]bool) []string {
 
 // askDomains is the error for folders that repeat below several others.
 func (c *classFolders) askDomains(upper, lower []string, image string, folders []string) error {
-	return fmt.Errorf("datasets: %s: found the folders %s below each of %s. Two readings are possible: the lower folders "+
-		"are the classes (%s is of class %q), or the upper ones (of class %q). Choose with %sfolders (lower) or "+
-		"%[7]sclasses (upper)", c.name, shortList(lower), shortList(upper), image, folders[min(1, len(folders)-1)],
-		folders[0], byFormat)
+	return fmt.Errorf("datasets: %s: found the folders %s below each of %s. Two readings are possible: the lower "+
+		"folders are the classes (%s is of class %q), or the upper ones (of class %q). Choose with %sfolders "+
+		"(lower) or %[7]sclasses (upper)", c.name, shortList(lower), shortList(upper), image,
+		folders[min(1, len(folders)-1)], folders[0], byFormat)
 }
 
 // viewWords are the words in the names of folders that hold views of the same scenes: pictures, depths, masks.
@@ -119,7 +119,7 @@ var viewWords = []string{"rgb", "depth", "depths", "gt", "groundtruth", "mask", 
 
 // wordsOf returns the words of a name in lower case, without numbers: ground_truth is one.
 func wordsOf(name string) []string {
-	name = strings.NewReplacer("ground_truth", "groundtruth", "ground truth", "groundtruth").Replace(strings.ToLower(name))
+	name = strings.NewReplacer("ground_", "ground", "ground ", "ground").Replace(strings.ToLower(name))
 	return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
@@ -182,10 +182,10 @@ func (c *classFolders) sceneViews() error {
 				!maps.Equal(endings[a], endings[b])
 			sure := 10*same >= 9*most && (isSureView(a) || isSureView(b))
 			if named && 2*same > least || other || sure {
-				return fmt.Errorf("datasets: %s: found the folders %s and %s with pictures of the same names, as views of "+
-					"one scene or its masks have, and no class folders: put the pictures of each class into a folder, or "+
-					"write a list with the columns path and label%s. %sclasses reads the folders as classes", c.name, a, b,
-					c.t.lists(), byFormat)
+				return fmt.Errorf("datasets: %s: found the folders %s and %s with pictures of the same names, as "+
+					"views of one scene or its masks, and no class folders: put the pictures of each class into a "+
+					"folder, or write a list with the columns path and label%s. %sclasses reads the folders as "+
+					"classes", c.name, a, b, c.t.lists(), byFormat)
 			}
 		}
 	}

@@ -255,7 +255,7 @@ func (opts reading) coco(r io.Reader) (*cocoRows, error) {
 		case !boxed && len(labelsOf[a.Image]) > 1:
 			why = severalLabels
 		case boxed && inShares && len(a.Box) == 4 && (m.Width <= 0 || m.Height <= 0):
-			err = errors.New("bbox: its numbers are shares of the picture's sides, expected them in images: width, height")
+			err = errors.New("bbox: its numbers are shares of the picture's sides, which images do not give")
 		case boxed:
 			if inShares && len(a.Box) == 4 {
 				x, y := a.Box[0], a.Box[1]

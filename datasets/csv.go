@@ -77,8 +77,10 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 			if first = false; hot == nil {
 				columns, extra = opts.guessSplit(name, &at, header, record, columns, extra)
 			}
-			if boxes, err = boxes.settle(header, record); err != nil {
-				return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
+			if boxes != nil {
+				if boxes, err = boxes.settle(header, record); err != nil {
+					return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
+				}
 			}
 		}
 		next = at.row(record, extra, b.rows())

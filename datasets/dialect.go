@@ -74,38 +74,6 @@ func begin(in *bufio.Reader) ([]byte, error) {
 	return lead, nil
 }
 
-// endsInCR reports whether the rows of a file end in \r alone, as those of old systems: its beginning has no \n.
-func endsInCR(in *bufio.Reader) bool {
-	head, _ := in.Peek(4096) // a short file gives less
-	at := bytes.IndexByte(head, '\r')
-	return at >= 0 && (at < len(head)-1 || len(head) < 4096) && !bytes.ContainsRune(head, '\n')
-}
-
-// fromCR reads a file whose rows end in \r with \n in its place.
-type fromCR struct{ r io.Reader }
-
-// Read implements io.Reader.
-func (f fromCR) Read(p []byte) (int, error) {
-	n, err := f.r.Read(p)
-	if bytes.IndexByte(p[:n], '\n') >= 0 {
-		return 0, errors.New("found rows that end in \\r, and rows that end in \\n, expected one of them")
-	}
-	for i, c := range p[:n] {
-		if c == '\r' {
-			p[i] = '\n'
-		}
-	}
-	return n, err
-}
-
-// toCR writes \r in place of \n.
-type toCR struct{ w io.Writer }
-
-// Write implements io.Writer.
-func (t toCR) Write(p []byte) (int, error) {
-	return t.w.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r")))
-}
-
 // cells reads a table row by row.
 type cells interface {
 	// Read returns the next row. Its slice is used again.

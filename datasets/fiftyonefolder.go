@@ -143,7 +143,8 @@ func (s *subject) className(raw json.RawMessage) (string, error) {
 }
 
 // fiftyOneSample reads a sample of samples.json, and returns it with the decisions; nil: it is dropped.
-func fiftyOneSample(raw json.RawMessage, about *subject, give func(*photo) ([]Decision, error)) (json.RawMessage, error) {
+func fiftyOneSample(raw json.RawMessage, about *subject,
+	give func(*photo) ([]Decision, error)) (json.RawMessage, error) {
 	var s struct {
 		Path     string   `json:"filepath"`
 		Tags     []string `json:"tags"`

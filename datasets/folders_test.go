@@ -122,8 +122,8 @@ func TestFoldersRefused(t *testing.T) {
 			"are the classes",
 		"amazon/images/bike/1.jpg amazon/images/mug/2.jpg web/images/bike/3.jpg web/images/mug/4.jpg": "Two readings",
 		"train/a/cat/1.jpg train/a/dog/1.jpg train/b/cat/2.jpg train/b/dog/2.jpg":                     "Two readings",
-		"cars_train/1.jpg cars_test/2.jpg devkit/cars_meta.mat":                                       "--preset cars196 --root m ",
-		"jpg/image_1.jpg setid.mat imagelabels.mat":                                                   "--preset flowers102",
+		"cars_train/1.jpg cars_test/2.jpg devkit/cars_meta.mat":                                       "the preset cars196, with the root m",
+		"jpg/image_1.jpg setid.mat imagelabels.mat":                                                   "preset flowers102",
 		"train/1.jpg val/2.jpg x/3.c":                                                                 "found pictures directly in train and val",
 	} {
 		folder := fstest.MapFS{}

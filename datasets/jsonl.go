@@ -176,7 +176,7 @@ func (t *others) head(sorted []string, values map[string]string) (err error) {
 	if t.opts.guessSplit(t.name, &at, sorted, record, make([]string, len(extra)), extra); at[splitColumn] >= 0 {
 		t.keys[splitColumn] = sorted[at[splitColumn]]
 	}
-	if t.boxes, err = t.opts.boxColumns(sorted, at); err == nil {
+	if t.boxes, err = t.opts.boxColumns(sorted, at); err == nil && t.boxes != nil {
 		t.boxes, err = t.boxes.settle(sorted, record)
 	}
 	return err

@@ -43,7 +43,7 @@ func LayoutOf(ctx context.Context, source location.Source) (Layout, error) {
 	return File, nil
 }
 
-// isCompressed reports whether a file is compressed in another way than as a zip file, as a .tar.gz is that was renamed.
+// isCompressed reports whether a file is compressed, but no zip file, such as a .tar.gz with another name.
 func isCompressed(ctx context.Context, source location.Source) bool {
 	f, err := source.Open(ctx)
 	if err != nil {

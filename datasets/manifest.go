@@ -54,7 +54,7 @@ type ReadOptions struct {
 	Split       string          // split of rows without one; "" means train
 	StripPrefix string          // removed from the front of every path
 	Root        location.Source // folder that the paths of a list begin in; none: that of the list
-	Encoding    string          // of a table: "" means UTF-8, UTF-16 if it begins so, or Windows-1252 if labels are not UTF-8
+	Encoding    string          // of a table; "": UTF-8, UTF-16 if it begins so, Latin-1 if labels are not UTF-8
 	Names       Names           // of the table's columns
 	CropMargin  float64         // added to a box on each side, as a share of the box's side
 	MinBox      int             // boxes with a shorter side are left out; 0 means 1
@@ -192,9 +192,6 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	}
 	if _, err := begin(in); err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
-	}
-	if endsInCR(in) {
-		in = bufio.NewReaderSize(fromCR{in}, 1<<16)
 	}
 	head, _ := in.Peek(4096) // a short file gives less
 	if err := foreign(head); err != nil {

@@ -31,9 +31,6 @@ func (m *mender) file(w io.Writer, r io.Reader) error {
 	if err != nil {
 		return fmt.Errorf(": %w", err)
 	}
-	if endsInCR(in) {
-		in, w = bufio.NewReaderSize(fromCR{in}, 1<<16), toCR{w}
-	}
 	m.out = bufio.NewWriter(w)
 	_, _ = m.out.Write(lead) // nothing is written before the first rows were read
 	if err := m.copy(in); err != nil {
@@ -295,7 +292,7 @@ func (m *mender) csv(raw io.Reader) error {
 			continue
 		}
 		if first {
-			if first = false; m.hot == nil {
+			if first = false; m.boxes != nil {
 				if m.boxes, err = m.boxes.settle(m.header, record); err != nil {
 					return fmt.Errorf(":%d: %w", m.line, err)
 				}

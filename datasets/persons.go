@@ -69,7 +69,8 @@ func (t *listing) persons(name, at, split string) (*Dataset, error) {
 func (t *listing) lists() string {
 	var found []string
 	for _, p := range t.others {
-		if slices.Contains([]string{".csv", ".tsv", ".jsonl", ".json", ".txt", ".xml", ".xlsx"}, strings.ToLower(path.Ext(p))) {
+		if slices.Contains([]string{".csv", ".tsv", ".jsonl", ".json", ".txt", ".xml", ".xlsx"},
+			strings.ToLower(path.Ext(p))) {
 			head, err := headOf(t.fsys, p, headSize)
 			if what := otherDocument(head); err == nil && what != "" {
 				return ". " + p + " is " + what

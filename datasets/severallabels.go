@@ -23,9 +23,10 @@ func mayBeSeveral(label string) bool {
 }
 
 // separateLabels decides by the whole column, given as the number of rows of each label, which labels are not the
-// name of one class: it returns the class of those that are a JSON list of one, and "" for those that are left out. Names of classes may hold commas, semicolons and bars ("crane, bird"): a column joins labels if
-// at least half of the names with a separator have a part that is a label of other rows, or a part in common or, with
-// a bar, stand in one row alone.
+// name of one class: it returns the class of those that are a JSON list of one, and "" for those that are left out.
+// Names of classes may hold commas, semicolons and bars ("crane, bird"): a column joins labels if at least half of the
+// names with a separator have a part that is a label of other rows, or a part in common or, with a bar, stand in one
+// row alone.
 func separateLabels(rows map[string]int) (as map[string]string) {
 	as = map[string]string{}
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(rows)), func(name string) bool {

@@ -14,7 +14,8 @@ import (
 )
 
 // pictureFolder matches the names of folders that hold pictures beside their annotations.
-var pictureFolder = regexp.MustCompile(`^(images?|imgs?|jpegimages|jpe?g|png|obj_train_data)(_[0-9])?$|^(pictures|photos)$`)
+var pictureFolder = regexp.MustCompile(
+	`^(images?|imgs?|jpegimages|jpe?g|png|obj_train_data)(_[0-9])?$|^(pictures|photos)$`)
 
 func isPictureFolder(name string) bool { return pictureFolder.MatchString(strings.ToLower(name)) }
 
