@@ -112,7 +112,7 @@ func foreign(head []byte) error {
 		return fmt.Errorf("is %s, %s", what, expected)
 	}
 	if bytes.Count(head, []byte("\r")) > 1 && !bytes.ContainsRune(head, '\n') {
-		return fmt.Errorf("has rows that end in \\r alone, expected \\n: save it again, or convert it by tr '\\r' '\\n'")
+		return fmt.Errorf("has rows that end in \\r alone: save it again, or convert it by tr '\\r' '\\n'")
 	}
 	if at := bytes.IndexByte(head, 0); at >= 0 {
 		return fmt.Errorf("is not text (byte %d is 0), %s", at+1, expected)
