@@ -269,7 +269,8 @@ func TestMendLabelStudio(t *testing.T) {
 			}
 			return compact(t, text)
 		}
-		if diff := cmp.Diff(same(k[1]), same(out.String())); err != nil || diff != "" || did.Relabelled != 1 || did.Dropped != 1 {
+		if diff := cmp.Diff(same(k[1]), same(out.String())); err != nil || diff != "" ||
+			did.Relabelled != 1 || did.Dropped != 1 {
 			t.Errorf("%s: %+v, %v (-want +got):\n%s", name, did, err, diff)
 		}
 		if form, err := FormOf(location.At(source)); form != LabelStudio || err != nil {
