@@ -17,27 +17,15 @@ import (
 // boxTable is the form of a table whose columns hold a box: each row's image is the crop.
 const boxTable = "boxes of a table"
 
-// cornerNames and sideNames are the columns of boxes: left, upper, right and lower edge, or left and upper edge, width
-// and height.
-var (
-	cornerNames = [][4]string{{"xmin", "ymin", "xmax", "ymax"}, {"x_min", "y_min", "x_max", "y_max"},
-		{"x1", "y1", "x2", "y2"}, {"xtl", "ytl", "xbr", "ybr"}, {"left", "top", "right", "bottom"},
-		{"bbox_x1", "bbox_y1", "bbox_x2", "bbox_y2"}, {"bbox_xmin", "bbox_ymin", "bbox_xmax", "bbox_ymax"}}
-	sideNames = [][4]string{{"x", "y", "width", "height"}, {"x", "y", "w", "h"},
-		{"bbox_x", "bbox_y", "bbox_width", "bbox_height"}, {"bbox_x", "bbox_y", "bbox_w", "bbox_h"},
-		{"left", "top", "width", "height"}}
-	pictureSides = [][2]string{{"width", "height"}, {"image_width", "image_height"}, {"img_width", "img_height"},
-		{"imagewidth", "imageheight"}}
-)
-
 // boxColumns are the columns of a table's boxes.
 type boxColumns struct {
-	opts    reading
-	at      [4]int
-	corners bool   // edges, not an edge and a side
-	sides   [2]int // of the picture; -1: no such columns
-	rows    int    // read
-	shares  *bool  // whether boxes are shares of the picture's sides; nil: not known yet
+	opts   reading
+	at     [4]int
+	kind   boxKind
+	text   int    // the column of whole boxes; -1: each has four
+	sides  [2]int // of the picture; -1: no such columns
+	rows   int    // read
+	shares *bool  // whether boxes are shares of the picture's sides; nil: not known yet
 	// published says that the table is of Open Images: boxes are shares, and pictures are named without their endings
 	published bool
 	names     *shownNames // of the labels; nil: as they are
@@ -52,45 +40,52 @@ type boxColumns struct {
 func (o reading) boxColumns(header []string, at places) (*boxColumns, error) {
 	b := &boxColumns{opts: o, sides: [2]int{-1, -1}, left: map[Left]int{},
 		sizes: map[string][2]float64{}, missing: map[string]bool{}}
-	columns := func(names []string) (list []int) {
-		for _, name := range names {
-			i := find(header, name)
-			if i < 0 || slices.Contains(at[:], i) || slices.Contains(list, i) ||
-				b.corners && slices.Contains(b.at[:], i) {
-				return nil
-			}
-			list = append(list, i)
+	var err error
+	if b.at, b.kind, b.text, err = findBox(header, at); err != nil {
+		return nil, err
+	}
+	if b.kind == noBox && b.text < 0 {
+		if find(header, "ImageID") >= 0 && find(header, "LabelName") >= 0 && find(header, "Confidence") >= 0 {
+			return nil, errors.New("is of Open Images' labels of whole images, several an image: expected " +
+				"its boxes, with the columns XMin, XMax, YMin and YMax, or a list of one label an image")
 		}
-		return list
-	}
-	found := false
-	for k, names := range append(slices.Clone(cornerNames), sideNames...) {
-		if list := columns(names[:]); list != nil {
-			found, b.corners = true, k < len(cornerNames)
-			copy(b.at[:], list)
-			break
-		}
-	}
-	if !found && find(header, "ImageID") >= 0 && find(header, "LabelName") >= 0 && find(header, "Confidence") >= 0 {
-		return nil, errors.New("is of Open Images' labels of whole images, several an image and also of what is not " +
-			"there: expected its boxes, with the columns XMin, XMax, YMin and YMax, or a list of one label an image")
-	}
-	if one := slices.IndexFunc(header, func(h string) bool {
-		return slices.Contains([]string{"bbox", "box", "bounding_box", "boundingbox"}, plainly(h))
-	}); one >= 0 && !found && !slices.Contains(at[:], one) && o.Note != nil && o.in == nil {
-		o.Note("the column %q is not read as a box, and a row is the whole image: a crop needs four columns, such as "+
-			"xmin, ymin, xmax, ymax", header[one])
-	}
-	if !found || at[pathColumn] < 0 || at[labelColumn] < 0 {
 		return nil, nil
 	}
-	for _, names := range pictureSides {
-		if list := columns(names[:]); list != nil && !slices.Contains(b.at[:], list[0]) {
-			copy(b.sides[:], list)
-			break
+	if at[pathColumn] < 0 || at[labelColumn] < 0 && o.unlabelled == nil {
+		return nil, nil
+	}
+	columns := map[string]int{}
+	for i, name := range header {
+		if plain, _, _ := plainColumn(name); !slices.Contains(at[:], i) && !slices.Contains(b.at[:], i) {
+			columns[plain] = i
 		}
 	}
+	if list := firstPair(columns, pictureSides); list != nil {
+		copy(b.sides[:], list)
+	}
 	return b, b.open(header)
+}
+
+// settle looks at the first row: it returns nil if what may be boxes in text are none, and an error if they are and
+// the column's name does not tell what their numbers are.
+func (b *boxColumns) settle(header, record []string) (*boxColumns, error) {
+	if b.text >= 0 && !looksLikeBox(record[b.text]) {
+		return nil, nil
+	}
+	if b.opts.unlabelled != nil {
+		return nil, fmt.Errorf("holds boxes, in the columns %.200q: give this file itself as the source to read them, "+
+			"or write them as COCO's annotations", strings.Join(header, ","))
+	}
+	if b.text < 0 {
+		return b, nil
+	}
+	value := record[b.text]
+	if _, ok := numbersOfBox(value); b.kind == noBox || !ok {
+		return nil, fmt.Errorf("the column %.80q holds boxes, such as %.60q, and not what their numbers are: call it "+
+			"bbox_xywh (left, top, width, height), bbox_xyxy (left, top, right, bottom) or bbox_cxcywh (centre, "+
+			"width, height), with one box a row, or remove it to read whole images", header[b.text], value)
+	}
+	return b, nil
 }
 
 // open looks for what stands beside the table: the pictures and, for Open Images, the names of the classes.
@@ -100,11 +95,8 @@ func (b *boxColumns) open(header []string) (err error) {
 	case o.in != nil:
 		find := o.in.finder()
 		b.find = func(named string) (string, bool) { return find(boxFile{file: o.file}, named) }
-	case !o.from.IsZero() && !o.from.IsPipe() && !o.from.IsRemote():
-		dir, err := o.from.Parent().Dir(context.Background())
-		if err != nil {
-			return err
-		}
+	case o.pictures() != nil:
+		dir := o.pictures()
 		entries, err := fs.ReadDir(dir, ".")
 		if err != nil {
 			return err
@@ -127,6 +119,22 @@ func (b *boxColumns) open(header []string) (err error) {
 		}
 	}
 	return err
+}
+
+// pictures returns the folder that the paths of a table begin in, the given root or its own; nil: it is unknown.
+func (o reading) pictures() fs.FS {
+	root := o.Root
+	if root.IsZero() && !o.from.IsZero() && !o.from.IsPipe() {
+		root = o.from.Parent()
+	}
+	if root.IsZero() || root.IsRemote() || root.IsZip() {
+		return nil
+	}
+	dir, err := root.Dir(context.Background())
+	if err != nil {
+		return nil // whoever opens the pictures reports it
+	}
+	return dir
 }
 
 // findBeside returns a function that finds pictures in a folder, or in the folders of pictures or splits in it, by
@@ -165,8 +173,17 @@ func (b *boxColumns) take(r *row, record []string) (why string, err error) {
 		return "", nil // is one already
 	}
 	var v [4]float64
-	empty := 0
-	for i, at := range b.at {
+	empty, columns := 0, b.at[:]
+	if b.text >= 0 {
+		if columns = nil; strings.TrimSpace(record[b.text]) == "" {
+			return withoutBox, nil
+		}
+		var ok bool
+		if v, ok = numbersOfBox(record[b.text]); !ok {
+			return "", fmt.Errorf("box: found %.40q, expected four numbers", record[b.text])
+		}
+	}
+	for i, at := range columns {
 		text := strings.TrimSpace(record[at])
 		if text == "" {
 			empty++
@@ -190,7 +207,10 @@ func (b *boxColumns) take(r *row, record []string) (why string, err error) {
 	if !found {
 		return missingPicture, nil
 	}
-	if !b.corners {
+	if b.kind == centreBox {
+		v[0], v[1] = v[0]-v[2]/2, v[1]-v[3]/2
+	}
+	if b.kind != cornerBox {
 		v[2], v[3] = v[0]+v[2], v[1]+v[3]
 	}
 	box := []float64{v[0], v[1], v[2] - v[0], v[3] - v[1]}
@@ -360,7 +380,8 @@ func (t *listing) tableFiles() (files []string, err error) {
 		if err != nil {
 			continue
 		}
-		if b, err := (reading{in: &listing{}}).boxColumns(header, at); b != nil || err != nil {
+		if b, err := (reading{in: &listing{}}).boxColumns(header, at); b != nil && b.text < 0 ||
+			err != nil && find(header, "ImageID") >= 0 {
 			files = append(files, p)
 		}
 	}

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -13,7 +12,7 @@ import (
 )
 
 // boxForms are the forms of files of boxes, and of labels of whole pictures, in folders.
-var boxForms = []*annotations{&yolo, &voc, &labelMe, &cvat, &datumaro, &fiftyOne}
+var boxForms = []*annotations{&yolo, &voc, &labelMe, &fiftyOne}
 
 // gathered are forms in which one file describes many pictures.
 var gathered = []struct {
@@ -22,8 +21,6 @@ var gathered = []struct {
 	ending string
 	is     func(head []byte) bool
 }{
-	{&cvat, CVAT, ".xml", func(head []byte) bool { return rootElement(head) == "annotations" }},
-	{&datumaro, Datumaro, ".json", isDatumaro},
 	{&fiftyOne, FiftyOne, ".json", isFiftyOne},
 }
 
@@ -188,17 +185,15 @@ func (t *listing) finder() func(f boxFile, named string) (string, bool) {
 func readGathered(in io.Reader, name string, a *annotations, opts reading) (*Dataset, error) {
 	r := &boxReader{opts: opts, left: map[Left]int{}, resolve: opts.beside()}
 	r.opts.StripPrefix = "" // resolve strips it
-	if !opts.from.IsZero() && !opts.from.IsPipe() && !opts.from.IsRemote() {
-		if dir, err := opts.from.Parent().Dir(context.Background()); err == nil {
-			r.size = (&listing{fsys: dir}).size
-		}
+	if dir := opts.pictures(); dir != nil {
+		r.size = (&listing{fsys: dir}).size
 	}
 	about := &subject{}
-	t, err := newTape(in, nil)
+	text, err := io.ReadAll(in)
 	if err == nil {
-		err = a.parse(t, about, func(p *photo) error {
+		_, err = a.parse(text, about, func(p *photo) ([]Decision, error) {
 			r.take(a, p)
-			return nil
+			return nil, nil
 		})
 	}
 	if errors.Is(err, errOther) {
@@ -224,10 +219,8 @@ func readGathered(in io.Reader, name string, a *annotations, opts reading) (*Dat
 // pictures in the file's folder or in one of pictures there or, from the first that is not there on, as they are.
 func (o reading) beside() func(named string) (string, bool) {
 	var find func(named string) (string, bool)
-	if !o.from.IsZero() && !o.from.IsPipe() && !o.from.IsRemote() {
-		if dir, err := o.from.Parent().Dir(context.Background()); err == nil {
-			find = findBeside(dir, strings.TrimSuffix(o.from.Base(), o.from.Ext()))
-		}
+	if dir := o.pictures(); dir != nil {
+		find = findBeside(dir, strings.TrimSuffix(o.from.Base(), o.from.Ext()))
 	}
 	return func(named string) (string, bool) {
 		p, err := cleanPath(named, o.StripPrefix)
@@ -244,20 +237,9 @@ func (o reading) beside() func(named string) (string, bool) {
 	}
 }
 
-// gathered copies and mends a file that describes many pictures.
-func (m *mender) gathered(in *bufio.Reader, a *annotations) error {
-	t, err := newTape(in, m.out)
-	about := &subject{}
-	if err == nil {
-		err = a.parse(t, about, func(p *photo) error { return m.edit(a, t, about, p, p.file) })
-	}
-	if err == nil {
-		err = t.end()
-	}
-	if err != nil {
-		return fmt.Errorf(": %w", err)
-	}
-	return nil
+// gathered returns a mended copy of a file that describes many pictures.
+func (m *mender) gathered(text []byte, a *annotations) ([]byte, error) {
+	return a.parse(text, &subject{}, func(p *photo) ([]Decision, error) { return m.decisionsOn(p, p.file) })
 }
 
 // samePicture reports whether a name of a file of annotations may be that of a picture's path.

@@ -13,6 +13,8 @@ type builder struct {
 	ids     map[string]int // their indexes in names
 	paths   strings.Builder
 	list    *[]string // if not nil, receives the paths instead of samples
+	counts  []int     // with list: rows by label
+	several [][2]int  // with list: positions and labels of rows whose labels may be several
 }
 
 // pathsRoom is the size in bytes of the blocks in which paths are stored.
@@ -21,6 +23,16 @@ const pathsRoom = 1 << 16
 // add adds a row as a sample, or only its path to the list.
 func (b *builder) add(r row) {
 	if b.list != nil {
+		id := b.id(r.label)
+		if id == len(b.counts) {
+			b.counts = append(b.counts, 0)
+		}
+		if id != Unlabelled {
+			b.counts[id]++
+			if mayBeSeveral(r.label) {
+				b.several = append(b.several, [2]int{len(*b.list), id})
+			}
+		}
 		*b.list = append(*b.list, r.path)
 		return
 	}
@@ -77,6 +89,25 @@ func (b *builder) rows() int {
 		return len(*b.list)
 	}
 	return len(b.samples)
+}
+
+// separatePaths leaves out the paths of rows whose labels name several classes.
+func (b *builder) separatePaths() {
+	if len(b.several) == 0 {
+		return
+	}
+	rows, drop := map[string]int{}, map[int]bool{}
+	for id, n := range b.counts {
+		rows[b.names[id]] = n
+	}
+	as := separateLabels(rows)
+	for _, at := range b.several {
+		if label, separated := as[b.names[at[1]]]; separated && label == "" {
+			drop[at[0]] = true
+		}
+	}
+	at := 0
+	*b.list = slices.DeleteFunc(*b.list, func(string) bool { at++; return drop[at-1] })
 }
 
 // dataset returns the samples, with classes numbered in sorted order.

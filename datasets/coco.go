@@ -215,7 +215,15 @@ func (opts reading) coco(r io.Reader) (*cocoRows, error) {
 		return nil, err
 	}
 	boxed := slices.ContainsFunc(annotations, func(a cocoAnnotation) bool { return len(a.Box) > 0 })
-	seen := make(map[ident]bool, len(annotations))
+	seen, labelsOf := make(map[ident]bool, len(annotations)), map[ident]map[ident]bool{}
+	inShares := boxed
+	for _, a := range annotations {
+		if labelsOf[a.Image] == nil {
+			labelsOf[a.Image] = map[ident]bool{}
+		}
+		labelsOf[a.Image][a.Category] = true
+		inShares = inShares && (len(a.Box) == 0 || slices.Max(a.Box) <= 1)
+	}
 	read.rows = make([]row, 0, len(annotations))
 	opts.StripPrefix = "" // it has been stripped
 	for i, a := range annotations {
@@ -244,7 +252,15 @@ func (opts reading) coco(r io.Reader) (*cocoRows, error) {
 			why = missingPicture
 		case len(a.Box) == 0 && boxed:
 			why = withoutBox
+		case !boxed && len(labelsOf[a.Image]) > 1:
+			why = severalLabels
+		case boxed && inShares && len(a.Box) == 4 && (m.Width <= 0 || m.Height <= 0):
+			err = errors.New("bbox: its numbers are shares of the picture's sides, which images do not give")
 		case boxed:
+			if inShares && len(a.Box) == 4 {
+				x, y := a.Box[0], a.Box[1]
+				a.Box = shares([2]float64{x, y}, [2]float64{x + a.Box[2], y + a.Box[3]}, m.Width, m.Height)
+			}
 			var c Crop
 			c, why, err = opts.crop(a.Box, m.Width, m.Height)
 			r.path = c.of(m.File, string(a.ID))
@@ -256,7 +272,7 @@ func (opts reading) coco(r io.Reader) (*cocoRows, error) {
 			read.odd(cocoAnnotations, i, err)
 		} else if why != "" {
 			of := "boxes"
-			if why == withoutBox {
+			if why == withoutBox || why == severalLabels {
 				of = "annotations"
 			}
 			read.left[Left{Reason: why, Of: of}]++

@@ -23,15 +23,19 @@ const (
 // ownNames are winnow's own column names.
 var ownNames = [...]string{pathColumn: "path", labelColumn: "label", splitColumn: "split", trueColumn: "true_label"}
 
-// usualNames are common names for path and label, most certain first, in lower case with _ between words. The split
-// is not guessed, because its values have too many names, and the truth never is.
+// usualNames are common names for path, label and split, most certain first, in lower case with _ between words. A
+// column is taken for the split if its first value is the name of one. The truth is never guessed.
 var usualNames = [...][]string{
 	pathColumn: {fileName, "filename", "filepath", "file_path", "filepaths", "image_path", "img_path", "image_file",
 		"image_name", "image_filename", "img_name", "img_file", "imgpath", "file", "image", "img", "picture", "photo",
 		"image_id", "imageid", "uri", "id", "name"},
 	labelColumn: {"labels", "class", "class_name", "classname", "class_label", "category", "category_name",
 		"label_name", "labelname", "target", "target_name", "species", "class_id", "label_id", "category_id", "choice"},
+	splitColumn: {"data_set", "dataset", "data_split", "subset", "partition", "set", "phase", "usage", "fold"},
 }
+
+// texts are columns that describe an image in words, or say where it is from.
+var texts = []string{"caption", "captions", "comment", "text", "description", "prompt", "url", "title", "alt"}
 
 // naming is how a table's columns are named.
 const naming = "--path-column and --label-column (winnow data import, audit and review)"
@@ -71,7 +75,7 @@ func (o ReadOptions) place(header []string) (at places, guessed string, err erro
 	}
 	var said []string
 	for k, names := range usualNames {
-		if at[k] >= 0 || k == pathColumn && o.Numbered {
+		if at[k] >= 0 || k == pathColumn && o.Numbered || k == splitColumn {
 			continue
 		}
 		if k == labelColumn && o.Numbered {
@@ -112,6 +116,51 @@ func (o ReadOptions) tell(name, guessed string) {
 	}
 }
 
+// guessSplit takes a column of a usual name for the split if its first value is that of one.
+func (o reading) guessSplit(name string, at *places, header, first, columns []string, extra []int) ([]string, []int) {
+	for _, usual := range usualNames[splitColumn] {
+		i := find(header, usual)
+		k := slices.Index(extra, i)
+		if at[splitColumn] >= 0 || k < 0 {
+			continue
+		}
+		if _, err := ParseSplit(first[i]); err == nil {
+			at[splitColumn] = i
+			o.tell(name, fmt.Sprintf("%.80q for the split", header[i]))
+			return slices.Delete(slices.Clone(columns), k, k+1), slices.Delete(slices.Clone(extra), k, k+1)
+		}
+	}
+	return columns, extra
+}
+
+// onlyOther takes the column that remains beside the paths for the label, if there is one alone. guessed describes
+// the columns that were guessed.
+func (o reading) onlyOther(header []string, at *places, guessed string) string {
+	if at[labelColumn] >= 0 || at[pathColumn] < 0 || o.unlabelled != nil || o.Numbered || o.Names.Label != "" {
+		return guessed
+	}
+	only := -1
+	for i, name := range header {
+		if slices.Contains(at[:], i) || slices.Contains(usualNames[splitColumn], plainly(name)) {
+			continue
+		}
+		_, _, boxed := plainColumn(name)
+		if only >= 0 || boxed || name == "" || slices.Contains(texts, plainly(name)) {
+			return guessed
+		}
+		only = i
+	}
+	if only < 0 {
+		return guessed
+	}
+	at[labelColumn] = only
+	said := fmt.Sprintf("%.80q for the label", strings.TrimSpace(header[only]))
+	if guessed != "" {
+		said = guessed + " and " + said
+	}
+	return said
+}
+
 // header finds the columns of a table, and the names and positions of those without a meaning.
 func (o reading) header(name string, header []string) (at places, columns []string, extra []int, err error) {
 	at, guessed, err := o.place(header)
@@ -121,6 +170,7 @@ func (o reading) header(name string, header []string) (at places, columns []stri
 	if at[pathColumn] < 0 && slices.ContainsFunc(header, isImageName) {
 		return at, nil, nil, lacking(header, at)
 	}
+	guessed = o.onlyOther(header, &at, guessed)
 	seen := make(map[string]bool, len(header))
 	for i, h := range header {
 		if h == "" && seen[""] {

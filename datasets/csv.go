@@ -33,13 +33,14 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		hot = nil
 	}
 	var boxes *boxColumns
-	if hot == nil && opts.unlabelled == nil {
+	if hot == nil {
 		if boxes, err = opts.boxColumns(header, at); err != nil {
 			return nil, fmt.Errorf("datasets: %s: %w", name, err)
 		}
 	}
 	rival := opts.rivals(header, at)
 	fields, empty := len(header), 0 // the header itself has been checked
+	left, first := map[Left]int{}, true
 	b := builder{list: opts.list}
 	var next row
 	for {
@@ -47,6 +48,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			d := b.dataset(columns)
+			left[Left{Reason: "of empty cells", Of: "rows"}] = empty
 			if boxes != nil {
 				d.Reading = boxes.reading(name, d)
 			}
@@ -54,14 +56,8 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 				d.Reading = &Reading{Form: oneHotForm, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
 				opts.say(name, []string{"read as " + oneHotForm + ": " + strings.Join(d.Classes, ", ")})
 			}
-			if empty > 0 && opts.list == nil {
-				if d.Reading == nil {
-					d.Reading = &Reading{Form: forms[CSV], Left: []Left{}, Empty: []string{},
-						Alike: lookAlikes(d.Classes)}
-				}
-				l := Left{"of empty cells", "rows", empty}
-				d.Reading.Left = append(d.Reading.Left, l)
-				opts.say(name, (&Reading{Left: []Left{l}}).Lines())
+			if b.separatePaths(); opts.list == nil {
+				opts.leaveOut(d, name, append(d.separate(), counted(left)...))
 			}
 			return d, nil
 		}
@@ -77,10 +73,23 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 			empty++ // as Excel writes below a table
 			continue
 		}
+		if first {
+			if first = false; hot == nil {
+				columns, extra = opts.guessSplit(name, &at, header, record, columns, extra)
+			}
+			if boxes != nil {
+				if boxes, err = boxes.settle(header, record); err != nil {
+					return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
+				}
+			}
+		}
 		next = at.row(record, extra, b.rows())
 		if hot != nil {
 			if next.label, err = hot.label(header, record); errors.Is(err, errOther) && b.rows() == 0 {
 				return nil, hot.otherwise
+			} else if errors.Is(err, errSeveral) {
+				left[Left{Reason: joinedLabels, Of: "rows"}]++
+				continue
 			} else if err != nil {
 				return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 			}

@@ -36,6 +36,8 @@ type Dataset struct {
 	Names    Names    // of the table's columns, as they were asked for
 	Reading  *Reading // how a source was read; nil unless Read or ReadFolders did
 	Repeats  []Repeat // rows that were left out, since they repeat a sample
+	// Separated are labels of the table that are read as another, or, if that is "", whose rows are left out
+	Separated map[string]string
 }
 
 // Column is a column to add to a manifest: the cells of some samples, by their positions.

@@ -74,38 +74,6 @@ func begin(in *bufio.Reader) ([]byte, error) {
 	return lead, nil
 }
 
-// endsInCR reports whether the rows of a file end in \r alone, as those of old systems: its beginning has no \n.
-func endsInCR(in *bufio.Reader) bool {
-	head, _ := in.Peek(4096) // a short file gives less
-	at := bytes.IndexByte(head, '\r')
-	return at >= 0 && (at < len(head)-1 || len(head) < 4096) && !bytes.ContainsRune(head, '\n')
-}
-
-// fromCR reads a file whose rows end in \r with \n in its place.
-type fromCR struct{ r io.Reader }
-
-// Read implements io.Reader.
-func (f fromCR) Read(p []byte) (int, error) {
-	n, err := f.r.Read(p)
-	if bytes.IndexByte(p[:n], '\n') >= 0 {
-		return 0, errors.New("found rows that end in \\r, and rows that end in \\n, expected one of them")
-	}
-	for i, c := range p[:n] {
-		if c == '\r' {
-			p[i] = '\n'
-		}
-	}
-	return n, err
-}
-
-// toCR writes \r in place of \n.
-type toCR struct{ w io.Writer }
-
-// Write implements io.Writer.
-func (t toCR) Write(p []byte) (int, error) {
-	return t.w.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r")))
-}
-
 // cells reads a table row by row.
 type cells interface {
 	// Read returns the next row. Its slice is used again.
@@ -114,8 +82,6 @@ type cells interface {
 	FieldPos(cell int) (line, column int)
 	// InputOffset returns how many bytes the rows take that were read.
 	InputOffset() int64
-	// span returns the bounds of a cell among the bytes of its row.
-	span(row []byte, cell int) (from, to int)
 }
 
 // newCells returns the reader of tables with a separator.
@@ -168,30 +134,6 @@ func inTable(name string, err error) error {
 		return fmt.Errorf("%s:%d: %w", name, at.line, at.err)
 	}
 	return fmt.Errorf("%s: %w", name, err)
-}
-
-// span implements cells.
-func (s *separated) span(row []byte, cell int) (from, to int) {
-	first, _ := s.FieldPos(0)
-	line, column := s.FieldPos(cell)
-	from = blank(row)
-	for range line - first {
-		from += bytes.IndexByte(row[from:], '\n') + 1
-	}
-	from += column - 1
-	to = from
-	if to < len(row) && row[to] == '"' {
-		if to = closing(row, from); to < 0 {
-			to = len(row)
-		}
-		return from, to
-	}
-	rest := row[from:]
-	if n := bytes.IndexAny(rest, string(s.Comma)+"\n"); n >= 0 {
-		rest = rest[:n]
-	}
-	// Only the \r of \r\n is cut; any other is part of the field, as for the reader.
-	return from, from + len(bytes.TrimSuffix(rest, []byte("\r")))
 }
 
 // blank returns how many bytes the blank lines take that begin a row.
@@ -340,12 +282,6 @@ func (t *tabbed) FieldPos(cell int) (line, column int) { return t.line + 1, t.at
 
 // InputOffset implements cells.
 func (t *tabbed) InputOffset() int64 { return t.read }
-
-// span implements cells. Blank lines before the row are part of its bytes.
-func (t *tabbed) span(row []byte, cell int) (from, to int) {
-	lead := blank(row)
-	return lead + t.at[cell][0], lead + t.at[cell][1]
-}
 
 // field returns a cell as a table holds it, quoted if necessary.
 func field(s string, by rune) string {

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,107 +13,138 @@ import (
 
 // fiftyOne is the form of the folders that FiftyOne exports: labels.json of a FiftyOneImageClassificationDataset, and
 // samples.json of a FiftyOneDataset, with the pictures below data/.
-var fiftyOne = annotations{form: "labels of FiftyOne", list: true, parse: parseFiftyOne, name: fiftyOneName}
+var fiftyOne = annotations{form: "labels of FiftyOne", parse: parseFiftyOne}
 
 // fiftyOneField is the field of a sample that holds its labels, if there are several.
 const fiftyOneField = "ground_truth"
 
-// fiftyOneName returns a label as its number, if the file numbers labels, or as a text.
-func fiftyOneName(about *subject, label string, was []byte) ([]byte, error) {
-	if about.names == nil || len(was) > 0 && was[0] == '"' {
-		return quoted(label), nil
-	}
-	return about.number(label, was)
-}
-
 func isFiftyOne(head []byte) bool {
-	keys := topKeys(head)
+	keys := jsontext.Keys(head)
 	return keys["classes"] != 0 && keys["labels"] == '{' || keys["classes"] == '[' && len(keys) == 1 &&
 		len(head) >= headSize || keys["samples"] == '[' && keys["images"] == 0
 }
 
-func parseFiftyOne(in *tape, about *subject, give func(*photo) error) error {
-	j := json.NewDecoder(in)
-	var other json.RawMessage
-	known := false
+func parseFiftyOne(text []byte, about *subject, give func(*photo) ([]Decision, error)) (edited []byte, err error) {
+	if !json.Valid(text) {
+		return nil, jsontext.Check(text)
+	}
+	labels, samples := jsontext.Member(text, "labels"), jsontext.Member(text, "samples")
+	if len(labels) == 0 && len(samples) == 0 {
+		return nil, errOther
+	}
+	changed, take := false, give
+	give = func(p *photo) ([]Decision, error) {
+		what, err := take(p)
+		changed = changed || decided(what)
+		return what, err
+	}
 	about.names = nil
-	err := eachKey(j, func(key string) error {
-		switch key {
-		case "classes":
-			err := j.Decode(&about.names)
-			about.names, about.numbers = numberedIfTwins(about.names)
-			return err
-		case "labels":
-			known = true
-			return eachKeyFrom(j, func(picture string, from int64) error {
-				p, err := fiftyOnePhoto(j, about, picture, from)
-				if err == nil {
-					err = give(p)
-				}
-				if err != nil {
-					return fmt.Errorf("labels: %.200q: %w", picture, err)
-				}
-				return in.pass(p.end)
-			})
-		case "samples":
-			known = true
-			n := 0
-			return eachElement(j, 0, func(raw json.RawMessage, all span) error {
-				p, err := fiftyOneSample(raw, all, about)
-				if err == nil {
-					err = give(p)
-				}
-				if err != nil {
-					return fmt.Errorf("samples[%d]: %w", n, err)
-				}
-				n++
-				return in.pass(all.to)
-			})
+	if raw := jsontext.Member(text, "classes"); raw != nil {
+		if err := json.Unmarshal(raw, &about.names); err != nil {
+			return nil, err
 		}
-		return j.Decode(&other)
+		about.names, about.numbers = numberedIfTwins(about.names)
+	}
+	edited = jsontext.EditMember(text, "samples", func(list json.RawMessage) json.RawMessage {
+		return jsontext.EditElements(list, func(n int, raw json.RawMessage) json.RawMessage {
+			if err != nil {
+				return raw
+			}
+			changed, wrong := fiftyOneSample(raw, about, give)
+			if wrong != nil {
+				err = fmt.Errorf("samples[%d]: %w", n, wrong)
+			}
+			return changed
+		})
 	})
-	if err == errNotObject || err == nil && !known {
-		return errOther
+	edited = jsontext.EditMember(edited, "labels", func(all json.RawMessage) json.RawMessage {
+		return jsontext.EditMembers(all, func(picture string, raw json.RawMessage) json.RawMessage {
+			if err != nil {
+				return raw
+			}
+			changed, wrong := fiftyOnePhoto(raw, about, picture, give)
+			if wrong != nil {
+				err = fmt.Errorf("labels: %.200q: %w", picture, wrong)
+			}
+			return changed
+		})
+	})
+	if err != nil || !changed {
+		return text, err
 	}
-	if err == nil {
-		return nil
-	}
-	return jsontext.Broken(j, err)
+	return jsontext.Like(edited, text), nil
 }
 
-// fiftyOnePhoto reads the label of a picture in labels.json: a number, a name, or an object with a name. from is the
-// end of the one before.
-func fiftyOnePhoto(j *json.Decoder, about *subject, picture string, from int64) (*photo, error) {
-	var raw json.RawMessage
-	if err := j.Decode(&raw); err != nil {
+// fiftyOnePhoto reads the label of a picture in labels.json: a number, a name, an object with a name, or a list of
+// them, which are boxes or several labels. It returns the value with the decisions, nil if it is dropped.
+func fiftyOnePhoto(raw json.RawMessage, about *subject, picture string,
+	give func(*photo) ([]Decision, error)) (json.RawMessage, error) {
+	isList := raw[0] == '['
+	list := jsontext.Elements(raw)
+	if !isList {
+		list = []json.RawMessage{raw}
+	}
+	p := &photo{file: picture, shares: true}
+	number := false
+	for _, value := range list {
+		var d struct {
+			Label json.RawMessage `json:"label"`
+			Box   []float64       `json:"bounding_box"`
+		}
+		var m labelMark
+		if value[0] != '{' {
+			d.Label = value
+		} else if m.odd = json.Unmarshal(value, &d); m.odd == nil && d.Box != nil && len(d.Box) != 4 {
+			m.odd = fmt.Errorf("found %d numbers in bounding_box, expected left, top, width, height", len(d.Box))
+		} else if m.odd == nil && d.Label == nil {
+			m.odd = errors.New("found no label")
+		}
+		if m.at = d.Box; m.odd == nil {
+			m.label, m.odd = about.className(d.Label)
+		}
+		number = number || about.names != nil && (len(d.Label) == 0 || d.Label[0] != '"')
+		p.marks = append(p.marks, m)
+	}
+	what, err := give(p)
+	if err != nil || !decided(what) {
+		return raw, err
+	}
+	if !isList {
+		raw = slices.Concat([]byte("["), raw, []byte("]"))
+	}
+	raw = decideElements(raw, what, func(label string) (json.RawMessage, error) {
+		if !number {
+			return jsontext.Quote(label), nil
+		}
+		n, err := about.number(label)
+		return json.RawMessage(n), err
+	}, &err)
+	if isList {
+		return raw, err
+	}
+	if list = jsontext.Elements(raw); len(list) == 0 {
 		return nil, err
 	}
-	end := j.InputOffset()
-	m := labelMark{all: span{from, end}, name: span{end - int64(len(raw)), end}}
-	if raw[0] == '{' {
-		m.name = valueOf(raw, "label", m.name.from)
-		if m.name == (span{}) {
-			m.odd = errors.New("found no label")
-			return &photo{file: picture, marks: []labelMark{m}, end: end, more: true}, nil
-		}
-		raw = raw[m.name.from-(end-int64(len(raw))):][:m.name.to-m.name.from]
-	}
+	return list[0], err
+}
+
+// className returns the name of a class in labels.json: its number among those of the file, or the name.
+func (s *subject) className(raw json.RawMessage) (string, error) {
 	n := 0
 	switch err := json.Unmarshal(raw, &n); {
 	case string(raw) == "null":
-	case err == nil && (n < 0 || n >= len(about.names)):
-		m.odd = fmt.Errorf("found the class %d, expected 0 to %d, as there are classes before", n,
-			len(about.names)-1)
+		return "", nil
+	case err == nil && (n < 0 || n >= len(s.names)):
+		return "", fmt.Errorf("found the class %d, expected 0 to %d, as there are classes before", n, len(s.names)-1)
 	case err == nil:
-		m.label = about.names[n]
-	default:
-		m.label, m.odd = jsontext.Plain(raw)
+		return s.names[n], nil
 	}
-	return &photo{file: picture, marks: []labelMark{m}, end: end, more: true}, nil
+	return jsontext.Plain(raw)
 }
 
-// fiftyOneSample reads a sample of samples.json.
-func fiftyOneSample(raw json.RawMessage, all span, about *subject) (*photo, error) {
+// fiftyOneSample reads a sample of samples.json, and returns it with the decisions; nil: it is dropped.
+func fiftyOneSample(raw json.RawMessage, about *subject,
+	give func(*photo) ([]Decision, error)) (json.RawMessage, error) {
 	var s struct {
 		Path     string   `json:"filepath"`
 		Tags     []string `json:"tags"`
@@ -130,10 +160,10 @@ func fiftyOneSample(raw json.RawMessage, all span, about *subject) (*photo, erro
 	if err == nil && s.Path == "" {
 		err = errors.New("found no filepath")
 	}
-	p := &photo{file: s.Path, end: all.to, more: true, shares: true}
+	p := &photo{file: s.Path, shares: true, odd: err}
 	if err != nil {
-		p.marks, p.odd = []labelMark{{all: all}}, err
-		return p, nil
+		_, err := give(p)
+		return raw, err
 	}
 	if s.Metadata != nil {
 		p.width, p.height = s.Metadata.Width, s.Metadata.Height
@@ -145,34 +175,41 @@ func fiftyOneSample(raw json.RawMessage, all span, about *subject) (*photo, erro
 	}
 	if about.field == "" {
 		if about.field, err = labelField(fields); err != nil {
-			return nil, err
+			return raw, err
 		}
 	}
-	nothing := labelMark{all: all, left: "without a label"}
-	at := valueOf(raw, about.field, all.to-int64(len(raw)))
 	var value struct {
-		Kind       string           `json:"_cls"`
 		Label      *string          `json:"label"`
 		Detections *json.RawMessage `json:"detections"`
 	}
 	field := fields[about.field]
 	if about.field == "" || len(field) == 0 || json.Unmarshal(field, &value) != nil {
-		p.marks = append(p.marks, nothing)
-		return p, nil
+		field = nil
 	}
 	switch {
-	case value.Detections != nil:
-		if p.marks, p.odd = detections(field, at.from); p.odd != nil {
-			p.marks = []labelMark{{all: all}}
-			return p, nil
-		}
-		p.more = false
-	case value.Label != nil && *value.Label != "":
-		p.marks = append(p.marks, labelMark{label: *value.Label, all: all, name: valueOf(field, "label", at.from)})
+	case field != nil && value.Detections != nil:
+		p.marks, p.odd = detections(*value.Detections)
+	case field != nil && value.Label != nil && *value.Label != "":
+		p.marks = []labelMark{{label: *value.Label}}
 	default:
-		p.marks = append(p.marks, nothing)
+		p.marks = []labelMark{{left: "without a label"}}
 	}
-	return p, nil
+	what, err := give(p)
+	if err != nil || !decided(what) {
+		return raw, err
+	}
+	name := func(label string) (json.RawMessage, error) { return jsontext.Quote(label), nil }
+	if value.Detections == nil && len(what) == 1 && what[0].Drop {
+		return nil, nil
+	}
+	return jsontext.EditMember(raw, about.field, func(was json.RawMessage) json.RawMessage {
+		if value.Detections == nil {
+			return jsontext.Elements(decideElements(slices.Concat([]byte("["), was, []byte("]")), what, name, &err))[0]
+		}
+		return jsontext.EditMember(was, "detections", func(list json.RawMessage) json.RawMessage {
+			return decideElements(list, what, name, &err)
+		})
+	}), err
 }
 
 // labelField returns the field that holds a sample's labels, "" if it has none.
@@ -198,30 +235,26 @@ func labelField(fields map[string]json.RawMessage) (string, error) {
 }
 
 // detections reads the boxes of a field, which are shares of the picture's sides.
-func detections(field json.RawMessage, at int64) (marks []labelMark, err error) {
-	in := json.NewDecoder(bytes.NewReader(field))
-	err = eachKey(in, func(key string) error {
-		var other json.RawMessage
-		if key != "detections" {
-			return in.Decode(&other)
+func detections(list json.RawMessage) (marks []labelMark, err error) {
+	var all []json.RawMessage
+	if err := json.Unmarshal(list, &all); err != nil {
+		return nil, err
+	}
+	for _, raw := range all {
+		var d struct {
+			Label string    `json:"label"`
+			Box   []float64 `json:"bounding_box"`
 		}
-		return eachElement(in, at, func(raw json.RawMessage, all span) error {
-			var d struct {
-				Label string    `json:"label"`
-				Box   []float64 `json:"bounding_box"`
-			}
-			err := json.Unmarshal(raw, &d)
-			m := labelMark{label: d.Label, at: d.Box, all: all, name: valueOf(raw, "label", all.to-int64(len(raw)))}
-			switch {
-			case err == nil && d.Label == "":
-				m = labelMark{all: all, left: "without a label"}
-			case err == nil && (len(d.Box) != 4 || m.name == span{}):
-				err = fmt.Errorf("found %d numbers in bounding_box, expected left, top, width, height", len(d.Box))
-			}
-			m.odd = err
-			marks = append(marks, m)
-			return nil
-		})
-	})
-	return marks, err
+		err := json.Unmarshal(raw, &d)
+		m := labelMark{label: d.Label, at: d.Box}
+		switch {
+		case err == nil && d.Label == "":
+			m = labelMark{left: "without a label"}
+		case err == nil && len(d.Box) != 4:
+			err = fmt.Errorf("found %d numbers in bounding_box, expected left, top, width, height", len(d.Box))
+		}
+		m.odd = err
+		marks = append(marks, m)
+	}
+	return marks, nil
 }

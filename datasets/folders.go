@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"winnow/datasets/location"
 	"winnow/internal/regular"
@@ -66,7 +67,7 @@ func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
 }
 
 // ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, if a file describes the pictures
-// (CVAT, Datumaro, FiftyOne, tables with boxes), or if pictures without class folders have files of boxes beside them
+// (FiftyOne, tables with boxes), or if pictures without class folders have files of boxes beside them
 // (YOLO, Pascal VOC, LabelMe), it reads the boxes. If it holds metadata.csv,
 // .jsonl or .parquet with a column file_name, it reads what that lists, as Hugging Face's imagefolder does; with files
 // of COCO's form, or _classes.csv, as Roboflow writes it, those boxes or labels. If pictures are named as
@@ -108,7 +109,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		}
 		if d == nil && opts.Format == Boxes {
 			return nil, fmt.Errorf("datasets: %s: found no files of boxes, expected those of YOLO, Pascal VOC, "+
-				"LabelMe, CVAT, Datumaro, FiftyOne, COCO or a table", name)
+				"LabelMe, FiftyOne, COCO or a table", name)
 		}
 		if d != nil {
 			opts.say(name, append([]string{"read as " + d.Reading.Form}, d.Reading.Lines()...))
@@ -130,10 +131,15 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		}
 	}
 	d, err := t.classes(name, at, split, opts.Format)
-	if err != nil {
+	preset := t.published(name)
+	if err != nil && preset != "" {
+		return nil, fmt.Errorf("%w. It %s", err, preset)
+	} else if err != nil {
 		return nil, err
 	}
-	opts.say(name, d.Reading.Lines())
+	if opts.say(name, d.Reading.Lines()); preset != "" {
+		opts.say(name, []string{preset})
+	}
 	return d, nil
 }
 
@@ -164,80 +170,129 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 		}
 		return nil, t.loose(name, loose, cmp.Or(strings.TrimPrefix(at, "."), "it"))
 	}
-	if format != Classes {
-		if err := t.noClasses(name, at, tops); err != nil {
-			return nil, err
-		}
-	}
-	var splits, others, deep []string // folders named after splits, all others, and the splits that hold class folders
+	splits := splitFolders(tops)
+	var others, deep, named []string // folders that are no splits, the splits that hold class folders, all splits
 	for _, top := range tops {
-		if _, err := ParseSplit(top); err != nil {
+		if splits[top] == "" {
 			others = append(others, top)
 			continue
 		}
-		splits = append(splits, top)
-		if inner, _ := t.tops(path.Join(at, top)); len(inner) > 0 {
+		named = append(named, top)
+		if inner, _ := t.tops(t.within(at, top)); len(inner) > 0 {
 			deep = append(deep, top)
 		}
 	}
-	asSplits := len(deep) > 0
+	asSplits := len(deep) > 0 && format != Classes
 	switch {
 	case format == Classes:
-		asSplits = false
-	case asSplits && len(others) > 0 && len(splits) == 1 && format != Folders:
-		return nil, t.ambiguous(name, at, splits[0], others[0])
-	case !asSplits && len(splits) > 0 && (len(others) == 0 || len(splits) > 1):
+	case asSplits && len(others) > 0 && len(named) == 1 && format != Folders:
+		return nil, t.ambiguous(name, at, named[0], others[0])
+	case !asSplits && len(named) > 0 && (len(others) == 0 || len(named) > 1):
 		return nil, fmt.Errorf("datasets: %s: found pictures directly in %s and no class folders there: put those of "+
 			"each class into a folder, or write a list with the columns path and label%s", name,
-			strings.Join(splits, " and "), t.lists())
+			strings.Join(named, " and "), t.lists())
 	}
-	var rows []row
-	left, within, example := map[Left]int{}, 0, ""
-	whole := map[string]bool{} // splits whose pictures are all in a folder images or the like
+	var parts []*Dataset
+	left := map[Left]int{}
+	places := []string{at}
+	if asSplits {
+		places = nil
+		for _, top := range named {
+			places = append(places, t.within(at, top))
+		}
+	}
+	read := map[string]bool{}
+	n, within, example, form := 0, 0, "", "class folders"
+	for k, place := range places {
+		c := classFolders{t: t, name: name, at: place, split: split, format: format}
+		if asSplits {
+			c.split, form = splits[named[k]], "class folders in splits"
+		}
+		rows, columns, err := c.rows()
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			read[r.path] = true
+			if dir := path.Dir(r.path); path.Base(dir) != r.label && len(columns) == 0 && path.Base(dir) != r.split {
+				if within++; within == 1 {
+					example = dir
+				}
+			}
+		}
+		parts, n = append(parts, build(rows, columns)), n+len(rows)
+	}
+	loose = 0
 	for _, p := range t.images {
 		rest, ok := inside(p, at)
-		if !ok {
+		top, _, nested := strings.Cut(rest, "/")
+		switch {
+		case read[p]:
+		case !ok:
 			left[Left{Reason: "beside the classes", Of: "pictures"}]++
-			continue
-		}
-		top, below, nested := strings.Cut(rest, "/")
-		r := row{path: p, label: top, split: split}
-		if asSplits && slices.Contains(splits, top) {
-			r.split, _ = ParseSplit(top) // it is one
-			var deeper string
-			r.label, deeper, nested = strings.Cut(below, "/")
-			if _, known := whole[top]; !known {
-				inner, _ := t.tops(path.Join(at, top))
-				whole[top] = len(inner) == 1 && isNoClass(inner[0]) && format != Folders
-			}
-			nested = nested && (!whole[top] || strings.Contains(deeper, "/"))
-		} else if asSplits {
+		case asSplits && nested && splits[top] == "":
 			left[Left{Reason: "in no split", Of: "pictures in " + top}]++
-			continue
-		}
-		if !nested && !t.opaque[p] {
+		default:
+			loose++
 			left[Left{Reason: "in no class folder", Of: "pictures"}]++
-			continue
 		}
-		if dir := path.Dir(p); path.Base(dir) != r.label {
-			if within++; within == 1 {
-				example = dir
-			}
-		}
-		rows = append(rows, r)
 	}
-	if len(rows) == 0 {
+	if n == 0 && loose > 0 {
+		return nil, t.loose(name, loose, strings.Join(tops, " and "))
+	} else if n == 0 {
 		return nil, &noImage{name}
 	}
-	form := "class folders"
-	if asSplits {
-		form = "class folders in splits"
-	}
-	d := build(rows, nil)
+	d := Merge(parts...)
 	d.Reading = t.reading(form, at, d.Classes)
 	d.Reading.Within, d.Reading.First = within, example
 	d.Reading.Left = append(counted(left), d.Reading.Left...)
 	return d, nil
+}
+
+// splitFolders returns the splits that folders are named after: train, or seg_train beside seg_test, whose names differ
+// in nothing else.
+func splitFolders(tops []string) map[string]string {
+	splits, stems := map[string]string{}, map[string][]string{}
+	for _, top := range tops {
+		if split, err := ParseSplit(top); err == nil {
+			splits[top] = split
+		} else if split := splitOfName(top); split != "" {
+			stem := strings.ToLower(strings.Join(strings.FieldsFunc(top, func(r rune) bool {
+				return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+			}), " "))
+			for word := range strings.FieldsSeq(stem) {
+				if _, err := ParseSplit(strings.Trim(word, "0123456789")); err == nil {
+					stem = strings.ReplaceAll(stem, strings.Trim(word, "0123456789"), "*")
+				}
+			}
+			stems[stem] = append(stems[stem], top)
+		}
+	}
+	for _, same := range stems {
+		different := map[string]bool{}
+		for _, top := range same {
+			different[splitOfName(top)] = true
+		}
+		if len(different) == len(same) && len(same) > 1 {
+			for _, top := range same {
+				splits[top] = splitOfName(top)
+			}
+		}
+	}
+	return splits
+}
+
+// within returns the folder that holds the classes of a split: its own or, where a folder of the same name or one of
+// pictures holds all of it, as in seg_train/seg_train, that one.
+func (t *listing) within(at, top string) string {
+	place := path.Join(at, top)
+	for {
+		inner, loose := t.tops(place)
+		if len(inner) != 1 || loose > 0 || !strings.EqualFold(inner[0], top) && !isNoClass(inner[0]) {
+			return place
+		}
+		place = path.Join(place, inner[0])
+	}
 }
 
 // holdsClasses reports whether a folder is named images or the like and holds the class folders, and those beside it
@@ -249,8 +304,9 @@ func (t *listing) holdsClasses(at, top string, beside []string) bool {
 		return false
 	}
 	for _, other := range beside {
-		names, loose := t.tops(t.chained(path.Join(at, other)))
-		if loose > 0 && other != top || slices.ContainsFunc(names,
+		place := t.chained(path.Join(at, other))
+		names, loose := t.tops(place)
+		if loose > 0 && other != top || other != top && isPictureFolder(path.Base(place)) || slices.ContainsFunc(names,
 			func(n string) bool { return !slices.Contains(inner, n) }) {
 			return false
 		}
@@ -281,49 +337,6 @@ func (t *listing) loose(name string, n int, where string) error {
 // isNoClass reports whether a folder of pictures has a name that no class has.
 func isNoClass(name string) bool {
 	return isPictureFolder(name) && !strings.EqualFold(name, "photos") && !strings.EqualFold(name, "pictures")
-}
-
-// noClasses returns an error for folders that are no classes: one that is named images or the like and holds them
-// directly, alone or beside others with pictures of the same names, such as masks.
-func (t *listing) noClasses(name, at string, tops []string) error {
-	stems := func(top string) (list map[string]bool, nested bool) {
-		list = map[string]bool{}
-		for _, p := range t.images {
-			if rest, ok := inside(p, path.Join(at, top)); ok {
-				nested = nested || strings.Contains(rest, "/")
-				list[strings.TrimSuffix(path.Base(rest), path.Ext(rest))] = true
-			}
-		}
-		return list, nested
-	}
-	for _, top := range tops {
-		if !isNoClass(top) {
-			continue
-		}
-		own, nested := stems(top)
-		if nested {
-			continue
-		}
-		if len(tops) == 1 {
-			return t.loose(name, len(own), top)
-		}
-		for _, other := range tops {
-			list, _ := stems(other)
-			same := 0
-			for stem := range list {
-				if own[stem] {
-					same++
-				}
-			}
-			if other != top && 2*same > len(list) {
-				return fmt.Errorf("datasets: %s: found the folders %s and %s with pictures of the same names, as of "+
-					"masks, and no class folders: put the pictures of each class into a folder, or write a list with "+
-					"the columns path and label%s. %sclasses reads the folders as classes", name, top, other, t.lists(),
-					byFormat)
-			}
-		}
-	}
-	return nil
 }
 
 // counted lists reasons with their counts.

@@ -49,6 +49,23 @@ func TestFoldersFound(t *testing.T) {
 			"train/cat/images/1.jpg cat train,train/dog/images/2.jpg dog train"},
 		"services": {"cat/1.jpg cat/@eaDir/1.jpg/thumb.jpg #recycle/9.jpg lost+found/8.jpg dog/2.jpg",
 			"cat/1.jpg cat train,dog/2.jpg dog train"},
+		"splits with a prefix": {"seg_train/seg_train/sea/1.jpg seg_train/seg_train/ice/2.jpg seg_test/seg_test/ice/3.jpg " +
+			"seg_pred/4.jpg", "seg_test/seg_test/ice/3.jpg ice test,seg_train/seg_train/ice/2.jpg ice train," +
+			"seg_train/seg_train/sea/1.jpg sea train"},
+		"splits with a suffix": {"training_set/cat/1.jpg training_set/dog/2.jpg test_set/cat/3.jpg",
+			"test_set/cat/3.jpg cat test,training_set/cat/1.jpg cat train,training_set/dog/2.jpg dog train"},
+		"persons of MARS": {"bbox_train/0001/1.jpg bbox_test/0002/2.jpg",
+			"bbox_test/0002/2.jpg 0002 test,bbox_train/0001/1.jpg 0001 train"},
+		"splits of COCO's names": {"train2017/a/1.jpg val2017/b/2.jpg",
+			"train2017/a/1.jpg a train,val2017/b/2.jpg b validation"},
+		"classes above splits": {"cat/train/1.jpg cat/test/2.jpg dog/train/3.jpg",
+			"cat/test/2.jpg cat test,cat/train/1.jpg cat train,dog/train/3.jpg dog train"},
+		"counted pictures": {"cat/00.jpg cat/01.jpg dog/00.jpg dog/01.jpg", "cat/00.jpg cat train,cat/01.jpg cat train," +
+			"dog/00.jpg dog train,dog/01.jpg dog train"},
+		"letters in fonts": {"A/arial.png A/times.png B/arial.png B/times.png", "A/arial.png A train," +
+			"A/times.png A train,B/arial.png B train,B/times.png B train"},
+		"a test of classes": {"blood_test/1.jpg eye_test/2.jpg",
+			"blood_test/1.jpg blood_test train,eye_test/2.jpg eye_test train"},
 		"nothing in a split": {"train/cat/1.jpg test/README.md", "train/cat/1.jpg cat train"},
 	} {
 		files, packed := fstest.MapFS{}, filepath.Join(t.TempDir(), "some.zip")
@@ -96,10 +113,18 @@ func TestFoldersRefused(t *testing.T) {
 		"a/images/1.jpg a/images/2.jpg": "found 2 pictures directly in images and no class folder",
 		"images/1.jpg images/2.jpg masks/1.png masks/2.png": "found the folders images and masks with pictures of the " +
 			"same names",
-		"Images/1.jpg annotations/x/1.png annotations/y.txt": "found the folders Images and annotations with pictures",
-		"train/1.jpg test/2.jpg":                             "found pictures directly in test and train and no class folders there",
-		"train/1.jpg test/2.jpg x/3":                         "found pictures directly in test and train",
-		"train/1.jpg val/2.jpg x/3.c":                        "found pictures directly in train and val",
+		"Images/1.jpg annotations/x/1.png annotations/y.txt":     "found the folders Images and annotations with pictures",
+		"train/1.jpg test/2.jpg":                                 "found pictures directly in test and train and no class folders there",
+		"train/1.jpg test/2.jpg x/3":                             "found pictures directly in test and train",
+		"RGB/1.jpg RGB/2.jpg GT/1.png Depth/1.png Depth/2.png":   "of the same names",
+		"train/Images/1.jpg train/Masks/1.png test/Images/2.jpg": "of the same names",
+		"2019/cat/1.jpg 2019/dog/2.jpg 2020/cat/3.jpg 2020/dog/4.jpg": "Two readings are possible: the lower folders " +
+			"are the classes",
+		"amazon/images/bike/1.jpg amazon/images/mug/2.jpg web/images/bike/3.jpg web/images/mug/4.jpg": "Two readings",
+		"train/a/cat/1.jpg train/a/dog/1.jpg train/b/cat/2.jpg train/b/dog/2.jpg":                     "Two readings",
+		"cars_train/1.jpg cars_test/2.jpg devkit/cars_meta.mat":                                       "the preset cars196, with the root m",
+		"jpg/image_1.jpg setid.mat imagelabels.mat":                                                   "preset flowers102",
+		"train/1.jpg val/2.jpg x/3.c":                                                                 "found pictures directly in train and val",
 	} {
 		folder := fstest.MapFS{}
 		for name := range strings.FieldsSeq(files) {
@@ -108,6 +133,13 @@ func TestFoldersRefused(t *testing.T) {
 		_, err := ReadFolders(folder, "m", ReadOptions{})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", files, err, want)
+		}
+	}
+	years := fstest.MapFS{"2019/cat/1.jpg": {}, "2019/dog/2.jpg": {}, "2020/cat/3.jpg": {}, "2020/dog/4.jpg": {}}
+	for format, want := range map[Format]string{Folders: "cat dog", Classes: "2019 2020"} {
+		d, err := ReadFolders(years, "m", ReadOptions{Format: format})
+		if err != nil || len(d.Samples) != 4 || strings.Join(d.Classes, " ") != want {
+			t.Errorf("%s: %+v, %v, expected the classes %s", format, d, err, want)
 		}
 	}
 	both := fstest.MapFS{"train/cat/1.jpg": {}, "cat/2.jpg": {}}

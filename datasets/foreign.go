@@ -5,10 +5,15 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 
 	"winnow/internal/regular"
+
+	"winnow/internal/jsontext"
 )
 
 // magics are the first bytes of files that people have next to a manifest.
@@ -23,7 +28,7 @@ var magics = []struct {
 	{0, "PK\x03\x04", "a zip archive"},
 	{0, "\x80\x02", "a pickle of Python"}, {0, "\x80\x03", "a pickle of Python"}, {0, "\x80\x04", "a pickle of Python"},
 	{0, "\x80\x05", "a pickle of Python"},
-	{0, "\x1f\x8b", "compressed by gzip"},
+	{0, "\x1f\x8b", "compressed by gzip, as a .tar.gz is: unpack it"},
 	{0, "\x28\xb5\x2f\xfd", "compressed by zstd"},
 	{0, "\xfd7zXZ", "compressed by xz"},
 	{0, "BZh", "compressed by bzip2"},
@@ -81,6 +86,16 @@ func (t *listing) stored(name string) error {
 	return nil
 }
 
+// magicOf names the type of a file with this beginning, "" if it is none of those that people have.
+func magicOf(head []byte) string {
+	for _, m := range magics {
+		if len(head) > m.at && bytes.HasPrefix(head[m.at:], []byte(m.text)) {
+			return m.what
+		}
+	}
+	return ""
+}
+
 // foreign returns an error that names the file type if head is not the start of a text.
 func foreign(head []byte) error {
 	const expected = "expected a manifest (CSV, JSON lines or a list path,label) in UTF-8, or a folder of images"
@@ -93,10 +108,11 @@ func foreign(head []byte) error {
 	if what := otherDocument(head); what != "" {
 		return fmt.Errorf("is %s", what)
 	}
-	for _, m := range magics {
-		if len(head) > m.at && bytes.HasPrefix(head[m.at:], []byte(m.text)) {
-			return fmt.Errorf("is %s, %s", m.what, expected)
-		}
+	if what := magicOf(head); what != "" {
+		return fmt.Errorf("is %s, %s", what, expected)
+	}
+	if bytes.Count(head, []byte("\r")) > 1 && !bytes.ContainsRune(head, '\n') {
+		return fmt.Errorf("has rows that end in \\r alone: save it again, or convert it by tr '\\r' '\\n'")
 	}
 	if at := bytes.IndexByte(head, 0); at >= 0 {
 		return fmt.Errorf("is not text (byte %d is 0), %s", at+1, expected)
@@ -109,13 +125,15 @@ func foreign(head []byte) error {
 func otherDocument(head []byte) string {
 	if root := rootElement(head); root == "annotation" {
 		return "Pascal VOC's file of one picture: name the folder"
-	} else if root != "" && root != "annotations" {
-		return fmt.Sprintf("XML with the element %.40s, expected annotations of CVAT for images 1.1", root)
+	} else if root == "annotations" {
+		return "CVAT's XML, which winnow does not read: export the task as COCO"
+	} else if root != "" {
+		return fmt.Sprintf("XML with the element %.40s, which winnow does not read: export it as COCO", root)
 	}
-	keys := topKeys(head)
+	keys := jsontext.Keys(head)
 	list := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	if rest, ok := bytes.CutPrefix(list, []byte("[")); ok {
-		keys = topKeys(bytes.TrimLeft(rest, " \t\r\n"))
+		keys = jsontext.Keys(bytes.TrimLeft(rest, " \t\r\n"))
 		if keys["image_id"] != 0 && (keys["score"] != 0 || keys["caption"] != 0) {
 			return "a list of a model's results in COCO's form, without the pictures' names: take the annotations " +
 				"that they were made for, such as instances_val2017.json"
@@ -130,14 +148,38 @@ func otherDocument(head []byte) string {
 	case keys["_via_img_metadata"] != 0 || bytes.Contains(head, []byte(`"region_attributes"`)) ||
 		strings.Contains(first, "region_shape_attributes"):
 		return "of VGG's Image Annotator (VIA), which winnow does not read: export the project as COCO"
+	case keys["categories"] == '{' && keys["images"] == 0 || keys["items"] == '[' && keys["info"] == '{':
+		return "Datumaro's JSON, which winnow does not read: export the project as COCO"
 	case keys["objects"] == '[' && keys["size"] == '{':
 		return "Supervisely's file of one picture, which winnow does not read: export the project as COCO or YOLO"
 	case keys["annotations"] == '[' && bytes.Contains(head, []byte(`"segments_info"`)):
 		return panoptic
+	case keys["columns"] == '[' && keys["data"] == '[' || keys["schema"] == '{' && keys["data"] == '[':
+		return pandas
+	case len(keys) > 0 && isColumns(keys):
+		return pandas
 	case keys["shapes"] == '[' && (keys["imagePath"] != 0 || keys["imageData"] != 0 || keys["flags"] != 0):
 		return "LabelMe's file of one picture: name the folder"
 	}
 	return ""
+}
+
+// pandas is what to do with a table that pandas wrote in another orientation.
+const pandas = "a table in an orientation of pandas that winnow does not read: write it with to_json(FILE, " +
+	"orient=\"records\"), or to_csv(FILE, index=False)"
+
+// isColumns reports whether an object with these keys holds a table by its columns or by its rows: its values are
+// objects or lists, and its keys are the names of columns or numbers.
+func isColumns(keys map[string]byte) bool {
+	names := slices.Collect(maps.Keys(keys))
+	at, _, err := ReadOptions{}.place(names)
+	named := err == nil && at[pathColumn] >= 0 && at[labelColumn] >= 0
+	for key, first := range keys {
+		if _, err := strconv.Atoi(key); first != '{' && (first != '[' || !named) || err != nil && !named {
+			return false
+		}
+	}
+	return true
 }
 
 // What files of COCO's are that label no boxes.

@@ -18,56 +18,123 @@ import (
 // bytes than this may have one per byte.
 const leastCells = 1 << 20
 
-// readJSONL reads one object per line. Keys other than path, label, split and true_label become columns; a value
-// that is not a string keeps its JSON text.
+// readJSONL reads one object per line, or a list of objects. Keys other than path, label, split and true_label become
+// columns; a value that is not a string keeps its JSON text.
 func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
-	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 0, 1<<16), 1<<24)
 	var rows []row
-	t := others{maybe: opts.unlabelled != nil, at: make(map[string]int), names: map[string]bool{},
-		named: func(keys []string) ([len(ownNames)]string, *rivals, error) { return opts.keys(name, keys) }}
-	line, size := 1, 0
-	for ; in.Scan(); line++ {
-		size += len(in.Bytes())
-		if len(bytes.TrimSpace(in.Bytes())) == 0 {
-			continue
+	t := newOthers(opts, name)
+	left := map[Left]int{}
+	size, count := 0, 0
+	err := eachObject(r, func(text []byte) error {
+		size += len(text)
+		count++
+		if err := inUTF8(string(text)); err != nil {
+			return err
 		}
-		var row row
-		err := inUTF8(in.Text())
-		if err == nil {
-			row, err = t.row(in.Bytes(), len(rows)+1, size)
-		}
-		if err == nil {
-			rows, err = appendRow(rows, row, opts)
-		}
+		row, record, err := t.row(text, count, size)
 		if err != nil {
-			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
+			return err
 		}
-	}
-	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fmt.Errorf("datasets: %s:%d: the line has more than %d MB: is its end missing?", name, line,
-			(1<<24)>>20)
-	} else if err != nil {
-		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+		if t.boxes != nil {
+			why, err := t.boxes.take(&row, record)
+			if err != nil {
+				why = notReadable
+				t.boxes.unread = append(t.boxes.unread, unreadFor(opts.file, fmt.Sprintf("object %d", count), err))
+			}
+			if why != "" {
+				t.boxes.left[Left{Reason: why, Of: "rows"}]++
+				return nil
+			}
+		}
+		rows, err = appendRow(rows, row, opts)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s%w", name, err)
 	}
 	for i := range rows { // columns that appeared later
 		if missing := len(t.columns) - len(rows[i].extra); missing > 0 {
 			rows[i].extra = append(rows[i].extra, make([]string, missing)...)
 		}
 	}
-	return build(rows, t.columns), nil
+	d := build(rows, t.columns)
+	if t.boxes != nil {
+		d.Reading = t.boxes.reading(name, d)
+	}
+	opts.leaveOut(d, name, append(d.separate(), counted(left)...))
+	return d, nil
 }
+
+// eachObject reads the values of JSON lines, or of a list. Its errors begin with ":LINE: " or ": ".
+func eachObject(r io.Reader, take func(text []byte) error) error {
+	in := bufio.NewReaderSize(r, 1<<16)
+	head, _ := in.Peek(1 << 12) // a short file gives less
+	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("[")) {
+		list, n := json.NewDecoder(in), 0
+		_, err := list.Token()
+		for err == nil && list.More() {
+			var raw json.RawMessage
+			if err = list.Decode(&raw); err != nil {
+				break
+			}
+			if n++; len(raw) > mostLine {
+				err = errLongLine
+			} else if err = take(raw); err != nil {
+				err = fmt.Errorf("object %d of the list: %w", n, err)
+			}
+		}
+		if err == nil {
+			_, err = list.Token()
+		}
+		if err == nil {
+			if _, more := list.Token(); !errors.Is(more, io.EOF) {
+				err = fmt.Errorf("found more after the list, at byte %d", list.InputOffset())
+			}
+		}
+		if err != nil {
+			return fmt.Errorf(": %w", jsontext.Broken(list, err))
+		}
+		return nil
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 0, 1<<16), mostLine)
+	line := 1
+	for ; lines.Scan(); line++ {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		if err := take(lines.Bytes()); err != nil {
+			return fmt.Errorf(":%d: %w", line, err)
+		}
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return fmt.Errorf(":%d: %w", line, errLongLine)
+	} else if err != nil {
+		return fmt.Errorf(": %w", err)
+	}
+	return nil
+}
+
+// mostLine is the largest object of a manifest in bytes.
+const mostLine = 1 << 24
+
+var errLongLine = fmt.Errorf("the line has more than %d MB: is its end missing?", mostLine>>20)
 
 // others are the columns of a JSONL manifest that have no meaning here, in order of appearance.
 type others struct {
 	columns []string
 	at      map[string]int
 	names   map[string]bool // the columns as a set
-	maybe   bool            // labels may be missing
-	named   func(keys []string) ([len(ownNames)]string, *rivals, error)
+	opts    reading
+	name    string                // of the file
+	boxes   *boxColumns           // nil: the objects hold no boxes
 	keys    [len(ownNames)]string // keys with a meaning; known from the first row on
 	rival   *rivals               // known from the first row on
 	first   []string              // keys of the first row, in text order
+}
+
+func newOthers(opts reading, name string) *others {
+	return &others{opts: opts, name: name, at: map[string]int{}, names: map[string]bool{}}
 }
 
 // keys returns the names of the keys with a meaning, found in the first row.
@@ -76,6 +143,7 @@ func (o reading) keys(name string, first []string) (keys [len(ownNames)]string, 
 	if err != nil {
 		return keys, nil, err
 	}
+	guessed = o.onlyOther(first, &at, guessed)
 	for k, own := range ownNames {
 		if keys[k] = own; at[k] >= 0 {
 			keys[k] = first[at[k]]
@@ -88,27 +156,63 @@ func (o reading) keys(name string, first []string) (keys [len(ownNames)]string, 
 	return keys, o.rivals(first, at), nil
 }
 
-// row reads a line; rows and size count the rows and bytes read so far, with this line.
-func (t *others) row(line []byte, rows, size int) (r row, err error) {
+// head finds the keys with a meaning, and those of boxes, in the first row.
+func (t *others) head(sorted []string, values map[string]string) (err error) {
+	if t.keys, t.rival, err = t.opts.keys(t.name, sorted); err != nil {
+		return err
+	}
+	t.first = sorted
+	var at places
+	var extra []int
+	for k := range t.keys {
+		at[k] = slices.Index(sorted, t.keys[k])
+	}
+	for i := range sorted {
+		if !slices.Contains(at[:], i) {
+			extra = append(extra, i)
+		}
+	}
+	record := t.record(values)
+	if t.opts.guessSplit(t.name, &at, sorted, record, make([]string, len(extra)), extra); at[splitColumn] >= 0 {
+		t.keys[splitColumn] = sorted[at[splitColumn]]
+	}
+	if t.boxes, err = t.opts.boxColumns(sorted, at); err == nil && t.boxes != nil {
+		t.boxes, err = t.boxes.settle(sorted, record)
+	}
+	return err
+}
+
+// record returns the values of the keys of the first row.
+func (t *others) record(values map[string]string) []string {
+	record := make([]string, len(t.first))
+	for i, key := range t.first {
+		record[i] = values[key]
+	}
+	return record
+}
+
+// row reads an object; rows and size count the rows and bytes read so far, with this one.
+func (t *others) row(line []byte, rows, size int) (r row, record []string, err error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(line, &object); err != nil {
-		return r, fmt.Errorf("found no whole JSON object, expected one in each line: %w", err)
+		return r, nil, fmt.Errorf("found no whole JSON object, expected one in each line: %w", err)
 	}
 	values := make(map[string]string, len(object))
 	sorted := slices.Sorted(maps.Keys(object)) // maps have no order: keep the order of columns the same in every run
-	if rows == 1 {
-		if t.keys, t.rival, err = t.named(sorted); err != nil {
-			return r, err
-		}
-		t.first = sorted
-	}
 	for _, key := range sorted {
 		if values[key], err = jsontext.Plain(object[key]); err != nil {
-			return r, fmt.Errorf("%s: %w", key, err)
+			return r, nil, fmt.Errorf("%s: %w", key, err)
 		}
+	}
+	if rows == 1 {
+		if err := t.head(sorted, values); err != nil {
+			return r, nil, err
+		}
+	}
+	for _, key := range sorted {
 		if _, known := t.at[key]; !known && !slices.Contains(t.keys[:], key) {
 			if t.names[further(key)] {
-				return r, fmt.Errorf("key %.80q appears twice", further(key))
+				return r, nil, fmt.Errorf("key %.80q appears twice", further(key))
 			}
 			t.names[further(key)] = true
 			t.at[key] = len(t.columns)
@@ -116,18 +220,18 @@ func (t *others) row(line []byte, rows, size int) (r row, err error) {
 		}
 	}
 	if n := rows * len(t.columns); n > max(leastCells, size) {
-		return r, fmt.Errorf("%d rows with %d different keys make a table of %d values, expected keys that rows "+
+		return r, nil, fmt.Errorf("%d rows with %d different keys make a table of %d values, expected keys that rows "+
 			"share", rows, len(t.columns), n)
 	}
-	if _, ok := object[t.keys[labelColumn]]; !ok && !t.maybe {
-		return r, fmt.Errorf("found the keys %.200s, no key %q, expected path and label, or others named by %s",
+	if _, ok := object[t.keys[labelColumn]]; !ok && t.opts.unlabelled == nil {
+		return r, nil, fmt.Errorf("found the keys %.200s, no key %q, expected path and label, or others named by %s",
 			strings.Join(sorted, ", "), t.keys[labelColumn], naming)
 	}
 	r.path, r.label = values[t.keys[pathColumn]], exact(values[t.keys[labelColumn]])
 	r.split, r.truth = values[t.keys[splitColumn]], exact(values[t.keys[trueColumn]])
 	if t.rival != nil {
 		if err := t.rival.check(r.path, r.label, func(i int) string { return exact(values[t.first[i]]) }); err != nil {
-			return r, err
+			return r, nil, err
 		}
 	}
 	if len(t.columns) > 0 {
@@ -138,5 +242,8 @@ func (t *others) row(line []byte, rows, size int) (r row, err error) {
 			r.extra[i] = value
 		}
 	}
-	return r, nil
+	if t.boxes != nil {
+		record = t.record(values)
+	}
+	return r, record, nil
 }

@@ -1,15 +1,17 @@
 package datasets
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"winnow/internal/jsontext"
 )
 
 // labelMe is the form of LabelMe's JSON: the box around each of its shapes.
-var labelMe = annotations{form: "shapes of LabelMe", list: true, parse: parseLabelMe, name: jsonText}
+var labelMe = annotations{form: "shapes of LabelMe", parse: parseLabelMe}
 
 // labelMeShape is a shape of LabelMe.
 type labelMeShape struct {
@@ -33,42 +35,66 @@ func (s *labelMeShape) box() []float64 {
 	return []float64{low[0], low[1], high[0] - low[0], high[1] - low[1]}
 }
 
-func parseLabelMe(in *tape, _ *subject, give func(*photo) error) error {
-	j := json.NewDecoder(in)
-	var p photo
-	shapes := false
-	err := eachKey(j, func(key string) error {
-		switch key {
-		case "imageWidth":
-			return j.Decode(&p.width)
-		case "imageHeight":
-			return j.Decode(&p.height)
-		case "shapes":
-			shapes = true
-			return eachElement(j, 0, func(raw json.RawMessage, all span) error {
-				p.marks = append(p.marks, labelMeMark(raw, all))
-				return nil
-			})
-		}
-		var other json.RawMessage // the picture may be one of them
-		return j.Decode(&other)
+func parseLabelMe(text []byte, _ *subject, give func(*photo) ([]Decision, error)) ([]byte, error) {
+	var file struct {
+		Width  float64            `json:"imageWidth"`
+		Height float64            `json:"imageHeight"`
+		Shapes *[]json.RawMessage `json:"shapes"`
+	}
+	if err := json.Unmarshal(text, &file); err != nil && jsontext.Keys(text) == nil {
+		return nil, errOther
+	} else if err != nil {
+		return nil, err
+	}
+	if file.Shapes == nil {
+		return nil, errOther
+	}
+	p := photo{width: file.Width, height: file.Height}
+	for _, raw := range *file.Shapes {
+		p.marks = append(p.marks, labelMeMark(raw))
+	}
+	what, err := give(&p)
+	if err != nil || !decided(what) {
+		return text, err
+	}
+	edited := jsontext.EditMember(text, "shapes", func(list json.RawMessage) json.RawMessage {
+		return decideElements(list, what, func(label string) (json.RawMessage, error) {
+			return jsontext.Quote(label), nil
+		}, &err)
 	})
-	if err == errNotObject || err == nil && !shapes {
-		return errOther
-	}
-	if err != nil {
-		return jsontext.Broken(j, err)
-	}
-	return give(&p)
+	return jsontext.Like(edited, text), err
 }
 
-func labelMeMark(raw json.RawMessage, all span) labelMark {
+// decided reports whether decisions change anything.
+func decided(what []Decision) bool {
+	return slices.ContainsFunc(what, func(d Decision) bool { return d.Drop || d.Label != "" })
+}
+
+// decideElements carries out the decisions on the elements of a list of JSON, objects with a label, which name writes.
+func decideElements(list json.RawMessage, what []Decision, name func(label string) (json.RawMessage, error),
+	wrong *error) json.RawMessage {
+	return jsontext.EditElements(list, func(n int, was json.RawMessage) json.RawMessage {
+		if n >= len(what) || what[n].Label == "" && !what[n].Drop {
+			return was
+		}
+		if what[n].Drop {
+			return nil
+		}
+		label, err := name(what[n].Label)
+		if *wrong = cmp.Or(*wrong, err); was[0] != '{' {
+			return label
+		}
+		return jsontext.EditMember(was, "label", func(json.RawMessage) json.RawMessage { return label })
+	})
+}
+
+func labelMeMark(raw json.RawMessage) labelMark {
 	var s labelMeShape
-	m := labelMark{all: all, odd: json.Unmarshal(raw, &s)}
-	m.label, m.name = s.Label, valueOf(raw, "label", all.to-int64(len(raw)))
+	m := labelMark{odd: json.Unmarshal(raw, &s)}
+	m.label = s.Label
 	switch {
 	case m.odd != nil:
-	case m.name == (span{}) || s.Label == "" || len(s.Points) < 1 || len(s.Points) < 2 && s.Type != "point":
+	case s.Label == "" || len(s.Points) < 1 || len(s.Points) < 2 && s.Type != "point":
 		m.odd = fmt.Errorf("found the label %q and %d points, expected a label and two points or more", s.Label,
 			len(s.Points))
 	case s.Type == "point":

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"context"
+	"strings"
 
 	"winnow/datasets/location"
 	"winnow/datasets/shards"
@@ -36,10 +37,23 @@ func LayoutOf(ctx context.Context, source location.Source) (Layout, error) {
 	if kind, err := shards.KindOf(ctx, source); err == nil && kind != shards.None {
 		return Shards, nil
 	}
-	if source.IsZip() {
+	if source.IsZip() && !isCompressed(ctx, source) {
 		return Zip, nil
 	}
 	return File, nil
+}
+
+// isCompressed reports whether a file is compressed, but no zip file, such as a .tar.gz with another name.
+func isCompressed(ctx context.Context, source location.Source) bool {
+	f, err := source.Open(ctx)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 8)
+	n, _ := f.ReadAt(head, 0) // a short file gives less
+	what := magicOf(head[:n])
+	return strings.HasPrefix(what, "compressed by") || strings.HasPrefix(what, "a 7z archive")
 }
 
 // isTree reports whether a source has no form that a mended copy could keep: it is a folder, zipped or not, or shards.

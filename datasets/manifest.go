@@ -45,21 +45,20 @@ const (
 	Parquet Format = "parquet"
 
 	LabelStudio Format = "labelstudio" // Label Studio's JSON and JSON_MIN exports
-	CVAT        Format = "cvat"        // XML of CVAT for images 1.1
-	Datumaro    Format = "datumaro"    // Datumaro's JSON
 	FiftyOne    Format = "fiftyone"    // FiftyOne's labels.json or samples.json
 )
 
 // ReadOptions say how to read a source. The zero value guesses.
 type ReadOptions struct {
-	Format      Format  // "" means Auto
-	Split       string  // split of rows without one; "" means train
-	StripPrefix string  // removed from the front of every path
-	Encoding    string  // of a table: "" means UTF-8, UTF-16 if it begins so, or Windows-1252 if labels are not UTF-8
-	Names       Names   // of the table's columns
-	CropMargin  float64 // added to a box on each side, as a share of the box's side
-	MinBox      int     // boxes with a shorter side are left out; 0 means 1
-	Numbered    bool    // accept a table with a header and no column path: its images are named by row, from 0
+	Format      Format          // "" means Auto
+	Split       string          // split of rows without one; "" means train
+	StripPrefix string          // removed from the front of every path
+	Root        location.Source // folder that the paths of a list begin in; none: that of the list
+	Encoding    string          // of a table; "": UTF-8, UTF-16 if it begins so, Latin-1 if labels are not UTF-8
+	Names       Names           // of the table's columns
+	CropMargin  float64         // added to a box on each side, as a share of the box's side
+	MinBox      int             // boxes with a shorter side are left out; 0 means 1
+	Numbered    bool            // accept a table with a header and no column path: its images are named by row, from 0
 	// Once, if not nil, promises that the source is read only once, which allows a pipe opened by the shell or -
 	// for standard input. Reading a pipe or a folder stops when it ends.
 	Once context.Context
@@ -200,9 +199,6 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	if _, err := begin(in); err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	if endsInCR(in) {
-		in = bufio.NewReaderSize(fromCR{in}, 1<<16)
-	}
 	head, _ := in.Peek(4096) // a short file gives less
 	if err := foreign(head); err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
@@ -237,10 +233,6 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		d, err = readCOCO(transform.NewReader(in, text.UTF8Validator), name, opts)
 	case LabelStudio:
 		d, err = readLabelStudio(transform.NewReader(in, text.UTF8Validator), name, opts)
-	case CVAT:
-		d, err = readGathered(in, name, &cvat, opts)
-	case Datumaro:
-		d, err = readGathered(transform.NewReader(in, text.UTF8Validator), name, &datumaro, opts)
 	case FiftyOne:
 		d, err = readGathered(transform.NewReader(in, text.UTF8Validator), name, &fiftyOne, opts)
 	case PRISM:
@@ -251,8 +243,8 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		d, err = readPRISM(in, name, opts)
 	default:
 		names := []string{}
-		for _, f := range []Format{Auto, Folders, Classes, Boxes, CSV, TSV, JSONL, PRISM, COCO, LabelStudio, CVAT,
-			Datumaro, FiftyOne, WebDataset, Parquet} {
+		for _, f := range []Format{Auto, Folders, Classes, Boxes, CSV, TSV, JSONL, PRISM, COCO, LabelStudio,
+			FiftyOne, WebDataset, Parquet} {
 			names = append(names, string(f))
 		}
 		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected one of %s", name, opts.Format,
@@ -268,6 +260,8 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		why := ""
 		if d.Reading != nil && len(d.Reading.Unread) > 0 {
 			why = "; " + unreadLine(d.Reading.Unread[:1], len(d.Reading.Unread))
+		} else if d.Reading != nil && len(d.Reading.Left) > 0 {
+			why = "; " + strings.Join((&Reading{Left: d.Reading.Left}).Lines(), "; ")
 		}
 		return nil, fmt.Errorf("datasets: %s: no sample found, expected at least one path and label%s", name, why)
 	}

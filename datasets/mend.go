@@ -35,7 +35,7 @@ type Mended struct {
 // The copy keeps the form of the source. CSV, TSV, JSON lines and PRISM's lists are copied byte by byte, with their
 // header, other columns, quotes and line ends, except for the dropped rows and replaced labels; in JSON a label
 // that was a number remains one if possible. In COCO's JSON only values of category_id change and annotations are
-// left out; their images stay. In CVAT's, Datumaro's and FiftyOne's files and in tables of boxes only labels change;
+// left out; their images stay. In FiftyOne's files and in tables of boxes only labels change;
 // in a table with a column for each class the 1 moves. A folder of images ([MendFolder] mends the files of boxes in
 // one), shards and an export of Label Studio cannot be copied: they become a CSV manifest of what was read.
 //
@@ -85,10 +85,7 @@ func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Dec
 		}()
 		whole, w = bytes.NewReader(text), encoded
 	}
-	switch form {
-	case COCO:
-		err = m.lookUp(whole)
-	case LabelStudio:
+	if form == LabelStudio {
 		err = m.lookUpStudio(whole)
 	}
 	if err != nil {
@@ -154,18 +151,6 @@ type mender struct {
 	header    []string // of such a table
 	kept, cut int      // marks of a JSON list that stayed and were left out
 	did       Mended
-}
-
-// lookUp reads the categories of a COCO file, which may come after its annotations.
-func (m *mender) lookUp(f io.ReadSeeker) (err error) {
-	in := bufio.NewReaderSize(f, 1<<16)
-	if _, err = mark(in); err == nil {
-		m.labels, m.ids, err = categoriesOf(in)
-	}
-	if err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	return err
 }
 
 // check rejects decisions that cannot be carried out.

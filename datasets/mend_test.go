@@ -45,7 +45,7 @@ func TestMend(t *testing.T) {
 				"\"\"b\",1,a.jpg,train,1,x\n,\"1\",./b.jpg,test,,y\n\n\"q\nr\", " +
 				"1,c.jpg,val,2,\"1\"\nz,\"1\",\"d,e.jpg\",,,\nz,,\"g.jpg\",,,\nlast,2,same.jpg,,,1",
 			"note,Label ,path,split,true_label,label2\n\" a, " +
-				"\"\"b\",1,a.jpg,train,1,x\n\n\"q\nr\",3,c.jpg,val,2,\"1\"\n" +
+				"\"\"b\",1,a.jpg,train,1,x\n\n\"q\nr\",3,c.jpg,val,2,1\n" +
 				"z,3,\"d,e.jpg\",,,\nz,,\"g.jpg\",,,\nlast,2,same.jpg,,,1",
 		},
 		"label last, marked, windows": {
@@ -59,8 +59,8 @@ func TestMend(t *testing.T) {
 				`{ "x":[1, {"label":2}], "label" : 1 ,"path":"c.jpg"}` + "\r\n" +
 				`{"label":"0","path":"d,e.jpg","label":"1"}` + "\n" + `{"path":"same.jpg","label":"2"}`,
 			`{"label": 1, "path":"a.jpg","more":{"label":"z"}}` + "\n\n" +
-				`{ "x":[1, {"label":2}], "label" : 3 ,"path":"c.jpg"}` + "\r\n" +
-				`{"label":"3","path":"d,e.jpg","label":"3"}` + "\n" + `{"path":"same.jpg","label":"2"}`,
+				`{"x": [1, {"label":2}], "label": 3, "path": "c.jpg"}` + "\r\n" +
+				`{"label": "3", "path": "d,e.jpg", "label": "3"}` + "\n" + `{"path":"same.jpg","label":"2"}`,
 		},
 	} {
 		got, did, err := mended(t, c.text, decisions)
@@ -87,7 +87,7 @@ func TestMend(t *testing.T) {
 		t.Errorf("a label to quote: %q, %v", got, err)
 	}
 	got, _, err = mended(t, `{"path":"a.jpg","label":7}`, map[string]Decision{"a.jpg": {Label: `<"07">`}})
-	if want := `{"path":"a.jpg","label":"<\"07\">"}`; err != nil || got != want {
+	if want := `{"path": "a.jpg", "label": "<\"07\">"}`; err != nil || got != want {
 		t.Errorf("a label that is no number: %q, %v", got, err)
 	}
 }

@@ -3,6 +3,7 @@ package datasets
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -30,55 +31,30 @@ func categoriesOf(r io.Reader) (label map[ident]string, id map[string]ident, err
 	return label, id, err
 }
 
-// coco copies COCO's JSON. It replaces the category_id of relabelled annotations and leaves out dropped ones with
-// the comma before them; all other bytes stay.
-func (m *mender) coco(raw io.Reader) error {
+// coco returns COCO's JSON with the category_id of relabelled annotations replaced and without dropped ones.
+func (m *mender) coco(text []byte) (edited []byte, err error) {
 	column := slices.Index(m.d.Columns, annotationID)
 	if column < 0 {
-		return fmt.Errorf(": was not read as COCO's annotations before: the file has changed")
+		return nil, errors.New("was not read as COCO's annotations before: the file has changed")
 	}
-	var passed bytes.Buffer // what the parser has read and is not copied yet
-	in := json.NewDecoder(io.TeeReader(raw, &passed))
-	at, kept := int64(0), 0
-	next := func() []byte { // the bytes up to the parser's position
-		n := in.InputOffset() - at
-		at += n
-		return passed.Next(int(n))
+	if err := jsontext.Check(text); err != nil {
+		return nil, err
 	}
-	var element json.RawMessage
-	err := jsontext.Each(in, cocoLists, func(list string, n int) error {
-		if list != cocoAnnotations {
-			if err := in.Decode(&element); err != nil {
-				return err
+	if m.labels, m.ids, err = categoriesOf(bytes.NewReader(text)); err != nil {
+		return nil, err
+	}
+	edited = jsontext.EditMember(text, cocoAnnotations, func(list json.RawMessage) json.RawMessage {
+		return jsontext.EditElements(list, func(n int, raw json.RawMessage) json.RawMessage {
+			if err != nil {
+				return raw
 			}
-			_, _ = m.out.Write(next()) // errors are returned by Flush, here and below
-			return nil
-		}
-		if n == 0 {
-			_, _ = m.out.Write(next()) // up to [
-		}
-		if err := in.Decode(&element); err != nil {
-			return err
-		}
-		text := next()
-		mended, err := m.annotation(element, column)
-		if err != nil || mended == nil {
-			return err
-		}
-		gap := text[:len(text)-len(element)]
-		if kept == 0 {
-			gap = bytes.Replace(gap, []byte(","), nil, 1)
-		}
-		kept++
-		_, _ = m.out.Write(gap)
-		_, _ = m.out.Write(mended)
-		return nil
+			if raw, err = m.annotation(raw, column); err != nil {
+				err = fmt.Errorf("%s[%d]: %w", cocoAnnotations, n, err)
+			}
+			return raw
+		})
 	})
-	_, _ = m.out.Write(passed.Bytes())
-	if err != nil {
-		return fmt.Errorf(": %w", err)
-	}
-	return nil
+	return jsontext.Like(edited, text), err
 }
 
 // annotation mends an annotation; nil: it is dropped. One that was not read as a sample stays.
@@ -109,31 +85,10 @@ func (m *mender) annotation(text []byte, column int) ([]byte, error) {
 		return nil, fmt.Errorf("annotation %s: the new label %q is not among the categories: add one of that name "+
 			"to the file", a.ID, what.Label)
 	}
-	return replaced(text, "category_id", func(was []byte) []byte {
+	return jsontext.EditMember(text, "category_id", func(was json.RawMessage) json.RawMessage {
 		if was[0] == '"' {
-			return quoted(string(id))
+			return jsontext.Quote(string(id))
 		}
-		return []byte(id)
-	})
-}
-
-// replaced returns an object with the values of a key replaced and all other bytes unchanged.
-func replaced(object []byte, key string, value func(was []byte) []byte) ([]byte, error) {
-	in := json.NewDecoder(bytes.NewReader(object))
-	var out []byte
-	from := 0
-	_, err := in.Token()
-	for err == nil && in.More() {
-		var name json.Token
-		var raw json.RawMessage
-		if name, err = in.Token(); err == nil {
-			err = in.Decode(&raw)
-		}
-		if err == nil && name == key {
-			end := int(in.InputOffset())
-			out = append(append(out, object[from:end-len(raw)]...), value(raw)...)
-			from = end
-		}
-	}
-	return append(out, object[from:]...), err
+		return json.RawMessage(id)
+	}), nil
 }

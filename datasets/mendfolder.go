@@ -1,7 +1,7 @@
 package datasets
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -213,40 +213,27 @@ func (m *mender) folder(t *listing) (files []string, copyFile func(i int, w io.W
 		if f.picture != "" {
 			m.seen.seen = nil
 		}
-		return t.parse(b, f, w, func(about *subject, in *tape, p *photo) error {
+		text, err := t.parse(b, f, func(p *photo) ([]Decision, error) {
 			picture, _ := b.picture(f, p.file)
-			return m.edit(b.annotations, in, about, p, picture)
+			return m.decisionsOn(p, picture)
 		})
+		if err == nil {
+			_, err = w.Write(text)
+		}
+		return err
 	}, nil
 }
 
 // cocoFile mends a file of COCO's form.
 func (m *mender) cocoFile(fsys fs.FS, file string, w io.Writer) error {
-	for _, do := range []func(r io.Reader) error{
-		func(r io.Reader) (err error) {
-			m.labels, m.ids, err = categoriesOf(r)
-			return err
-		},
-		func(r io.Reader) error {
-			m.out = bufio.NewWriter(w)
-			err := m.coco(r)
-			if err == nil {
-				err = m.out.Flush()
-			}
-			return err
-		},
-	} {
-		f, err := fsys.Open(file)
-		if err != nil {
-			return err
-		}
-		err = do(f)
-		f.Close()
-		if err != nil {
-			return err
-		}
+	text, err := fs.ReadFile(fsys, file)
+	if err != nil {
+		return err
 	}
-	return nil
+	if text, err = m.edited(bytes.TrimPrefix(text, []byte("\ufeff")), m.coco); err == nil {
+		_, err = w.Write(text)
+	}
+	return err
 }
 
 // mayWrite returns an error if a folder holds other files than those that are written.

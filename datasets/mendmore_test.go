@@ -25,7 +25,7 @@ func TestMendAddsColumns(t *testing.T) {
 		"m.tsv": {"path\tlabel\na.jpg\tcat\nb.jpg\tdog\nc.jpg\tcat\n",
 			"path\tlabel\ttags\na.jpg\tcow\tx;y\nb.jpg\tdog\t\nc.jpg\tcat\tsay \"so\", twice\n"},
 		"m.jsonl": {"{\"path\":\"a.jpg\",\"label\":\"cat\"}\n{\"path\":\"b.jpg\",\"label\":\"dog\"}\n" +
-			"{\"path\":\"c.jpg\",\"label\":\"cat\"}\n", "{\"path\":\"a.jpg\",\"label\":\"cow\", \"tags\": \"x;y\"}\n" +
+			"{\"path\":\"c.jpg\",\"label\":\"cat\"}\n", "{\"path\": \"a.jpg\", \"label\": \"cow\", \"tags\": \"x;y\"}\n" +
 			"{\"path\":\"b.jpg\",\"label\":\"dog\", \"tags\": \"\"}\n" +
 			"{\"path\":\"c.jpg\",\"label\":\"cat\", \"tags\": \"say \\\"so\\\", twice\"}\n"},
 	} {
@@ -92,5 +92,26 @@ func TestWith(t *testing.T) {
 	if len(d.Columns) != 1 || d.Samples[1].Extra[0] != "me" || d.With() != d || wide.Samples[0].Extra[1] != "" ||
 		wide.Samples[1].Extra[1] != "x" || wide.Columns[1] != "tags" {
 		t.Errorf("got %q", out.String())
+	}
+}
+
+// TestMendSeparated: rows that were not read stay as they are, and so does a label that was read from a list of one.
+func TestMendSeparated(t *testing.T) {
+	for text, want := range map[string]string{
+		"path,label\na,x\nb,\"[\"\"y\"\"]\"\nc,x|y\nd,x\n": "path,label\na,z\nb,\"[\"\"y\"\"]\"\nc,x|y\n",
+		`[{"path": "a", "label": "x"}, {"path": "b", "label": ["y"]}, {"path": "c", "label": ["x", "y"]}, {"path": "d", "label": "x"}]`: `[{"path": ` +
+			`"a", "label": "z"}, {"path": "b", "label": ["y"]}, {"path": "c", "label": ["x", "y"]}]`,
+		"[\n  {\n    \"path\": \"a\",\n    \"label\": 1\n  },\n  {\n    \"path\": \"d\",\n    \"label\": 2\n  },\n" +
+			"  {\n    \"path\": \"b\",\n    \"label\": 2\n  }\n]\n": "[\n  {\n    \"path\": \"a\",\n    \"label\": \"z\"\n  },\n" +
+			"  {\n    \"path\": \"b\",\n    \"label\": 2\n  }\n]\n",
+		"path,x,z\na,1,0\nb,1,1\nd,0,1\nc,0,1\n": "path,x,z\na,0,1\nb,1,1\nc,0,1\n",
+		"path,label,xmin,ymin,w,h\na,x,1,1,5,5\nb,y,1,1,0,0\nd,x,1,1,5,5\nc,y,2,2,5,5\n": "path,label,xmin,ymin,w,h\na,z,1,1,5,5\n" +
+			"b,y,1,1,0,0\nc,y,2,2,5,5\n",
+	} {
+		got, did, err := mended(t, text, map[string]Decision{"a": {Label: "z"}, "d": {Drop: true},
+			"a#xywh=1:1:5:5&id=1": {Label: "z"}, "d#xywh=1:1:5:5&id=3": {Drop: true}})
+		if err != nil || got != want || did.Relabelled != 1 || did.Dropped != 1 {
+			t.Errorf("%s became %s (%+v, %v), expected %s", text, got, did, err, want)
+		}
 	}
 }

@@ -3,13 +3,14 @@ package datasets
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"winnow/internal/jsontext"
 )
@@ -30,9 +31,6 @@ func (m *mender) file(w io.Writer, r io.Reader) error {
 	if err != nil {
 		return fmt.Errorf(": %w", err)
 	}
-	if endsInCR(in) {
-		in, w = bufio.NewReaderSize(fromCR{in}, 1<<16), toCR{w}
-	}
 	m.out = bufio.NewWriter(w)
 	_, _ = m.out.Write(lead) // nothing is written before the first rows were read
 	if err := m.copy(in); err != nil {
@@ -49,17 +47,17 @@ func (m *mender) copy(in *bufio.Reader) (err error) {
 	m.line = 1
 	switch guess(in) {
 	case COCO:
-		err = m.coco(in)
+		err = m.whole(in, m.coco)
 	case LabelStudio:
 		err = m.tasks(in)
-	case CVAT:
-		err = m.gathered(in, &cvat)
-	case Datumaro:
-		err = m.gathered(in, &datumaro)
 	case FiftyOne:
-		err = m.gathered(in, &fiftyOne)
+		err = m.whole(in, func(text []byte) ([]byte, error) { return m.gathered(text, &fiftyOne) })
 	case JSONL:
-		err = m.lines(in, m.jsonl)
+		if head, _ := in.Peek(1 << 12); bytes.HasPrefix(bytes.TrimSpace(head), []byte("[")) {
+			err = m.whole(in, m.objects)
+		} else {
+			err = m.lines(in, m.object)
+		}
 	case PRISM:
 		err = m.lines(in, m.prism)
 	case TSV:
@@ -70,6 +68,29 @@ func (m *mender) copy(in *bufio.Reader) (err error) {
 		err = m.csv(in)
 	}
 	return err
+}
+
+// whole writes a file that is edited as a whole.
+func (m *mender) whole(in io.Reader, edit func(text []byte) ([]byte, error)) error {
+	text, err := io.ReadAll(in)
+	if err == nil {
+		text, err = m.edited(text, edit)
+	}
+	if err != nil {
+		return fmt.Errorf(": %w", err)
+	}
+	_, _ = m.out.Write(text) // Flush returns the error
+	return nil
+}
+
+// edited returns an edited file, or the file as it is if no decision changes it.
+func (m *mender) edited(text []byte, edit func(text []byte) ([]byte, error)) ([]byte, error) {
+	before := m.did.Dropped + m.did.Relabelled
+	after, err := edit(text)
+	if err == nil && m.did.Dropped+m.did.Relabelled == before && len(m.more) == 0 {
+		return text, nil
+	}
+	return after, err
 }
 
 // mark consumes a byte order mark.
@@ -137,91 +158,94 @@ func (m *mender) prism(text []byte) ([]byte, error) {
 	return append(bytes.Clone(rest), what.Label...), nil
 }
 
-// jsonl mends an object; nil: it is dropped.
-func (m *mender) jsonl(line []byte) ([]byte, error) {
-	var sample struct {
-		path, label string
-		at          [][2]int // the values of the key label
-	}
-	if m.keys[labelColumn] == "" {
-		var object map[string]json.RawMessage
-		if err := json.Unmarshal(line, &object); err != nil {
-			return nil, fmt.Errorf(":%d: %w", m.line, err)
-		}
-		var err error
-		how := reading{ReadOptions: ReadOptions{Names: m.d.Names}}
-		if m.keys, _, err = how.keys("", slices.Sorted(maps.Keys(object))); err != nil {
-			return nil, fmt.Errorf(":%d: %w", m.line, err)
-		}
-	}
-	in := json.NewDecoder(bytes.NewReader(line))
-	_, err := in.Token()
-	for err == nil && in.More() {
-		var key json.Token
-		var raw json.RawMessage
-		if key, err = in.Token(); err == nil {
-			err = in.Decode(&raw)
-		}
-		if err != nil {
-			break
-		}
-		switch key {
-		case m.keys[pathColumn]:
-			sample.path, err = jsontext.Plain(raw)
-		case m.keys[labelColumn]:
-			end := int(in.InputOffset())
-			sample.at = append(sample.at, [2]int{end - len(raw), end})
-			sample.label, err = jsontext.Plain(raw)
-		}
-	}
-	if err != nil {
+// object mends an object of JSON lines or of a list; nil: it is dropped.
+func (m *mender) object(text []byte) ([]byte, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(text, &object); err != nil {
 		return nil, fmt.Errorf(":%d: %w", m.line, err)
 	}
-	what, err := m.decide(sample.path, exact(sample.label))
+	if m.keys[labelColumn] == "" {
+		t := newOthers(reading{ReadOptions: ReadOptions{Names: m.d.Names}, from: m.table.from}, "")
+		if _, _, err := t.row(text, 1, len(text)); err != nil {
+			return nil, fmt.Errorf(":%d: %w", m.line, err)
+		}
+		m.keys, m.boxes = t.keys, t.boxes
+	}
+	p, err := jsontext.Plain(object[m.keys[pathColumn]])
+	was, wrong := jsontext.Plain(object[m.keys[labelColumn]])
+	if err := cmp.Or(err, wrong); err != nil {
+		return nil, fmt.Errorf(":%d: %w", m.line, err)
+	}
+	what, sample, err := m.rowDecision(p, exact(was))
 	if err != nil || what.Drop {
 		return nil, err
 	}
-	line = m.longer(line)
-	if what.Label == exact(sample.label) {
-		return line, nil
+	if what.Label != exact(was) {
+		text = jsontext.EditMember(text, m.keys[labelColumn], func(was json.RawMessage) json.RawMessage {
+			if n, err := strconv.Atoi(what.Label); was[0] != '"' && err == nil && strconv.Itoa(n) == what.Label {
+				return json.RawMessage(what.Label)
+			}
+			return jsontext.Quote(what.Label)
+		})
 	}
-	out, from := []byte{}, 0
-	for _, at := range sample.at {
-		value := []byte(what.Label)
-		if n, err := strconv.Atoi(what.Label); line[at[0]] == '"' || err != nil || strconv.Itoa(n) != what.Label {
-			value = quoted(what.Label)
-		}
-		out, from = append(append(out, line[from:at[0]]...), value...), at[1]
-	}
-	return append(out, line[from:]...), nil
-}
-
-// longer returns the object of the sample that was decided last with the members of the columns that are added.
-func (m *mender) longer(line []byte) []byte {
-	if len(m.more) == 0 {
-		return line
-	}
-	end := bytes.LastIndexByte(line, '}')
-	out := slices.Clone(bytes.TrimRight(line[:end], " \t"))
 	for _, c := range m.more {
-		out = append(append(append(append(out, ", "...), quoted(c.Name)...), ": "...), quoted(c.Cells[m.next-1])...)
+		cell := ""
+		if sample >= 0 {
+			cell = c.Cells[sample]
+		}
+		text = jsontext.AddMember(text, c.Name, jsontext.Quote(cell))
 	}
-	return append(out, line[end:]...)
+	return text, nil
 }
 
-// quoted returns a JSON string.
-func quoted(s string) []byte {
-	var out bytes.Buffer
-	to := json.NewEncoder(&out)
-	to.SetEscapeHTML(false)
-	_ = to.Encode(s) // cannot fail: a string, into a buffer
-	return bytes.TrimSpace(out.Bytes())
+// objects mends a list of objects.
+func (m *mender) objects(text []byte) ([]byte, error) {
+	if err := jsontext.Check(text); err != nil {
+		return nil, err
+	}
+	var wrong error
+	edited := jsontext.EditElements(text, func(_ int, raw json.RawMessage) json.RawMessage {
+		if wrong != nil {
+			return raw
+		}
+		raw, wrong = m.object(raw)
+		return raw
+	})
+	return jsontext.Like(edited, text), wrong
+}
+
+// rowDecision returns the decision on a row, with the label as the file writes it, and the position of its sample. A
+// row that was not read as a sample stays, and its position is -1.
+func (m *mender) rowDecision(name, was string) (what Decision, sample int, err error) {
+	read, separated := m.d.Separated[was]
+	if !separated {
+		read = was
+	}
+	if sample = m.next; separated && read == "" {
+		if m.boxes != nil {
+			m.boxes.rows++
+		}
+		return Decision{Label: was}, -1, nil
+	}
+	if m.boxes != nil {
+		what, err = m.box(name, read)
+	} else {
+		what, err = m.decide(name, read)
+	}
+	if m.next == sample {
+		sample = -1
+	}
+	if !what.Drop && what.Label == read {
+		what.Label = was
+	}
+	return what, sample, err
 }
 
 // csv copies a manifest with a header: the parser locates records and labels, whose bytes are copied.
 func (m *mender) csv(raw io.Reader) error {
 	var passed bytes.Buffer // what the parser has read and is not copied yet
 	in := newCells(io.TeeReader(raw, &passed), m.comma)
+	first := false
 	at, path, label := int64(0), -1, -1 // path stays -1 in a numbered table
 	for {
 		record, err := in.Read()
@@ -253,23 +277,36 @@ func (m *mender) csv(raw io.Reader) error {
 				if m.boxes, err = m.table.boxColumns(record, places); err != nil {
 					return fmt.Errorf(":1: %w", err)
 				}
+				m.header = slices.Clone(record)
 			}
 			m.width = len(record)
-			_, _ = m.out.Write(m.extended(text, len(record), func(c Column) string { return c.Name }))
+			row := bytes.TrimRight(text, "\r\n")
+			_, _ = m.out.Write(m.extended(row, len(record), func(c Column) string { return c.Name }))
+			_, _ = m.out.Write(text[len(row):])
+			first = true
 			m.line += bytes.Count(text, []byte("\n"))
 			continue
 		}
 		if !slices.ContainsFunc(record, func(cell string) bool { return cell != "" }) && len(record) > 1 {
 			_, _ = m.out.Write(text)
-		} else if err := m.record(in, record, path, label, text); err != nil {
+			continue
+		}
+		if first {
+			if first = false; m.boxes != nil {
+				if m.boxes, err = m.boxes.settle(m.header, record); err != nil {
+					return fmt.Errorf(":%d: %w", m.line, err)
+				}
+			}
+		}
+		if err := m.record(record, path, label, text); err != nil {
 			return err
 		}
 		m.line += bytes.Count(text, []byte("\n"))
 	}
 }
 
-// record mends one record; text is its bytes.
-func (m *mender) record(in cells, record []string, path, label int, text []byte) error {
+// record mends one record; text is its bytes. A row that changes is written by encoding/csv, all others as they are.
+func (m *mender) record(record []string, path, label int, text []byte) error {
 	if len(record) <= max(path, label) {
 		return fmt.Errorf(":%d: %d fields, expected more", m.line, len(record))
 	}
@@ -277,51 +314,58 @@ func (m *mender) record(in cells, record []string, path, label int, text []byte)
 	if path >= 0 {
 		name = exact(record[path])
 	}
-	what, err, sample := Decision{Label: was}, error(nil), m.next
+	var err error
 	if m.hot != nil {
-		if was, err = m.hot.label(m.header, record); err == nil {
-			what, err = m.decide(name, was)
+		was, err = m.hot.label(m.header, record)
+		if errors.Is(err, errSeveral) {
+			m.writeRecord(record, false, text, -1)
+			return nil
 		}
-	} else if m.boxes == nil {
-		what, err = m.decide(name, was)
-	} else {
-		what, err = m.box(name, was)
 	}
-	more := func(text []byte) []byte {
-		return m.extended(text, len(record), func(c Column) string {
-			if m.next == sample { // a row that is no sample
-				return ""
-			}
-			return c.Cells[sample]
-		})
+	what, sample := Decision{}, 0
+	if err == nil {
+		what, sample, err = m.rowDecision(name, was)
 	}
+	changed := what.Label != was
 	switch {
 	case err != nil:
 		return err
 	case what.Drop:
-	case what.Label == was:
-		_, _ = m.out.Write(more(text))
-	case m.hot != nil:
-		moved, err := m.hot.move(in, m.header, text, was, what.Label)
-		if err != nil {
+		return nil
+	case changed && m.hot != nil:
+		record = slices.Clone(record)
+		if err := m.hot.move(m.header, record, was, what.Label); err != nil {
 			return fmt.Errorf(":%d: %s: %w", m.line, name, err)
 		}
-		_, _ = m.out.Write(more(moved))
-	default:
-		from, to := in.span(text, label)
-		_, _ = m.out.Write(text[:from])
-		_, _ = m.out.WriteString(field(what.Label, m.comma))
-		_, _ = m.out.Write(more(text[to:]))
+	case changed:
+		record = slices.Clone(record)
+		record[label] = what.Label
 	}
-	return err
+	m.writeRecord(record, changed, text, sample)
+	return nil
 }
 
-// extended returns the end of a row of n cells with the cells of the columns that are added.
-func (m *mender) extended(text []byte, n int, cell func(Column) string) []byte {
-	if len(m.more) == 0 {
-		return text
-	}
+// writeRecord writes a row with the cells that are added, its text if that has not changed otherwise. sample is the
+// row's, -1 if it is none.
+func (m *mender) writeRecord(record []string, changed bool, text []byte, sample int) {
 	row := bytes.TrimRight(text, "\r\n")
+	blank := row[:len(row)-len(bytes.TrimLeft(row, "\r\n"))] // lines before it
+	if changed {
+		cells := make([]string, len(record))
+		for i, cell := range record {
+			cells[i] = field(cell, m.comma)
+		}
+		row = slices.Concat(blank, []byte(strings.Join(cells, string(m.comma))))
+	}
+	_, _ = m.out.Write(m.extended(row, len(record), func(c Column) string { return c.Cells[sample] }))
+	_, _ = m.out.Write(text[len(bytes.TrimRight(text, "\r\n")):])
+}
+
+// extended returns a row of n cells, without its end, with the cells of the columns that are added.
+func (m *mender) extended(row []byte, n int, cell func(Column) string) []byte {
+	if len(m.more) == 0 {
+		return row
+	}
 	out := slices.Clone(row)
 	for range m.width - n { // a row may be shorter than the header
 		out = append(out, string(m.comma)...)
@@ -329,7 +373,7 @@ func (m *mender) extended(text []byte, n int, cell func(Column) string) []byte {
 	for _, c := range m.more {
 		out = append(append(out, string(m.comma)...), field(cell(c), m.comma)...)
 	}
-	return append(out, text[len(row):]...)
+	return out
 }
 
 // box returns the decision on a row of a table of boxes, with the label as the table writes it. A row that was not

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,7 +37,10 @@ func (o reading) oneHot(header []string) *oneHot {
 	return h
 }
 
-// label returns the name of the column that holds a 1.
+// errSeveral says that a row has several labels.
+var errSeveral = errors.New("found several labels, expected one an image")
+
+// label returns the name of the column that holds a 1, or errSeveral.
 func (h *oneHot) label(header, record []string) (string, error) {
 	label := ""
 	for _, i := range h.classes {
@@ -46,8 +50,7 @@ func (h *oneHot) label(header, record []string) (string, error) {
 			return "", fmt.Errorf("%w: found %.80q in the column %.80q, expected 0 or 1, as in the rows above",
 				errOther, record[i], header[i])
 		case v == 1 && label != "":
-			return "", fmt.Errorf("found a 1 in the columns %.80q and %.80q, expected one label an image", label,
-				header[i])
+			return "", errSeveral
 		case v == 1:
 			label = strings.TrimSpace(header[i])
 		}
@@ -55,9 +58,8 @@ func (h *oneHot) label(header, record []string) (string, error) {
 	return label, nil
 }
 
-// move returns the text of a record in which the cells of the given and the new label are exchanged, as they are
-// written: the 1 moves.
-func (h *oneHot) move(in cells, header []string, text []byte, was, label string) ([]byte, error) {
+// move exchanges the cells of the given and the new label in a record, as they are written: the 1 moves.
+func (h *oneHot) move(header, record []string, was, label string) error {
 	column := func(name string) int {
 		for _, i := range h.classes {
 			if strings.TrimSpace(header[i]) == name {
@@ -67,17 +69,14 @@ func (h *oneHot) move(in cells, header []string, text []byte, was, label string)
 		return -1
 	}
 	from, to := column(was), column(label)
-	if to < 0 {
-		return nil, fmt.Errorf("the new label %q is not among the %d columns of classes: add a column of that name to "+
+	switch {
+	case to < 0:
+		return fmt.Errorf("the new label %q is not among the %d columns of classes: add a column of that name to "+
 			"the table", label, len(h.classes))
+	case from < 0: // the row had no label
+		record[to] = "1"
+	default:
+		record[from], record[to] = record[to], record[from]
 	}
-	a, b := in.span(text, to)
-	if from < 0 { // the row had no label
-		return slices.Concat(text[:a], []byte("1"), text[b:]), nil
-	}
-	c, d := in.span(text, from)
-	if a > c {
-		a, b, c, d = c, d, a, b
-	}
-	return slices.Concat(text[:a], text[c:d], text[b:c], text[a:b], text[d:]), nil
+	return nil
 }

@@ -65,29 +65,12 @@ func (t *listing) persons(name, at, split string) (*Dataset, error) {
 	return d, nil
 }
 
-// famous returns an error for published data sets that are no classes of pictures, with what to do.
-func (t *listing) famous(name string) error {
-	has := func(names []string, want func(lower string) bool) bool {
-		return slices.ContainsFunc(names, func(p string) bool { return want(strings.ToLower(path.Base(p))) })
-	}
-	switch {
-	case has(t.folders, func(s string) bool { return s == "wider_face_split" || strings.HasPrefix(s, "wider_t") }):
-		return fmt.Errorf("datasets: %s: found WIDER FACE, whose boxes are faces without names: to read its events as "+
-			"classes, give the folder WIDER_train/images", name)
-	case has(t.others, func(s string) bool {
-		return strings.HasPrefix(s, "list_attr_celeba") || strings.HasPrefix(s, "identity_celeba")
-	}):
-		return fmt.Errorf("datasets: %s: found CelebA, whose persons are in a list: give identity_CelebA.txt, and the "+
-			"folder img_align_celeba as the root of its paths", name)
-	}
-	return nil
-}
-
 // lists names the first files of a folder that may list its labels.
 func (t *listing) lists() string {
 	var found []string
 	for _, p := range t.others {
-		if slices.Contains([]string{".csv", ".tsv", ".jsonl", ".json", ".txt", ".xlsx"}, strings.ToLower(path.Ext(p))) {
+		if slices.Contains([]string{".csv", ".tsv", ".jsonl", ".json", ".txt", ".xml", ".xlsx"},
+			strings.ToLower(path.Ext(p))) {
 			head, err := headOf(t.fsys, p, headSize)
 			if what := otherDocument(head); err == nil && what != "" {
 				return ". " + p + " is " + what

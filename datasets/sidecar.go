@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"regexp"
@@ -15,7 +14,8 @@ import (
 )
 
 // pictureFolder matches the names of folders that hold pictures beside their annotations.
-var pictureFolder = regexp.MustCompile(`^(images?|imgs?|jpegimages|obj_train_data)(_[0-9])?$|^(pictures|photos)$`)
+var pictureFolder = regexp.MustCompile(
+	`^(images?|imgs?|jpegimages|jpe?g|png|obj_train_data)(_[0-9])?$|^(pictures|photos)$`)
 
 func isPictureFolder(name string) bool { return pictureFolder.MatchString(strings.ToLower(name)) }
 
@@ -141,7 +141,7 @@ func (t *listing) sidecarsOf(at string) (*boxFiles, error) {
 		is := false
 		for i := range min(len(shown), tried) { // of the whole list: the first may be of pictures without boxes
 			f := shown[i*len(shown)/min(len(shown), tried)]
-			err := t.parse(b, f, nil, func(*subject, *tape, *photo) error { return nil })
+			_, err := t.parse(b, f, func(*photo) ([]Decision, error) { return nil, nil })
 			is = is || !errors.Is(err, errOther)
 		}
 		if is {
@@ -174,25 +174,24 @@ func (t *listing) listed(b *boxFiles, at string) error {
 // errOther says that a file is of another form.
 var errOther = errors.New("is of another form")
 
-// parse reads a file of boxes; out, if not nil, receives a copy, which give may change.
-func (t *listing) parse(b *boxFiles, f boxFile, out io.Writer, give func(*subject, *tape, *photo) error) error {
-	file, err := t.fsys.Open(f.file)
-	if err != nil {
-		return err
+// parse reads a file of boxes, and returns it with the decisions that give returns, as a form does.
+func (t *listing) parse(b *boxFiles, f boxFile, give func(*photo) ([]Decision, error)) ([]byte, error) {
+	text, err := headOf(t.fsys, f.file, mostFile+1)
+	if err == nil && len(text) > mostFile {
+		err = fmt.Errorf("found more than %d MB, expected a file of boxes", mostFile>>20)
 	}
-	defer file.Close()
-	in, err := newTape(file, out)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	mark := text[:len(text)-len(bytes.TrimPrefix(text, []byte("\ufeff")))]
 	about := &subject{names: b.names, size: func() (float64, float64, error) { return t.size(f.picture) }}
-	err = b.annotations.parse(in, about, func(p *photo) error { return give(about, in, p) })
+	edited, err := b.annotations.parse(text[len(mark):], about, give)
 	b.numbers = b.numbers || about.numbers
-	if err == nil {
-		err = in.end()
-	}
-	return err
+	return slices.Concat(mark, edited), err
 }
+
+// mostFile is the largest file of boxes in bytes.
+const mostFile = 1 << 30
 
 // readBoxes reads files of boxes.
 func (t *listing) readBoxes(ctx context.Context, b *boxFiles, name string, opts ReadOptions) (*Dataset, error) {
@@ -219,10 +218,11 @@ func (t *listing) readBoxes(ctx context.Context, b *boxFiles, name string, opts 
 			r.seen = nil
 		}
 		r.whole(f.file, func() error {
-			return t.parse(b, f, nil, func(_ *subject, in *tape, p *photo) error {
+			_, err := t.parse(b, f, func(p *photo) ([]Decision, error) {
 				r.take(b.annotations, p)
-				return in.pass(p.end)
+				return nil, nil
 			})
+			return err
 		})
 	}
 	if len(r.rows) == 0 {

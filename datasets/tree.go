@@ -243,6 +243,19 @@ func (d *Dataset) describe(form Format) *Reading {
 	return r
 }
 
+// leaveOut notes what was left out of a table.
+func (o ReadOptions) leaveOut(d *Dataset, name string, left []Left) {
+	left = slices.DeleteFunc(left, func(l Left) bool { return l.Files == 0 })
+	if len(left) == 0 {
+		return
+	}
+	if d.Reading == nil {
+		d.Reading = &Reading{Form: forms[CSV], Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
+	}
+	d.Reading.Left = append(d.Reading.Left, left...)
+	o.say(name, (&Reading{Left: left}).Lines())
+}
+
 // Left counts files that were left out for one reason.
 type Left struct {
 	Reason string `json:"reason"` // what is left out: "no picture", "no split", "service folder"
@@ -263,7 +276,8 @@ func (r *Reading) Lines() (list []string) {
 	for _, l := range r.Left {
 		of := l.Of
 		if l.Files == 1 {
-			of = strings.NewReplacer("pictures", "picture", "boxes", "box", "objects", "object").Replace(of)
+			of = strings.NewReplacer("pictures", "picture", "boxes", "box", "objects", "object", "rows",
+				"row").Replace(of)
 		}
 		left = append(left, fmt.Sprintf("%d %s (%s)", l.Files, of, l.Reason))
 	}

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/xml"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -19,69 +21,121 @@ const (
 )
 
 // voc is the form of Pascal VOC's XML: pixels are counted from 1, and the last one belongs to the box.
-var voc = annotations{form: "boxes of Pascal VOC", column: "difficult", parse: parseVOC, name: xmlText}
+var voc = annotations{form: "boxes of Pascal VOC", column: "difficult", parse: parseVOC}
 
-func parseVOC(in *tape, _ *subject, give func(*photo) error) error {
-	x := newXML(in)
-	var p photo
-	var m labelMark
-	var sides map[string]float64
-	root, text := false, ""
-	for {
-		t, err := x.next()
-		if err != nil && !root {
-			return errOther
-		}
-		if err != nil {
-			return err
-		}
-		object := len(x.path) > 1 && x.path[1] == "object"
-		switch t := t.(type) {
-		case nil:
-			if !root {
-				return errOther
-			}
-			return give(&p)
-		case xml.StartElement:
-			text = ""
-			switch {
-			case !root && t.Name.Local != "annotation":
-				return errOther
-			case x.within("annotation", "object"):
-				m, sides = labelMark{all: span{from: x.lead}}, map[string]float64{}
-			case x.within("annotation", "object", "name"):
-				m.name.from = x.in.InputOffset()
-			}
-			root = true
-		case xml.CharData:
-			text += string(t)
-		case xml.EndElement:
-			switch {
-			case x.within("annotation", "size", "width"):
-				p.width, err = pixelsOf("width", text)
-			case x.within("annotation", "size", "height"):
-				p.height, err = pixelsOf("height", text)
-			case object && x.within("annotation", "object", "name"):
-				m.label, m.name.to = strings.TrimSpace(text), x.from
-			case object && x.within("annotation", "object", "difficult"):
-				m.extra = strings.TrimSpace(text)
-			case object && len(x.path) == 5 && x.path[2] == "bndbox":
-				side, err := pixelsOf(x.path[3], text)
-				sides[x.path[3]], m.odd = side, cmp.Or(m.odd, err)
-			case x.within("annotation", "object"):
-				m.all.to = x.in.InputOffset()
-				if m.label == "" || len(sides) < 4 {
-					m.odd = cmp.Or(m.odd, errors.New("found no name or no bndbox, expected both"))
-				}
-				m.at = []float64{sides["xmin"] - 1, sides["ymin"] - 1, sides["xmax"] - sides["xmin"] + 1,
-					sides["ymax"] - sides["ymin"] + 1}
-				p.marks = append(p.marks, m)
-			}
-			if text = ""; err != nil {
-				return err
-			}
+// element is an element of XML.
+type element struct {
+	XMLName  xml.Name
+	Attrs    []xml.Attr `xml:",any,attr"`
+	Text     string     `xml:",chardata"`
+	Elements []element  `xml:",any"`
+}
+
+// child returns the first element of a name in an element, an empty one if there is none.
+func (e *element) child(name string) *element {
+	for i := range e.Elements {
+		if e.Elements[i].XMLName.Local == name {
+			return &e.Elements[i]
 		}
 	}
+	return &element{}
+}
+
+// pixels reads a number of pixels in an element of a name; 0: there is no such element.
+func (e *element) pixels(name string) (float64, error) {
+	text := strings.TrimSpace(e.child(name).Text)
+	if text == "" {
+		return 0, nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s: found %.40q, expected a number", name, text)
+	}
+	return v, nil
+}
+
+// rootElement returns the name of the root element of XML with this beginning, "" if it is none.
+func rootElement(head []byte) string {
+	head = bytes.TrimPrefix(head, []byte("\ufeff"))
+	if !bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")) {
+		return ""
+	}
+	in := xml.NewDecoder(bytes.NewReader(head))
+	for {
+		t, err := in.RawToken()
+		if e, ok := t.(xml.StartElement); ok {
+			return e.Name.Local
+		}
+		if err != nil {
+			return ""
+		}
+	}
+}
+
+func parseVOC(text []byte, _ *subject, give func(*photo) ([]Decision, error)) ([]byte, error) {
+	var root element
+	if rootElement(text) != "annotation" {
+		return nil, errOther
+	}
+	if err := xml.Unmarshal(text, &root); err != nil {
+		return nil, err
+	}
+	var p photo
+	var wrong error
+	if p.width, wrong = root.child("size").pixels("width"); wrong == nil {
+		p.height, wrong = root.child("size").pixels("height")
+	}
+	if wrong != nil {
+		return nil, wrong
+	}
+	for i := range root.Elements {
+		if o := &root.Elements[i]; o.XMLName.Local == "object" {
+			p.marks = append(p.marks, vocMark(o))
+		}
+	}
+	what, err := give(&p)
+	if err != nil || !decided(what) {
+		return text, err
+	}
+	n := 0
+	root.Elements = slices.DeleteFunc(root.Elements, func(o element) bool {
+		if o.XMLName.Local != "object" {
+			return false
+		}
+		n++
+		if d := what[n-1]; !d.Drop && d.Label != "" {
+			o.child("name").Text = d.Label
+		}
+		return what[n-1].Drop
+	})
+	root.trim()
+	out, err := xml.MarshalIndent(&root, "", "\t")
+	return append(out, '\n'), err
+}
+
+// trim removes the white space around the text of all elements.
+func (e *element) trim() {
+	e.Text = strings.TrimSpace(e.Text)
+	for i := range e.Elements {
+		e.Elements[i].trim()
+	}
+}
+
+// vocMark reads an object.
+func vocMark(o *element) labelMark {
+	m := labelMark{label: strings.TrimSpace(o.child("name").Text), extra: strings.TrimSpace(o.child("difficult").Text)}
+	box := o.child("bndbox")
+	var v [4]float64
+	for k, name := range []string{"xmin", "ymin", "xmax", "ymax"} {
+		var err error
+		v[k], err = box.pixels(name)
+		m.odd = cmp.Or(m.odd, err)
+		if strings.TrimSpace(box.child(name).Text) == "" || m.label == "" {
+			m.odd = cmp.Or(m.odd, errors.New("found no name or no bndbox, expected both"))
+		}
+	}
+	m.at = []float64{v[0] - 1, v[1] - 1, v[2] - v[0] + 1, v[3] - v[1] + 1}
+	return m
 }
 
 // vocSplits reads the split of each image. An image in two splits is an error.

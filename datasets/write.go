@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"unicode/utf8"
+
+	"winnow/internal/jsontext"
 )
 
 // WriteCSV writes d as a manifest: path, label, split, true_label if any is known, then the other columns.
@@ -77,8 +79,8 @@ func writeJSONField(out interface {
 		return fmt.Errorf("%s: found %q, expected UTF-8, as JSON needs", name, value)
 	}
 	_ = out.WriteByte(lead)
-	_, _ = out.Write(quoted(name))
+	_, _ = out.Write(jsontext.Quote(name))
 	_ = out.WriteByte(':')
-	_, _ = out.Write(quoted(value))
+	_, _ = out.Write(jsontext.Quote(value))
 	return nil
 }

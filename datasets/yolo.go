@@ -8,7 +8,6 @@ import (
 	_ "image/gif" // sizes of pictures
 	_ "image/jpeg"
 	_ "image/png"
-	"io"
 	"io/fs"
 	"math"
 	"path"
@@ -26,18 +25,11 @@ import (
 
 // yolo is the form of lines of a class number and a box, its centre and sides as shares of the picture's, or a
 // polygon.
-var yolo = annotations{form: "boxes of YOLO", parse: parseYOLO, name: (*subject).number}
+var yolo = annotations{form: "boxes of YOLO", parse: parseYOLO}
 
-func parseYOLO(in *tape, about *subject, give func(*photo) error) error {
-	text, err := io.ReadAll(in)
-	if err != nil {
-		return err
-	}
+func parseYOLO(text []byte, about *subject, give func(*photo) ([]Decision, error)) ([]byte, error) {
 	var p photo
-	end := int64(0)
 	for line := range bytes.Lines(text) {
-		from := end
-		end += int64(len(line))
 		fields := strings.Fields(string(line))
 		if len(fields) == 0 {
 			continue
@@ -50,11 +42,11 @@ func parseYOLO(in *tape, about *subject, give func(*photo) error) error {
 			}
 		}
 		if err != nil || class < 0 || len(v) < 4 {
-			return errOther
+			return nil, errOther
 		}
 		if p.width == 0 {
 			if p.width, p.height, err = about.size(); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		m := labelMark{label: strconv.Itoa(class)}
@@ -69,12 +61,31 @@ func parseYOLO(in *tape, about *subject, give func(*photo) error) error {
 		if len(v) > 5 { // a polygon; a fifth number is a confidence
 			low, high = around(v)
 		}
-		lead := int64(bytes.Index(line, []byte(fields[0])))
-		m.at, m.all = shares(low, high, p.width, p.height), span{from, end}
-		m.name = span{from + lead, from + lead + int64(len(fields[0]))}
+		m.at = shares(low, high, p.width, p.height)
 		p.marks = append(p.marks, m)
 	}
-	return give(&p)
+	what, err := give(&p)
+	if err != nil || !decided(what) {
+		return text, err
+	}
+	var out []byte
+	n := 0
+	for line := range bytes.Lines(text) {
+		if len(bytes.TrimSpace(line)) > 0 {
+			if n++; what[n-1].Drop {
+				continue
+			}
+			if what[n-1].Label != "" {
+				number, err := about.number(what[n-1].Label)
+				if err != nil {
+					return nil, fmt.Errorf("object %d: %w", n, err)
+				}
+				line = bytes.Replace(line, bytes.Fields(line)[0], []byte(number), 1)
+			}
+		}
+		out = append(out, line...)
+	}
+	return out, nil
 }
 
 // around returns the corners of the box around points x, y, x, y, …

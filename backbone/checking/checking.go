@@ -54,7 +54,7 @@ type looked struct {
 // Run decodes the images of a manifest, or those of a shard into a part of Out. The result is a [Report], which is
 // saved, or [cluster.Made].
 func Run(ctx context.Context, o Options, h Host) (cluster.Result, error) {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: h.Note})
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Root: o.Root, Note: h.Note})
 	if err != nil {
 		return nil, err
 	}

@@ -118,7 +118,7 @@ func (j Job) readSources(ctx context.Context) (*gathered, error) {
 	var part []int // of each sample
 	g := &gathered{read: []SourceRead{}}
 	for n, s := range j.Sources {
-		s.Read.Once, s.Read.Note = ctx, j.Note
+		s.Read.Once, s.Read.Note, s.Read.Root = ctx, j.Note, j.Root
 		d, err := datasets.Read(s.Path, s.Read)
 		if err == nil {
 			err = j.check(ctx, s, d)

@@ -110,37 +110,25 @@ func (t *texts) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Is reports whether a file with this beginning is a list of objects, as no other manifest format is, or tasks one
-// after the other, as in JSON lines.
+// taskKeys are those of tasks, by one of which a list is told from one of other objects.
+var taskKeys = []string{"data", "annotations", "completions", "predictions", "annotation_id", "annotator"}
+
+// Is reports whether a file with this beginning is a list of tasks, or tasks one after the other, as in JSON lines.
 func Is(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")
-	if bytes.HasPrefix(head, []byte("{")) {
+	rest, list := bytes.CutPrefix(head, []byte("["))
+	if !list {
 		return isTask(head)
 	}
-	if rest, ok := bytes.CutPrefix(head, []byte("[")); ok {
-		return bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte("{"))
-	}
-	return false
+	keys := jsontext.Keys(bytes.TrimLeft(rest, " \t\r\n"))
+	return slices.ContainsFunc(taskKeys, func(key string) bool { return keys[key] != 0 })
 }
 
 // isTask reports whether an object with this beginning has the keys of a task.
 func isTask(head []byte) bool {
-	in := json.NewDecoder(bytes.NewReader(head))
-	_, err := in.Token()
-	data, answers := false, false
-	for err == nil && in.More() {
-		var key json.Token
-		if key, err = in.Token(); err != nil {
-			break
-		}
-		rest := bytes.TrimLeft(head[in.InputOffset():], " \t\r\n:")
-		data = data || key == "data" && bytes.HasPrefix(rest, []byte("{"))
-		answers = answers || (key == "annotations" || key == "completions" || key == "predictions") &&
-			bytes.HasPrefix(rest, []byte("["))
-		var value json.RawMessage
-		err = in.Decode(&value)
-	}
-	return data && answers
+	keys := jsontext.Keys(head)
+	return keys["data"] == '{' && (keys["annotations"] == '[' || keys["completions"] == '[' ||
+		keys["predictions"] == '[')
 }
 
 // Each passes the tasks of an export to yield in order. The annotations of a task in JSON_MIN, which follow each
@@ -217,8 +205,7 @@ func first(in *json.Decoder) (*Task, error) {
 		read = minimal
 	} else if object["data"] == nil {
 		return nil, fmt.Errorf("found the keys %.200s, expected those of Label Studio: data and annotations, or "+
-			"annotation_id and annotator as in JSON_MIN; a list of other objects is read as JSON lines, one object a "+
-			"line", strings.Join(slices.Sorted(maps.Keys(object)), ", "))
+			"annotation_id and annotator as in JSON_MIN", strings.Join(slices.Sorted(maps.Keys(object)), ", "))
 	}
 	return read(json.NewDecoder(bytes.NewReader(raw)))
 }

@@ -29,6 +29,33 @@ func Plain(raw json.RawMessage) (string, error) {
 	return s, err
 }
 
+// Keys lists the keys of a JSON object with this beginning, each with the first byte of its value, as far as the
+// beginning goes; nil if it is no object.
+func Keys(head []byte) map[string]byte {
+	head = bytes.TrimPrefix(head, []byte("\ufeff"))
+	in := json.NewDecoder(bytes.NewReader(head))
+	if t, err := in.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	keys := map[string]byte{}
+	for in.More() {
+		t, err := in.Token()
+		key, ok := t.(string)
+		if err != nil || !ok {
+			break
+		}
+		rest := bytes.TrimLeft(head[min(int(in.InputOffset()), len(head)):], " \t\r\n:")
+		if len(rest) > 0 {
+			keys[key] = rest[0]
+		}
+		var value json.RawMessage
+		if in.Decode(&value) != nil {
+			break
+		}
+	}
+	return keys
+}
+
 // Broken adds to an error of JSON where it occurs.
 func Broken(in *json.Decoder, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -44,7 +44,7 @@ var names = []struct {
 var Endings = map[datasets.Format][]string{
 	datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"},
 	datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"}, datasets.LabelStudio: {".json", ".jsonl"},
-	datasets.CVAT: {".xml"}, datasets.Datumaro: {".json"}, datasets.FiftyOne: {".json"},
+	datasets.FiftyOne: {".json"},
 }
 
 // FormOf returns the form of Out: Form, or else the one that its name tells; "" if there is no Out. If the

@@ -155,9 +155,8 @@ func (r *Reviewer) inPlace() ([2]string, error) {
 		return [2]string{}, err
 	}
 	kind := map[datasets.Format]string{
-		datasets.COCO: "application/json", datasets.Datumaro: "application/json",
+		datasets.COCO:     "application/json",
 		datasets.FiftyOne: "application/json", datasets.LabelStudio: "application/json",
-		datasets.CVAT:  "application/xml",
 		datasets.JSONL: "application/jsonl",
 		datasets.TSV:   "text/tab-separated-values; charset=utf-8",
 	}[form]

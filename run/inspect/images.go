@@ -30,7 +30,7 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest",
 			in.Images)
 	}
-	opts := datasets.ReadOptions{Names: in.Columns, Note: o.Note}
+	opts := datasets.ReadOptions{Names: in.Columns, Root: in.Root, Note: o.Note}
 	if layout == datasets.Shards || layout == datasets.Folder { // may be large; a pipe is read more than once below
 		opts.Once = ctx
 	}

@@ -274,7 +274,7 @@ func readCut(c *cli.Context) (cut audit.Cut, err error) {
 
 // document are the forms in which a mended copy can be nothing else.
 var document = []datasets.Format{
-	datasets.COCO, datasets.LabelStudio, datasets.CVAT, datasets.Datumaro, datasets.FiftyOne,
+	datasets.COCO, datasets.LabelStudio, datasets.FiftyOne,
 }
 
 // checkFiles refuses, before long reading, a feature store as the manifest, a name for the mended manifest

@@ -38,7 +38,7 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
 			&cli.StringFlag{Name: "format", Value: "auto",
 				Usage: "format `NAME` of SOURCE: auto, folders, classes, boxes, csv, tsv, jsonl, prism, coco, " +
-					"labelstudio, cvat, datumaro, fiftyone, webdataset, parquet"},
+					"labelstudio, fiftyone, webdataset, parquet"},
 			&cli.StringFlag{Name: "encoding", DefaultText: "UTF-8, or what the table shows, which is printed",
 				Usage: "`NAME` of the encoding of a table: latin1, windows-1252, utf-16, shift_jis, gbk, …"},
 			&cli.StringFlag{Name: "strip-prefix", Usage: "remove `TEXT` from the beginning of every path"},

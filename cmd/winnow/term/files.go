@@ -62,6 +62,7 @@ func keptHere(c *cli.Context) error {
 			if err != nil {
 				return Misused("--%s: %w", name, err)
 			}
+		case name == "strip-prefix": // is removed from paths, and not opened
 		case name == "out" && c.Command.Name == "extract" && (c.IsSet("shard") || c.Bool("dry-run")):
 		case at.Scheme() == location.S3 || at.Scheme() == location.Google:
 			return Misused("--%s: found %s, expected a path on this machine: manifests and images are read from "+

@@ -1,99 +1,21 @@
 package datasets
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"path"
 	"strconv"
 	"strings"
 )
 
-// span is a range of bytes of a file.
-type span struct{ from, to int64 }
-
-// tape keeps the bytes that a parser has read until they are passed on, so that a copy can change some of them. Its
-// positions do not count a byte order mark.
-type tape struct {
-	r    *bufio.Reader
-	mark []byte // the byte order mark
-	held bytes.Buffer
-	at   int64     // the position of the first byte held
-	out  io.Writer // of the copy; nil: bytes are forgotten
-}
-
-func newTape(r io.Reader, out io.Writer) (*tape, error) {
-	t := &tape{r: bufio.NewReaderSize(r, 1<<16), out: out}
-	begin, err := mark(t.r)
-	t.mark = begin
-	if err == nil && out != nil {
-		_, err = out.Write(begin)
-	}
-	return t, err
-}
-
-// Read implements io.Reader.
-func (t *tape) Read(p []byte) (int, error) {
-	if t.held.Len() > mostRow {
-		return 0, fmt.Errorf("what it says of one picture has more than %d MB", mostRow>>20)
-	}
-	n, err := t.r.Read(p)
-	t.held.Write(p[:n])
-	return n, err
-}
-
-// text returns the bytes of a range that has been read and not passed on.
-func (t *tape) text(s span) []byte { return t.held.Bytes()[s.from-t.at : s.to-t.at] }
-
-// pass passes on the bytes up to a position, if they were not before.
-func (t *tape) pass(to int64) error {
-	if to <= t.at {
-		return nil
-	}
-	text := t.held.Next(int(to - t.at))
-	t.at = to
-	if t.out == nil {
-		return nil
-	}
-	_, err := t.out.Write(text)
-	return err
-}
-
-// put replaces a range by other bytes, and passes on what is before it.
-func (t *tape) put(s span, text []byte) error {
-	if err := t.pass(s.from); err != nil {
-		return err
-	}
-	t.held.Next(int(s.to - s.from))
-	t.at = s.to
-	_, err := t.out.Write(text)
-	return err
-}
-
-// end passes on the rest of the file.
-func (t *tape) end() error {
-	if t.out == nil {
-		return nil
-	}
-	err := t.pass(t.at + int64(t.held.Len()))
-	if err == nil {
-		_, err = io.Copy(t.out, t.r)
-	}
-	return err
-}
-
-// labelMark is a labelled box of a picture, or the label of the whole picture, and where it is in its file.
+// labelMark is a labelled box of a picture, or the label of the whole picture.
 type labelMark struct {
 	label string
 	at    []float64 // left, upper edge, width, height in pixels; nil: the whole picture
 	extra string    // value of the form's own column
 	left  string    // why it is left out; "" if it is not
 	odd   error     // why it cannot be read; nil if it can
-	name  span      // its label
-	all   span      // everything about it: of a list in JSON, from the end of the element before
 }
 
 // photo is what a file says of a picture.
@@ -103,8 +25,6 @@ type photo struct {
 	split         string
 	marks         []labelMark
 	shares        bool  // whether the boxes are shares of the picture's sides
-	more          bool  // whether its marks stand in one JSON list with those of the pictures before
-	end           int64 // of what the file says of it, if more pictures follow
 	odd           error // why this cannot be read; nil if it can
 }
 
@@ -112,11 +32,10 @@ type photo struct {
 type annotations struct {
 	form   string
 	column string // of its own; "" if there is none
-	list   bool   // marks are elements of a JSON list, which commas part
-	// parse reads a file, a picture at a time.
-	parse func(in *tape, about *subject, give func(*photo) error) error
-	// name returns a label as it stands in the file in place of another, or an error if the file cannot name it.
-	name func(about *subject, label string, was []byte) ([]byte, error)
+	// parse reads a file, a picture at a time: give receives what the file says of it, and returns a decision on each
+	// of its marks, or nil. The decisions are carried out in the text that parse returns; one without a label changes
+	// nothing.
+	parse func(text []byte, about *subject, give func(*photo) ([]Decision, error)) ([]byte, error)
 }
 
 // subject is what a parser is told about a file, and remembers of it.
@@ -128,16 +47,16 @@ type subject struct {
 }
 
 // number returns the number of a class, for forms that write numbers.
-func (s *subject) number(label string, _ []byte) ([]byte, error) {
+func (s *subject) number(label string) (string, error) {
 	for i, name := range s.names {
 		if name == label {
-			return strconv.AppendInt(nil, int64(i), 10), nil
+			return strconv.Itoa(i), nil
 		}
 	}
 	if n, err := strconv.Atoi(label); s.names == nil && err == nil && n >= 0 {
-		return []byte(label), nil
+		return label, nil
 	}
-	return nil, fmt.Errorf("the new label %q is not among the %d names of classes: add it to them", label,
+	return "", fmt.Errorf("the new label %q is not among the %d names of classes: add it to them", label,
 		len(s.names))
 }
 
@@ -265,47 +184,23 @@ func (b *boxReader) count(file string) int {
 	return b.seen[file]
 }
 
-// edit copies what a file says of a picture, with the decisions on its boxes. Marks that were not read as samples
-// stay.
-func (m *mender) edit(a *annotations, in *tape, about *subject, p *photo, path string) error {
-	if !p.more {
-		m.kept, m.cut = 0, 0
-	}
+// decisionsOn returns the decisions on the marks of a picture. Those that were not read as samples stay.
+func (m *mender) decisionsOn(p *photo, path string) ([]Decision, error) {
+	list := make([]Decision, len(p.marks))
 	for i, k := range p.marks {
-		what := Decision{Label: k.label}
-		if p.odd == nil && m.isNext(path, m.seen.count(path), k.at != nil) {
-			was, n := m.d.Samples[m.next].Path, m.seen.seen[path]
-			var err error
-			if what, err = m.decide(was, k.label); err != nil {
-				return fmt.Errorf("object %d with the label %q is not what was read before: the file has changed",
-					n, k.label)
-			}
+		if p.odd != nil || !m.isNext(path, m.seen.count(path), k.at != nil) {
+			continue
 		}
-		var err error
-		switch {
-		case what.Drop:
-			m.cut++
-			err = in.put(k.all, nil)
-		case a.list && m.kept == 0 && m.cut > 0:
-			// The comma behind the last one that was dropped goes, too.
-			comma := int64(bytes.IndexByte(in.text(k.all), ','))
-			err = in.put(span{k.all.from + comma, k.all.from + comma + 1}, nil)
-		}
-		if !what.Drop {
-			m.kept++
-		}
-		if err == nil && !what.Drop && what.Label != k.label {
-			var text []byte
-			if text, err = a.name(about, what.Label, in.text(k.name)); err != nil {
-				return fmt.Errorf("object %d: %w", i+1, err)
-			}
-			err = in.put(k.name, text)
-		}
+		what, err := m.decide(m.d.Samples[m.next].Path, k.label)
 		if err != nil {
-			return err
+			return nil, fmt.Errorf("object %d with the label %q is not what was read before: the file has changed",
+				m.seen.seen[path], k.label)
+		}
+		if what.Drop || what.Label != k.label {
+			list[i] = what
 		}
 	}
-	return nil
+	return list, nil
 }
 
 // isNext reports whether the n-th mark of a picture is the next sample.
