@@ -149,13 +149,13 @@ func TestNoImageJudgesItself(t *testing.T) {
 		}
 		f, _ = learned(t, moved, start, c, folds, 2)
 		for m := range e.kinds {
-			if !cmp.Equal(e.kinds[m].directions.Data, f.kinds[m].directions.Data) {
+			if !cmp.Equal(e.kinds[m].means.Directions.Data, f.kinds[m].means.Directions.Data) {
 				t.Errorf("image %d of the fold: its vector moves the classes it is compared with", i)
 			}
 		}
 		f, _ = learned(t, moved, start, c, folds, 3)
 		g, _ := learned(t, z, start, c, folds, 3)
-		if cmp.Equal(f.kinds[0].directions.Data, g.kinds[0].directions.Data) {
+		if cmp.Equal(f.kinds[0].means.Directions.Data, g.kinds[0].means.Directions.Data) {
 			t.Errorf("image %d moves no class of another fold: the check would see nothing", i)
 		}
 	}

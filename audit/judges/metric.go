@@ -180,25 +180,20 @@ func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 	do func(i, y int, row []float64)) error {
 	n, d, c := m.along.Rows, m.along.Cols, len(m.s.Classes)
 	scale := make([]float64, d)
+	var spread float64 // tr(M·Σ φφᵀ)
 	for j, v := range m.value {
 		scale[j] = 1 / (v + lambda*m.mean)
+		spread += v * scale[j]
 	}
-	scaled, q, g := features.NewMatrix(c, d), make([]float64, c), make([]float64, c)
+	means, scaled := leaveout.NewMeans(m.sums, scale, m.count, m.count, spread, true), features.NewMatrix(c, d)
 	for k := range c {
-		sum := m.sums[k*d:][:d]
 		out := features.Row(scaled, k)
-		for j, v := range sum {
-			out[j] = float32(v * scale[j])
-			q[k] += v * v * scale[j]
-			g[k] += v * m.all[j] * scale[j]
+		for j, v := range m.sums[k*d:][:d] {
+			out[j] = float32(v / m.count[k] * scale[j])
 		}
 	}
-	var whole float64 // G
-	for _, v := range g {
-		whole += v
-	}
 	height := max(1, (1<<20)/c)
-	row := make([]float64, c)
+	row, work, own := make([]float64, c), leaveout.NewWork(c), make([]leaveout.Part, 1)
 	var scratch []float32
 	for from := 0; from < n; from += height * step {
 		if err := ctx.Err(); err != nil {
@@ -210,77 +205,46 @@ func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 		for r := range part.Rows {
 			i := from + r*step
 			y := m.s.Column[m.s.Z.Labels[i]]
-			h, own, all := 0.0, 0.0, 0.0
+			h, f, u := 0.0, 0.0, 0.0
 			for j, v := range features.Row(m.along, i) {
-				h += float64(v) * float64(v) * scale[j]
-				own += float64(v) * m.sums[y*d+j] * scale[j] // in float64, since h is subtracted from it
-				all += float64(v) * m.all[j] * scale[j]
+				x := float64(v) * scale[j]
+				h += float64(v) * x
+				f += m.sums[y*d+j] * x // in float64, since h is subtracted from it
+				u += m.value[j] * x * x
 			}
-			if m.s.Voice(i) == leaveout.Mute {
-				o := others{n: m.heard, h: h, along: all, norm: whole, mute: true}
-				for k, v := range features.Row(out, r) {
-					row[k] = o.cosine(m.count[k], float64(v), q[k], g[k])
-				}
-				do(i, y, row)
-				continue
-			}
-			h = math.Min(h, 1-1e-6)
-			o := others{n: m.heard - 1, h: h, along: all - h}
-			o.norm = whole - 2*all + h + o.along*o.along/(1-h)
 			for k, v := range features.Row(out, r) {
-				f := float64(v)
-				row[k] = o.cosine(m.count[k], f, q[k], g[k]-f)
+				row[k] = float64(v)
 			}
-			rest, norm, with := own-h, q[y]-2*own+h, g[y]-own-all+h
-			of := m.count[y] - 1
-			if !twins && m.twin[i] >= 0 {
-				phi, hTwin, fTwin, allTwin := 0.0, 0.0, 0.0, 0.0
-				twin := features.Row(m.along, m.twin[i])
-				for j, v := range features.Row(m.along, i) {
-					t := float64(twin[j]) * scale[j]
-					phi += float64(v) * t
-					hTwin += float64(twin[j]) * t
-					fTwin += m.sums[y*d+j] * t
-					allTwin += m.all[j] * t
+			x := leaveout.Left{Square: h, Rest: 1, Spread: spread}
+			if m.s.Voice(i) != leaveout.Mute {
+				x.Square = math.Min(h, 1-1e-6)
+				x.Rest = 1 - x.Square
+				x.Spread += (u-h*h)/x.Rest - h
+				own[0] = leaveout.Part{Column: y, Weight: 1}
+				row[y], x.Parts = f/m.count[y], own
+				if !twins && m.twin[i] >= 0 {
+					x.Own = m.withoutTwin(i, y, h, f, scale)
 				}
-				rest -= phi
-				norm += hTwin + 2*phi - 2*fTwin
-				with += phi - allTwin
-				of--
 			}
-			row[y] = o.cosine(of, rest, norm, with)
+			means.Compare(row, x, work)
 			do(i, y, row)
 		}
 	}
 	return nil
 }
 
-// others describes all images but one, φ: their number, φ·M·φ, φ·M·(S-φ), and |S-φ|² in M'. If φ is mute, it is in
-// no sum, and M' is M.
-type others struct {
-	n, h, along, norm float64
-	mute              bool
-}
-
-// cosine returns t for the sum b of n of the others, from φ·M·b, b·M·b and (S-φ)·M·b.
-func (o others) cosine(n, phi, square, with float64) float64 {
-	left, of := 1.0, square
-	if !o.mute {
-		left = 1 - o.h
-		with += o.along * phi / left
-		of += phi * phi / left
+// withoutTwin returns φ·M·m, m·M·m and the number of images for the mean m of its class y without the image and the
+// nearest one.
+func (m *metric) withoutTwin(i, y int, h, f float64, scale []float64) *[3]float64 {
+	var phi, hTwin, fTwin, q float64
+	twin, sum := features.Row(m.along, m.twin[i]), m.sums[y*len(scale):]
+	for j, v := range features.Row(m.along, i) {
+		t := float64(twin[j]) * scale[j]
+		phi += float64(v) * t
+		hTwin += float64(twin[j]) * t
+		fTwin += sum[j] * t
+		q += sum[j] * sum[j] * scale[j]
 	}
-	share := n / o.n
-	product := (phi-share*o.along)/left - (with-share*o.norm)/o.n
-	own := (o.h-2*o.along/o.n)/left + o.norm/(o.n*o.n)
-	of += -2*share*with + share*share*o.norm
-	return product * inverse(math.Sqrt(math.Max(own, 0)*math.Max(of, 0)))
-}
-
-// inverse returns 1/x, or 0 if x is almost 0.
-func inverse(x float64) float64 {
-	if x < 1e-12 {
-		return 0
-	}
-	return 1 / x
+	of := math.Max(m.count[y]-2, 1)
+	return &[3]float64{(f - h - phi) / of, (q - 2*f + h + hTwin + 2*phi - 2*fTwin) / (of * of), of}
 }
