@@ -198,7 +198,7 @@ func TestNothingIsFlattered(t *testing.T) {
 			e, _ := learned(t, z, whitening(t, z), c, folds, fold)
 			last := e.kinds[len(e.kinds)-1]
 			s := features.NewMatrix(last.z.Rows, 32)
-			blas32.Gemm(blas.NoTrans, blas.Trans, 1, last.z, last.directions, 0, s)
+			blas32.Gemm(blas.NoTrans, blas.Trans, 1, last.z, last.means.Directions, 0, s)
 			for i, row := range e.rows {
 				fits := best(features.Row(s, i)) == c.of[row]
 				switch {

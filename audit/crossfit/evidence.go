@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"winnow/features"
+	"winnow/filters/noiserate"
 	"winnow/head"
 )
 
@@ -124,7 +125,7 @@ func float64s(x []float64, row []float32) []float64 {
 // weighings returns the weighing of each half, fitted to labels of the other half with about asked similarities;
 // and said, the mean log probability of a label under the weighing from the other half.
 func (e *evidence) weighings(ctx context.Context, column []int) (ws [halves]weighing, said float64, err error) {
-	expected := weighing{rho: mostRho}
+	expected := weighing{rho: noiserate.Most}
 	for _, k := range e.kinds {
 		expected.rho = min(expected.rho, k.first.rho) // a weak backbone takes right labels for wrong ones
 		expected.beta = append(expected.beta, k.first.beta[0]/float64(len(e.kinds)))

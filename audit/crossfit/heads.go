@@ -11,6 +11,7 @@ import (
 
 	"winnow/audit/judges"
 	"winnow/features"
+	"winnow/filters/noiserate"
 	"winnow/head"
 	"winnow/train"
 )
@@ -60,7 +61,7 @@ func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*H
 	folds := judges.Part(c.of, len(c.classes), opts.Folds, train.Rand(opts.Seed, "crossfit folds", 0))
 	var rows []float32 // similarities of the labels that are asked
 	var labels []int
-	expected := weighing{rho: mostRho}
+	expected := weighing{rho: noiserate.Most}
 	for f := range opts.Folds {
 		e, err := learn(ctx, set, c, folds, f, opts)
 		if err != nil {

@@ -97,6 +97,7 @@ func (m *Means) measure(spread float64) {
 const (
 	alike      = 0.35 // in log weight: classes of about as many images are as far from μ
 	leastUsual = 0.05
+	worth      = 5 // images that L_k counts as beside ℓ_k, which few images tell badly
 )
 
 // noises computes Σr²/(Σr)² of every class, and returns the number of images less that of classes.
@@ -208,15 +209,20 @@ func (m *Means) lengths(row []float64, x Left, w *Work, along, free float64) (l 
 func (m *Means) finish(row []float64, x Left, w *Work, along, free float64) {
 	l := m.lengths(row, x, w, along, free)
 	c := float64(len(row))
+	distance := func(usual float64) float64 { return math.Max(usual*l.usual-(1-1/c)*l.noise, leastUsual*l.usual) }
+	mean, scale := distance(1), inverse(math.Sqrt(l.own*l.usual))
 	for k, v := range row {
 		if w.noise[k] == 0 {
 			row[k] = 0
 			continue
 		}
 		product := (v-along)/x.Rest - w.middle[k] + l.centre + (l.within*w.noise[k]-l.noise)/c
-		usual := m.usual[k]
-		row[k] = product*inverse(math.Sqrt(l.own*math.Max(w.norm[k], l.usual*usual/4)))*math.Sqrt(usual) -
-			(usual-1)/2*math.Sqrt(l.usual)*inverse(math.Sqrt(l.own))
+		n := 1 / w.noise[k]
+		length := (n*math.Max(w.norm[k], 0) + worth*l.usual*m.usual[k]) / (n + worth)
+		far := distance(m.usual[k])
+		known := far / (far + l.within*w.noise[k]) * l.usual / mean
+		row[k] = scale * (known*product*inverse(math.Sqrt(length))*math.Sqrt(m.usual[k]*l.usual) -
+			(known*far-mean)/2*(c-2)/(c-1))
 	}
 }
 
