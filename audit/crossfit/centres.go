@@ -69,7 +69,7 @@ func (m *Means) compare(scratch *[]float32, z blas32.General) blas32.General {
 	row, work := make([]float64, s.Cols), leaveout.NewWork(s.Cols)
 	for i := range s.Rows {
 		out := features.Row(s, i)
-		m.by.Compare(float64s(row, out), leaveout.Left{Square: 1, Rest: 1, Spread: m.Spread}, work)
+		m.by.Compare(float64s(row, out), leaveout.Left{Square: 1, Spread: m.Spread}, work)
 		for k, v := range row {
 			out[k] = float32(v)
 		}

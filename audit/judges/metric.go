@@ -179,12 +179,7 @@ func (m *metric) findTwins(ctx context.Context) error {
 func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 	do func(i, y int, row []float64)) error {
 	n, d, c := m.along.Rows, m.along.Cols, len(m.s.Classes)
-	scale := make([]float64, d)
-	var spread float64 // tr(M·Σ φφᵀ)
-	for j, v := range m.value {
-		scale[j] = 1 / (v + lambda*m.mean)
-		spread += v * scale[j]
-	}
+	scale, spread := m.scale(lambda)
 	means, scaled := leaveout.NewMeans(m.sums, scale, m.count, m.count, spread, true), features.NewMatrix(c, d)
 	for k := range c {
 		out := features.Row(scaled, k)
@@ -215,11 +210,11 @@ func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 			for k, v := range features.Row(out, r) {
 				row[k] = float64(v)
 			}
-			x := leaveout.Left{Square: h, Rest: 1, Spread: spread}
+			x := leaveout.Left{Square: h, Spread: spread}
 			if m.s.Voice(i) != leaveout.Mute {
 				x.Square = math.Min(h, 1-1e-6)
-				x.Rest = 1 - x.Square
-				x.Spread += (u-h*h)/x.Rest - h
+				x.Gain = 1 / (1 - x.Square)
+				x.Spread += (u-h*h)*x.Gain - h
 				own[0] = leaveout.Part{Column: y, Weight: 1}
 				row[y], x.Parts = f/m.count[y], own
 				if !twins && m.twin[i] >= 0 {
@@ -231,6 +226,16 @@ func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 		}
 	}
 	return nil
+}
+
+// scale returns the eigenvalues of M, and tr(M·Σ φφᵀ).
+func (m *metric) scale(lambda float64) (scale []float64, spread float64) {
+	scale = make([]float64, len(m.value))
+	for j, v := range m.value {
+		scale[j] = 1 / (v + lambda*m.mean)
+		spread += v * scale[j]
+	}
+	return scale, spread
 }
 
 // withoutTwin returns φ·M·m, m·M·m and the number of images for the mean m of its class y without the image and the

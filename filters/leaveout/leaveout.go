@@ -229,7 +229,7 @@ func (s *Set) Among(ctx context.Context, from, to, step int, do func(i, y int, r
 					row[k] = float64(v) * s.norms[k] / s.weight[k] * length
 				}
 			}
-			x := Left{Square: length * length, Rest: 1, Spread: s.total, Parts: s.parts[i]}
+			x := Left{Square: length * length, Spread: s.total, Parts: s.parts[i]}
 			for _, p := range x.Parts {
 				row[p.Column] = s.product(i, p.Column) * length
 				x.Spread -= p.Weight * x.Square

@@ -31,7 +31,7 @@ type Means struct {
 	weight  []float64 // Σ r of each class
 	squares []float64 // Σ r²
 	gram    []float64 // ⟨m_k, m_l⟩, C×C; nil: of many classes, an image hardly moves μ
-	usual   []float64 // L_k²/U
+	Usual   []float64 // L_k²/U, of all images
 }
 
 // mostGram is the number of classes up to which an image is left out of μ.
@@ -76,8 +76,8 @@ func (m *Means) measure(spread float64) {
 	copy(w.norm, m.norms)
 	copy(w.middle, m.middle)
 	free := m.noises(w)
-	u := m.lengths(all, Left{Rest: 1, Spread: spread}, w, 0, free)
-	m.usual = slices.Repeat([]float64{1}, c)
+	u := m.lengths(all, Left{Spread: spread}, w, 0, free)
+	m.Usual = slices.Repeat([]float64{1}, c)
 	for k, n := range m.weight {
 		var sum, of float64
 		for l, v := range m.weight {
@@ -89,7 +89,7 @@ func (m *Means) measure(spread float64) {
 			}
 		}
 		if of > 0 && u.usual > 0 {
-			m.usual[k] = math.Max(sum/of/u.usual, leastUsual)
+			m.Usual[k] = math.Max(sum/of/u.usual, leastUsual)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (m *Means) noises(w *Work) (free float64) {
 type Left struct {
 	Square float64 // |x|²
 	Parts  []Part  // its shares in the classes, which are left out; nil: it has none
-	Rest   float64 // 1 - |x|² if the metric is learned from all images, and this one is left out of it; else 1
+	Gain   float64 // 1/(1 - |x|²) if the metric is learned from all images, and this one is left out of it; else 0
 	Spread float64 // Σ r|x|² of the others, in their metric
 
 	// Own, if not nil, replaces the product, the square and the weight of the first class without the image.
@@ -186,8 +186,8 @@ func (m *Means) lengths(row []float64, x Left, w *Work, along, free float64) (l 
 	c := float64(len(row))
 	l.within = x.Spread
 	for k, v := range row {
-		w.norm[k] += v * v / x.Rest
-		w.middle[k] += v * along / x.Rest
+		w.norm[k] += v * v * x.Gain
+		w.middle[k] += v * along * x.Gain
 		l.centre += w.middle[k] / c
 		if w.noise[k] > 0 {
 			l.within -= w.norm[k] * m.images(k, x)
@@ -197,7 +197,7 @@ func (m *Means) lengths(row []float64, x Left, w *Work, along, free float64) (l 
 	for _, v := range w.noise {
 		l.noise += l.within * v / c
 	}
-	l.own = math.Max((x.Square-2*along)/x.Rest+l.centre, 0)
+	l.own = math.Max((x.Square-2*along)*(1+x.Square*x.Gain)+l.centre, 0)
 	for k := range row {
 		w.norm[k] += l.centre - 2*w.middle[k] - (1-2/c)*(l.within*w.noise[k]-l.noise)
 		l.usual += math.Max(w.norm[k], 0) / c
@@ -212,16 +212,16 @@ func (m *Means) finish(row []float64, x Left, w *Work, along, free float64) {
 	distance := func(usual float64) float64 { return math.Max(usual*l.usual-(1-1/c)*l.noise, leastUsual*l.usual) }
 	mean, scale := distance(1), inverse(math.Sqrt(l.own*l.usual))
 	for k, v := range row {
-		if w.noise[k] == 0 {
+		if w.noise[k] == 0 || mean <= 0 {
 			row[k] = 0
 			continue
 		}
-		product := (v-along)/x.Rest - w.middle[k] + l.centre + (l.within*w.noise[k]-l.noise)/c
+		product := (v-along)*(1+x.Square*x.Gain) - w.middle[k] + l.centre + (l.within*w.noise[k]-l.noise)/c
 		n := 1 / w.noise[k]
-		length := (n*math.Max(w.norm[k], 0) + worth*l.usual*m.usual[k]) / (n + worth)
-		far := distance(m.usual[k])
+		length := (n*math.Max(w.norm[k], 0) + worth*l.usual*m.Usual[k]) / (n + worth)
+		far := distance(m.Usual[k])
 		known := far / (far + l.within*w.noise[k]) * l.usual / mean
-		row[k] = scale * (known*product*inverse(math.Sqrt(length))*math.Sqrt(m.usual[k]*l.usual) -
+		row[k] = scale * (known*product*inverse(math.Sqrt(length))*math.Sqrt(m.Usual[k]*l.usual) -
 			(known*far-mean)/2*(c-2)/(c-1))
 	}
 }
