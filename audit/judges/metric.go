@@ -17,34 +17,17 @@ import (
 
 // metric compares every image with every class as class centres do, in a space that is whitened again, to a degree λ:
 //
-//	t_ik = a·M·b_k / (|a|_M |b_k|_M),   M = (Σ_j φ_j φ_jᵀ + λτ I)^{-1},   |v|_M = √(vᵀMv)
-//	a = φ_i - μ,   b_k = Σ_{y_j=k} (φ_j - μ),   μ = Σ_j φ_j/N
+//	t_ik as [leaveout.Means] has it, with products φ_i·M·m_k,   M = (Σ_j φ_j φ_jᵀ + λτ I)^{-1}
 //
-// where φ are the unit rows and τ is the mean eigenvalue of their sum of squares. M, the sums b and the mean μ
-// of N images leave out image i. This is the direction of regularised least squares and of linear discriminants,
-// each image left out; for λ → ∞ it is the cosine to the class centre.
+// where φ are the unit rows and τ is the mean eigenvalue of their sum of squares. M, the means m and their mean leave
+// out image i. In classes of like sizes this is the direction of regularised least squares and of linear discriminants;
+// for λ → ∞ it is the cosine to the class centre. The mean must be that of the other images: whitened vectors have the
+// mean of all images at the origin, so that the others together lie opposite to the image.
 //
-// The mean must be that of the other images. Whitened vectors have the mean of all images at the origin, so that
-// the others together lie opposite to the image. With fewer images than values, whitened images are all equally far
-// from each other, and an image is the more opposite to a class the larger the class is. Its own class has lost one
-// image: with classes of equal size, random labels were predicted almost perfectly.
+// Leaving out needs no second inverse (Sherman & Morrison 1950): with h = φ_i·M·φ_i, products in the metric M' of the
+// others are a·M'·b = a·M·b + (a·M·φ_i)(φ_i·M·b)/(1-h).
 //
-// Leaving out needs no second inverse (Sherman & Morrison 1950). With S = Σ φ and B_k = Σ_{y_j=k} φ_j of all images,
-// f_k = φ_i·M·B_k, h = φ_i·M·φ_i, s = φ_i·M·S, q_k = B_k·M·B_k, g_k = S·M·B_k and G = S·M·S,
-//
-//	⟨φ, B_k⟩ = f_k/(1-h),   ⟨φ, B_y-φ⟩ = (f_y-h)/(1-h),   ⟨φ, φ⟩ = h/(1-h),   ⟨φ, S-φ⟩ = (s-h)/(1-h)
-//	|B_k|² = q_k + f_k²/(1-h),   |B_y-φ|² = q_y - 2f_y + h + (f_y-h)²/(1-h)
-//	⟨S-φ, B_k⟩ = g_k - f_k + (s-h) f_k/(1-h),   ⟨S-φ, B_y-φ⟩ = g_y - f_y - s + h + (s-h)(f_y-h)/(1-h)
-//	|S-φ|² = G - 2s + h + (s-h)²/(1-h)
-//
-// in M' of the others. Without twins, the sum of the image's own class leaves out its nearest image m, too:
-//
-//	⟨φ, B_y-φ-m⟩ = (f_y-h-φMm)/(1-h),   |B_y-φ-m|² = q_y - 2f_y + h + mMm + 2φMm - 2 mMB_y + (f_y-h-φMm)²/(1-h)
-//	⟨S-φ, B_y-φ-m⟩ = g_y - f_y - s + h - SMm + φMm + (s-h)(f_y-h-φMm)/(1-h)
-//
-// A copy that another image counts for is compared as that image is. A mute image is in no sum: nothing is left out,
-//
-//	⟨φ, B_k⟩ = f_k,   |B_k|² = q_k,   ⟨φ, S⟩ = s,   ⟨S, B_k⟩ = g_k,   |S|² = G
+// A copy that another image counts for is compared as that image is. A mute image is in no sum: nothing is left out.
 //
 // Time O(n·d² + d³) once, then O(n·C·d) for each λ; memory n·d.
 type metric struct {
@@ -52,11 +35,9 @@ type metric struct {
 	along blas32.General // n×d: images along the eigenvectors of Σ φφᵀ
 	sums  []float64      // C×d: sums of the classes, likewise
 	count []float64      // C: images of each class
-	all   []float64      // d: sum of all classes
 	value []float64      // d eigenvalues
 	mean  float64        // τ
 	twin  []int          // n: the nearest other image with the label; -1: none
-	heard float64        // images in the sums
 
 	free func() error // releases along
 }
@@ -77,12 +58,10 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 			squares[i] += float64(v)
 		}
 	}
-	heard := n
 	for i := range n {
 		if s.Voice(i) == i {
 			continue
 		}
-		heard--
 		row := s.Z.Row(i)
 		for a, v := range row {
 			for b, w := range row {
@@ -95,7 +74,7 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 		return nil, fmt.Errorf("judges: eigenvectors of the vectors' second moments did not converge")
 	}
 	m := &metric{s: s, value: values, sums: make([]float64, len(s.Classes)*d), count: make([]float64, len(s.Classes)),
-		all: make([]float64, d), heard: float64(heard)}
+}
 	for j, v := range m.value {
 		m.value[j] = math.Max(v, 0)
 		m.mean += m.value[j] / float64(d)
@@ -124,7 +103,6 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 		sum := m.sums[s.Column[y]*d:][:d]
 		for j, v := range features.Row(m.along, i) {
 			sum[j] += float64(v)
-			m.all[j] += float64(v)
 		}
 	}
 	return m, m.findTwins(ctx)

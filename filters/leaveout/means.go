@@ -11,20 +11,24 @@ import (
 
 // Means holds the products of the means of the classes, which turn products of an image with them into similarities:
 //
-//	t_k = ((⟨x-μ, m_k-μ⟩ + (τ/n_k - e)/C) L_k/ℓ_k - ½(L_k² - U)) / (|x-μ| √U)
-//	μ = Σ_k m_k/C,   e = Σ_k τ/(n_k C),   ℓ_k² = |m_k-μ|² - (1 - 2/C)(τ/n_k - e),   U = Σ_k ℓ_k²/C
+//	t_k = f_k ((⟨x-μ, m_k-μ⟩ + (e_k - e)/C) L_k/ℓ_k - ½ (C-2)/(C-1) D_k) / (|x-μ| √U), up to a constant
+//	μ = Σ_k m_k/C,   e_k = τ/n_k,   e = Σ_k e_k/C,   ℓ_k² = |m_k-μ|² - (1 - 2/C)(e_k - e),   U = Σ_k ℓ_k²/C
+//	D_k = L_k² - (1 - 1/C) e,   f_k ∝ D_k/(D_k + e_k)
 //
-// L_k is the usual ℓ of classes with about as many images. In classes of like sizes t is the cosine about the mean of
-// the means: wrong labels shorten the mean of a class, but do not turn it. A class of few images is farther from μ in
-// whitened vectors, and then t orders by distance. In μ a class of many images counts as one of few: about the mean of
-// all images, most of a class of nearly all of them would lie on the side of the others. The terms with τ, the variance
-// of images about their means, remove how far the mean of few images is off beyond what is usual: without them the
-// images of a large class would seem nearer to it than they are, and those of a small one farther (Chan & Hall, "Scale
-// adjustments for classifiers in high-dimensional, low sample size settings", Biometrika 2009). They are zero in classes
-// of like sizes.
+// τ is the variance of images about their means, and L_k the usual ℓ of classes with about as many images. In classes
+// of like sizes t is the cosine about the mean of the means: wrong labels shorten the mean of a class, but do not turn
+// it. Four things matter if sizes differ:
 //
-// The image itself is left out of the means of its classes, of μ and of τ, by products alone: if its share in a class of
-// weight W is r, the mean of the others is α m - β x with α = W/(W-r), β = r/(W-r).
+//   - In μ, a class of many images counts as one of few. About the mean of all images, half of a class of nearly all of
+//     them lies on the side of the others.
+//   - The mean of few images is off by much, which makes a class seem far from all images. The terms with e_k remove
+//     what is more than usual (Chan & Hall, "Scale adjustments for classifiers in high-dimensional, low sample size
+//     settings", Biometrika 2009).
+//   - What is known of such a mean is less: f_k is the share of its distance from μ that is no error (James & Stein).
+//   - A class of few images is farther from μ in whitened vectors: D_k sets the border in the middle.
+//
+// The image itself is left out of the means of its classes, of μ and of τ, by products alone: if its share in a class
+// of weight W is r, the mean of the others is α m - β x with α = W/(W-r), β = r/(W-r).
 type Means struct {
 	norms   []float64 // |m_k|²
 	middle  []float64 // ⟨m_k, μ⟩
@@ -65,18 +69,18 @@ func NewMeans(sums, scale, weight, squares []float64, spread float64, left bool)
 			blas64.General{Rows: c, Cols: d, Stride: d, Data: scaled}, 0,
 			blas64.General{Rows: c, Cols: c, Stride: c, Data: m.gram})
 	}
-	m.measure(spread)
+	m.measureUsual(spread)
 	return m
 }
 
-// measure computes the usual squared lengths, relative to their mean.
-func (m *Means) measure(spread float64) {
+// measureUsual computes the usual squared lengths, relative to their mean.
+func (m *Means) measureUsual(spread float64) {
 	c := len(m.weight)
 	w, all := NewWork(c), make([]float64, c)
 	copy(w.norm, m.norms)
 	copy(w.middle, m.middle)
-	free := m.noises(w)
-	u := m.lengths(all, Left{Spread: spread}, w, 0, free)
+	free := m.countNoise(w)
+	u := m.measureLengths(all, Left{Spread: spread}, w, 0, free)
 	m.Usual = slices.Repeat([]float64{1}, c)
 	for k, n := range m.weight {
 		var sum, of float64
@@ -100,8 +104,8 @@ const (
 	worth      = 5 // images that L_k counts as beside ℓ_k, which few images tell badly
 )
 
-// noises computes Σr²/(Σr)² of every class, and returns the number of images less that of classes.
-func (m *Means) noises(w *Work) (free float64) {
+// countNoise computes Σr²/(Σr)² of every class, and returns the number of images less that of classes.
+func (m *Means) countNoise(w *Work) (free float64) {
 	for k, v := range m.weight {
 		if w.noise[k] = 0; v >= least {
 			w.noise[k] = m.squares[k] / (v * v)
@@ -133,9 +137,9 @@ func (m *Means) Compare(row []float64, x Left, w *Work) {
 	c := float64(len(row))
 	copy(w.norm, m.norms)
 	copy(w.middle, m.middle)
-	free := m.noises(w)
+	free := m.countNoise(w)
 	for _, p := range x.Parts { // μ first: it needs the products with all images
-		alpha, beta := around(m.weight[p.Column], p.Weight)
+		alpha, beta := leaveShares(m.weight[p.Column], p.Weight)
 		if m.gram == nil || alpha == 0 {
 			continue
 		}
@@ -146,11 +150,12 @@ func (m *Means) Compare(row []float64, x Left, w *Work) {
 	var along float64 // ⟨x, μ⟩
 	for at, p := range x.Parts {
 		k := p.Column
-		alpha, beta := around(m.weight[k], p.Weight)
+		alpha, beta := leaveShares(m.weight[k], p.Weight)
 		v, rest := row[k], m.weight[k]-p.Weight
 		free -= m.weight[k] - m.squares[k]/m.weight[k]
 		squares := math.Max(m.squares[k]-p.Weight*p.Weight, 0)
-		row[k], w.norm[k], w.noise[k] = alpha*v-beta*x.Square, alpha*alpha*w.norm[k]-2*alpha*beta*v+beta*beta*x.Square, 0
+		row[k], w.noise[k] = alpha*v-beta*x.Square, 0
+		w.norm[k] = alpha*alpha*w.norm[k] - 2*alpha*beta*v + beta*beta*x.Square
 		if x.Own != nil && at == 0 {
 			row[k], w.norm[k], rest = x.Own[0], x.Own[1], x.Own[2]
 			squares = rest
@@ -164,14 +169,14 @@ func (m *Means) Compare(row []float64, x Left, w *Work) {
 		along += v / c
 	}
 	for _, p := range x.Parts {
-		alpha, beta := around(m.weight[p.Column], p.Weight)
+		alpha, beta := leaveShares(m.weight[p.Column], p.Weight)
 		w.middle[p.Column] = alpha*w.middle[p.Column] - beta*along
 	}
-	m.finish(row, x, w, along, free)
+	m.setSimilarities(row, x, w, along, free)
 }
 
-// around returns α and β, or zeros if no other image is in the class.
-func around(weight, share float64) (alpha, beta float64) {
+// leaveShares returns α and β, or zeros if no other image is in the class.
+func leaveShares(weight, share float64) (alpha, beta float64) {
 	if weight-share < least {
 		return 0, 0
 	}
@@ -181,8 +186,8 @@ func around(weight, share float64) (alpha, beta float64) {
 // lengths are those of a comparison: |x-μ|² and U, the mean of ℓ_k², with e and |μ|².
 type lengths struct{ own, usual, noise, centre, within float64 }
 
-// lengths computes ℓ_k² in w.norm from the products without the image, in the metric with it.
-func (m *Means) lengths(row []float64, x Left, w *Work, along, free float64) (l lengths) {
+// measureLengths computes ℓ_k² in w.norm from the products without the image, in the metric with it.
+func (m *Means) measureLengths(row []float64, x Left, w *Work, along, free float64) (l lengths) {
 	c := float64(len(row))
 	l.within = x.Spread
 	for k, v := range row {
@@ -190,7 +195,7 @@ func (m *Means) lengths(row []float64, x Left, w *Work, along, free float64) (l 
 		w.middle[k] += v * along * x.Gain
 		l.centre += w.middle[k] / c
 		if w.noise[k] > 0 {
-			l.within -= w.norm[k] * m.images(k, x)
+			l.within -= w.norm[k] * m.weightWithout(k, x)
 		}
 	}
 	l.within = math.Max(l.within, 0) / math.Max(free, 1)
@@ -205,9 +210,9 @@ func (m *Means) lengths(row []float64, x Left, w *Work, along, free float64) (l 
 	return l
 }
 
-// finish computes t.
-func (m *Means) finish(row []float64, x Left, w *Work, along, free float64) {
-	l := m.lengths(row, x, w, along, free)
+// setSimilarities computes t.
+func (m *Means) setSimilarities(row []float64, x Left, w *Work, along, free float64) {
+	l := m.measureLengths(row, x, w, along, free)
 	c := float64(len(row))
 	distance := func(usual float64) float64 { return math.Max(usual*l.usual-(1-1/c)*l.noise, leastUsual*l.usual) }
 	mean, scale := distance(1), inverse(math.Sqrt(l.own*l.usual))
@@ -226,8 +231,8 @@ func (m *Means) finish(row []float64, x Left, w *Work, along, free float64) {
 	}
 }
 
-// images returns the weight of a class without the image.
-func (m *Means) images(k int, x Left) float64 {
+// weightWithout returns the weight of a class without the image.
+func (m *Means) weightWithout(k int, x Left) float64 {
 	weight := m.weight[k]
 	for at, p := range x.Parts {
 		if p.Column == k {

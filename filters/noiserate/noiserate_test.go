@@ -70,8 +70,8 @@ func TestRanksFindTheRate(t *testing.T) {
 	}
 }
 
-// Likelihood must find the rate to two points in fine-grained classes of few images, which are hard to tell apart. Its interval must contain the truth, even for a dozen images without a wrong
-// label.
+// Likelihood must find the rate to two points in fine-grained classes of few images, which are hard to tell apart. Its
+// interval must contain the truth, even for a dozen images without a wrong label.
 func TestLikelihoodFindsTheRate(t *testing.T) {
 	held, cases := 0, 0
 	for _, rate := range []float64{0, 0.1, 0.2, 0.5} {
