@@ -116,8 +116,8 @@ func (b *bench) selfConfidence() error {
 
 // confident ranks as confident learning does, by (1 + p_y - max_{k≠y} p_k)/2 with probabilities p out of sample. It
 // suggests the likeliest class k whose probability reaches t_k, the mean self-confidence of the images given k, if
-// there is such a class. Images that belong to another class than the given one, the off-diagonal of the confident joint, are
-// the mistakes. Ranking these before all others ranks worse (CUB-200, a fifth wrong: AUROC 0.921).
+// there is such a class. Images that belong to another class than the given one, the off-diagonal of the confident
+// joint, are the mistakes. Ranking these before all others ranks worse (CUB-200, a fifth wrong: AUROC 0.921).
 // Source: Northcutt, Jiang & Chuang, "Confident learning", JAIR 2021, section 3.1 and 3.2.
 func (b *bench) confident() error {
 	c := len(b.s.Classes)
