@@ -38,7 +38,7 @@ type Options struct {
 	Whiten  bool     // judge whitened vectors, for features as stored; crossfit always whitens, in combined too
 	Rate    *float64 // share of the labels to call wrong, 0 ≤ Rate < 1; nil: those that are likely wrong
 
-	Neighbours int     // knn: images that vote; simifeat-v, simifeat-r: the image itself is one of them; 0: 10
+	Neighbours int     // knn: images that vote; 0: 10
 	Folds      int     // of the judges by a probe, crossfit and combined: each is judged by the others; 0: 5
 	Rounds     int     // crossfit, combined: divisions into folds, whose mean log probabilities judge; 0: 1
 	Copies     float64 // two images are near copies if their cosine is at least this; 0: [findings.LeastCopies]

@@ -30,8 +30,8 @@ func TestCopiesDoNotTestify(t *testing.T) {
 	}
 	whole.Labels[20], whole.Labels[n+20] = (truth[20]+1)%10, (truth[20]+2)%10
 	for _, scorer := range Alone() {
-		if scorer == "simifeat-v" || scorer == "simifeat-r" || scorer == Crossfit {
-			continue // coarse scores, and heads as in combined
+		if scorer == Crossfit {
+			continue // heads as in combined
 		}
 		r, err := Run(context.Background(), whole, Options{Scorer: scorer, Whiten: true})
 		if err != nil {

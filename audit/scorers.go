@@ -99,6 +99,11 @@ func find(name string) (Scorer, error) {
 		func(s Scorer) []string { return append([]string{s.Name}, s.Aliases...) })
 }
 
+// Instead names what replaces a scorer that is gone; "" if it never was one.
+func Instead(name string) string {
+	return map[string]string{"1nn": "knn", "margin": judges.Confident, "simifeat-v": "knn", "simifeat-r": "knn"}[name]
+}
+
 // Named returns the scorer of a name, [judges.Default] for "". For an unknown name it returns a scorer with only
 // the name.
 func Named(name string) Scorer {

@@ -13,7 +13,7 @@ import (
 func TestSharedChangesNothing(t *testing.T) {
 	set, _ := mislabelled(5, 12, 20, 32, 0.2)
 	shared := new(Shared)
-	for _, scorer := range []string{"combined", "crossfit", "self-confidence", "margin", "simifeat-v", "crossfit"} {
+	for _, scorer := range []string{"combined", "crossfit", "self-confidence", "confident", "crossfit"} {
 		var got [2]Result
 		o := Options{Scorer: scorer, Whiten: true, Seed: 3, JustRank: true, Rate: new(float64)}
 		for i, by := range []*Shared{nil, shared} {
@@ -33,7 +33,7 @@ func TestSharedAtOnce(t *testing.T) {
 	set, _ := mislabelled(6, 6, 12, 16, 0.2)
 	shared := new(Shared)
 	var jobs errgroup.Group
-	for _, scorer := range []string{"combined", "crossfit", "margin", "self-confidence", "simifeat-r"} {
+	for _, scorer := range []string{"combined", "crossfit", "confident", "self-confidence"} {
 		jobs.Go(func() error {
 			o := Options{Scorer: scorer, Whiten: true, Seed: 3, JustRank: true, Rate: new(float64)}
 			_, err := Auditor{Shared: shared}.Run(context.Background(), set, o)

@@ -149,13 +149,13 @@ func TestNoImageJudgesItself(t *testing.T) {
 		}
 		f, _ = learned(t, moved, start, c, folds, 2)
 		for m := range e.kinds {
-			if !cmp.Equal(e.kinds[m].directions.Data, f.kinds[m].directions.Data) {
+			if !cmp.Equal(e.kinds[m].means.Directions.Data, f.kinds[m].means.Directions.Data) {
 				t.Errorf("image %d of the fold: its vector moves the classes it is compared with", i)
 			}
 		}
 		f, _ = learned(t, moved, start, c, folds, 3)
 		g, _ := learned(t, z, start, c, folds, 3)
-		if cmp.Equal(f.kinds[0].directions.Data, g.kinds[0].directions.Data) {
+		if cmp.Equal(f.kinds[0].means.Directions.Data, g.kinds[0].means.Directions.Data) {
 			t.Errorf("image %d moves no class of another fold: the check would see nothing", i)
 		}
 	}
@@ -198,7 +198,7 @@ func TestNothingIsFlattered(t *testing.T) {
 			e, _ := learned(t, z, whitening(t, z), c, folds, fold)
 			last := e.kinds[len(e.kinds)-1]
 			s := features.NewMatrix(last.z.Rows, 32)
-			blas32.Gemm(blas.NoTrans, blas.Trans, 1, last.z, last.directions, 0, s)
+			blas32.Gemm(blas.NoTrans, blas.Trans, 1, last.z, last.means.Directions, 0, s)
 			for i, row := range e.rows {
 				fits := best(features.Row(s, i)) == c.of[row]
 				switch {

@@ -7,10 +7,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"winnow/features"
+	"winnow/filters/noiserate"
 	"winnow/head"
 )
 
-// evidence is what is known about the images of a fold without their labels: their vectors, with directions of the
+// evidence is what is known about the images of a fold without their labels: their vectors, with means of the
 // classes, first from the given labels before training, then from the learned labels after it.
 type evidence struct {
 	rows    []int // of the images
@@ -24,17 +25,18 @@ type evidence struct {
 type Beside func(ctx context.Context, rows []int) (blas32.General, error)
 
 type kind struct {
-	z, directions blas32.General // unit rows
-	first         weighing       // of the backbone's first kind, in the other folds
-	network       bool           // by a fine-tuned network
-	part          int            // backbone
-	beside        Beside         // replaces z and directions
+	z       blas32.General // unit rows
+	means   Means
+	first   weighing // of the backbone's first kind, in the other folds
+	network bool     // by a fine-tuned network
+	part    int      // backbone
+	beside  Beside   // replaces z and means
 }
 
-// look adds x, the images of the fold, embedded by h, with directions of the classes.
-func (e *evidence) look(h *head.Head, x, directions blas32.General) error {
+// look adds x, the images of the fold, embedded by h, with means of the classes.
+func (e *evidence) look(h *head.Head, x blas32.General, means Means) error {
 	z, err := h.Embed(x)
-	e.kinds = append(e.kinds, kind{z: z, directions: directions})
+	e.kinds = append(e.kinds, kind{z: z, means: means})
 	return err
 }
 
@@ -42,10 +44,11 @@ func (e *evidence) look(h *head.Head, x, directions blas32.General) error {
 func (e *evidence) similarities(ctx context.Context, from, to int) (rows []float32, err error) {
 	rows = make([]float32, (to-from)*len(e.kinds)*e.classes)
 	var scratch []float32
-	for m, k := range e.kinds {
+	for m := range e.kinds {
+		k := &e.kinds[m]
 		var s blas32.General
 		if k.beside == nil {
-			s = features.Products(&scratch, features.Part(k.z, from, to-from), k.directions)
+			s = k.means.compare(&scratch, features.Part(k.z, from, to-from))
 		} else if s, err = k.beside(ctx, e.rows[from:to]); err != nil {
 			return nil, err
 		}
@@ -122,7 +125,7 @@ func float64s(x []float64, row []float32) []float64 {
 // weighings returns the weighing of each half, fitted to labels of the other half with about asked similarities;
 // and said, the mean log probability of a label under the weighing from the other half.
 func (e *evidence) weighings(ctx context.Context, column []int) (ws [halves]weighing, said float64, err error) {
-	expected := weighing{rho: mostRho}
+	expected := weighing{rho: noiserate.Most}
 	for _, k := range e.kinds {
 		expected.rho = min(expected.rho, k.first.rho) // a weak backbone takes right labels for wrong ones
 		expected.beta = append(expected.beta, k.first.beta[0]/float64(len(e.kinds)))

@@ -11,6 +11,7 @@ import (
 
 	"winnow/audit/judges"
 	"winnow/features"
+	"winnow/filters/noiserate"
 	"winnow/head"
 	"winnow/train"
 )
@@ -32,8 +33,8 @@ type Heads struct {
 
 // Fold judges the rows of one fold, which it has not seen.
 type Fold struct {
-	Weights    [][]float32
-	Directions []blas32.General // of the classes, before and after the training
+	Weights [][]float32
+	Means   []Means // of the classes, before and after the training
 }
 
 // askedOfSample is the number of similarities that the weighing is fitted to. One weighing serves all
@@ -60,7 +61,7 @@ func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*H
 	folds := judges.Part(c.of, len(c.classes), opts.Folds, train.Rand(opts.Seed, "crossfit folds", 0))
 	var rows []float32 // similarities of the labels that are asked
 	var labels []int
-	expected := weighing{rho: mostRho}
+	expected := weighing{rho: noiserate.Most}
 	for f := range opts.Folds {
 		e, err := learn(ctx, set, c, folds, f, opts)
 		if err != nil {
@@ -80,7 +81,7 @@ func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*H
 		for m, k := range e.kinds {
 			expected.rho = min(expected.rho, k.first.rho)
 			if k.beside == nil {
-				fold.Directions = append(fold.Directions, k.directions)
+				fold.Means = append(fold.Means, k.means)
 			}
 			if opts.Beside == nil {
 				expected.beta[m] = k.first.beta[0] / float64(len(e.kinds))
@@ -163,7 +164,7 @@ func (h *Heads) Judge(ctx context.Context, x blas32.General, labels, folds []int
 		e := &evidence{rows: rows, classes: len(h.Classes)}
 		some := features.Set{X: x}.Rows(rows).X
 		for m, by := range []*head.Head{h.heads[0], h.heads[1+f]} {
-			if err := e.look(by, some, fold.Directions[m]); err != nil {
+			if err := e.look(by, some, fold.Means[m]); err != nil {
 				return v, err
 			}
 		}

@@ -104,7 +104,7 @@ func TestHeadsHaveNotSeen(t *testing.T) {
 				t.Fatal(err)
 			}
 			if same := cmp.Equal(h.Folds[f].Weights, weights(e.heads[1])) &&
-				cmp.Equal(h.Folds[f].Directions[1], e.kinds[1].directions); same != (h.Of[row] == f) {
+				cmp.Equal(h.Folds[f].Means[1].Directions, e.kinds[1].means.Directions); same != (h.Of[row] == f) {
 				t.Errorf("row %d of fold %d: the head of fold %d is the same: %v", row, h.Of[row], f, same)
 			}
 		}

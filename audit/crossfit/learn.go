@@ -59,7 +59,7 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	if err != nil {
 		return nil, err
 	}
-	if err := e.look(h, judged.X, centres(z, others.Labels, e.classes)); err != nil {
+	if err := e.look(h, judged.X, meansOf(z, others.Labels, e.classes)); err != nil {
 		return nil, err
 	}
 	var first weighing
@@ -77,7 +77,7 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	if err := h.EmbedInto(z, others.X); err != nil {
 		return nil, err
 	}
-	if err := e.look(h, judged.X, centres(z, others.Labels, e.classes)); err != nil {
+	if err := e.look(h, judged.X, meansOf(z, others.Labels, e.classes)); err != nil {
 		return nil, err
 	}
 	if opts.Tune != nil {

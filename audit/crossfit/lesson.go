@@ -157,7 +157,7 @@ const (
 // likelihood returns the mean log probability of a label of the judged images, weighed by those of the other half.
 func (l *Lesson) likelihood(ctx context.Context, t Tuned) (float64, error) {
 	e := evidence{rows: features.AllRows(l.Judged.Len()), classes: t.Directions.Rows,
-		kinds: []kind{{z: t.Z, directions: t.Directions, first: blind, network: true}}}
+		kinds: []kind{{z: t.Z, means: Means{Directions: t.Directions}, first: blind, network: true}}}
 	_, said, err := e.weighings(ctx, l.asked)
 	return said, err
 }
@@ -257,7 +257,7 @@ func (e *evidence) tune(ctx context.Context, l *Lesson, learned []int, c columne
 		*l.opts.kept++
 		l.opts.tell(l.fold, 1, 1)
 	}
-	e.kinds = append(e.kinds, kind{z: t.Z, directions: t.Directions, network: true})
+	e.kinds = append(e.kinds, kind{z: t.Z, means: Means{Directions: t.Directions}, network: true})
 	return nil
 }
 

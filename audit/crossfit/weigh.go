@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"winnow/features"
+	"winnow/filters/noiserate"
 )
 
 // weighing turns an image's similarities into class probabilities:
@@ -20,7 +21,6 @@ type weighing struct {
 
 const (
 	leastRho = 1e-4 // every label may be wrong
-	mostRho  = 0.95
 	mostBeta = 1000
 	mostTurn = 100  // of expectation maximisation
 	settled  = 1e-3 // relative change of β that ends the fit
@@ -34,6 +34,7 @@ const (
 func weigh(ctx context.Context, rows []float32, labels []int, classes int, expected weighing,
 	worth float64) (weighing, error) {
 	kinds := len(expected.beta)
+	expected.rho = min(expected.rho, noiserate.MostOf(classes)) // else heads that see nothing would turn labels round
 	w := weighing{slices.Clone(expected.beta), expected.rho}
 	if len(labels) == 0 {
 		return w, nil
@@ -73,7 +74,7 @@ func weigh(ctx context.Context, rows []float32, labels []int, classes int, expec
 				}
 			}
 		}
-		w.rho = math.Min(math.Max((wrong+worth*expected.rho)/(n+worth), leastRho), mostRho)
+		w.rho = math.Min(math.Max((wrong+worth*expected.rho)/(n+worth), leastRho), noiserate.MostOf(classes))
 		if w.step(grad, hess, expected.beta, worth/n) {
 			break
 		}

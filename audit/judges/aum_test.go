@@ -133,7 +133,7 @@ func TestAUMAgainstLoops(t *testing.T) {
 
 // Most wrong labels are below the bar, most right ones above, and most suggestions are true.
 func TestNamedJudgesCall(t *testing.T) {
-	for _, name := range []string{"simifeat-v", "simifeat-r", "aum"} {
+	for _, name := range []string{"aum"} {
 		z, truth := fine(7, 0.2)
 		v := judged(t, z, name)
 		var under, wrong, over, right, mended float64
@@ -176,7 +176,7 @@ func TestNamedJudgesAtTheEdges(t *testing.T) {
 	}
 	single := z.Rows([]int{0, 32, 64, 1, 33, 2})
 	single.Labels = []int{0, 0, 0, 1, 1, 2}
-	for _, name := range []string{"simifeat-v", "simifeat-r", "aum"} {
+	for _, name := range []string{"aum"} {
 		for what, set := range map[string]features.Set{"two classes": two, "equal vectors": equal,
 			"a class of one": single} {
 			for _, k := range []int{1, 2, 50} {

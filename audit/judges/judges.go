@@ -4,8 +4,7 @@
 // [Catalog] lists the judges: winnow's own, and published methods for the same vectors, for comparison in one run.
 // An image is judged by neither its own vector nor its own label: centres leave it out of every sum, neighbours are
 // others, and a probe or a channel of mistakes is learned from the other folds. Only a few numbers are chosen with
-// all images. Two judges differ, as published: simifeat counts an image among its own neighbours, and aum observes
-// how a head learns the label that it judges.
+// all images. aum differs, as published: it observes how a head learns the label that it judges.
 //
 // The package sees given labels only. It imports eval, features and filters/leaveout, and no dataset.
 package judges
@@ -46,7 +45,6 @@ const (
 // The judges by a probe. Its probabilities out of sample are computed once for all of them.
 const (
 	SelfConfidence = "self-confidence"
-	Margin         = "margin"
 	Confident      = "confident"
 )
 
@@ -69,11 +67,6 @@ var Catalog = []Judge{
 		judge: func(b *bench) error { return b.centres() },
 	},
 	{
-		Name: "1nn", Title: "Nearest neighbour", Source: "folklore", Baseline: true,
-		Help:  "whether the nearest other image has the same label; more certain the nearer it is",
-		judge: func(b *bench) error { return b.nearest() },
-	},
-	{
 		Name: "knn", Title: "Vote of neighbours", Source: "Bahri et al., ICML 2020; Zhu et al., ICML 2022",
 		Baseline: true,
 		Help:     "share of the nearest images, weighted by cosine, that have the label",
@@ -86,26 +79,10 @@ var Catalog = []Judge{
 		judge: func(b *bench) error { return b.selfConfidence() },
 	},
 	{
-		Name: Margin, Title: "Margin of a probe", Source: "Northcutt et al., JAIR 2021", Baseline: true,
-		Help:  "the same probe's probability of the label minus that of the likeliest other class",
-		judge: func(b *bench) error { return b.margin(b.likeliest) },
-	},
-	{
 		Name: Confident, Title: "Confident learning", Source: "Northcutt et al., JAIR 2021, section 3", Baseline: true,
-		Help:  "ranks exactly as margin does; suggests by the confident joint",
-		judge: func(b *bench) error { return b.margin(b.confident) },
-	},
-	{
-		Name: "simifeat-v", Title: "SimiFeat, votes", Source: "Zhu et al., ICML 2022", Baseline: true,
-		Help:  "how often another label has more of the nearest images, over random subsets; below 0.5: wrong",
-		judge: func(b *bench) error { return b.simifeat(false) },
-	},
-	{
-		Name: "simifeat-r", Title: "SimiFeat, ranks", Source: "Zhu et al., ICML 2022; Zhu et al., ICML 2021",
-		Baseline: true,
-		Help: "as simifeat-v; flags the images of a class that agree least, as many as the agreement of neighbours " +
-			"says are wrong",
-		judge: func(b *bench) error { return b.simifeat(true) },
+		Help: "the same probe's probability of the label minus that of the likeliest other class; suggests by the " +
+			"confident joint",
+		judge: func(b *bench) error { return b.confident() },
 	},
 	{
 		Name: "aum", Title: "Area under the margin", Source: "Pleiss et al., NeurIPS 2020", Baseline: true,
@@ -131,7 +108,7 @@ type Options struct {
 	// folds it does so for each; their mean log probability counts. combined needs it.
 	Heads func(do func(row int, p []float64)) error
 
-	Neighbours int        // that vote in knn; simifeat counts the image itself; default 10
+	Neighbours int        // that vote in knn; default 10
 	Folds      int        // of the probes; default 5
 	MaxMem     int64      // bytes of similarities
 	Rand       *rand.Rand // divides the images into folds

@@ -163,7 +163,7 @@ func TestNothingJudgesItself(t *testing.T) {
 	const seeds = 2
 	for seed := range uint64(seeds) {
 		z := noise(seed)
-		for _, name := range []string{"1nn", SelfConfidence} {
+		for _, name := range []string{SelfConfidence} {
 			v := judged(t, z, name)
 			for i := range z.Len() {
 				if v.Suggested[i] == z.Labels[i] {
@@ -291,11 +291,10 @@ func TestConfidentAgainstLoops(t *testing.T) {
 	}
 }
 
-// The margin by loops over the probabilities of self-confidence; confident learning ranks by it. The
-// probe is found by its former name.
+// Self-confidence, and the margin that confident learning ranks by, by loops over the probabilities of the probe.
 func TestMarginAgainstLoops(t *testing.T) {
 	z, _ := fine(2, 0.3)
-	own, margin, confident := judged(t, z, SelfConfidence), judged(t, z, Margin), judged(t, z, Confident)
+	own, margin := judged(t, z, SelfConfidence), judged(t, z, Confident)
 	b := &bench{ctx: context.Background(), s: own.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))},
 		once: new(Shared)}
 	if err := b.outOfSample(func(i, y int, p []float64) {
@@ -312,14 +311,10 @@ func TestMarginAgainstLoops(t *testing.T) {
 			t.Errorf("row %d: self-confidence %v, suggested %d, by loops %v and %d", i, own.Order[i], own.Suggested[i],
 				p[y], best)
 		}
-		if want := (1 + p[y] - rival) / 2; margin.Order[i] != want || margin.Suggested[i] != best {
-			t.Errorf("row %d: margin %v, suggested %d, by loops %v and %d", i, margin.Order[i], margin.Suggested[i],
-				want, best)
+		if want := (1 + p[y] - rival) / 2; margin.Order[i] != want {
+			t.Errorf("row %d: margin %v, by loops %v", i, margin.Order[i], want)
 		}
 	}); err != nil {
 		t.Fatal(err)
-	}
-	if !slices.Equal(margin.Order, confident.Order) || slices.Equal(margin.Suggested, confident.Suggested) {
-		t.Error("confident learning ranks otherwise than margin, or suggests the same")
 	}
 }

@@ -17,34 +17,17 @@ import (
 
 // metric compares every image with every class as class centres do, in a space that is whitened again, to a degree λ:
 //
-//	t_ik = a·M·b_k / (|a|_M |b_k|_M),   M = (Σ_j φ_j φ_jᵀ + λτ I)^{-1},   |v|_M = √(vᵀMv)
-//	a = φ_i - μ,   b_k = Σ_{y_j=k} (φ_j - μ),   μ = Σ_j φ_j/N
+//	t_ik as [leaveout.Means] has it, with products φ_i·M·m_k,   M = (Σ_j φ_j φ_jᵀ + λτ I)^{-1}
 //
-// where φ are the unit rows and τ is the mean eigenvalue of their sum of squares. M, the sums b and the mean μ
-// of N images leave out image i. This is the direction of regularised least squares and of linear discriminants,
-// each image left out; for λ → ∞ it is the cosine to the class centre.
+// where φ are the unit rows and τ is the mean eigenvalue of their sum of squares. M, the means m and their mean leave
+// out image i. In classes of like sizes this is the direction of regularised least squares and of linear discriminants;
+// for λ → ∞ it is the cosine to the class centre. The mean must be that of the other images: whitened vectors have the
+// mean of all images at the origin, so that the others together lie opposite to the image.
 //
-// The mean must be that of the other images. Whitened vectors have the mean of all images at the origin, so that
-// the others together lie opposite to the image. With fewer images than values, whitened images are all equally far
-// from each other, and an image is the more opposite to a class the larger the class is. Its own class has lost one
-// image: with classes of equal size, random labels were predicted almost perfectly.
+// Leaving out needs no second inverse (Sherman & Morrison 1950): with h = φ_i·M·φ_i, products in the metric M' of the
+// others are a·M'·b = a·M·b + (a·M·φ_i)(φ_i·M·b)/(1-h).
 //
-// Leaving out needs no second inverse (Sherman & Morrison 1950). With S = Σ φ and B_k = Σ_{y_j=k} φ_j of all images,
-// f_k = φ_i·M·B_k, h = φ_i·M·φ_i, s = φ_i·M·S, q_k = B_k·M·B_k, g_k = S·M·B_k and G = S·M·S,
-//
-//	⟨φ, B_k⟩ = f_k/(1-h),   ⟨φ, B_y-φ⟩ = (f_y-h)/(1-h),   ⟨φ, φ⟩ = h/(1-h),   ⟨φ, S-φ⟩ = (s-h)/(1-h)
-//	|B_k|² = q_k + f_k²/(1-h),   |B_y-φ|² = q_y - 2f_y + h + (f_y-h)²/(1-h)
-//	⟨S-φ, B_k⟩ = g_k - f_k + (s-h) f_k/(1-h),   ⟨S-φ, B_y-φ⟩ = g_y - f_y - s + h + (s-h)(f_y-h)/(1-h)
-//	|S-φ|² = G - 2s + h + (s-h)²/(1-h)
-//
-// in M' of the others. Without twins, the sum of the image's own class leaves out its nearest image m, too:
-//
-//	⟨φ, B_y-φ-m⟩ = (f_y-h-φMm)/(1-h),   |B_y-φ-m|² = q_y - 2f_y + h + mMm + 2φMm - 2 mMB_y + (f_y-h-φMm)²/(1-h)
-//	⟨S-φ, B_y-φ-m⟩ = g_y - f_y - s + h - SMm + φMm + (s-h)(f_y-h-φMm)/(1-h)
-//
-// A copy that another image counts for is compared as that image is. A mute image is in no sum: nothing is left out,
-//
-//	⟨φ, B_k⟩ = f_k,   |B_k|² = q_k,   ⟨φ, S⟩ = s,   ⟨S, B_k⟩ = g_k,   |S|² = G
+// A copy that another image counts for is compared as that image is. A mute image is in no sum: nothing is left out.
 //
 // Time O(n·d² + d³) once, then O(n·C·d) for each λ; memory n·d.
 type metric struct {
@@ -52,11 +35,9 @@ type metric struct {
 	along blas32.General // n×d: images along the eigenvectors of Σ φφᵀ
 	sums  []float64      // C×d: sums of the classes, likewise
 	count []float64      // C: images of each class
-	all   []float64      // d: sum of all classes
 	value []float64      // d eigenvalues
 	mean  float64        // τ
 	twin  []int          // n: the nearest other image with the label; -1: none
-	heard float64        // images in the sums
 
 	free func() error // releases along
 }
@@ -77,12 +58,10 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 			squares[i] += float64(v)
 		}
 	}
-	heard := n
 	for i := range n {
 		if s.Voice(i) == i {
 			continue
 		}
-		heard--
 		row := s.Z.Row(i)
 		for a, v := range row {
 			for b, w := range row {
@@ -94,8 +73,7 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 	if !ok {
 		return nil, fmt.Errorf("judges: eigenvectors of the vectors' second moments did not converge")
 	}
-	m := &metric{s: s, value: values, sums: make([]float64, len(s.Classes)*d), count: make([]float64, len(s.Classes)),
-		all: make([]float64, d), heard: float64(heard)}
+	m := &metric{s: s, value: values, sums: make([]float64, len(s.Classes)*d), count: make([]float64, len(s.Classes))}
 	for j, v := range m.value {
 		m.value[j] = math.Max(v, 0)
 		m.mean += m.value[j] / float64(d)
@@ -124,7 +102,6 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 		sum := m.sums[s.Column[y]*d:][:d]
 		for j, v := range features.Row(m.along, i) {
 			sum[j] += float64(v)
-			m.all[j] += float64(v)
 		}
 	}
 	return m, m.findTwins(ctx)
@@ -179,26 +156,16 @@ func (m *metric) findTwins(ctx context.Context) error {
 func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 	do func(i, y int, row []float64)) error {
 	n, d, c := m.along.Rows, m.along.Cols, len(m.s.Classes)
-	scale := make([]float64, d)
-	for j, v := range m.value {
-		scale[j] = 1 / (v + lambda*m.mean)
-	}
-	scaled, q, g := features.NewMatrix(c, d), make([]float64, c), make([]float64, c)
+	scale, spread := m.scale(lambda)
+	means, scaled := leaveout.NewMeans(m.sums, scale, m.count, m.count, spread, true), features.NewMatrix(c, d)
 	for k := range c {
-		sum := m.sums[k*d:][:d]
 		out := features.Row(scaled, k)
-		for j, v := range sum {
-			out[j] = float32(v * scale[j])
-			q[k] += v * v * scale[j]
-			g[k] += v * m.all[j] * scale[j]
+		for j, v := range m.sums[k*d:][:d] {
+			out[j] = float32(v / m.count[k] * scale[j])
 		}
 	}
-	var whole float64 // G
-	for _, v := range g {
-		whole += v
-	}
 	height := max(1, (1<<20)/c)
-	row := make([]float64, c)
+	row, work, own := make([]float64, c), leaveout.NewWork(c), make([]leaveout.Part, 1)
 	var scratch []float32
 	for from := 0; from < n; from += height * step {
 		if err := ctx.Err(); err != nil {
@@ -210,77 +177,56 @@ func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 		for r := range part.Rows {
 			i := from + r*step
 			y := m.s.Column[m.s.Z.Labels[i]]
-			h, own, all := 0.0, 0.0, 0.0
+			h, f, u := 0.0, 0.0, 0.0
 			for j, v := range features.Row(m.along, i) {
-				h += float64(v) * float64(v) * scale[j]
-				own += float64(v) * m.sums[y*d+j] * scale[j] // in float64, since h is subtracted from it
-				all += float64(v) * m.all[j] * scale[j]
+				x := float64(v) * scale[j]
+				h += float64(v) * x
+				f += m.sums[y*d+j] * x // in float64, since h is subtracted from it
+				u += m.value[j] * x * x
 			}
-			if m.s.Voice(i) == leaveout.Mute {
-				o := others{n: m.heard, h: h, along: all, norm: whole, mute: true}
-				for k, v := range features.Row(out, r) {
-					row[k] = o.cosine(m.count[k], float64(v), q[k], g[k])
-				}
-				do(i, y, row)
-				continue
-			}
-			h = math.Min(h, 1-1e-6)
-			o := others{n: m.heard - 1, h: h, along: all - h}
-			o.norm = whole - 2*all + h + o.along*o.along/(1-h)
 			for k, v := range features.Row(out, r) {
-				f := float64(v)
-				row[k] = o.cosine(m.count[k], f, q[k], g[k]-f)
+				row[k] = float64(v)
 			}
-			rest, norm, with := own-h, q[y]-2*own+h, g[y]-own-all+h
-			of := m.count[y] - 1
-			if !twins && m.twin[i] >= 0 {
-				phi, hTwin, fTwin, allTwin := 0.0, 0.0, 0.0, 0.0
-				twin := features.Row(m.along, m.twin[i])
-				for j, v := range features.Row(m.along, i) {
-					t := float64(twin[j]) * scale[j]
-					phi += float64(v) * t
-					hTwin += float64(twin[j]) * t
-					fTwin += m.sums[y*d+j] * t
-					allTwin += m.all[j] * t
+			x := leaveout.Left{Square: h, Spread: spread}
+			if m.s.Voice(i) != leaveout.Mute {
+				x.Square = math.Min(h, 1-1e-6)
+				x.Gain = 1 / (1 - x.Square)
+				x.Spread += (u-h*h)*x.Gain - h
+				own[0] = leaveout.Part{Column: y, Weight: 1}
+				row[y], x.Parts = f/m.count[y], own
+				if !twins && m.twin[i] >= 0 {
+					x.Own = m.withoutTwin(i, y, h, f, scale)
 				}
-				rest -= phi
-				norm += hTwin + 2*phi - 2*fTwin
-				with += phi - allTwin
-				of--
 			}
-			row[y] = o.cosine(of, rest, norm, with)
+			means.Compare(row, x, work)
 			do(i, y, row)
 		}
 	}
 	return nil
 }
 
-// others describes all images but one, φ: their number, φ·M·φ, φ·M·(S-φ), and |S-φ|² in M'. If φ is mute, it is in
-// no sum, and M' is M.
-type others struct {
-	n, h, along, norm float64
-	mute              bool
+// scale returns the eigenvalues of M, and tr(M·Σ φφᵀ).
+func (m *metric) scale(lambda float64) (scale []float64, spread float64) {
+	scale = make([]float64, len(m.value))
+	for j, v := range m.value {
+		scale[j] = 1 / (v + lambda*m.mean)
+		spread += v * scale[j]
+	}
+	return scale, spread
 }
 
-// cosine returns t for the sum b of n of the others, from φ·M·b, b·M·b and (S-φ)·M·b.
-func (o others) cosine(n, phi, square, with float64) float64 {
-	left, of := 1.0, square
-	if !o.mute {
-		left = 1 - o.h
-		with += o.along * phi / left
-		of += phi * phi / left
+// withoutTwin returns φ·M·m, m·M·m and the number of images for the mean m of its class y without the image and the
+// nearest one.
+func (m *metric) withoutTwin(i, y int, h, f float64, scale []float64) *[3]float64 {
+	var phi, hTwin, fTwin, q float64
+	twin, sum := features.Row(m.along, m.twin[i]), m.sums[y*len(scale):]
+	for j, v := range features.Row(m.along, i) {
+		t := float64(twin[j]) * scale[j]
+		phi += float64(v) * t
+		hTwin += float64(twin[j]) * t
+		fTwin += sum[j] * t
+		q += sum[j] * sum[j] * scale[j]
 	}
-	share := n / o.n
-	product := (phi-share*o.along)/left - (with-share*o.norm)/o.n
-	own := (o.h-2*o.along/o.n)/left + o.norm/(o.n*o.n)
-	of += -2*share*with + share*share*o.norm
-	return product * inverse(math.Sqrt(math.Max(own, 0)*math.Max(of, 0)))
-}
-
-// inverse returns 1/x, or 0 if x is almost 0.
-func inverse(x float64) float64 {
-	if x < 1e-12 {
-		return 0
-	}
-	return 1 / x
+	of := math.Max(m.count[y]-2, 1)
+	return &[3]float64{(f - h - phi) / of, (q - 2*f + h + hTwin + 2*phi - 2*fTwin) / (of * of), of}
 }

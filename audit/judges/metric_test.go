@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"winnow/features"
@@ -25,51 +26,57 @@ func metricOf(t *testing.T, z features.Set, classes int) *metric {
 	return m
 }
 
-// slowly returns the similarity of image i to class k with everything computed from the other images alone, including
-// their mean; with self, image i is left in.
-func slowly(m *metric, lambda float64, i, k int, twins, self bool) float64 {
-	z := m.s.Z
+// slowly returns the similarities of x with everything computed from the other images alone; i < 0: from all.
+func slowly(m *metric, lambda float64, x []float32, i int) []float64 {
+	z, c := m.s.Z, len(m.s.Classes)
 	d := z.Dim()
-	squares, sum := mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
-	phi := func(j int) *mat.VecDense {
+	vector := func(x []float32) *mat.VecDense {
 		v := mat.NewVecDense(d, nil)
-		for c, x := range z.Row(j) {
-			v.SetVec(c, float64(x))
+		for at := range x {
+			v.SetVec(at, float64(x[at]))
 		}
 		return v
 	}
-	mean, count := mat.NewVecDense(d, nil), 0.0
+	squares := mat.NewSymDense(d, nil)
 	for j := range z.Len() {
-		if j != i || self {
-			mean.AddVec(mean, phi(j))
-			count++
+		if j != i {
+			squares.SymRankOne(squares, 1, vector(z.Row(j)))
 		}
 	}
-	mean.ScaleVec(1/count, mean)
-	centred := func(j int) *mat.VecDense {
-		v := phi(j)
-		v.SubVec(v, mean)
-		return v
+	for at := range d {
+		squares.SetSym(at, at, squares.At(at, at)+lambda*m.mean)
 	}
+	var by mat.Cholesky
+	if !by.Factorize(squares) {
+		panic("the metric is singular")
+	}
+	var root mat.TriDense
+	by.LTo(&root)
+	turn := func(x []float32) []float64 { // lengths are those of the metric
+		v := vector(x)
+		if err := v.SolveVec(&root, v); err != nil {
+			panic(err)
+		}
+		return v.RawVector().Data
+	}
+	sums, count, spread := make([]float64, c*d), make([]float64, c), 0.0
 	for j := range z.Len() {
-		if j == i && !self {
-			continue
-		}
-		squares.SymRankOne(squares, 1, phi(j))
-		own := m.s.Column[z.Labels[i]] == k
-		if m.s.Column[z.Labels[j]] == k && (twins || !own || j != m.twin[i]) {
-			sum.AddVec(sum, centred(j))
+		if j != i {
+			k, v := m.s.Column[z.Labels[j]], turn(z.Row(j))
+			floats.Add(sums[k*d:][:d], v)
+			count[k]++
+			spread += floats.Dot(v, v)
 		}
 	}
-	for c := range d {
-		squares.SetSym(c, c, squares.At(c, c)+lambda*m.mean)
+	means := leaveout.NewMeans(sums, nil, count, count, spread, false)
+	scale, all := m.scale(lambda)
+	means.Usual = leaveout.NewMeans(m.sums, scale, m.count, m.count, all, true).Usual
+	own, row := turn(x), make([]float64, c)
+	for k := range row {
+		row[k] = floats.Dot(own, sums[k*d:][:d]) / count[k]
 	}
-	var inverse mat.Dense
-	if err := inverse.Inverse(squares); err != nil {
-		panic(err)
-	}
-	inner := func(a, b *mat.VecDense) float64 { return mat.Inner(a, &inverse, b) }
-	return inner(centred(i), sum) / math.Sqrt(inner(centred(i), centred(i))*inner(sum, sum))
+	means.Compare(row, leaveout.Left{Square: floats.Dot(own, own), Spread: spread}, leaveout.NewWork(c))
+	return row
 }
 
 func TestMetricAgainstLoops(t *testing.T) {
@@ -88,78 +95,20 @@ func TestMetricAgainstLoops(t *testing.T) {
 		}
 	}
 	for _, lambda := range []float64{0.3, 10} {
-		for _, twins := range []bool{true, false} {
-			spoiled := 0.0
-			m.each(t.Context(), lambda, twins, 29, func(i, y int, row []float64) {
-				for k, v := range row {
-					if !twins && k == y && m.s.Parts(i)[0].Column == k && len(rowsWith(m.s, k)) < 3 {
-						continue // nothing is left
-					}
-					if want := slowly(m, lambda, i, k, twins, false); math.Abs(v-want) > 1e-4 {
-						t.Errorf("λ %v, twins %v, image %d, class %d (own %d): %v, by loops %v", lambda, twins, i, k,
-							y, v, want)
-					}
-				}
-				spoiled = math.Max(spoiled, math.Abs(row[y]-slowly(m, lambda, i, y, twins, true)))
-			})
-			if spoiled < 0.05 {
-				t.Errorf("an image that judges itself differs by %v only: the check would not see it", spoiled)
-			}
-		}
-	}
-}
-
-func rowsWith(s *leaveout.Set, column int) (rows []int) {
-	for i, y := range s.Z.Labels {
-		if s.Column[y] == column {
-			rows = append(rows, i)
-		}
-	}
-	return rows
-}
-
-// Without whitening it is the cosine to the class centre, both relative to the mean.
-func TestMetricOfCentres(t *testing.T) {
-	z, _ := fine(4, 0.2)
-	m := metricOf(t, z, 32)
-	m.each(t.Context(), 1e7, true, 41, func(i, y int, row []float64) {
-		rest := m.s.Z
-		for k, v := range row {
-			var of []int
-			for _, j := range rowsWith(m.s, k) {
-				if j != i {
-					of = append(of, j)
+		spoiled := 0.0
+		m.each(t.Context(), lambda, true, 29, func(i, y int, row []float64) {
+			want, with := slowly(m, lambda, m.s.Z.Row(i), i), slowly(m, lambda, m.s.Z.Row(i), -1)
+			for k, v := range row {
+				if math.Abs(v-want[k]) > 2e-4 {
+					t.Errorf("λ %v, image %d, class %d (own %d): %v, by loops %v", lambda, i, k, y, v, want[k])
 				}
 			}
-			mean, centre := meanBut(rest, i, nil), meanBut(rest, i, of)
-			var along, own, norm float64
-			for j, x := range rest.Row(i) {
-				a, b := float64(x)-mean[j], centre[j]-mean[j]
-				along, own, norm = along+a*b, own+a*a, norm+b*b
-			}
-			if want := along / math.Sqrt(own*norm); math.Abs(v-want) > 1e-4 {
-				t.Fatalf("image %d, class %d: %v, by loops %v", i, k, v, want)
-			}
-		}
-	})
-}
-
-// meanBut returns the mean of the named rows, or for nil of all but row i.
-func meanBut(z features.Set, i int, rows []int) []float64 {
-	if rows == nil {
-		for j := range z.Len() {
-			if j != i {
-				rows = append(rows, j)
-			}
+			spoiled = math.Max(spoiled, math.Abs(row[y]-with[y]))
+		})
+		if spoiled < 0.05 {
+			t.Errorf("an image that judges itself differs by %v only: the check would not see it", spoiled)
 		}
 	}
-	mean := make([]float64, z.Dim())
-	for _, row := range rows {
-		for j, v := range z.Row(row) {
-			mean[j] += float64(v) / float64(len(rows))
-		}
-	}
-	return mean
 }
 
 func dotOf(a, b []float32) float64 {
@@ -209,9 +158,10 @@ func TestMetricHearsCopiesOnce(t *testing.T) {
 			case at >= n && at < n+2:
 				at = 3
 			case at == 7 || at == n+2:
-				for k, v := range row { // a mute image in a set of the others, left in: no sum has it
-					if expected := silent(alone, s.Z.Row(i), k); math.Abs(v-expected) > 1e-4 {
-						t.Errorf("mute image %d, class %d: %v, expected %v", at, k, v, expected)
+				expected := slowly(alone, 1, s.Z.Row(i), -1) // a mute image in a set of the others: no sum has it
+				for k, v := range row {
+					if math.Abs(v-expected[k]) > 1e-4 {
+						t.Errorf("mute image %d, class %d: %v, expected %v", at, k, v, expected[k])
 					}
 				}
 				return
@@ -227,39 +177,4 @@ func TestMetricHearsCopiesOnce(t *testing.T) {
 			t.Errorf("%d images are compared", seen)
 		}
 	}
-}
-
-// silent compares a vector that is in no sum with a class, by loops.
-func silent(m *metric, x []float32, k int) float64 {
-	z := m.s.Z
-	n, d := z.Len(), z.Dim()
-	squares, mean := mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
-	vector := func(x []float32) *mat.VecDense {
-		v := mat.NewVecDense(d, nil)
-		for c := range x {
-			v.SetVec(c, float64(x[c]))
-		}
-		return v
-	}
-	for j := range n {
-		squares.SymRankOne(squares, 1, vector(z.Row(j)))
-		mean.AddScaledVec(mean, 1/float64(n), vector(z.Row(j)))
-	}
-	for c := range d {
-		squares.SetSym(c, c, squares.At(c, c)+m.mean)
-	}
-	var inverse mat.Dense
-	if err := inverse.Inverse(squares); err != nil {
-		panic(err)
-	}
-	a, sum := vector(x), mat.NewVecDense(d, nil)
-	a.SubVec(a, mean)
-	for j := range n {
-		if m.s.Column[z.Labels[j]] == k {
-			sum.AddVec(sum, vector(z.Row(j)))
-			sum.SubVec(sum, mean)
-		}
-	}
-	inner := func(a, b *mat.VecDense) float64 { return mat.Inner(a, &inverse, b) }
-	return inner(a, sum) / math.Sqrt(inner(a, a)*inner(sum, sum))
 }

@@ -33,25 +33,6 @@ func (b *bench) nearestOf(k int) ([][]eval.Neighbour, error) {
 	return near, err
 }
 
-// nearest scores a label by the nearest other image: its cosine if it has the same label, else minus its cosine, so
-// that the closest twin with another label is most suspect.
-func (b *bench) nearest() error {
-	near, err := b.nearestOf(1)
-	if err != nil {
-		return err
-	}
-	for i, list := range near {
-		y, other := b.s.Column[b.s.Z.Labels[i]], b.s.Column[b.s.Z.Labels[list[0].Row]]
-		cosine := (1 + float64(list[0].Similarity)) / 2 // not negative, so that the sign shows agreement
-		if other == y {
-			b.say(i, cosine, cosine, y, cosine)
-		} else {
-			b.say(i, -cosine, -cosine, other, cosine)
-		}
-	}
-	return nil
-}
-
 // vote lets the nearest other images vote, each with (1 + cosine)/2. The score of a label is its share of the votes.
 func (b *bench) vote() error {
 	near, err := b.nearestOf(b.opts.Neighbours)

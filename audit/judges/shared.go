@@ -1,18 +1,13 @@
 package judges
 
-import (
-	"sync"
+import "sync"
 
-	"winnow/eval"
-)
-
-// Shared holds what several judges of one set need and the first of them computes: folds, probabilities of
-// the probe, nearest images. Other vectors, labels or options need another Shared. The zero value is
+// Shared holds what several judges of one set need and the first of them computes: folds and probabilities of the
+// probe. Other vectors, labels or options need another Shared. The zero value is
 // ready; judges may use it concurrently.
 type Shared struct {
 	folds  found[[]int]
 	probed found[[]float32] // probabilities of the probe out of sample, n×columns
-	near   found[[][]eval.Neighbour]
 }
 
 // found is a value that is computed once.

@@ -1,12 +1,12 @@
 // Package leaveout compares every image of a labelled set with every class. The image itself is left out of all
 // class directions to which it contributes, so that nothing judges itself.
 //
-//	s_ik = z_i·m_ik,   m_ik = normalise(Σ_{j≠i} r_jk z_j)
+//	s_ik = cosine of z_i and m_ik about μ_i,   m_ik = Σ_{j≠i} r_jk z_j / Σ_{j≠i} r_jk,   μ_i = Σ_k m_ik/C
 //
-// z are unit rows. r_jk is the share of image j in class k: at first 1 in its given class and 0 elsewhere,
-// later set by the caller ([Set.Share]). A class with a single image is left out together with that image,
-// because without it nothing is known about the class. Copies of an image count once, and never judge each other
-// ([NewHeard]).
+// as [Means] has it, which allows for classes of unlike sizes. z are unit rows. r_jk is the share of image j in class
+// k: at first 1 in its given class and 0 elsewhere, later set by the caller ([Set.Share]). A class with a single image
+// is left out together with that image, because without it nothing is known about the class. Copies of an image count
+// once, and never judge each other ([NewHeard]).
 //
 // The package sees given labels only and imports only features. Products with the classes are float32,
 // everything about an image's own classes is float64.
@@ -18,6 +18,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 
 	"winnow/features"
 )
@@ -31,10 +32,14 @@ type Set struct {
 
 	voice   []int // of each image, the image that counts for it, itself if alone; Mute: none; nil: each for itself
 	parts   [][]Part
+	lengths []float64      // of the images' vectors in the sums; nil: all are 1
 	sums    []float64      // one row of length d per column: Σ r z
 	weight  []float64      // Σ r of each column
 	squares []float64      // Σ r²
+	total   float64        // Σ r |z|² of all columns
 	centres blas32.General // one unit row per column, over all images
+	norms   []float64      // of the sums
+	means   *Means
 }
 
 // Part is the share of an image in one class.
@@ -123,6 +128,7 @@ func (s *Set) shareAsGiven() {
 func (s *Set) Share(parts [][]Part) {
 	d, n := s.Z.Dim(), len(s.Classes)
 	s.parts, s.sums, s.weight, s.squares = parts, make([]float64, n*d), make([]float64, n), make([]float64, n)
+	s.total = 0
 	for i, list := range parts {
 		if voice := s.Voice(i); voice != i {
 			if parts[i] = nil; voice != Mute {
@@ -138,27 +144,29 @@ func (s *Set) Share(parts [][]Part) {
 			}
 			s.weight[p.Column] += p.Weight
 			s.squares[p.Column] += p.Weight * p.Weight
+			s.total += p.Weight
 		}
 	}
 	s.direct()
 }
 
-// direct computes the class directions from the sums.
+// direct computes the class directions and means from the sums.
 func (s *Set) direct() {
 	d, n := s.Z.Dim(), len(s.Classes)
-	s.centres = features.NewMatrix(n, d)
+	s.centres, s.norms = features.NewMatrix(n, d), make([]float64, n)
 	for c := range n {
 		sum := s.sums[c*d:][:d]
-		var norm float64
-		for _, v := range sum {
-			norm += v * v
-		}
-		scale := inverse(math.Sqrt(norm))
+		s.norms[c] = floats.Norm(sum, 2)
+		scale := inverse(s.norms[c])
 		for j, v := range sum {
 			s.centres.Data[c*d+j] = float32(v * scale)
 		}
 	}
+	s.means = NewMeans(s.sums, nil, s.weight, s.squares, s.total, true)
 }
+
+// least is the weight below which a class has no mean.
+const least = 1e-9
 
 // Plain returns a set of the same images with the shares of the given labels.
 func (s *Set) Plain() *Set {
@@ -183,7 +191,7 @@ func (s *Set) Parts(i int) []Part { return s.parts[i] }
 
 // inverse returns 1/x, or 0 for a length of 0: images that cancel out have no direction.
 func inverse(x float64) float64 {
-	if x < 1e-9 {
+	if x < least {
 		return 0
 	}
 	return 1 / x
@@ -202,7 +210,7 @@ func (s *Set) Each(ctx context.Context, do func(i, y int, row []float64)) error 
 func (s *Set) Among(ctx context.Context, from, to, step int, do func(i, y int, row []float64)) error {
 	c := len(s.Classes)
 	height := max(1, blockEntries/c)
-	row := make([]float64, c)
+	row, work := make([]float64, c), NewWork(c)
 	var scratch []float32
 	for ; from < to; from += height * step {
 		if err := ctx.Err(); err != nil {
@@ -214,30 +222,43 @@ func (s *Set) Among(ctx context.Context, from, to, step int, do func(i, y int, r
 		out := features.Products(&scratch, part, s.centres)
 		for b := range n {
 			i := from + b*step
+			length := s.length(i)
 			for k, v := range features.Row(out, b) {
-				row[k] = float64(v)
+				row[k] = 0
+				if s.weight[k] >= least {
+					row[k] = float64(v) * s.norms[k] / s.weight[k] * length
+				}
 			}
-			for _, p := range s.parts[i] {
-				row[p.Column] = s.without(i, p)
+			x := Left{Square: length * length, Spread: s.total, Parts: s.parts[i]}
+			for _, p := range x.Parts {
+				row[p.Column] = s.product(i, p.Column) * length
+				x.Spread -= p.Weight * x.Square
 			}
+			s.means.Compare(row, x, work)
 			do(i, s.Column[s.Z.Labels[i]], row)
 		}
 	}
 	return nil
 }
 
-// without returns the similarity of image i to a class from which it is left out.
-func (s *Set) without(i int, p Part) float64 {
-	d := s.Z.Dim()
-	sum := s.sums[p.Column*d:][:d]
-	own, counted := s.Z.Row(i), s.Z.Row(s.Voice(i))
-	var along, norm float64
-	for j, v := range counted {
-		rest := sum[j] - p.Weight*float64(v)
-		along += rest * float64(own[j])
-		norm += rest * rest
+// product returns the product of image i, or the image that counts for it, with the mean of a class, in float64.
+func (s *Set) product(i, column int) (v float64) {
+	if s.weight[column] < least {
+		return 0
 	}
-	return along * inverse(math.Sqrt(norm))
+	sum := s.sums[column*s.Z.Dim():][:s.Z.Dim()]
+	for j, x := range s.Z.Row(i) {
+		v += sum[j] * float64(x)
+	}
+	return v / s.weight[column]
+}
+
+// length returns the length of the vector of image i in the sums.
+func (s *Set) length(i int) float64 {
+	if s.lengths == nil {
+		return 1
+	}
+	return s.lengths[i]
 }
 
 // Spread holds what a class's concentration is estimated from: the length of the mean of its images, weighted

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"winnow/features"
@@ -89,15 +90,19 @@ func (s *Sums) Moments() (mean []float64, covariance *mat.SymDense) {
 }
 
 // Whole holds the classes of a set when only some rows are compared with them at a time, in the space that an
-// affine map takes rows to. An image is weighted in its class by the length of its vector there.
+// affine map takes rows to. There, rows have any length.
 type Whole struct {
 	Weight  blas32.General // in×out
 	Bias    []float32
 	Classes []int     // with at least two rows, rising: the columns
 	Column  []int     // of a class; -1: none
 	Sums    []float64 // of each column, in the space
+	Images  []float64 // of each column
+	Total   float64   // Σ |x|² of these images, in the space
 
-	centres blas32.General // once computed
+	centres blas32.General // once computed, as norms and means
+	norms   []float64
+	means   *Means
 }
 
 // Turned returns the classes of the rows of s, mapped by x·weight + bias.
@@ -113,9 +118,10 @@ func (s *Sums) Turned(weight blas32.General, bias []float32) (*Whole, error) {
 	if len(w.Classes) < 2 {
 		return nil, fmt.Errorf("%d classes have two images or more, expected at least two", len(w.Classes))
 	}
-	w.Sums = make([]float64, len(w.Classes)*weight.Cols)
+	w.Sums, w.Images = make([]float64, len(w.Classes)*weight.Cols), make([]float64, len(w.Classes))
 	for c, k := range w.Classes {
 		sum := w.Sums[c*weight.Cols:][:weight.Cols]
+		w.Images[c] = float64(s.Count[k])
 		for j, b := range bias {
 			sum[j] = float64(s.Count[k]) * float64(b)
 		}
@@ -126,7 +132,26 @@ func (s *Sums) Turned(weight blas32.General, bias []float32) (*Whole, error) {
 			}
 		}
 	}
+	w.Total = s.squareOf(weight, bias) * floats.Sum(w.Images)
 	return w, nil
+}
+
+// squareOf returns the mean of |x·weight + bias|² over all rows.
+func (s *Sums) squareOf(weight blas32.General, bias []float32) (square float64) {
+	mean, covariance := s.Moments()
+	var turned mat.Dense
+	w := mat.NewDense(weight.Rows, weight.Cols, nil)
+	for i := range weight.Rows {
+		for j, v := range features.Row(weight, i) {
+			w.Set(i, j, float64(v))
+		}
+	}
+	turned.Mul(covariance, w)
+	for j, b := range bias {
+		middle := float64(b) + mat.Dot(mat.NewVecDense(len(mean), mean), w.ColView(j))
+		square += middle*middle + mat.Dot(w.ColView(j), turned.ColView(j))
+	}
+	return square
 }
 
 // Compare returns the rows of x whose class has other rows, mapped to the space, as a Set that compares them
@@ -134,7 +159,7 @@ func (s *Sums) Turned(weight blas32.General, bias []float32) (*Whole, error) {
 // added.
 func (w *Whole) Compare(x blas32.General, labels []int) *Set {
 	d := w.Weight.Cols
-	s := &Set{Classes: w.Classes, Column: w.Column, sums: w.Sums}
+	s := &Set{Classes: w.Classes, Column: w.Column, sums: w.Sums, weight: w.Images, squares: w.Images, total: w.Total}
 	for i, y := range labels {
 		if y >= 0 && w.Column[y] >= 0 {
 			s.Rows = append(s.Rows, i)
@@ -150,12 +175,14 @@ func (w *Whole) Compare(x blas32.General, labels []int) *Set {
 		for j, b := range w.Bias {
 			row[j] += b
 		}
-		own[at] = Part{w.Column[labels[i]], features.UnitRow(s.Z.Row(at), row)}
+		own[at] = Part{w.Column[labels[i]], 1}
+		s.lengths = append(s.lengths, features.UnitRow(s.Z.Row(at), row))
 		s.Z.Labels[at], s.parts[at] = labels[i], own[at:at+1]
 	}
-	if s.centres = w.centres; s.centres.Data == nil {
+	if w.means == nil {
 		s.direct()
-		w.centres = s.centres
+		w.centres, w.norms, w.means = s.centres, s.norms, s.means
 	}
+	s.centres, s.norms, s.means = w.centres, w.norms, w.means
 	return s
 }

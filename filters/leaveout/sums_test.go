@@ -80,15 +80,6 @@ func TestWholeCompare(t *testing.T) {
 	if !slices.Equal(w.Classes, []int{0, 1, 2}) || w.Column[3] != -1 {
 		t.Fatalf("classes %v, columns %v", w.Classes, w.Column)
 	}
-	turned := func(i int) (a [3]float64) {
-		for j := range 3 {
-			a[j] = float64(bias[j])
-			for k, v := range s.Row(i) {
-				a[j] += float64(v) * float64(weight.Data[k*3+j])
-			}
-		}
-		return a
-	}
 	const from, n = 20, 30
 	got := w.Compare(features.Part(s.X, from, n), s.Labels[from:][:n])
 	seen := 0
@@ -97,22 +88,38 @@ func TestWholeCompare(t *testing.T) {
 		if s.Labels[i] != w.Classes[y] {
 			t.Errorf("row %d: column %d, label %d", i, y, s.Labels[i])
 		}
-		a := turned(i)
-		for c, k := range w.Classes {
-			var sum [3]float64
-			for r, label := range s.Labels {
-				if label == k && r != i {
-					for j, v := range turned(r) {
-						sum[j] += v
-					}
+		var spread, square float64
+		x, of, without, products := make([]float64, 3), make([]float64, 3), make([]float64, 9), make([]float64, 3)
+		for r, label := range s.Labels {
+			for j := range 3 {
+				v := float64(bias[j])
+				for k, f := range s.Row(r) {
+					v += float64(f) * float64(weight.Data[k*3+j])
+				}
+				if r == i {
+					x[j] = v
+					square += v * v
+				}
+				if label != features.Unlabelled && w.Column[label] >= 0 && r != i {
+					without[label*3+j] += v
 				}
 			}
-			var along, na, ns float64
-			for j := range 3 {
-				along, na, ns = along+a[j]*sum[j], na+a[j]*a[j], ns+sum[j]*sum[j]
+			if label != features.Unlabelled && w.Column[label] >= 0 && r != i {
+				of[label]++
 			}
-			if want := along / math.Sqrt(na*ns); math.Abs(row[c]-want) > 1e-5 {
-				t.Errorf("row %d, class %d: found %v, expected %v", i, k, row[c], want)
+		}
+		for k := range products {
+			for j, v := range x {
+				products[k] += v * without[k*3+j] / of[k]
+			}
+		}
+		spread = w.Total - square
+		m := leaveout.NewMeans(without, nil, of, of, spread, false)
+		m.Usual = got.Usual()
+		m.Compare(products, leaveout.Left{Square: square, Spread: spread}, leaveout.NewWork(3))
+		for c, k := range w.Classes {
+			if math.Abs(row[c]-products[c]) > 1e-5 {
+				t.Errorf("row %d, class %d: found %v, expected %v", i, k, row[c], products[c])
 			}
 		}
 		seen++

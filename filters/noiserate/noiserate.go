@@ -1,10 +1,8 @@
 // Package noiserate estimates how many given labels of a set are wrong, using only its vectors and given
 // labels.
 //
-// Every image is left out of its own judgement: it is compared with the directions of the class sums, where its
-// own class's sum does not include it.
-//
-//	s_ik = z_i·m_k,   m_k = normalise(Σ_{j≠i, y_j=k} z_j)
+// Every image is left out of its own judgement: it is compared with the means of the classes without it, s_ik, as
+// package leaveout has it.
 //
 // Three methods turn these similarities into a rate ([Methods]). Each gives every image an amount v_i, and the
 // estimate is the mean amount; the rate of a class is the mean over the class.

@@ -139,7 +139,7 @@ var rooms = []Room{
 	{"audit/judges", "is the catalog of ways to judge the labels of a whole set at once",
 		"eval features filters/leaveout filters/noiserate internal/eigen"},
 	{"audit/crossfit", "judges labels with heads trained on the spot, none of them on what it judges",
-		"audit/judges features filters/leaveout head losses train"},
+		"audit/judges features filters/leaveout filters/noiserate head losses train"},
 	{"audit/findings", "finds strangers, copies with other labels, and classes that look like one or like two",
 		"eval features filters filters/detectors filters/leaveout internal/spread"},
 	{"audit/learn", "learns from people's decisions which labels are wrong, chooses what to show next, and counts " +

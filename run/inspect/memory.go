@@ -28,7 +28,7 @@ func use(images, stored, judged, classes int, scorer string) budget.Use {
 		judging += crossfit.Held(images, max(stored, judged), classes)
 	case judges.Combined:
 		judging += 2*fitting + crossfit.Held(images, max(stored, judged), classes)
-	case judges.SelfConfidence, judges.Margin, judges.Confident:
+	case judges.SelfConfidence, judges.Confident:
 		judging += 2*int64(images)*int64(4*judged) + n*int64(8*classes)
 	default:
 		judging += fitting

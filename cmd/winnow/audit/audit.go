@@ -66,9 +66,9 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.Float64Flag{Name: "copies", DefaultText: fmt.Sprintf("%v, more for few values", findings.CopyBound),
 				Usage: "two images are near copies if their cosine is at least `S`"},
 			&cli.IntFlag{Name: "neighbours", Value: usual.Neighbours,
-				Usage: "scorer knn: `K` images vote; simifeat-v and simifeat-r: the image itself is one of them"},
+				Usage: "scorer knn: `K` images vote"},
 			&cli.IntFlag{Name: "folds", DefaultText: fmt.Sprintf("5; of networks %d", crossfit.TunedFolds),
-				Usage: "scorers combined, self-confidence, margin, confident and crossfit: divide the images into " +
+				Usage: "scorers combined, self-confidence, confident and crossfit: divide the images into " +
 					"`K` parts; the others judge each"},
 			&cli.IntFlag{Name: "seeds", Value: usual.Rounds,
 				Usage: "scorers combined and crossfit: judge by the mean of `N` divisions into folds, each with " +

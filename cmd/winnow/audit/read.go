@@ -209,6 +209,9 @@ func (o *Options) readImages(c *cli.Context) error {
 // checkScorer refuses scorers that cannot judge features.
 func (o *Options) checkScorer() error {
 	if name, all := o.Audit.Scorer, audit.Alone(); name != "" && !slices.Contains(all, audit.Named(name).Name) {
+		if other := audit.Instead(name); other != "" {
+			return term.Misused("--scorer: %q is gone, expected %q in its place", name, other)
+		}
 		return term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name,
 			catalog.Ask(name, all), strings.Join(all, ", "))
 	}

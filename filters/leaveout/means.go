@@ -1,0 +1,245 @@
+package leaveout
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+)
+
+// Means holds the products of the means of the classes, which turn products of an image with them into similarities:
+//
+//	t_k = f_k ((⟨x-μ, m_k-μ⟩ + (e_k - e)/C) L_k/ℓ_k - ½ (C-2)/(C-1) D_k) / (|x-μ| √U), up to a constant
+//	μ = Σ_k m_k/C,   e_k = τ/n_k,   e = Σ_k e_k/C,   ℓ_k² = |m_k-μ|² - (1 - 2/C)(e_k - e),   U = Σ_k ℓ_k²/C
+//	D_k = L_k² - (1 - 1/C) e,   f_k ∝ D_k/(D_k + e_k)
+//
+// τ is the variance of images about their means, and L_k the usual ℓ of classes with about as many images. In classes
+// of like sizes t is the cosine about the mean of the means: wrong labels shorten the mean of a class, but do not turn
+// it. Four things matter if sizes differ:
+//
+//   - In μ, a class of many images counts as one of few. About the mean of all images, half of a class of nearly all of
+//     them lies on the side of the others.
+//   - The mean of few images is off by much, which makes a class seem far from all images. The terms with e_k remove
+//     what is more than usual (Chan & Hall, "Scale adjustments for classifiers in high-dimensional, low sample size
+//     settings", Biometrika 2009).
+//   - What is known of such a mean is less: f_k is the share of its distance from μ that is no error (James & Stein).
+//   - A class of few images is farther from μ in whitened vectors: D_k sets the border in the middle.
+//
+// The image itself is left out of the means of its classes, of μ and of τ, by products alone: if its share in a class
+// of weight W is r, the mean of the others is α m - β x with α = W/(W-r), β = r/(W-r).
+type Means struct {
+	norms   []float64 // |m_k|²
+	middle  []float64 // ⟨m_k, μ⟩
+	weight  []float64 // Σ r of each class
+	squares []float64 // Σ r²
+	gram    []float64 // ⟨m_k, m_l⟩, C×C; nil: of many classes, an image hardly moves μ
+	Usual   []float64 // L_k²/U, of all images
+}
+
+// mostGram is the number of classes up to which an image is left out of μ.
+const mostGram = 512
+
+// NewMeans returns the products of sums, a row of dim values for each class, if values count by scale, nil: alike. left
+// says whether images will be left out.
+func NewMeans(sums, scale, weight, squares []float64, spread float64, left bool) *Means {
+	c := len(weight)
+	d := len(sums) / c
+	m := &Means{make([]float64, c), make([]float64, c), weight, squares, nil, nil}
+	means, scaled, mu := make([]float64, c*d), make([]float64, c*d), make([]float64, d)
+	for k, w := range weight {
+		mean, by := means[k*d:][:d], scaled[k*d:][:d]
+		if w < least {
+			continue
+		}
+		floats.ScaleTo(mean, 1/w, sums[k*d:][:d])
+		floats.AddScaled(mu, 1/float64(c), mean)
+		if copy(by, mean); scale != nil {
+			floats.Mul(by, scale)
+		}
+		m.norms[k] = floats.Dot(mean, by)
+	}
+	for k := range weight {
+		m.middle[k] = floats.Dot(mu, scaled[k*d:][:d])
+	}
+	if left && c <= mostGram {
+		m.gram = make([]float64, c*c)
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, blas64.General{Rows: c, Cols: d, Stride: d, Data: means},
+			blas64.General{Rows: c, Cols: d, Stride: d, Data: scaled}, 0,
+			blas64.General{Rows: c, Cols: c, Stride: c, Data: m.gram})
+	}
+	m.measureUsual(spread)
+	return m
+}
+
+// measureUsual computes the usual squared lengths, relative to their mean.
+func (m *Means) measureUsual(spread float64) {
+	c := len(m.weight)
+	w, all := NewWork(c), make([]float64, c)
+	copy(w.norm, m.norms)
+	copy(w.middle, m.middle)
+	free := m.countNoise(w)
+	u := m.measureLengths(all, Left{Spread: spread}, w, 0, free)
+	m.Usual = slices.Repeat([]float64{1}, c)
+	for k, n := range m.weight {
+		var sum, of float64
+		for l, v := range m.weight {
+			if w.noise[k] > 0 && w.noise[l] > 0 {
+				apart := math.Log(v/n) / alike
+				by := v * math.Exp(-apart*apart/2)
+				sum += by * math.Max(w.norm[l], 0)
+				of += by
+			}
+		}
+		if of > 0 && u.usual > 0 {
+			m.Usual[k] = math.Max(sum/of/u.usual, leastUsual)
+		}
+	}
+}
+
+const (
+	alike      = 0.35 // in log weight: classes of about as many images are as far from μ
+	leastUsual = 0.05
+	worth      = 5 // images that L_k counts as beside ℓ_k, which few images tell badly
+)
+
+// countNoise computes Σr²/(Σr)² of every class, and returns the number of images less that of classes.
+func (m *Means) countNoise(w *Work) (free float64) {
+	for k, v := range m.weight {
+		if w.noise[k] = 0; v >= least {
+			w.noise[k] = m.squares[k] / (v * v)
+			free += v - m.squares[k]/v
+		}
+	}
+	return free
+}
+
+// Left describes the image of a comparison.
+type Left struct {
+	Square float64 // |x|²
+	Parts  []Part  // its shares in the classes, which are left out; nil: it has none
+	Gain   float64 // 1/(1 - |x|²) if the metric is learned from all images, and this one is left out of it; else 0
+	Spread float64 // Σ r|x|² of the others, in their metric
+
+	// Own, if not nil, replaces the product, the square and the weight of the first class without the image.
+	Own *[3]float64
+}
+
+// Work is memory for comparisons with as many classes.
+type Work struct{ norm, middle, noise []float64 }
+
+// NewWork returns memory for comparisons with c classes.
+func NewWork(c int) *Work { return &Work{make([]float64, c), make([]float64, c), make([]float64, c)} }
+
+// Compare replaces row, ⟨x, m_k⟩ of every class, by t.
+func (m *Means) Compare(row []float64, x Left, w *Work) {
+	c := float64(len(row))
+	copy(w.norm, m.norms)
+	copy(w.middle, m.middle)
+	free := m.countNoise(w)
+	for _, p := range x.Parts { // μ first: it needs the products with all images
+		alpha, beta := leaveShares(m.weight[p.Column], p.Weight)
+		if m.gram == nil || alpha == 0 {
+			continue
+		}
+		for k, g := range m.gram[p.Column*len(row):][:len(row)] {
+			w.middle[k] += ((alpha-1)*g - beta*row[k]) / c
+		}
+	}
+	var along float64 // ⟨x, μ⟩
+	for at, p := range x.Parts {
+		k := p.Column
+		alpha, beta := leaveShares(m.weight[k], p.Weight)
+		v, rest := row[k], m.weight[k]-p.Weight
+		free -= m.weight[k] - m.squares[k]/m.weight[k]
+		squares := math.Max(m.squares[k]-p.Weight*p.Weight, 0)
+		row[k], w.noise[k] = alpha*v-beta*x.Square, 0
+		w.norm[k] = alpha*alpha*w.norm[k] - 2*alpha*beta*v + beta*beta*x.Square
+		if x.Own != nil && at == 0 {
+			row[k], w.norm[k], rest = x.Own[0], x.Own[1], x.Own[2]
+			squares = rest
+		}
+		if alpha != 0 {
+			free += rest - squares/rest
+			w.noise[k] = squares / (rest * rest)
+		}
+	}
+	for _, v := range row {
+		along += v / c
+	}
+	for _, p := range x.Parts {
+		alpha, beta := leaveShares(m.weight[p.Column], p.Weight)
+		w.middle[p.Column] = alpha*w.middle[p.Column] - beta*along
+	}
+	m.setSimilarities(row, x, w, along, free)
+}
+
+// leaveShares returns α and β, or zeros if no other image is in the class.
+func leaveShares(weight, share float64) (alpha, beta float64) {
+	if weight-share < least {
+		return 0, 0
+	}
+	return weight / (weight - share), share / (weight - share)
+}
+
+// lengths are those of a comparison: |x-μ|² and U, the mean of ℓ_k², with e and |μ|².
+type lengths struct{ own, usual, noise, centre, within float64 }
+
+// measureLengths computes ℓ_k² in w.norm from the products without the image, in the metric with it.
+func (m *Means) measureLengths(row []float64, x Left, w *Work, along, free float64) (l lengths) {
+	c := float64(len(row))
+	l.within = x.Spread
+	for k, v := range row {
+		w.norm[k] += v * v * x.Gain
+		w.middle[k] += v * along * x.Gain
+		l.centre += w.middle[k] / c
+		if w.noise[k] > 0 {
+			l.within -= w.norm[k] * m.weightWithout(k, x)
+		}
+	}
+	l.within = math.Max(l.within, 0) / math.Max(free, 1)
+	for _, v := range w.noise {
+		l.noise += l.within * v / c
+	}
+	l.own = math.Max((x.Square-2*along)*(1+x.Square*x.Gain)+l.centre, 0)
+	for k := range row {
+		w.norm[k] += l.centre - 2*w.middle[k] - (1-2/c)*(l.within*w.noise[k]-l.noise)
+		l.usual += math.Max(w.norm[k], 0) / c
+	}
+	return l
+}
+
+// setSimilarities computes t.
+func (m *Means) setSimilarities(row []float64, x Left, w *Work, along, free float64) {
+	l := m.measureLengths(row, x, w, along, free)
+	c := float64(len(row))
+	distance := func(usual float64) float64 { return math.Max(usual*l.usual-(1-1/c)*l.noise, leastUsual*l.usual) }
+	mean, scale := distance(1), inverse(math.Sqrt(l.own*l.usual))
+	for k, v := range row {
+		if w.noise[k] == 0 || mean <= 0 {
+			row[k] = 0
+			continue
+		}
+		product := (v-along)*(1+x.Square*x.Gain) - w.middle[k] + l.centre + (l.within*w.noise[k]-l.noise)/c
+		n := 1 / w.noise[k]
+		length := (n*math.Max(w.norm[k], 0) + worth*l.usual*m.Usual[k]) / (n + worth)
+		far := distance(m.Usual[k])
+		known := far / (far + l.within*w.noise[k]) * l.usual / mean
+		row[k] = scale * (known*product*inverse(math.Sqrt(length))*math.Sqrt(m.Usual[k]*l.usual) -
+			(known*far-mean)/2*(c-2)/(c-1))
+	}
+}
+
+// weightWithout returns the weight of a class without the image.
+func (m *Means) weightWithout(k int, x Left) float64 {
+	weight := m.weight[k]
+	for at, p := range x.Parts {
+		if p.Column == k {
+			if weight -= p.Weight; at == 0 && x.Own != nil {
+				return x.Own[2]
+			}
+		}
+	}
+	return weight
+}
