@@ -210,6 +210,6 @@ func TestSearchDealt(t *testing.T) {
 	broken(t, "broken.json", args, append([]string{"search", "--index", "ix", "--batch", "4", "--k", "2"}, args[7:]...))
 	mustCall(t, "index", "drawn/bad.png", "drawn/test", "--out", "ix", "--add")
 	fails(t, 1, `another job: `, append(args, "--out", "dealt3.json", "--shard", "2/3")...)
-	fails(t, 2, "exact search", "search", "--to", "http://localhost:1/", "--collection", "c", "a.png", "--out",
+	fails(t, 2, "exact search", "search", "--to", "postgres://localhost:1/x", "--collection", "c", "a.png", "--out",
 		"x.json", "--shard", "1/2")
 }
