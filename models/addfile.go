@@ -45,6 +45,7 @@ func (r *Registry) AddFile(path, name string, s Settings, try func(*Backbone) (*
 
 // describe fills in what is known about a file to be added.
 func (r *Registry) describe(b *Backbone, m *graph.Model, s Settings) error {
+	known := knownEntries()
 	like := slices.IndexFunc(known, func(k Entry) bool {
 		return k.SHA256 == b.SHA256 || b.Name == k.Name && k.SHA256 == "" && compiled()[k.File] == nil
 	})

@@ -69,7 +69,7 @@ func TestChoose(t *testing.T) {
 // The order holds every known backbone and nothing else.
 func TestByQuality(t *testing.T) {
 	var names []string
-	for _, e := range known {
+	for _, e := range knownEntries() {
 		if compiled()[e.File] == nil {
 			names = append(names, e.Name)
 		}

@@ -1,5 +1,5 @@
 // Package models knows backbones: their files, tensors and preprocessing. It also stores trained heads. The
-// backbones that winnow knows are the literals in known.go; users add their own to a registry file.
+// backbones that winnow knows are those of known.yaml; users add their own to a registry file.
 //
 // A backbone is recognised by the sha256 of its file, so the file may be renamed. A file with an entry's name and
 // another sha256 than recorded is rejected. This package reads models as data and runs nothing.

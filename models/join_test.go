@@ -138,7 +138,7 @@ func TestRecallAndMatch(t *testing.T) {
 
 // The preprocessing of every entry survives being stored in a feature store and in an exported model.
 func TestPreprocessingText(t *testing.T) {
-	for _, e := range known {
+	for _, e := range knownEntries() {
 		p, err := backbone.ParsePreprocessing(e.Preprocessing.Key())
 		if err != nil || p != e.Preprocessing {
 			t.Errorf("%s: %v, %+v", e.Name, err, p)

@@ -3,6 +3,9 @@ package models
 import (
 	_ "embed"
 	"slices"
+	"sync"
+
+	"github.com/goccy/go-yaml"
 )
 
 // compiled holds the model files that are part of the program, by file name.
@@ -11,61 +14,95 @@ func compiled() map[string][]byte { return map[string][]byte{"glyphnet.onnx": gl
 //go:embed glyphnet.onnx
 var glyphnet []byte
 
-// known are the backbones that winnow knows: those tested with their files, those that it can fetch, and those that
-// users export themselves. Adding one means adding an entry, no code.
-var known = slices.Concat(seen, fetched, exports)
+//go:embed known.yaml
+var knownYAML []byte
 
-// seen are the backbones whose entries were tested with exactly these files.
-var seen = []Entry{
-	{
-		Name: "glyphnet", File: "glyphnet.onnx", Input: "input", Output: "features",
-		Preprocessing: presets["grey"],
-		Source: "trained by this project on characters that the dataset glyphs does not contain (go run " +
-			"./internal/glyphnet)",
-		Licence: "Apache-2.0",
-		Recipe:  "part of the program",
-	},
-	{
-		Name: "googlenet-bvlc", File: "googlenet-bvlc.onnx",
-		SHA256: "1f13ebfe2eda102b81da03a2281f23837755f2b4b54432ce29e589d052d551ae",
-		Input:  "data", Output: "features", // pool5, 1024 numbers
-		Preprocessing: presets["caffe"],
-		Source:        "BVLC GoogLeNet (Inception v1), ImageNet-1k; weights as in chaosmail/caffejs at commit d161d610",
-		Licence:       "weights released for unrestricted use (BVLC), conversion MIT",
-		Recipe: "any ONNX file of BVLC GoogLeNet will do: winnow models add --name my-googlenet --preset " +
-			"caffe FILE",
-	},
-	{
-		Name: "mobilenetv2-features", File: "mobilenetv2-features.onnx",
-		SHA256: "a1364549f2d8135a26a4076bc8efd723586c05df51a5a8915e2c420ec5e83d48",
-		Input:  "input", Output: "features", // 1280 numbers
-		Preprocessing: presets["imagenet"],
-		Source: "MobileNetV2 1.0 of the ONNX model zoo (mobilenetv2-7) without its classifier; weights as " +
-			"in ibelem/test-data at commit d9f15370",
-		Licence: "Apache-2.0",
-		Recipe: "any ONNX file of MobileNetV2 will do: winnow models add --name my-mobilenet --preset " +
-			"imagenet FILE",
-	},
-	{
-		Name: "squeezenet1.1", File: "squeezenet1.1.onnx",
-		SHA256: "66fe4ad96b36a696c80013f74d83645126fd4eb48252d56e017e3071725fd6a4",
-		Input:  "data", Output: "features", // mean of fire9, 512 numbers
-		Preprocessing: presets["imagenet"],
-		Source: "SqueezeNet 1.1 of the ONNX model zoo (GluonCV weights) as in ibelem/test-data at commit " +
-			"d9f15370",
-		Licence: "Apache-2.0",
-		Recipe: "any ONNX file of SqueezeNet 1.1 will do: winnow models add --name my-squeezenet --preset " +
-			"imagenet FILE",
-	},
-	{
-		Name: "resnet50v2-stage3-features", File: "resnet50v2-stage3-features.onnx",
-		SHA256: "a9dfb5f587c9b0bc7185419ce823bef490ed16ab063996aa4562f2782b01cfc0",
-		Input:  "data", Output: "features", // 1024 numbers
-		Preprocessing: presets["imagenet"],
-		Source: "ResNet-50 v2 of the ONNX model zoo (GluonCV) cut after stage 3; weights as in " +
-			"ibelem/test-data at commit d9f15370",
-		Licence: "Apache-2.0",
-		Recipe: "any ONNX file of ResNet-50 v2 will do: winnow models add --name my-resnet --preset " +
-			"imagenet FILE",
-	},
+// knownBackbone is an entry of known.yaml.
+type knownBackbone struct {
+	Entry     `yaml:",inline"`
+	Preset    string     `yaml:"preset"`
+	Fit       string     `yaml:"fit"`       // how pictures get the network's shape; "": as the preset
+	Checked   string     `yaml:"checked"`   // how the preprocessing was checked, with a summary before the colon
+	Instead   string     `yaml:"instead"`   // a backbone of the same architecture that can be fetched; "": none
+	Published *Published `yaml:"published"` // nil: no file with a known sha256 is published
+}
+
+// readKnown reads known.yaml once, when it is first needed.
+var readKnown = sync.OnceValue(func() (list []knownBackbone) {
+	if err := yaml.UnmarshalWithOptions(knownYAML, &list, yaml.DisallowUnknownField()); err != nil {
+		panic("models: known.yaml: " + err.Error()) // it is compiled in
+	}
+	for i, b := range list {
+		list[i].Preprocessing = presets[b.Preset]
+		if b.Fit != "" {
+			list[i].Preprocessing = presets[b.Preset].Fitted(b.Fit)
+		}
+	}
+	return list
+})
+
+// knownEntries returns the entries of the backbones that winnow knows.
+func knownEntries() (list []Entry) {
+	for _, b := range readKnown() {
+		list = append(list, b.Entry)
+	}
+	return list
+}
+
+// Published says where a known file can be fetched and how large it is.
+type Published struct {
+	Size   int64    `json:"size"`            // bytes
+	SHA256 string   `json:"sha256"`          // of the file alone, without its parts
+	Places []string `json:"places"`          // URLs, tried in order; none if only a mirror or a copy can be given
+	Parts  []Part   `json:"parts,omitempty"` // further files of the model, stored next to the first
+	Terms  string   `json:"terms,omitempty"` // address of a licence that must be accepted first
+}
+
+// Part is a further file of a model, such as its external data.
+type Part struct {
+	Name   string   `json:"name"`
+	Size   int64    `json:"size"` // bytes
+	SHA256 string   `json:"sha256"`
+	Places []string `json:"places"`
+}
+
+// Total returns the bytes of all files.
+func (p Published) Total() int64 {
+	n := p.Size
+	for _, part := range p.Parts {
+		n += part.Size
+	}
+	return n
+}
+
+// Published returns where an entry's file can be fetched. It reports false if no file with a known sha256 is published.
+func (e Entry) Published() (Published, bool) {
+	for _, b := range readKnown() {
+		if b.Published != nil && b.SHA256 == e.SHA256 {
+			return *b.Published, true
+		}
+	}
+	return Published{}, false
+}
+
+// Instead returns a fetchable backbone of the same architecture as name, or "".
+func Instead(name string) string {
+	for _, b := range readKnown() {
+		if b.Name == name {
+			return b.Instead
+		}
+	}
+	return ""
+}
+
+// checked says how an entry's preprocessing was checked, with a summary before the colon.
+func (r *Registry) checked(e Entry) string {
+	list := readKnown()
+	at := slices.IndexFunc(list, func(k knownBackbone) bool {
+		return k.Name == e.Name || k.SHA256 != "" && k.SHA256 == e.SHA256
+	})
+	if at < 0 || list[at].Preprocessing != e.Preprocessing {
+		return "yours: as it was added"
+	}
+	return list[at].Checked
 }

@@ -97,7 +97,7 @@ func (r *Registry) Path() string { return r.path }
 // Entries returns all entries: the known ones, replaced by the user's of the same name, then the user's other
 // entries.
 func (r *Registry) Entries() []Entry {
-	all := slices.Clone(known)
+	all := knownEntries()
 	for _, e := range r.user {
 		if at := slices.IndexFunc(all, func(k Entry) bool { return k.Name == e.Name }); at >= 0 {
 			all[at] = e
@@ -171,7 +171,7 @@ func (r *Registry) add(e Entry) error {
 		return fmt.Errorf("models: name %q is taken: remove it first (winnow models remove %s), or choose another "+
 			"with --name", e.Name, e.Name)
 	}
-	for _, k := range known {
+	for _, k := range knownEntries() {
 		if k.Name == e.Name && (k.SHA256 != "" && k.SHA256 != e.SHA256 || compiled()[k.File] != nil) {
 			return fmt.Errorf("models: name %q belongs to a known model with sha256 %s, the file has %s: choose "+
 				"another with --name", e.Name, orNone(k.SHA256), e.SHA256)

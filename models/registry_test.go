@@ -15,7 +15,7 @@ import (
 
 func TestKnown(t *testing.T) {
 	names, files := map[string]bool{}, map[string]bool{}
-	for _, e := range known {
+	for _, e := range knownEntries() {
 		if err := checkName(e.Name); err != nil {
 			t.Error(err)
 		}
@@ -71,8 +71,8 @@ func open(t *testing.T, path string, folders ...string) *Registry {
 func TestRegistryFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "models.json")
 	r := open(t, path)
-	if n := len(r.Entries()); n != len(known) {
-		t.Fatalf("found %d entries in an empty registry, expected the %d known", n, len(known))
+	if n := len(r.Entries()); n != len(knownEntries()) {
+		t.Fatalf("found %d entries in an empty registry, expected the %d known", n, len(knownEntries()))
 	}
 	for _, name := range []string{"one", "two"} {
 		if err := r.add(mine(name)); err != nil {

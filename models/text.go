@@ -128,7 +128,7 @@ func (r *Report) Write(out io.Writer) error {
 			line("to accept", "%s: %s", r.Licence, p.Terms)
 		}
 	}
-	if other := instead[r.Name]; other != "" && !r.Found {
+	if other := Instead(r.Name); other != "" && !r.Found {
 		line("instead", "winnow models get %s: the same network, weights of another publisher", other)
 	}
 	line("recipe", "%s", r.Recipe)

@@ -2,8 +2,6 @@ package search
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -74,23 +72,7 @@ func (g *Gallery) Model() string {
 	return g.Index.Embedder.Model
 }
 
-// Sum returns a sha256 of the gallery's content: its vectors, their names and the model that made them.
-func (g *Gallery) Sum() string {
-	if g.Index == nil {
-		return g.Store.Sum
-	}
-	i := g.Index.Info
-	text := fmt.Appendf(nil, "winnow index 1 %d %d %s %d %d %d %q %q %q %q %q", i.Rows, i.Dim, i.DType,
-		i.Vectors, i.Names, i.Paths,
-		i.Embedder.Model, i.Embedder.Output, i.Embedder.Head, i.Embedder.Preprocessing, i.Embedder.Decoder)
-	if i.Embedder.Precision != "" {
-		text = fmt.Appendf(text, " %q", i.Embedder.Precision)
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
-
-// lookup returns the row of an image. Unreadable images have none.
+// Lookup returns the row of an image. Unreadable images have none.
 func (g *Gallery) Lookup(path string) (row int, ok bool) {
 	if g.Index != nil {
 		return g.Index.lookup(path)

@@ -65,10 +65,8 @@ var rooms = []Room{
 
 	{"features", "holds labelled vectors and parameters in memory, the memory bank, and the feature store on disk",
 		""},
-	{"cluster/plan", "says how long a job takes that many workers share, and that fail",
-		""},
 	{"cluster", "divides one command's work among machines: parts, their join, Slurm, Kubernetes, how far they are",
-		"cluster/plan datasets/location internal/hint"},
+		"datasets/location internal/hint"},
 	{"backbone/graph", "holds an ONNX model as data: read, check, infer shapes, cut, join, write",
 		""},
 	{"backbone/graph/gradient", "writes a model's derivative as two more models; knows which of its weights " +

@@ -119,14 +119,14 @@ func newAnswers(index string, rows, dim int, queries []search.Query, left []feat
 		LeftOut: lookup.Unreadable(left)}
 }
 
-// labelsOf returns the labels of a manifest by path, and its sha256. The zero source has no labels.
-func labelsOf(manifest location.Source) (labels map[string]string, digest string, err error) {
+// readLabels returns the labels of a manifest by path. The zero source has no labels.
+func readLabels(manifest location.Source) (labels map[string]string, err error) {
 	if manifest.IsZero() {
-		return nil, "", nil
+		return nil, nil
 	}
 	d, err := datasets.Read(manifest, datasets.ReadOptions{})
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	labels = make(map[string]string, len(d.Samples))
 	for _, s := range d.Samples {
@@ -134,7 +134,7 @@ func labelsOf(manifest location.Source) (labels map[string]string, digest string
 			labels[s.Path] = d.Classes[s.Label]
 		}
 	}
-	return labels, d.Digest(), nil
+	return labels, nil
 }
 
 // Write writes the result for people.

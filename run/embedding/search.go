@@ -89,10 +89,7 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 			Why: fmt.Sprintf("found vectors of %d values made by %.12s, expected those of %s: %d, by %.12s",
 				about.Dim, about.Model, s.Index, g.Width(), g.Model())}
 	} else {
-		var a asked
-		if a, err = s.open(ctx, g); err == nil {
-			queries, left, err = s.some(ctx, h, g, a, 0, len(a.queries))
-		}
+		queries, left, err = s.readQueries(ctx, h, g)
 	}
 	if err != nil {
 		return r, err

@@ -5,6 +5,8 @@ package cluster
 import (
 	"context"
 	_ "embed"
+	"io"
+	"os"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -26,28 +28,24 @@ var slurmHelp string
 // Command is winnow cluster.
 func Command() *cli.Command { return command(run) }
 
-func command(call term.Call[cluster.Request]) *cli.Command {
+func command(call term.Call[Options]) *cli.Command {
 	action := term.Action(read, call)
 	shared := []cli.Flag{
-		&cli.IntFlag{Name: "tasks", DefaultText: "tasks of an hour, by a dry run of extract",
-			Usage: "divide the work among `N` tasks"},
+		&cli.IntFlag{Name: "tasks", Usage: "divide the work among `N` tasks (required)"},
 		&cli.IntFlag{Name: "at-once", DefaultText: "as many as fit",
 			Usage: "run at most `N` tasks at the same time"},
 		&cli.IntFlag{Name: "cpus", DefaultText: "the engine's", Usage: "`N` processor cores per task"},
 		&cli.IntFlag{Name: "gpus", Usage: "`N` GPUs per task, which then runs with --device cuda"},
-		&cli.StringFlag{Name: "mem", DefaultText: "by a dry run of extract", Usage: "memory per task, `SIZE`: 4GiB"},
+		&cli.StringFlag{Name: "mem", DefaultText: "the engine's", Usage: "memory per task, `SIZE`: 4GiB"},
 		&cli.IntFlag{Name: "retries", Value: 2, Usage: "try a failed task again, `N` times at most"},
 	}
 	slurm := append(slices.Clone(shared),
 		&cli.StringFlag{Name: "partition", DefaultText: "the cluster's", Usage: "run in the partition `NAME`"},
-		&cli.StringFlag{Name: "time", DefaultText: "by a dry run of extract",
+		&cli.StringFlag{Name: "time", DefaultText: "the partition's",
 			Usage: "time limit of a task, `[D-]H:M:S`"},
 		&cli.StringSliceFlag{Name: "sbatch",
 			Usage: "another `OPTION` of sbatch, as --sbatch=--account=birds; may be repeated"},
-		&cli.StringFlag{Name: "program", DefaultText: "this one", Usage: "winnow's `FILE` on the nodes"},
-		&cli.BoolFlag{Name: "chain",
-			Usage: "after extract: audit the features, and draw a map that shows the suspects"},
-		&cli.BoolFlag{Name: "submit", Usage: "submit it instead of printing it"})
+		&cli.StringFlag{Name: "program", DefaultText: "this one", Usage: "winnow's `FILE` on the nodes"})
 	kubernetes := append(slices.Clone(shared),
 		&cli.StringFlag{Name: "image", Required: true, Usage: "container image `NAME` that runs winnow"},
 		&cli.StringFlag{Name: "claim",
@@ -65,7 +63,7 @@ func command(call term.Call[cluster.Request]) *cli.Command {
 			{Name: "kubernetes",
 				Usage:     "write the Indexed Job of a command that takes --shard, and the Job that joins its parts",
 				ArgsUsage: "-- COMMAND …", Description: kubernetesHelp, Action: action, Flags: kubernetes},
-			{Name: "status", Usage: "show which parts are done, which tasks failed, and what to run next",
+			{Name: "status", Usage: "show which parts are done, and what to run next",
 				ArgsUsage: "OUT …", Description: statusHelp, Action: action, Flags: []cli.Flag{
 					&cli.BoolFlag{Name: "verify", Usage: "read every byte of the parts"},
 					term.JSONFlag()}},
@@ -73,26 +71,54 @@ func command(call term.Call[cluster.Request]) *cli.Command {
 	}
 }
 
-func read(c *cli.Context) (r cluster.Request, err error) {
-	r = cluster.Request{To: c.Command.Name, Words: c.Args().Slice(), Verify: c.Bool("verify"), JSON: c.Bool("json"),
-		Options: cluster.Options{
-			Tasks: c.Int("tasks"), AtOnce: c.Int("at-once"), CPUs: c.Int("cpus"), GPUs: c.Int("gpus"),
-			Retries: c.Int("retries"), Program: c.String("program"),
-			Slurm: cluster.Slurm{Partition: c.String("partition"), Time: c.String("time"),
-				More:  c.StringSlice("sbatch"),
-				Chain: c.Bool("chain"), Submit: c.Bool("submit")},
-			Kubernetes: cluster.Kubernetes{Image: c.String("image"), Claim: c.String("claim"), Mount: c.String("mount"),
-				Secret: c.String("secret"), Name: c.String("name")},
-		}}
-	if c.IsSet("mem") {
-		r.Options.Memory, err = term.Size(c, "mem")
-	}
-	if err == nil && r.To != "status" {
-		r.Commands, err = line.Read(c.App, r.Words)
-	}
-	return r, term.AsMisuse(err)
+// Options holds the parsed flags and arguments.
+type Options struct {
+	To       string            // "slurm", "kubernetes", "status"
+	Outs     []string          // of status
+	Commands []cluster.Command // for an engine
+	Engine   cluster.Options
+	Verify   bool // status: read all bytes
+	JSON     bool // status
 }
 
-func run(ctx context.Context, p *term.Program, r cluster.Request) error {
-	return cluster.Run(ctx, r, p.Data, p.Err, p.Note)
+func read(c *cli.Context) (o Options, err error) {
+	o = Options{To: c.Command.Name, Verify: c.Bool("verify"), JSON: c.Bool("json"), Engine: cluster.Options{
+		Tasks: c.Int("tasks"), AtOnce: c.Int("at-once"), CPUs: c.Int("cpus"), GPUs: c.Int("gpus"),
+		Retries: c.Int("retries"), Program: c.String("program"),
+		Slurm: cluster.Slurm{Partition: c.String("partition"), Time: c.String("time"), More: c.StringSlice("sbatch")},
+		Kubernetes: cluster.Kubernetes{Image: c.String("image"), Claim: c.String("claim"), Mount: c.String("mount"),
+			Secret: c.String("secret"), Name: c.String("name")},
+	}}
+	if c.IsSet("mem") {
+		o.Engine.Memory, err = term.Size(c, "mem")
+	}
+	if o.To == "status" {
+		o.Outs = c.Args().Slice()
+	} else if err == nil {
+		o.Commands, err = line.Read(c.App, c.Args().Slice())
+	}
+	return o, term.AsMisuse(err)
+}
+
+func run(ctx context.Context, p *term.Program, o Options) (err error) {
+	text := ""
+	switch o.To {
+	case "status":
+		return cluster.WriteStatus(ctx, p.Data, o.Outs, o.Verify, o.JSON)
+	case "kubernetes":
+		text, err = cluster.WriteKubernetes(o.Commands, o.Engine)
+	default:
+		var h cluster.Host
+		if h.Dir, err = os.Getwd(); err == nil {
+			h.Self, err = os.Executable()
+		}
+		if err == nil {
+			text, err = cluster.WriteSlurm(h, o.Commands, o.Engine)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(p.Data, text)
+	return err
 }

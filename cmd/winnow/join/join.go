@@ -23,7 +23,7 @@ type Options struct {
 }
 
 // jobs are the jobs whose parts can be joined.
-var jobs = []cluster.Joiner{checking.Job, extraction.Job, embedding.Job, embedding.SearchJob, measure.Job,
+var jobs = []cluster.Joiner{checking.Job, extraction.Job, embedding.Job, measure.Job,
 	inspect.Job, measure.NoiseJob}
 
 // Command is winnow join.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
 	"winnow/run/embedding"
@@ -34,7 +33,6 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the index",
 				Usage: "embed queries by this run folder or ONNX `FILE`, if it moved"},
 			term.OutFlag("write the answers into `FILE`, as JSON"),
-			term.ShardFlag("queries"),
 		}, term.DatabaseFlags("search the vector database at `URL`"), term.EmbedFlags),
 		Action: term.Action(read, call),
 	}
@@ -45,17 +43,13 @@ type Options struct {
 	embedding.Search
 	JSON bool
 
-	Out   string // file for the answers; "": none
-	Shard cluster.Shard
+	Out string // file for the answers; "": none
 }
 
 func read(c *cli.Context) (o Options, err error) {
 	o.Index, o.Queries, o.K, o.Manifest = c.String("index"), c.Args().Slice(), c.Int("k"),
 		location.At(c.String("manifest"))
 	o.Out, o.JSON = c.String("out"), c.Bool("json")
-	if o.Shard, err = term.Shard(c); err != nil {
-		return o, err
-	}
 	if err := term.KeepInput(c, append(o.Queries, o.Manifest.Path())...); err != nil {
 		return o, err
 	}
@@ -76,21 +70,19 @@ func read(c *cli.Context) (o Options, err error) {
 
 func run(ctx context.Context, p *term.Program, o Options) error {
 	o.Database.Note = p.Note
-	r, err := o.Run(ctx, p.Host(), o.Out, p.Dealt(o.Shard))
+	r, err := o.Run(ctx, p.Host(), o.Out)
 	if err != nil {
 		return err
 	}
-	if answers, ok := r.(embedding.Answers); ok {
-		for _, l := range answers.LeftOut {
-			p.Note("%s: %s", l.Path, l.Reason)
+	for _, l := range r.LeftOut {
+		p.Note("%s: %s", l.Path, l.Reason)
+	}
+	if stale := r.Stale(); stale != "" {
+		fix := "winnow index --add brings the index up to date"
+		if r.FromStore {
+			fix = "repeat the winnow extract with the images that are there"
 		}
-		if stale := answers.Stale(); stale != "" {
-			mend := "winnow index --add brings the index up to date"
-			if answers.FromStore {
-				mend = "repeat the winnow extract with the images that are there"
-			}
-			p.Note("%s: %s", stale, mend)
-		}
+		p.Note("%s: %s", stale, fix)
 	}
 	return p.Result(r, o.JSON, nil)
 }

@@ -1,7 +1,6 @@
 package kubernetestest
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,15 +22,9 @@ func extract(out string) cluster.Command {
 		Flags: map[string]string{"out": out, "manifest": "birds: a.csv"}, Known: []string{"out", "shard"}}
 }
 
-// host answers dry runs.
-var host = cluster.Host{Dir: "/", Note: func(string, ...any) {}, Run: func(context.Context, []string) ([]byte, error) {
-	return []byte(`{"images": 100000, "bytes": 512000000, "tried": 288, "device": "cpu", "batch": 32,
-		"images_per_second": 50, "memory": 300000000}`), nil
-}}
-
 // written returns the two Jobs that are printed, read strictly: a field that Kubernetes does not know is an error.
 func written(o cluster.Options, out string) (tasks, join batch.Job, err error) {
-	text, err := cluster.WriteKubernetes(context.Background(), host, []cluster.Command{extract(out)}, o)
+	text, err := cluster.WriteKubernetes([]cluster.Command{extract(out)}, o)
 	if err != nil {
 		return tasks, join, err
 	}
@@ -166,8 +159,7 @@ func TestBucketAlone(t *testing.T) {
 		return c
 	}
 	o := cluster.Options{Tasks: 64, Memory: 1 << 30, Kubernetes: cluster.Kubernetes{Image: "winnow", Mount: "/data"}}
-	text, err := cluster.WriteKubernetes(context.Background(), host,
-		[]cluster.Command{in("s3://b/a.csv", "gs://b/photos", "s3://b/birds")}, o)
+	text, err := cluster.WriteKubernetes([]cluster.Command{in("s3://b/a.csv", "gs://b/photos", "s3://b/birds")}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,8 +182,7 @@ func TestBucketAlone(t *testing.T) {
 		}
 	}
 	o.Kubernetes.Claim = "birds" // images on a volume, parts in a bucket: both
-	if text, err = cluster.WriteKubernetes(context.Background(), host,
-		[]cluster.Command{in("a.csv", "", "s3://b/birds")}, o); err != nil {
+	if text, err = cluster.WriteKubernetes([]cluster.Command{in("a.csv", "", "s3://b/birds")}, o); err != nil {
 		t.Fatal(err)
 	}
 	if tasks, _, err = read(text); err != nil || len(tasks.Spec.Template.Spec.Volumes) != 2 ||
@@ -204,45 +195,32 @@ func TestBucketAlone(t *testing.T) {
 		"--claim missing: --root photos lies on a volume":    in("s3://b/a.csv", "photos", "s3://b/birds"),
 		"--claim missing: --out birds lies on a volume":      in("s3://b/a.csv", "", "birds"),
 	} {
-		if _, err := cluster.WriteKubernetes(context.Background(), host, []cluster.Command{c}, o); err == nil ||
+		if _, err := cluster.WriteKubernetes([]cluster.Command{c}, o); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}
 	embed := in("s3://b/a.csv", "", "s3://b/birds.npy")
 	embed.Name = "embed"
-	for _, write := range []func(context.Context, cluster.Host, []cluster.Command, cluster.Options) (string,
-		error){cluster.WriteKubernetes, cluster.WriteSlurm} {
-		if _, err := write(context.Background(), host, []cluster.Command{embed}, o); err == nil ||
+	for _, write := range []func([]cluster.Command, cluster.Options) (string, error){cluster.WriteKubernetes,
+		func(list []cluster.Command, o cluster.Options) (string, error) {
+			return cluster.WriteSlurm(cluster.Host{Dir: "/"}, list, o)
+		}} {
+		if _, err := write([]cluster.Command{embed}, o); err == nil ||
 			!strings.Contains(err.Error(), "extract alone writes its parts into object stores") {
 			t.Error(err)
 		}
 	}
-	if _, err := cluster.WriteSlurm(context.Background(), host,
-		[]cluster.Command{in("s3://b/a.csv", "", "s3://b/birds")}, cluster.Options{Tasks: 2, Memory: 1 << 30,
-			Slurm: cluster.Slurm{Time: "1:00:00"}}); err == nil ||
+	if _, err := cluster.WriteSlurm(cluster.Host{Dir: "/"}, []cluster.Command{in("s3://b/a.csv", "", "s3://b/birds")},
+		cluster.Options{Tasks: 2}); err == nil ||
 		!strings.Contains(err.Error(), "expected a path in a folder that all nodes see") {
 		t.Error(err)
 	}
 }
 
-// A dry run says what is not said: tasks of an hour each and their memory, half as much again and whole 256 MiB.
-func TestByDryRun(t *testing.T) {
-	o := cluster.Options{Kubernetes: cluster.Kubernetes{Image: "winnow", Claim: "birds", Mount: "/data", Name: "night"}}
-	tasks, _, err := written(o, "features")
-	if err != nil {
-		t.Fatal(err)
-	}
-	memory := tasks.Spec.Template.Spec.Containers[0].Resources.Limits["memory"]
-	// 100,000 images at 50/s: 33 minutes
-	if *tasks.Spec.Completions != 1 || memory.String() != "512Mi" || tasks.Name != "night" {
-		t.Errorf("%d tasks with %s", *tasks.Spec.Completions, memory.String())
-	}
-}
-
 // The checks fail on copies broken on purpose, as an API server would.
 func TestFaultsAreSeen(t *testing.T) {
-	text, err := cluster.WriteKubernetes(context.Background(), host, []cluster.Command{extract("features")},
+	text, err := cluster.WriteKubernetes([]cluster.Command{extract("features")},
 		cluster.Options{Tasks: 64, Memory: 1 << 30,
 			Kubernetes: cluster.Kubernetes{Image: "winnow", Claim: "birds", Mount: "/data"}})
 	if err != nil {
@@ -256,7 +234,7 @@ func TestFaultsAreSeen(t *testing.T) {
 		"completionMode: Indexed":     "completionMode: NonIndexed",
 		"restartPolicy: Never":        "restartPolicy: OnFailure",
 		"memory: 1024Mi":              "memory: 1 GiB",
-		"claimName: birds":            "claim: birds",
+		`claimName: "birds"`:          `claim: "birds"`,
 		"containerName: winnow":       "containerName: none",
 		"completions: 64":             "completions: many",
 		"maxFailedIndexes: 6":         "maxFailedIndexes: 65",
