@@ -15,8 +15,8 @@ import (
 	"winnow/internal/hint"
 	"winnow/papers/studies"
 	"winnow/papers/theory/concentration"
-	"winnow/run/cells"
 	"winnow/run/config"
+	"winnow/run/grid"
 )
 
 // drawnData names the data of a study without files.
@@ -171,7 +171,7 @@ func (r *reproduction) keyDrawn(cell studies.Cell) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		_, threads := cells.Share(1, r.Threads)
+		_, threads := grid.Share(1, r.Threads)
 		fmt.Fprintf(h, "%d cost %+v %v on %d, %s\n", cellVersion, t, row.Cost, threads, r.Winnow)
 	} else {
 		s, err := r.concentrated(cell)

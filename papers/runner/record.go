@@ -47,20 +47,27 @@ const scoreWindow = 50
 
 // recorder watches a training for what the study's chart and measures need.
 type recorder struct {
-	trace       string // of the chart; "" for none
-	whole       bool   // record everything that the filter does
-	steps       int
-	filter      *watch.Filter // nil: not compared with the truth
-	thresholds  map[int]float64
-	diagnoses   []train.Diagnosis
-	validations studies.Trace
-	weighing    *train.Weighing // the last one
-	before      time.Duration   // time of earlier parts of the training
+	trace  string // of the chart; "" for none
+	whole  bool   // record everything that the filter does
+	steps  int
+	filter *watch.Filter // nil: not compared with the truth
+	seen   seen
+}
+
+// seen is what a recorder saw so far.
+type seen struct {
+	Step        int
+	Time        time.Duration // of earlier parts of the training
+	Filter      watch.State
+	Thresholds  map[int]float64
+	Diagnoses   []train.Diagnosis
+	Validations studies.Trace
+	Weighing    *train.Weighing // the last one
 }
 
 // follow returns the recorder of a training; d has its true labels.
 func (r *reproduction) follow(plan run.Plan, d *datasets.Dataset) (*recorder, error) {
-	rec := &recorder{whole: r.watchesFilter(), thresholds: map[int]float64{}, steps: plan.Steps}
+	rec := &recorder{whole: r.watchesFilter(), seen: seen{Thresholds: map[int]float64{}}, steps: plan.Steps}
 	var shares []float64 // of the training
 	if c := r.Study.Chart; c != nil {
 		rec.trace, shares = c.Trace, c.At
@@ -85,20 +92,21 @@ func (r *reproduction) follow(plan run.Plan, d *datasets.Dataset) (*recorder, er
 func (r *recorder) observer() run.Observer {
 	return run.Observer{
 		Stepped: func(s train.Step) {
+			r.seen.Step = s.Number
 			if r.filter != nil {
 				r.filter.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Unjudged, s.Judge)
 			}
 			if s.HasThreshold {
-				r.thresholds[s.Number] = s.Threshold
+				r.seen.Thresholds[s.Number] = s.Threshold
 			}
 		},
-		Validated: func(v train.Validation) { add(&r.validations, v.Step, v.Score) },
-		Weighed:   func(w train.Weighing) { r.weighing = &w },
+		Validated: func(v train.Validation) { add(&r.seen.Validations, v.Step, v.Score) },
+		Weighed:   func(w train.Weighing) { r.seen.Weighing = &w },
 		Diagnosed: func(d train.Diagnosis) {
-			if n := len(r.diagnoses); n > 0 && r.diagnoses[n-1].Step == d.Step { // repeated by a run that resumes
-				r.diagnoses = r.diagnoses[:n-1]
+			if n := len(r.seen.Diagnoses); n > 0 && r.seen.Diagnoses[n-1].Step == d.Step { // repeated after resuming
+				r.seen.Diagnoses = r.seen.Diagnoses[:n-1]
 			}
-			r.diagnoses = append(r.diagnoses, d)
+			r.seen.Diagnoses = append(r.seen.Diagnoses, d)
 		},
 	}
 }
@@ -106,7 +114,7 @@ func (r *recorder) observer() run.Observer {
 // end writes the recorded values into the outcome.
 func (r *recorder) end(o *studies.Outcome) {
 	if r.trace == validation {
-		o.Traces = map[string]studies.Trace{validation: r.validations}
+		o.Traces = map[string]studies.Trace{validation: r.seen.Validations}
 	}
 	if r.filter == nil {
 		return
@@ -135,7 +143,7 @@ const (
 
 // weighed writes the final weights of samples into the outcome.
 func (r *recorder) weighed(o *studies.Outcome) {
-	if w := r.weighing; w != nil {
+	if w := r.seen.Weighing; w != nil {
 		o.Measures[maw], o.Measures[sdaw] = w.Mean, w.Deviation
 	}
 }
@@ -143,7 +151,7 @@ func (r *recorder) weighed(o *studies.Outcome) {
 // batches returns the counts of each step's filtering, over rows of the batch whose true label is known.
 func (r *recorder) batches() map[string]studies.Trace {
 	var right, wrong, kept, clean studies.Trace
-	for _, s := range r.filter.Steps() {
+	for _, s := range r.filter.Steps {
 		add(&right, s.Step, float64(s.Right))
 		add(&wrong, s.Step, float64(s.Wrong))
 		add(&kept, s.Step, float64(s.Kept))
@@ -160,12 +168,12 @@ func (r *recorder) spread(o *studies.Outcome) {
 			Step: s.Step, From: s.From, Judge: s.Judge,
 			Right: counts(s.Right, s.Wrong), Wrong: counts(s.Wrong, s.Right), Unknown: s.Unknown,
 		}
-		if v, ok := r.thresholds[s.Step]; ok {
+		if v, ok := r.seen.Thresholds[s.Step]; ok {
 			note.Threshold = &v
 		}
 		o.Spread(scores, note)
 	}
-	for _, d := range r.diagnoses {
+	for _, d := range r.seen.Diagnoses {
 		if k := d.Kappa; k != nil {
 			o.Spread(kappa, studies.Spread{Step: d.Step, Box: []float64{k.Low, k.Q1, k.Median, k.Q3, k.High}})
 		}

@@ -15,11 +15,14 @@ const PaperSmoothing = 0.7
 // Filter compares the rows that a filter keeps at each step with the truth. An observer of the training calls Step.
 // Rows whose true or given label is unknown do not count.
 type Filter struct {
-	steps  []Step
-	right  []rightness // by position in the dataset
-	at     []int       // steps up to which scores are counted, in order
-	window int
-	counts []Scores
+	State
+	right []rightness // by position in the dataset
+}
+
+// State is what a filter did so far.
+type State struct {
+	Steps  []Step
+	Counts []Scores // at the steps asked for
 }
 
 // rightness says whether a given label is right.
@@ -53,7 +56,7 @@ type Scores struct {
 // NewFilter returns a Filter for a run on d. Scores are counted over the last window steps up to each step of at, since
 // one step has only a batch.
 func NewFilter(d *datasets.Dataset, at []int, window int) *Filter {
-	t := &Filter{right: make([]rightness, len(d.Samples)), at: slices.Sorted(slices.Values(at)), window: max(window, 1)}
+	t := &Filter{right: make([]rightness, len(d.Samples))}
 	for i, s := range d.Samples {
 		switch {
 		case s.True == datasets.Unlabelled || s.Label == datasets.Unlabelled:
@@ -63,8 +66,8 @@ func NewFilter(d *datasets.Dataset, at []int, window int) *Filter {
 			t.right[i] = wrongLabel
 		}
 	}
-	for _, step := range slices.Compact(t.at) {
-		t.counts = append(t.counts, Scores{Step: step, From: max(1, step-t.window+1)})
+	for _, step := range slices.Compact(slices.Sorted(slices.Values(at))) {
+		t.Counts = append(t.Counts, Scores{Step: step, From: max(1, step-max(window, 1)+1)})
 	}
 	return t
 }
@@ -90,9 +93,9 @@ func (t *Filter) Step(number int, ids, kept []int, scores []float64, unjudged []
 			s.Kept++
 		}
 	}
-	t.steps = append(t.steps, s)
-	for i := range t.counts {
-		if c := &t.counts[i]; number >= c.From && number <= c.Step {
+	t.Steps = append(t.Steps, s)
+	for i := range t.Counts {
+		if c := &t.Counts[i]; number >= c.From && number <= c.Step {
 			c.add(t.right, ids, scores, unjudged, judge)
 		}
 	}
@@ -118,13 +121,10 @@ func (c *Scores) add(right []rightness, ids []int, scores []float64, unjudged []
 	}
 }
 
-// Steps returns all recorded steps.
-func (t *Filter) Steps() []Step { return t.steps }
-
 // Scores returns the counts at the steps asked for, as far as the run reached them.
 func (t *Filter) Scores() []Scores {
 	var list []Scores
-	for _, c := range t.counts {
+	for _, c := range t.Counts {
 		if c.Right.Total()+c.Wrong.Total()+c.Unknown > 0 {
 			list = append(list, c)
 		}
@@ -135,7 +135,7 @@ func (t *Filter) Scores() []Scores {
 // Accuracy returns the filter accuracy of PRISM's Fig. 2, the share of right labels among the kept, over the steps that
 // kept any, smoothed by e_t = weight·e_{t-1} + (1-weight)·x_t (the paper's weight is 0.7; 0: not at all).
 func (t *Filter) Accuracy(weight float64) (steps, share []float64) {
-	for _, s := range t.steps {
+	for _, s := range t.Steps {
 		if s.Kept > 0 {
 			steps, share = append(steps, float64(s.Step)), append(share, float64(s.Clean)/float64(s.Kept))
 		}
@@ -155,7 +155,7 @@ var Totals = []string{"kept-right", "right-kept", "dropped-wrong", "batch-right"
 // out.
 func (t *Filter) Total(after int) map[string]float64 {
 	var s Step
-	for _, x := range t.steps {
+	for _, x := range t.Steps {
 		if x.Step > after {
 			s.Right, s.Wrong, s.Kept, s.Clean = s.Right+x.Right, s.Wrong+x.Wrong, s.Kept+x.Kept, s.Clean+x.Clean
 		}

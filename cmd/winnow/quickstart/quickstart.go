@@ -96,7 +96,7 @@ func call(ctx context.Context, p *term.Program, o Options) error {
 		}
 		return p.JSON(r)
 	}
-	r.Write(p.Out)
+	r.Write(p.Out, o.Dir)
 	fmt.Fprintln(p.Out)
 	if err := find(ctx, p, s); err != nil {
 		return err

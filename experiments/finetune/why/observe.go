@@ -331,7 +331,7 @@ func (o *observer) end() map[string][][]string {
 		float64(of)/float64(part), float64(of)/float64(right)))
 	for e := 1; (e-1)*o.epoch < o.step; e++ {
 		var s watch.Step
-		for _, x := range o.filter.Steps() {
+		for _, x := range o.filter.Steps {
 			if (x.Step-1)/o.epoch+1 == e {
 				s.Right, s.Wrong, s.Kept, s.Clean = s.Right+x.Right, s.Wrong+x.Wrong, s.Kept+x.Kept, s.Clean+x.Clean
 			}

@@ -1,9 +1,11 @@
-package cells
+package grid
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -32,25 +34,35 @@ func ParseJobs(given string) (int, error) {
 	return n, nil
 }
 
+// Share returns how many cells run at once, and how many threads each has. jobs 0 is one per thread; threads is the
+// total, 0 is one per core.
+func Share(jobs, threads int) (atOnce, each int) {
+	all := cmp.Or(threads, runtime.GOMAXPROCS(0))
+	if jobs < 1 || jobs > all {
+		jobs = all
+	}
+	return jobs, max(all/jobs, 1)
+}
+
 // Machine is what trainings share.
 type Machine struct {
 	Jobs    int // at once; 0: on a CPU Usual, on a GPU [Auto]
 	Usual   int // 0: one a thread
 	Threads int // of all jobs together; 0: one a core
-	Runtime func(threads int) (*ort.Runtime, error)
+	Open    func(threads int) (*ort.Runtime, error)
 	Note    func(format string, args ...any)
 }
 
-// Start opens the runtime, and returns how many trainings run at once. Of these, networks train a network; resolve
+// start opens the runtime, and returns how many trainings run at once. Of these, networks train a network; resolve
 // resolves one of them.
-func (m Machine) Start(ctx context.Context, networks int, resolve func(*ort.Runtime) (*run.Training, error)) (
+func (m Machine) start(ctx context.Context, networks int, resolve func(*ort.Runtime) (*run.Training, error)) (
 	*ort.Runtime, int, error) {
 	jobs := m.Jobs
 	if jobs == 0 {
 		jobs = m.Usual
 	}
 	jobs, threads := Share(jobs, m.Threads)
-	rt, err := m.Runtime(threads)
+	rt, err := m.Open(threads)
 	if err != nil || m.Jobs > 0 || m.Jobs == 0 && !rt.Device().CUDA || networks < 2 {
 		return rt, jobs, err
 	}
@@ -60,7 +72,7 @@ func (m Machine) Start(ctx context.Context, networks int, resolve func(*ort.Runt
 			return 0, err
 		}
 		_, threads := Share(n, m.Threads)
-		if rt, err = m.Runtime(threads); err != nil {
+		if rt, err = m.Open(threads); err != nil {
 			return 0, err
 		}
 		return speed(ctx, n, full, func() (*run.Training, error) { return resolve(rt) })
@@ -70,7 +82,7 @@ func (m Machine) Start(ctx context.Context, networks int, resolve func(*ort.Runt
 	}
 	m.Note("jobs auto: %s", paces)
 	jobs, threads = Share(paces.best(), m.Threads)
-	rt, err = m.Runtime(threads)
+	rt, err = m.Open(threads)
 	return rt, jobs, err
 }
 
