@@ -17,7 +17,7 @@ func BenchmarkDiagnosis(b *testing.B) {
 	c := filters.Default()
 	filter := must(filters.New(c, filters.Env{Dim: dim, Classes: classes}))
 	tr := &Trainer{Config: Config{Filter: filter, Sampler: &Sampler{batches: 1}, DiagnoseEvery: 1,
-		Diagnosed: func(Diagnosis) {}}}
+		Observe: On(func(Diagnosis) {})}}
 	s := Step{Judge: "vmf", Scores: make([]float64, 64), Unjudged: make([]bool, 64), Kept: features.AllRows(32),
 		HasThreshold: true, Threshold: 0.5}
 	for i := range s.Scores {
@@ -42,15 +42,15 @@ func BenchmarkDiagnosis(b *testing.B) {
 	tr.Bank.Push(z)
 	one := z.Rows(features.AllRows(classes))
 	b.Run("diagnosis", func(b *testing.B) {
-		tr.Diagnosed = func(d Diagnosis) {
+		tr.Observe = Together(tr.Observe, On(func(d Diagnosis) {
 			if _, err := json.Marshal(d); err != nil {
 				b.Fatal(err)
 			}
-		}
+		}))
 		for b.Loop() {
 			tr.Bank.Push(one)
 			tr.note(&s)
-			if err := tr.diagnose(unkept{}); err != nil {
+			if err := tr.diagnose(); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -232,11 +232,11 @@ func TestGroupsResume(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		b, d := newDeepBed(t, dir, nil)
 		left := 5 + cuts%3
-		b.cfg.Stepped = func(Step) {
+		b.cfg.Observe = Together(b.cfg.Observe, On(func(Step) {
 			if left--; left == 0 {
 				cancel()
 			}
-		}
+		}))
 		tr := b.trainer(t)
 		must(tr.Resume())
 		_, err := tr.Run(ctx)
@@ -267,11 +267,11 @@ func TestForgettingAGroupIsSeen(t *testing.T) {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(context.Background())
 		b, _ := newDeepBed(t, dir, nil)
-		b.cfg.Stepped = func(s Step) {
+		b.cfg.Observe = Together(b.cfg.Observe, On(func(s Step) {
 			if s.Number == 43 {
 				cancel()
 			}
-		}
+		}))
 		if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
@@ -296,11 +296,11 @@ func TestForgettingAGroupIsSeen(t *testing.T) {
 func TestUseBestBringsTheState(t *testing.T) {
 	b, d := newDeepBed(t, "", nil)
 	var atBest []float32
-	b.cfg.Validated = func(v Validation) {
+	b.cfg.Observe = Together(b.cfg.Observe, On(func(v Validation) {
 		if v.Best {
 			atBest = slices.Clone(d.mean.Data)
 		}
-	}
+	}))
 	tr := b.trainer(t)
 	must(tr.Run(context.Background()))
 	if slices.Equal(atBest, d.mean.Data) {

@@ -49,12 +49,12 @@ type metrics struct {
 	lines  *lineFile
 	events *tfevents.File
 	terms  []string // names of the loss terms, in order
-	told   func(Metric)
+	see    Observer // of the lines; may be nil
 }
 
 // openMetrics continues the metrics of a run in dir from a state. It removes lines of later steps, written
 // before the run was interrupted.
-func openMetrics(dir string, at Progress, terms []string, told func(Metric), now func() time.Time) (*metrics, error) {
+func openMetrics(dir string, at Progress, terms []string, see Observer, now func() time.Time) (*metrics, error) {
 	lines, err := openLines(dir, MetricsFile, func(text []byte) (bool, error) {
 		var l Metric
 		if err := json.Unmarshal(text, &l); err != nil {
@@ -81,7 +81,7 @@ func openMetrics(dir string, at Progress, terms []string, told func(Metric), now
 		lines.close()
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	return &metrics{lines, ev, terms, told}, nil
+	return &metrics{lines, ev, terms, see}, nil
 }
 
 func scalar(tag string, value float64) tfevents.Scalar {
@@ -148,8 +148,10 @@ func (m *metrics) put(l Metric, values []tfevents.Scalar) error {
 	if err := m.lines.put(l.Step, l); err != nil {
 		return err
 	}
-	if m.told != nil {
-		m.told(l)
+	if m.see != nil {
+		if err := m.see(l); err != nil {
+			return err
+		}
 	}
 	if err := m.events.Write(l.Step, values); err != nil {
 		return fmt.Errorf("train: %w", err)

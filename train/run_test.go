@@ -338,7 +338,7 @@ func resumedIsTheSame(t *testing.T, change func(*Config), seeds uint64) {
 					cancel()
 				}
 			}
-			b.cfg.Stepped = count
+			b.cfg.Observe = Together(b.cfg.Observe, On(count))
 			if kill {
 				b.cfg.SaveHead = func(best bool) error { // called before a checkpoint is written: no checkpoint
 					if !best && left <= 0 {
@@ -409,11 +409,11 @@ func TestForgettingAnyStateIsSeen(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		b := newBed(t, dir, nil)
 		n := 0
-		b.cfg.Stepped = func(Step) {
+		b.cfg.Observe = Together(b.cfg.Observe, On(func(Step) {
 			if n++; n == 44 || name == "filter steps" && n == 5 { // AvgSim stops after step 7
 				cancel()
 			}
-		}
+		}))
 		if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}

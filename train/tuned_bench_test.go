@@ -70,11 +70,11 @@ func BenchmarkTunedStep(b *testing.B) {
 	for b.Loop() {
 		var took, besides []time.Duration
 		at := time.Now()
-		tc.Stepped = func(train.Step) {
+		tc.Observe = train.Together(tc.Observe, train.On(func(train.Step) {
 			took = append(took, time.Since(at))
 			besides = append(besides, time.Since(at)-net.spent)
 			net.spent, at = 0, time.Now()
-		}
+		}))
 		if _, err := or(train.New(tc))(b).Run(context.Background()); err != nil {
 			b.Fatal(err)
 		}

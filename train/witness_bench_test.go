@@ -58,14 +58,14 @@ type turn struct {
 func (t *turn) run(other chan<- struct{}) error {
 	<-t.mine
 	start := time.Now()
-	t.cfg.Stepped = func(s train.Step) {
+	t.cfg.Observe = train.Together(t.cfg.Observe, train.On(func(s train.Step) {
 		t.took = append(t.took, time.Since(start))
 		other <- struct{}{}
 		if s.Number < recordSteps {
 			<-t.mine
 		}
 		start = time.Now()
-	}
+	}))
 	tr, err := train.New(t.cfg)
 	if err != nil {
 		return err

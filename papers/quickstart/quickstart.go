@@ -29,6 +29,7 @@ import (
 	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/run/inspect"
+	"winnow/train"
 )
 
 // Backbone is the embedded network.
@@ -46,7 +47,7 @@ type Options struct {
 	Host     extraction.Host
 	About    folder.Facts // of the program, for the runs
 	Watch    func(what string) (at func(done, total int), end func())
-	Training func(run.Plan) (show run.Observer, end func()) // shows one training
+	Training func(run.Plan) (show train.Observer, end func()) // shows one training
 }
 
 // Misuse is the error of an invalid option.

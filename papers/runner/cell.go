@@ -181,9 +181,9 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 	if err != nil {
 		return err
 	}
-	observers := []run.Observer{seen.observer(), {Stepped: func(s train.Step) {
+	observers := []train.Observer{seen.observe, train.On(func(s train.Step) {
 		at(0.99 * float64(s.Number) / float64(max(on.Steps, 1))) // measuring follows
-	}}}
+	})}
 	if t.cfg.Finetune.On() && dir != "" {
 		keeps, err := seen.keep(dir, on.Resumed, start)
 		if err != nil {
@@ -194,14 +194,18 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 	before := seen.seen.Time
 	var aside time.Duration
 	if r.Study.State == studies.Best {
-		observers = append(observers, run.Observer{Ended: func(h *head.Head) error {
+		observers = append(observers, func(fact any) error {
+			ended, ok := fact.(run.Ended)
+			if !ok {
+				return nil
+			}
 			start := time.Now()
 			defer func() { aside = time.Since(start) }()
 			last := studies.Outcome{Seed: o.Seed, Measures: map[string]float64{}}
-			err := r.measure(ctx, &last, embedding(ctx, on, h), encoding(ctx, on), t)
+			err := r.measure(ctx, &last, embedding(ctx, on, ended.Last), encoding(ctx, on), t)
 			o.Last = last.Measures
 			return err
-		}})
+		})
 	}
 	out, err := on.Run(ctx, observers...)
 	if err != nil {

@@ -88,27 +88,28 @@ func (r *reproduction) follow(plan run.Plan, d *datasets.Dataset) (*recorder, er
 	return rec, nil
 }
 
-// observer returns the functions that record.
-func (r *recorder) observer() run.Observer {
-	return run.Observer{
-		Stepped: func(s train.Step) {
-			r.seen.Step = s.Number
-			if r.filter != nil {
-				r.filter.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Unjudged, s.Judge)
-			}
-			if s.HasThreshold {
-				r.seen.Thresholds[s.Number] = s.Threshold
-			}
-		},
-		Validated: func(v train.Validation) { add(&r.seen.Validations, v.Step, v.Score) },
-		Weighed:   func(w train.Weighing) { r.seen.Weighing = &w },
-		Diagnosed: func(d train.Diagnosis) {
-			if n := len(r.seen.Diagnoses); n > 0 && r.seen.Diagnoses[n-1].Step == d.Step { // repeated after resuming
-				r.seen.Diagnoses = r.seen.Diagnoses[:n-1]
-			}
-			r.seen.Diagnoses = append(r.seen.Diagnoses, d)
-		},
+// observe records a fact.
+func (r *recorder) observe(fact any) error {
+	switch f := fact.(type) {
+	case train.Step:
+		r.seen.Step = f.Number
+		if r.filter != nil {
+			r.filter.Step(f.Number, f.IDs, f.Kept, f.Scores, f.Unjudged, f.Judge)
+		}
+		if f.HasThreshold {
+			r.seen.Thresholds[f.Number] = f.Threshold
+		}
+	case train.Validation:
+		add(&r.seen.Validations, f.Step, f.Score)
+	case train.Weighing:
+		r.seen.Weighing = &f
+	case train.Diagnosis:
+		if n := len(r.seen.Diagnoses); n > 0 && r.seen.Diagnoses[n-1].Step == f.Step { // repeated after resuming
+			r.seen.Diagnoses = r.seen.Diagnoses[:n-1]
+		}
+		r.seen.Diagnoses = append(r.seen.Diagnoses, f)
 	}
+	return nil
 }
 
 // end writes the recorded values into the outcome.

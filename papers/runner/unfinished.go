@@ -70,21 +70,24 @@ func seenAt(dir string, step int) string {
 // keep reads what an earlier part of a training saw up to the step resumed, and returns an observer that writes what
 // was seen before each checkpoint. The outcome of the cell is then that of a training that never stopped. start is the
 // start of this part.
-func (r *recorder) keep(dir string, resumed int, start time.Time) (o run.Observer, err error) {
+func (r *recorder) keep(dir string, resumed int, start time.Time) (save train.Observer, err error) {
 	if resumed > 0 {
 		text, err := os.ReadFile(seenAt(dir, resumed))
 		if err == nil {
 			err = json.Unmarshal(text, &r.seen)
 		}
 		if err != nil {
-			return o, fmt.Errorf("%w: %w", errLost, err)
+			return nil, fmt.Errorf("%w: %w", errLost, err)
 		}
 		if r.filter != nil {
 			r.filter.State = r.seen.Filter
 		}
 	}
 	before, saved := r.seen.Time, resumed // the checkpoint of the step saved is on disk until the next is written
-	o.Saving = func() error {
+	return func(fact any) error {
+		if _, saving := fact.(run.Saving); !saving {
+			return nil
+		}
 		r.seen.Time = before + time.Since(start)
 		if r.filter != nil {
 			r.seen.Filter = r.filter.State
@@ -99,8 +102,7 @@ func (r *recorder) keep(dir string, resumed int, start time.Time) (o run.Observe
 		}
 		saved = step
 		return err
-	}
-	return o, nil
+	}, nil
 }
 
 // lost reports whether a cell failed because of files that an earlier part left.

@@ -76,9 +76,9 @@ func (s *Sweep) trainIn(ctx context.Context, c *cell, o run.Options, at func(sha
 	if err != nil {
 		return folder.Result{}, err
 	}
-	out, err := t.Run(ctx, run.Observer{Stepped: func(step train.Step) {
+	out, err := t.Run(ctx, train.On(func(step train.Step) {
 		at(0.99 * float64(step.Number) / float64(t.Steps)) // measuring follows
-	}})
+	}))
 	return out.Summary, errors.Join(err, t.Close())
 }
 

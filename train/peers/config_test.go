@@ -144,7 +144,7 @@ func TestStagesOfTheEstimate(t *testing.T) {
 	copyOf := func(i int) []float32 { return slices.Clone(b.networks.paramsOf(i)[0].Data) }
 	start[0], start[1] = copyOf(0), copyOf(1)
 	var ended []float32
-	b.cfg.Stepped = func(s train.Step) {
+	b.cfg.Observe = train.Together(b.cfg.Observe, train.On(func(s train.Step) {
 		z := b.networks.z
 		resting := 0
 		if s.Number > 3 {
@@ -162,7 +162,7 @@ func TestStagesOfTheEstimate(t *testing.T) {
 				t.Error("the first stage moved the wrong network")
 			}
 		}
-	}
+	}))
 	b.run(t)
 	if slices.Equal(copyOf(0), start[0]) || !slices.Equal(copyOf(1), ended) {
 		t.Error("the second stage moved the wrong network")

@@ -22,6 +22,7 @@ import (
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/recipes"
+	facts "winnow/train"
 )
 
 //go:embed help.txt
@@ -161,12 +162,12 @@ func train(ctx context.Context, p *term.Program, o Options) (err error) {
 		defer func() { err = errors.Join(err, page.End()) }()
 		fmt.Fprintf(p.Err, "winnow: watch it: %s\n", page.Address)
 	}
-	line, seen := progress.NewTraining(p.Err, time.Now), run.Observer{}
+	line, seen := progress.NewTraining(p.Err, time.Now), []facts.Observer(nil)
 	line.Begun(training.Plan)
 	if !p.Quiet {
-		seen = run.Observer{Stepped: line.Stepped, Validated: line.Validated, Weighed: line.Weighed}
+		seen = []facts.Observer{facts.On(line.Stepped), facts.On(line.Validated), facts.On(line.Weighed)}
 	}
-	out, err := training.Run(ctx, seen)
+	out, err := training.Run(ctx, seen...)
 	line.End()
 	if err := errors.Join(err, training.Close()); err != nil {
 		return err

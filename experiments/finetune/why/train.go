@@ -18,6 +18,7 @@ import (
 	"winnow/run/config"
 	"winnow/run/extraction"
 	"winnow/run/tuning"
+	"winnow/train"
 )
 
 // arms are the treatments of wrong labels: the settings that differ from the defaults of a fine-tuning.
@@ -140,13 +141,13 @@ func follow(ctx context.Context, cfg config.Run, data run.Data, o *observer) (ou
 	defer func() { err = errors.Join(err, live.Close()) }()
 	live.Use(rt)
 	out, err = trainOn(ctx, watched{live, o}, cfg, data, run.Options{Last: true},
-		run.Observer{Stepped: o.stepped, Validated: o.validated, Diagnosed: o.diagnosed})
+		train.On(o.stepped), train.On(o.validated), train.On(o.diagnosed))
 	return out, errors.Join(err, o.err)
 }
 
 // trainOn trains on a watched backbone, whose observer gets the plan before the first step.
 func trainOn(ctx context.Context, on watched, cfg config.Run, data run.Data, opts run.Options,
-	seen run.Observer) (out run.Outcome, err error) {
+	seen ...train.Observer) (out run.Outcome, err error) {
 	t, err := run.Resolve(ctx, cfg, run.Input{Data: &data, Backbone: on}, opts)
 	if err != nil {
 		return out, err
@@ -155,7 +156,7 @@ func trainOn(ctx context.Context, on watched, cfg config.Run, data run.Data, opt
 	if err := on.o.begin(t.Plan); err != nil {
 		return out, err
 	}
-	return t.Run(ctx, seen)
+	return t.Run(ctx, seen...)
 }
 
 func quiet(string) (func(int, int), func()) { return func(int, int) {}, func() {} }
@@ -246,6 +247,6 @@ func compareViews(ctx context.Context, cfg config.Run, keep string, raw bool) ([
 			}
 		}
 	}
-	_, err = trainOn(ctx, watched{live, o}, cfg, data, run.Options{}, run.Observer{})
+	_, err = trainOn(ctx, watched{live, o}, cfg, data, run.Options{})
 	return line(v.Own, v.Others, own, others), err
 }
