@@ -36,9 +36,6 @@ func (t *Trainer) openJournal() (err error) {
 
 // write writes a fact.
 func (j *journal) write(fact any) error {
-	if j == nil {
-		return nil
-	}
 	switch f := fact.(type) {
 	case Step:
 		if f.Number%j.every == 0 || f.Number == j.last {
@@ -71,10 +68,7 @@ func (j *journal) sums() map[string]lineSum {
 }
 
 func (j *journal) close() error {
-	switch {
-	case j == nil:
-		return nil
-	case j.diagnostics == nil:
+	if j.diagnostics == nil {
 		return j.metrics.close()
 	}
 	return errors.Join(j.metrics.close(), j.diagnostics.close())

@@ -6,8 +6,11 @@ import "slices"
 // [Metric]. Slices in them are valid until it returns. An error stops the training.
 type Observer func(fact any) error
 
-// On returns an observer of one kind of facts.
+// On returns an observer of one kind of facts; see may be nil.
 func On[F any](see func(F)) Observer {
+	if see == nil {
+		return nil
+	}
 	return func(fact any) error {
 		if f, ok := fact.(F); ok {
 			see(f)
@@ -39,6 +42,9 @@ func (t *Trainer) report(fact any) error {
 		if err := t.Observe(fact); err != nil {
 			return err
 		}
+	}
+	if t.journal == nil {
+		return nil
 	}
 	return t.journal.write(fact)
 }

@@ -41,7 +41,9 @@ func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
 	if err := t.openJournal(); err != nil {
 		return Result{}, err
 	}
-	defer func() { err = errors.Join(err, t.journal.close()) }()
+	if t.journal != nil {
+		defer func() { err = errors.Join(err, t.journal.close()) }()
+	}
 	if err := t.hold(); err != nil {
 		return Result{}, err
 	}

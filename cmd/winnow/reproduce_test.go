@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/papers/studies"
-	"winnow/papers/theory/concentration"
+	"winnow/papers/theory"
 	"winnow/run/grid"
 	"winnow/run/measure"
 	"winnow/train"
@@ -233,7 +233,7 @@ func TestReproduceFilters(t *testing.T) {
 }
 
 // Studies without data run without --data: steps are timed for every row and shown beside the paper's seconds;
-// estimates of κ have the error that concentration.Study finds on the same draws.
+// estimates of κ have the error that theory.EstimateConcentration finds on the same draws.
 func TestReproduceDrawn(t *testing.T) {
 	needRuntime(t)
 	out := t.TempDir()
@@ -259,7 +259,7 @@ func TestReproduceDrawn(t *testing.T) {
 	}
 	at := t.TempDir()
 	mustRun(t, "winnow reproduce prism-figure4 --seeds 1 --set trials=20 --columns =5 --columns =20 --quiet --out "+at)
-	kappa, err := concentration.Study(t.Context(), concentration.Setting{Kappa: 537, Dim: 128, Trials: 20,
+	kappa, err := theory.EstimateConcentration(t.Context(), theory.Concentration{Kappa: 537, Dim: 128, Trials: 20,
 		Samples: []int{5, 20}, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -276,7 +276,7 @@ func TestReproduceDrawn(t *testing.T) {
 		got[o.Column+" "+figure.Rows[slices.Index(figure.RowNames(), o.Row)].Estimator] = o.Measures[studies.RMSE]
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the errors differ from those of concentration.Study (-want +got): %s", diff)
+		t.Errorf("the errors differ from those of theory.EstimateConcentration (-want +got): %s", diff)
 	}
 	if page := readFile(t, at, "prism-figure4", "report.html"); strings.Count(page, "<svg") != 1 {
 		t.Errorf("%d drawings", strings.Count(page, "<svg"))

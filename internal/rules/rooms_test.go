@@ -200,7 +200,7 @@ var rooms = []Room{
 
 	{"papers/quickstart", "runs the whole path on drawn characters with wrong labels among them",
 		"backbone backbone/ort datasets datasets/glyphs eval run/extraction features internal/lookup models " +
-			"report/page run run/inspect run/config run/folder"},
+			"report/page run run/inspect run/config run/folder train"},
 	{"run/recipes", "holds the papers' settings as data, one file each",
 		""},
 	{"run/settings", "puts a training's configuration together from recipe, file, settings and flags by name",
@@ -211,25 +211,19 @@ var rooms = []Room{
 			"train"},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
 		"internal/paired report/atlas report/chart report/page"},
-	{"papers/watch", "compares what a filter does during a training with the truth",
-		"datasets filters"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
 		"audit audit/suspects backbone backbone/ort datasets datasets/glyphs datasets/glyphs/names " +
 			"datasets/imageroot eval eval/tsne run/extraction features filters filters/noiserate head " +
 			"internal/hint internal/lookup internal/spread models run/recipes papers/studies " +
-			"papers/theory/concentration papers/watch report run run/inspect run/grid run/comparison run/config " +
+			"papers/theory report run run/inspect run/grid run/comparison run/config " +
 			"run/measure run/folder train train/samples"},
-	{"papers/embedded", "opens labelled training images as vectors, with the batches of a training",
-		"datasets features internal/hint internal/lookup run run/config run/folder train"},
-	{"papers/theory", "computes what label noise does to pairs, triplets and bounds",
-		""},
-	{"papers/theory/concentration", "measures how good estimates of a class's concentration are, by drawing classes",
+	{"papers/theory", "computes what label noise does to pairs, triplets and bounds, and the error of estimates of a " +
+		"class's concentration",
 		"filters"},
-	{"papers/theory/skew", "measures how unevenly mining takes the pairs of batches",
-		"datasets features internal/hint internal/lookup losses papers/embedded papers/theory run/config train"},
-	{"papers/pairs", "compares true and false pairs: their cosines, and what losses make of them",
-		"datasets features internal/hint internal/lookup losses papers/embedded papers/theory report/chart run " +
-			"run/config train"},
+	{"papers/pairs", "measures the pairs of batches: cosines of true and false ones, what losses make of them, what " +
+		"mining selects",
+		"datasets features internal/hint internal/lookup losses papers/theory report/chart run run/config run/folder " +
+			"train"},
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
 		"eval features internal/hint"},
@@ -374,7 +368,7 @@ var rooms = []Room{
 		"audit/findings audit/judges backbone backbone/ort datasets datasets/imageroot features head run run/inspect " +
 			"train"},
 	{"experiments/finetune/why", "watches fine-tunings beside the truth: drift, terms, filter, bank",
-		"backbone backbone/ort datasets eval run/extraction features filters head papers/watch report/chart " +
+		"backbone backbone/ort datasets eval run/extraction features filters head papers/runner report/chart " +
 			"run run/config run/folder run/tuning train"},
 	{"experiments/gpu", "tries everything that runs on a GPU, and measures it",
 		"backbone/ort eval features backbone/graph backbone/graph/gradient internal/ortlib report/chart " +

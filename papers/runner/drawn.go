@@ -14,7 +14,7 @@ import (
 
 	"winnow/internal/hint"
 	"winnow/papers/studies"
-	"winnow/papers/theory/concentration"
+	"winnow/papers/theory"
 	"winnow/run/config"
 	"winnow/run/grid"
 )
@@ -111,7 +111,7 @@ func (r *reproduction) estimators(ctx context.Context, cell studies.Cell) (map[s
 	if err != nil {
 		return nil, err
 	}
-	errors, err := concentration.Study(ctx, s)
+	errors, err := theory.EstimateConcentration(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (r *reproduction) estimators(ctx context.Context, cell studies.Cell) (map[s
 }
 
 // concentrated returns the setting of a column's draws.
-func (r *reproduction) concentrated(cell studies.Cell) (s concentration.Setting, err error) {
+func (r *reproduction) concentrated(cell studies.Cell) (s theory.Concentration, err error) {
 	if err := r.readDrawn(cell, &s); err != nil {
 		return s, err
 	}

@@ -10,7 +10,6 @@ import (
 	"winnow/datasets"
 	"winnow/filters"
 	"winnow/papers/studies"
-	"winnow/papers/watch"
 	"winnow/run"
 	"winnow/train"
 )
@@ -29,7 +28,7 @@ const late = "-late"
 
 // isFilterMeasure reports whether a measure compares what a filter kept with the truth.
 func isFilterMeasure(name string) bool {
-	return name == filterAccuracy || slices.Contains(watch.Totals, strings.TrimSuffix(name, late))
+	return name == filterAccuracy || slices.Contains(Totals, strings.TrimSuffix(name, late))
 }
 
 // watchesFilter reports whether everything that a filter does is recorded.
@@ -50,7 +49,7 @@ type recorder struct {
 	trace  string // of the chart; "" for none
 	whole  bool   // record everything that the filter does
 	steps  int
-	filter *watch.Filter // nil: not compared with the truth
+	filter *Filter // nil: not compared with the truth
 	seen   seen
 }
 
@@ -58,7 +57,7 @@ type recorder struct {
 type seen struct {
 	Step        int
 	Time        time.Duration // of earlier parts of the training
-	Filter      watch.State
+	Filter      State
 	Thresholds  map[int]float64
 	Diagnoses   []train.Diagnosis
 	Validations studies.Trace
@@ -84,7 +83,7 @@ func (r *reproduction) follow(plan run.Plan, d *datasets.Dataset) (*recorder, er
 	for _, share := range shares {
 		at = append(at, max(int(share*float64(plan.Steps)+0.5), 1))
 	}
-	rec.filter = watch.NewFilter(d, at, scoreWindow)
+	rec.filter = NewFilter(d, at, scoreWindow)
 	return rec, nil
 }
 
@@ -120,7 +119,7 @@ func (r *recorder) end(o *studies.Outcome) {
 	if r.filter == nil {
 		return
 	}
-	steps, share := r.filter.Accuracy(watch.PaperSmoothing)
+	steps, share := r.filter.Accuracy(PaperSmoothing)
 	if n := len(share); n > 0 {
 		o.Measures[filterAccuracy] = share[n-1]
 	}

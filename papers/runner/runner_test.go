@@ -9,7 +9,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/papers/studies"
-	"winnow/papers/theory/concentration"
+	"winnow/papers/theory"
 	"winnow/run"
 )
 
@@ -157,7 +157,7 @@ func checkDrawnStudy(t *testing.T, r *reproduction) {
 		}
 	}
 	for i, row := range r.Study.Rows {
-		named := slices.ContainsFunc(concentration.Estimators, func(e concentration.Estimator) bool {
+		named := slices.ContainsFunc(theory.Estimators, func(e theory.Estimator) bool {
 			return e.Name == row.Estimator
 		})
 		if !named && !r.timesSteps() { // timed rows are checked with their settings, below

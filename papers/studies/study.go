@@ -92,7 +92,7 @@ type Row struct {
 
 	// For columns whose data is Drawn.
 	Cost      Names  `yaml:"cost"`      // a loss and a filter (or none) whose training steps are timed
-	Estimator string `yaml:"estimator"` // of a class's concentration: a name of concentration.Estimators
+	Estimator string `yaml:"estimator"` // of a class's concentration: a name of theory.Estimators
 
 	Skip  []string `yaml:"skip"`  // columns that the method does not apply to
 	Paper []Number `yaml:"paper"` // one for each column, or none

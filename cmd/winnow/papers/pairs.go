@@ -59,7 +59,7 @@ func readPairs(c *cli.Context) (o PairsOptions, err error) {
 	if o.Most = c.Int("pairs"); o.Most < 1 {
 		return o, term.Misused("--pairs: found %d, expected 1 or more", o.Most)
 	}
-	if o.Options.Options, err = term.Embedded(c); err != nil {
+	if o.Options.BatchOptions, err = term.Embedded(c); err != nil {
 		return o, err
 	}
 	if c.IsSet("loss") {

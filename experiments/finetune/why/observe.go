@@ -11,7 +11,7 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/head"
-	"winnow/papers/watch"
+	"winnow/papers/runner"
 	"winnow/run"
 	"winnow/run/tuning"
 	"winnow/train"
@@ -97,7 +97,7 @@ type observer struct {
 
 	firstViews func(start, seen features.Set, rows []int) // may be nil: called in the first step
 
-	filter *watch.Filter
+	filter *runner.Filter
 	plan   run.Plan
 	out    map[string][][]string
 	unseen map[int]float64 // by epoch
@@ -127,7 +127,7 @@ func (o *observer) open(ctx context.Context, b tuning.Backbone, h *head.Head, in
 		o.last[i] = o.start.Row(i)
 	}
 	o.drift, o.own, o.out, o.unseen = map[[2]int]mean{}, map[int]*copies{}, map[string][][]string{}, map[int]float64{}
-	o.filter = watch.NewFilter(o.d, nil, 1)
+	o.filter = runner.NewFilter(o.d, nil, 1)
 	return nil
 }
 
@@ -330,7 +330,7 @@ func (o *observer) end() map[string][][]string {
 	o.out["filter"] = append(o.out["filter"], line(0, told, float64(right)/n, float64(part)/n,
 		float64(of)/float64(part), float64(of)/float64(right)))
 	for e := 1; (e-1)*o.epoch < o.step; e++ {
-		var s watch.Step
+		var s runner.Step
 		for _, x := range o.filter.Steps {
 			if (x.Step-1)/o.epoch+1 == e {
 				s.Right, s.Wrong, s.Kept, s.Clean = s.Right+x.Right, s.Wrong+x.Wrong, s.Kept+x.Kept, s.Clean+x.Clean

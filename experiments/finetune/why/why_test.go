@@ -10,7 +10,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/features"
-	"winnow/papers/watch"
+	"winnow/papers/runner"
 	"winnow/train"
 )
 
@@ -22,7 +22,7 @@ func TestObserver(t *testing.T) {
 	copy(set.X.Data, []float32{1, 0, 1, 0, 0, 1})
 	o := &observer{d: d, epoch: 4, set: set, at: make([]int, 3), drift: map[[2]int]mean{}, own: map[int]*copies{},
 		out:    map[string][][]string{},
-		filter: watch.NewFilter(d, nil, 1), bank: features.NewBank(8, 2, 2)}
+		filter: runner.NewFilter(d, nil, 1), bank: features.NewBank(8, 2, 2)}
 	for i := range 3 {
 		o.last = append(o.last, set.Row(i))
 	}

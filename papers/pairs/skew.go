@@ -1,4 +1,4 @@
-package skew
+package pairs
 
 import "winnow/papers/theory"
 
@@ -64,13 +64,13 @@ type PositiveBin struct {
 }
 
 // Report sums up the batches so far.
-func (m *Meter) Report() Report {
+func (m *MiningMeter) Report() Report {
 	r := Report{
 		Batches: m.batches, Rows: m.rows, Classes: m.settings.Classes, Margin: m.settings.Margin, Beta: m.settings.Beta,
 		Positives: m.positives.total, Negatives: m.negatives.total, NegativeBins: []Bin{},
 		PositiveBins: []PositiveBin{},
 	}
-	edges := m.negatives.quantiles(Bins)
+	edges := m.negatives.quantiles(SkewBins)
 	r.Random, r.Fixed = Mined{Unpaired: m.unpaired[0]}, Mined{Unpaired: m.unpaired[1]}
 	var random, fixed, pushed []float64
 	r.Random.Taken, random = taken(&m.random, &m.negatives, edges)
@@ -82,7 +82,7 @@ func (m *Meter) Report() Report {
 			Random: random[b], Fixed: fixed[b], Marginal: pushed[b],
 		})
 	}
-	edges = m.positives.quantiles(Bins)
+	edges = m.positives.quantiles(SkewBins)
 	var pulled []float64
 	r.Marginal.Positive, pulled = taken(&m.pulled, &m.positives, edges)
 	for b := range pulled {

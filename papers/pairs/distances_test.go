@@ -1,4 +1,4 @@
-package skew
+package pairs
 
 import "testing"
 
@@ -11,7 +11,7 @@ func TestQuantiles(t *testing.T) {
 	for range 10 {
 		h.add(2)
 	}
-	if edges := h.quantiles(Bins); len(edges) != 3 || h.in(edges[0], edges[1]) != 90 || edges[2] != cells {
+	if edges := h.quantiles(SkewBins); len(edges) != 3 || h.in(edges[0], edges[1]) != 90 || edges[2] != distanceCells {
 		t.Errorf("90 and 10 equal distances: edges %v", edges)
 	}
 }

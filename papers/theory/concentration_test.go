@@ -1,4 +1,4 @@
-package concentration_test
+package theory_test
 
 import (
 	"math"
@@ -8,18 +8,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/filters"
-	"winnow/papers/theory/concentration"
+	"winnow/papers/theory"
 )
 
 // PRISM's Fig. 4: κ = 537 in 128 dimensions, 200 classes. An independent program (METHODS, 001-3) measured RMSE 155.9,
 // MSE 2.4e4 and MAE 148.8 for 5 members, RMSE 22.1 for 34. The paper's caption has 155.6 for 5.
 func TestFigure4(t *testing.T) {
-	s := concentration.Setting{Kappa: 537, Dim: 128, Trials: 200, Samples: []int{5, 34}, Seed: 1}
-	list, err := concentration.Study(t.Context(), s)
+	s := theory.Concentration{Kappa: 537, Dim: 128, Trials: 200, Samples: []int{5, 34}, Seed: 1}
+	list, err := theory.EstimateConcentration(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[string]concentration.Errors{}
+	got := map[string]theory.Errors{}
 	for _, e := range list {
 		if e.Samples == 5 {
 			got["5 "+e.Estimator] = e
@@ -48,7 +48,7 @@ func TestFigure4(t *testing.T) {
 	if got["5 printed"].Mean >= got["5 banerjee"].Mean || got["5 debiased"].RMSE >= got["5 banerjee"].RMSE {
 		t.Errorf("printed %+v, debiased %+v", got["5 printed"], got["5 debiased"])
 	}
-	again, _ := concentration.Study(t.Context(), s)
+	again, _ := theory.EstimateConcentration(t.Context(), s)
 	if diff := cmp.Diff(list, again); diff != "" {
 		t.Errorf("the same seed gives another result: %s", diff)
 	}
@@ -65,7 +65,7 @@ func TestDrawHasTheMoments(t *testing.T) {
 		var mean, square, other float64
 		v := make([]float64, c.dim)
 		for range n {
-			concentration.Draw(v, c.kappa, r)
+			theory.DrawDirection(v, c.kappa, r)
 			var norm float64
 			for _, x := range v {
 				norm += x * x
@@ -89,17 +89,17 @@ func TestDrawHasTheMoments(t *testing.T) {
 }
 
 func TestStudyRefuses(t *testing.T) {
-	for name, change := range map[string]func(*concentration.Setting){
-		"kappa":   func(s *concentration.Setting) { s.Kappa = 0 },
-		"nan":     func(s *concentration.Setting) { s.Kappa = math.NaN() },
-		"dim":     func(s *concentration.Setting) { s.Dim = 1 },
-		"trials":  func(s *concentration.Setting) { s.Trials = 0 },
-		"nothing": func(s *concentration.Setting) { s.Samples = nil },
-		"one":     func(s *concentration.Setting) { s.Samples = []int{5, 1} },
+	for name, change := range map[string]func(*theory.Concentration){
+		"kappa":   func(s *theory.Concentration) { s.Kappa = 0 },
+		"nan":     func(s *theory.Concentration) { s.Kappa = math.NaN() },
+		"dim":     func(s *theory.Concentration) { s.Dim = 1 },
+		"trials":  func(s *theory.Concentration) { s.Trials = 0 },
+		"nothing": func(s *theory.Concentration) { s.Samples = nil },
+		"one":     func(s *theory.Concentration) { s.Samples = []int{5, 1} },
 	} {
-		s := concentration.Setting{Kappa: 537, Dim: 128, Trials: 200, Samples: []int{5, 34}, Seed: 1}
+		s := theory.Concentration{Kappa: 537, Dim: 128, Trials: 200, Samples: []int{5, 34}, Seed: 1}
 		change(&s)
-		if _, err := concentration.Study(t.Context(), s); err == nil {
+		if _, err := theory.EstimateConcentration(t.Context(), s); err == nil {
 			t.Errorf("%s: let through", name)
 		}
 	}

@@ -1,4 +1,4 @@
-package embedded_test
+package pairs_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"winnow/datasets/location"
 	"winnow/features"
-	"winnow/papers/embedded"
+	"winnow/papers/pairs"
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -53,7 +53,7 @@ func images(t *testing.T) folder.Options {
 
 func TestOpenStore(t *testing.T) {
 	seed := uint64(7)
-	tr, err := embedded.Open(t.Context(), embedded.Options{Data: images(t),
+	tr, err := pairs.OpenBatches(t.Context(), pairs.BatchOptions{Data: images(t),
 		Sampler: config.DefaultSampler(config.Groups), Batch: "2x2",
 		Batches: 5, Seed: &seed})
 	if err != nil {
@@ -92,7 +92,7 @@ func TestOpenStore(t *testing.T) {
 }
 
 func TestOpenRefusesBatches(t *testing.T) {
-	_, err := embedded.Open(t.Context(), embedded.Options{Data: images(t),
+	_, err := pairs.OpenBatches(t.Context(), pairs.BatchOptions{Data: images(t),
 		Sampler: config.DefaultSampler(config.Shuffle), Batch: "2x2"})
 	if err == nil || !strings.Contains(err.Error(), "batch: found \"2x2\", expected a number of images") {
 		t.Errorf("found %v", err)
@@ -110,7 +110,8 @@ func TestOpenRun(t *testing.T) {
 	if _, err := run.Train(t.Context(), cfg, run.Input{}, run.Options{Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := embedded.Open(t.Context(), embedded.Options{Run: dir, Sampler: config.DefaultSampler(config.Shuffle)})
+	tr, err := pairs.OpenBatches(t.Context(),
+		pairs.BatchOptions{Run: dir, Sampler: config.DefaultSampler(config.Shuffle)})
 	if err != nil {
 		t.Fatal(err)
 	}

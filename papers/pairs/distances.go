@@ -1,20 +1,20 @@
-package skew
+package pairs
 
-// cells is the number of cells of the distances 0 … 2 of unit vectors, 3·10⁻⁵ each.
-const cells = 1 << 16
+// distanceCells is the number of cells of the distances 0 … 2 of unit vectors, 3·10⁻⁵ each.
+const distanceCells = 1 << 16
 
 // histogram counts distances.
 type histogram struct {
-	of    [cells]int
+	of    [distanceCells]int
 	total int
 }
 
 func (h *histogram) add(d float64) {
-	h.of[min(cells-1, int(d*(cells/2)))]++
+	h.of[min(distanceCells-1, int(d*(distanceCells/2)))]++
 	h.total++
 }
 
-// in returns the count of the cells from ≤ cell < to.
+// in returns the count of the distanceCells from ≤ cell < to.
 func (h *histogram) in(from, to int) int {
 	sum := 0
 	for _, n := range h.of[from:to] {
@@ -33,10 +33,10 @@ func (h *histogram) quantiles(bins int) []int {
 		}
 	}
 	if len(edges) > 1 {
-		edges[len(edges)-1] = cells
+		edges[len(edges)-1] = distanceCells
 	}
 	return edges
 }
 
 // distanceAt returns the smallest distance of a cell.
-func distanceAt(cell int) float64 { return float64(cell) / (cells / 2) }
+func distanceAt(cell int) float64 { return float64(cell) / (distanceCells / 2) }

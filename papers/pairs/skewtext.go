@@ -1,4 +1,4 @@
-package skew
+package pairs
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 const fewPairs = 100
 
 // Text writes the result as tables.
-func (r Result) Text(out io.Writer) error {
+func (r Skew) Text(out io.Writer) error {
 	fmt.Fprintf(out, "%s: %d batches of %d training images, %d classes; α = %v, β = %v\n", r.Name(), r.Batches,
 		r.Rows/max(r.Batches, 1), r.Classes, r.Margin, r.Beta)
 	fmt.Fprintf(out, "%d positive and %d negative pairs\n", r.Positives, r.Negatives)

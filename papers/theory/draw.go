@@ -1,7 +1,4 @@
-// Package concentration measures the error of estimates of a class's concentration κ from few members: it draws from
-// a von Mises-Fisher distribution of known κ and estimates κ as the filter vMF-Sim does (PRISM, Fig. 4). Every draw
-// is a function of the seed.
-package concentration
+package theory
 
 import (
 	"math"
@@ -10,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Draw fills v, a unit vector of R^D with D ≥ 2, from the von Mises-Fisher distribution with density ∝ exp(κ v₀)
-// around the first axis; κ ≥ 0.
+// DrawDirection fills v, a unit vector of R^D with D ≥ 2, from the von Mises-Fisher distribution with density
+// ∝ exp(κ v₀) around the first axis; κ ≥ 0.
 //
 //	b = (D-1)/(2κ + √(4κ² + (D-1)²)),  x = (1-b)/(1+b),  c = κx + (D-1) log(1-x²)
 //	z ~ Beta((D-1)/2, (D-1)/2),  w = (1-(1+b)z)/(1-(1-b)z)
@@ -19,7 +16,7 @@ import (
 //
 // Source: Wood, Simulation of the von Mises Fisher distribution, Communications in Statistics 23(1), 1994,
 // algorithm VM*; b in a form that does not cancel for small κ.
-func Draw(v []float64, kappa float64, r *rand.Rand) {
+func DrawDirection(v []float64, kappa float64, r *rand.Rand) {
 	d := float64(len(v) - 1)
 	b := d / (2*kappa + math.Sqrt(4*kappa*kappa+d*d))
 	x := (1 - b) / (1 + b)

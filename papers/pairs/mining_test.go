@@ -1,4 +1,4 @@
-package skew_test
+package pairs_test
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"winnow/features"
-	"winnow/papers/theory/skew"
+	"winnow/papers/pairs"
 )
 
 // world draws batches from clusters of points on the sphere.
@@ -52,9 +52,9 @@ func (w world) batch(p, k int) features.Set {
 }
 
 // measured is the report of so many batches of 12 × 5.
-func (w world) measured(t *testing.T, s skew.Settings, batches int) skew.Report {
+func (w world) measured(t *testing.T, s pairs.MiningSettings, batches int) pairs.Report {
 	t.Helper()
-	m, err := skew.NewMeter(s)
+	m, err := pairs.NewMiningMeter(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func (w world) measured(t *testing.T, s skew.Settings, batches int) skew.Report 
 // with a higher bound for it.
 func TestRandomIsLessSkewedThanFixed(t *testing.T) {
 	for seed := range uint64(5) {
-		r := newWorld(t, seed, 30, 20, 64, 2).measured(t, skew.Default(30), 60)
+		r := newWorld(t, seed, 30, 20, 64, 2).measured(t, pairs.DefaultMining(30), 60)
 		if 2**r.Random.Eta > *r.Fixed.Eta || r.Random.Most > r.Fixed.Most {
 			t.Errorf("seed %d: η is %v for random and %v for fixed semi-hard mining, expected the latter to be "+
 				"far above", seed, *r.Random.Eta, *r.Fixed.Eta)
@@ -86,7 +86,7 @@ func TestRandomIsLessSkewedThanFixed(t *testing.T) {
 // TestBlindMiningIsNotSkewed: with a margin of 2 random semi-hard mining takes any negative, and every pair costs the
 // marginal loss something: η and γ are 1 but for chance. Fixed mining stays skewed.
 func TestBlindMiningIsNotSkewed(t *testing.T) {
-	r := newWorld(t, 1, 30, 20, 64, 1).measured(t, skew.Settings{Margin: 2, Beta: 1.4, Classes: 30}, 60)
+	r := newWorld(t, 1, 30, 20, 64, 1).measured(t, pairs.MiningSettings{Margin: 2, Beta: 1.4, Classes: 30}, 60)
 	if *r.Random.Eta > 1.15 || *r.Fixed.Eta < 10 {
 		t.Errorf("η is %v for blind and %v for fixed mining, expected about 1, and much more", *r.Random.Eta,
 			*r.Fixed.Eta)
@@ -100,8 +100,8 @@ func TestBlindMiningIsNotSkewed(t *testing.T) {
 // TestAgainstSlowOracle computes everything again from sorted lists of distances and plain loops.
 func TestAgainstSlowOracle(t *testing.T) {
 	w := newWorld(t, 3, 14, 9, 8, 1.5)
-	s := skew.Settings{Margin: 0.3, Beta: 1.1, Classes: 14}
-	m, err := skew.NewMeter(s)
+	s := pairs.MiningSettings{Margin: 0.3, Beta: 1.1, Classes: 14}
+	m, err := pairs.NewMiningMeter(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestAgainstSlowOracle(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name      string
-		got       skew.Taken
+		got       pairs.Taken
 		some, all []float64
 	}{
 		{"random", r.Random.Taken, o.random, o.negatives},
@@ -131,21 +131,22 @@ func TestAgainstSlowOracle(t *testing.T) {
 		{"marginal, positive", r.Marginal.Positive, o.pulled, o.positives},
 		{"marginal, negative", r.Marginal.Negative, o.pushed, o.negatives},
 	} {
-		most, least := rates(c.some, c.all, skew.Bins)
+		most, least := rates(c.some, c.all, pairs.SkewBins)
 		if c.got.Pairs != len(c.some) || off(c.got.Most, most) || off(c.got.Least, least) {
 			t.Errorf("%s: found %+v, expected %d pairs, %v and %v", c.name, c.got, len(c.some), most, least)
 		}
-		if most, _ := rates(c.some, c.all, skew.Bins-1); c.name != "marginal, positive" && !off(c.got.Most, most) {
+		if most, _ := rates(c.some, c.all, pairs.SkewBins-1); c.name != "marginal, positive" && !off(c.got.Most, most) {
 			t.Errorf("%s: 19 bins give the same: the test tests nothing", c.name)
 		}
 	}
-	most, least := rates(o.random, o.negatives, skew.Bins)
-	_, low := rates(o.pushed, o.negatives, skew.Bins)
-	high, _ := rates(o.pulled, o.positives, skew.Bins)
+	most, least := rates(o.random, o.negatives, pairs.SkewBins)
+	_, low := rates(o.pushed, o.negatives, pairs.SkewBins)
+	high, _ := rates(o.pulled, o.positives, pairs.SkewBins)
 	if off(*r.Random.Eta, max(most, 1/least)) || off(*r.Marginal.Gamma, low/high) {
 		t.Errorf("η %v, γ %v, expected %v and %v", *r.Random.Eta, *r.Marginal.Gamma, max(most, 1/least), low/high)
 	}
-	if len(r.NegativeBins) != skew.Bins || r.NegativeBins[0].From != 0 || r.NegativeBins[skew.Bins-1].To != 2 {
+	if len(r.NegativeBins) != pairs.SkewBins || r.NegativeBins[0].From != 0 ||
+		r.NegativeBins[pairs.SkewBins-1].To != 2 {
 		t.Errorf("bins %+v", r.NegativeBins)
 	}
 }
@@ -155,7 +156,7 @@ func off(a, b float64) bool { return math.Abs(a-b) > 1e-9*math.Abs(b) }
 // oracle lists distances.
 type oracle struct{ positives, negatives, random, fixed, pulled, pushed []float64 }
 
-func (o *oracle) add(z features.Set, s skew.Settings, draw *rand.Rand) {
+func (o *oracle) add(z features.Set, s pairs.MiningSettings, draw *rand.Rand) {
 	distance := func(i, j int) float64 {
 		sum := 0.0
 		for k, v := range z.Row(i) {
@@ -249,7 +250,7 @@ func rates(some, all []float64, bins int) (most, least float64) {
 
 // TestEdges: an empty meter has no skew, and settings are checked.
 func TestEdges(t *testing.T) {
-	m, err := skew.NewMeter(skew.Default(2))
+	m, err := pairs.NewMiningMeter(pairs.DefaultMining(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,13 +267,13 @@ func TestEdges(t *testing.T) {
 		r.Fixed.Unpaired != 6 {
 		t.Errorf("one class: %+v", r)
 	}
-	for want, s := range map[string]skew.Settings{
+	for want, s := range map[string]pairs.MiningSettings{
 		"margin α is -1":        {Margin: -1, Beta: 1, Classes: 2},
 		"margin α is NaN":       {Margin: math.NaN(), Beta: 1, Classes: 2},
 		"threshold β is 5":      {Margin: 0.2, Beta: 5, Classes: 2},
 		"1 classes, expected 2": {Margin: 0.2, Beta: 1, Classes: 1},
 	} {
-		if _, err := skew.NewMeter(s); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := pairs.NewMiningMeter(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: found %v, expected %q", s, err, want)
 		}
 	}

@@ -1,8 +1,33 @@
-// Package skew measures the skew that the bounds of package theory need, on batches of embeddings: how unevenly mining
-// selects the pairs of a batch. The code of losses selects the pairs.
+package pairs
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"winnow/features"
+	"winnow/losses"
+)
+
+// SkewBins is the number of bins. Equal distances share a bin, so there may be fewer.
+const SkewBins = 20
+
+// MiningSettings are the settings of the losses.
+type MiningSettings struct {
+	Margin  float64 // α of triplet and marginal loss, 0 ≤ α ≤ 2
+	Beta    float64 // β of the marginal loss, 0 ≤ β ≤ 4
+	Classes int     // K of the whole training set, for the bounds at K classes; ≥ 2
+}
+
+// DefaultMining returns the paper's α and β (section 6.1).
+func DefaultMining(classes int) MiningSettings {
+	return MiningSettings{Margin: 0.2, Beta: 1.4, Classes: classes}
+}
+
+// MiningMeter counts the pairs of batches by their distance, in constant memory, for the skew that the bounds of
+// package theory need: how unevenly mining selects the pairs of a batch. The code of losses selects the pairs.
 //
 // Symbols: d = ‖z_i - z_j‖ of unit rows, pairs are ordered. Negative pairs (a, n), of anchors that have a
-// positive, are divided by their distance into [Bins] bins with equal counts, and so are positive pairs (a, p). r_b
+// positive, are divided by their distance into [SkewBins] bins with equal counts, and so are positive pairs (a, p). r_b
 // is the share of the selected pairs in bin b, divided by the share of all pairs in it: 1 everywhere if mining
 // ignores distances.
 //
@@ -14,32 +39,8 @@
 //
 // Source: 000 = Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise", sections 4.2 and
 // 5.3, which state that η cannot be computed; the estimate is METHODS 11.4, the marginal loss's pairs are 000-12.
-package skew
-
-import (
-	"fmt"
-	"math/rand/v2"
-
-	"winnow/features"
-	"winnow/losses"
-)
-
-// Bins is the number of bins. Equal distances share a bin, so there may be fewer.
-const Bins = 20
-
-// Settings are the settings of the losses.
-type Settings struct {
-	Margin  float64 // α of triplet and marginal loss, 0 ≤ α ≤ 2
-	Beta    float64 // β of the marginal loss, 0 ≤ β ≤ 4
-	Classes int     // K of the whole training set, for the bounds at K classes; ≥ 2
-}
-
-// Default returns the paper's α and β (section 6.1).
-func Default(classes int) Settings { return Settings{Margin: 0.2, Beta: 1.4, Classes: classes} }
-
-// Meter counts the pairs of batches by their distance, in constant memory.
-type Meter struct {
-	settings             Settings
+type MiningMeter struct {
+	settings             MiningSettings
 	batches, rows        int
 	positives, negatives histogram // all
 	random, fixed        histogram // selected negatives
@@ -47,8 +48,8 @@ type Meter struct {
 	unpaired             [2]int    // positive pairs for which random, fixed found no negative
 }
 
-// NewMeter returns a meter, or an error if the settings are invalid.
-func NewMeter(s Settings) (*Meter, error) {
+// NewMiningMeter returns a meter, or an error if the settings are invalid.
+func NewMiningMeter(s MiningSettings) (*MiningMeter, error) {
 	switch {
 	case !(s.Margin >= 0 && s.Margin <= 2):
 		return nil, fmt.Errorf("skew: margin α is %v, expected 0 to 2", s.Margin)
@@ -57,7 +58,7 @@ func NewMeter(s Settings) (*Meter, error) {
 	case s.Classes < 2:
 		return nil, fmt.Errorf("skew: %d classes, expected 2 or more", s.Classes)
 	}
-	return &Meter{settings: s}, nil
+	return &MiningMeter{settings: s}, nil
 }
 
 // Add counts a batch of labelled unit rows; draw is the source of its random choices.
@@ -65,7 +66,7 @@ func NewMeter(s Settings) (*Meter, error) {
 // Triplet loss: with every positive pair (a, p), one negative of a, drawn from d_an < d_ap + α (random semi-hard) or
 // the nearest with d_an > d_ap (fixed). Marginal loss: every positive pair and the negative drawn with it; the loss
 // is above 0 for a positive with d_ap > β - α, and for a negative with d_an < β + α.
-func (m *Meter) Add(z features.Set, draw *rand.Rand) {
+func (m *MiningMeter) Add(z features.Set, draw *rand.Rand) {
 	m.batches++
 	m.rows += z.Len()
 	pairs := losses.NewMining(z)
@@ -95,7 +96,7 @@ func (m *Meter) Add(z features.Set, draw *rand.Rand) {
 }
 
 // addAll counts all pairs of a batch.
-func (m *Meter) addAll(pairs *losses.Mining) {
+func (m *MiningMeter) addAll(pairs *losses.Mining) {
 	n := pairs.Len()
 	for a := range n {
 		before := m.positives.total

@@ -1,6 +1,4 @@
-// Package embedded opens labelled training images as vectors, embedded by a run's head or as stored features, with the
-// batches that a training would draw from them.
-package embedded
+package pairs
 
 import (
 	"cmp"
@@ -16,10 +14,10 @@ import (
 	"winnow/run/folder"
 )
 
-// Options name the images and the batches.
-type Options struct {
+// BatchOptions name the images and the batches.
+type BatchOptions struct {
 	Run     string         // folder of a run; "": Data names a store and its manifest
-	Data    folder.Options // of the run, or of the store; Open sets Splits
+	Data    folder.Options // of the run, or of the store; OpenBatches sets Splits
 	Sampler config.Sampler // for a store: a run has its own
 	Batch   string         // replaces the sampler's batch: PxK, or N if it draws rows
 	Batches int            // number of batches; 0: those of one epoch
@@ -48,8 +46,8 @@ func (o Origin) Name() string {
 	return name
 }
 
-// Training holds the images of the split train.
-type Training struct {
+// Batches holds the images of the split train.
+type Batches struct {
 	Origin
 	Manifest *datasets.Dataset
 	Set      features.Set // unit rows; classes are numbered without gaps, IDs are positions in Manifest
@@ -61,10 +59,10 @@ type Training struct {
 	batches int
 }
 
-// Open embeds the training images.
-func Open(ctx context.Context, o Options) (Training, error) {
+// OpenBatches embeds the training images.
+func OpenBatches(ctx context.Context, o BatchOptions) (Batches, error) {
 	o.Data.Splits = []string{datasets.Train, datasets.Validation}
-	open, t := folder.OpenStore, Training{Config: config.Default(), Sampler: o.Sampler, batches: o.Batches}
+	open, t := folder.OpenStore, Batches{Config: config.Default(), Sampler: o.Sampler, batches: o.Batches}
 	if o.Run != "" {
 		open = func(of folder.Options) (*folder.Run, error) { return folder.Open(ctx, o.Run, of) }
 	}
@@ -113,7 +111,7 @@ func stepOf(r *folder.Run) *int {
 
 // Each calls visit for each batch of a set from the first epoch on, with the batch's number, from 0, and its labelled
 // rows. The labels of set are numbered without gaps.
-func (t Training) Each(ctx context.Context, set features.Set, visit func(number int, rows []int)) error {
+func (t Batches) Each(ctx context.Context, set features.Set, visit func(number int, rows []int)) error {
 	sampler, err := t.Sampler.New(set.Labels, t.Seed)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package concentration
+package theory
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"winnow/filters"
 )
 
-// Setting is the setting of a [Study].
-type Setting struct {
+// Concentration is the setting of a [EstimateConcentration].
+type Concentration struct {
 	Kappa   float64 // true concentration, above 0
 	Dim     int     // D of the vectors, ≥ 2
 	Trials  int     // classes drawn for each number of samples
@@ -51,9 +51,10 @@ type Errors struct {
 	MAE       float64
 }
 
-// Study draws Trials classes for each number of samples and compares the estimates with the truth. All estimators see
-// the same draws. The paper's Fig. 4 calls its axis MSE, but its numbers are RMSE.
-func Study(ctx context.Context, s Setting) ([]Errors, error) {
+// EstimateConcentration measures the error of estimates of a class's concentration κ from few members, as the filter
+// vMF-Sim makes them (PRISM, Fig. 4). It draws Trials classes for each number of samples and compares the estimates
+// with the truth. All estimators see the same draws. The paper's Fig. 4 calls its axis MSE, but its numbers are RMSE.
+func EstimateConcentration(ctx context.Context, s Concentration) ([]Errors, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
@@ -85,10 +86,10 @@ func Study(ctx context.Context, s Setting) ([]Errors, error) {
 }
 
 // meanLength draws a class of n members and returns R.
-func meanLength(s Setting, n int, r *rand.Rand) float64 {
+func meanLength(s Concentration, n int, r *rand.Rand) float64 {
 	sum, v := make([]float64, s.Dim), make([]float64, s.Dim)
 	for range n {
-		Draw(v, s.Kappa, r)
+		DrawDirection(v, s.Kappa, r)
 		for j := range v {
 			sum[j] += v[j]
 		}
@@ -101,7 +102,7 @@ func meanLength(s Setting, n int, r *rand.Rand) float64 {
 }
 
 // Check returns an error if the setting is invalid.
-func (s Setting) Check() error {
+func (s Concentration) Check() error {
 	switch most := filters.DefaultLimits().Kappa; {
 	case !(s.Kappa > 0 && s.Kappa <= most):
 		return fmt.Errorf("theory: kappa is %v, expected a number above 0 and up to %g", s.Kappa, most)

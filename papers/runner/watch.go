@@ -1,6 +1,4 @@
-// Package watch compares a filter with the truth, which the training does not know, at every step of a training: the
-// labels it keeps, and its scores of right and wrong ones. PRISM's (001) Figures 2 and 3.
-package watch
+package runner
 
 import (
 	"slices"
@@ -12,7 +10,8 @@ import (
 // PaperSmoothing is the weight of the past in PRISM's Fig. 2.
 const PaperSmoothing = 0.7
 
-// Filter compares the rows that a filter keeps at each step with the truth. An observer of the training calls Step.
+// Filter compares the rows that a filter keeps at each step with the truth, which the training does not know, for
+// PRISM's (001) Figures 2 and 3. An observer of the training calls Step.
 // Rows whose true or given label is unknown do not count.
 type Filter struct {
 	State

@@ -1,4 +1,4 @@
-package watch_test
+package runner
 
 import (
 	"math"
@@ -7,18 +7,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets"
-	"winnow/papers/watch"
 )
 
 // Eight samples: the even ones are right, the odd ones wrong, the truth of the last two is unknown.
-func traced(at ...int) *watch.Filter {
+func traced(at ...int) *Filter {
 	d := &datasets.Dataset{Classes: []string{"a", "b"}}
 	for i := range 8 {
 		d.Samples = append(d.Samples, datasets.Sample{Label: 0, True: i % 2})
 	}
 	d.Samples[6].True = datasets.Unlabelled
 	d.Samples[7].Label = datasets.Unlabelled
-	return watch.NewFilter(d, at, 2)
+	return NewFilter(d, at, 2)
 }
 
 func TestFilterByHand(t *testing.T) {
