@@ -137,3 +137,13 @@ func (w *waiting) Run(*features.Program, features.Portion, []float32) (float64, 
 	w.wait(200 * time.Microsecond)
 	return 1, nil
 }
+
+// or returns a value, or ends a benchmark.
+func or[T any](v T, err error) func(*testing.B) T {
+	return func(b *testing.B) T {
+		if err != nil {
+			b.Fatal(err)
+		}
+		return v
+	}
+}
