@@ -47,7 +47,7 @@ func pairsCommand(call term.Call[PairsOptions]) *cli.Command {
 			&cli.Uint64Flag{Name: "seed", DefaultText: "the run's, or 1",
 				Usage: "seed `N` of the batches, the symmetric noise and what is drawn"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
-				Usage: "`DIR` for pairs.json, bins.csv and the drawings"},
+				Usage: "`DIR` for the drawings"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything with the bins as JSON"},
 		}, term.DataFlags...),
 		Action: term.Action(readPairs, call),
