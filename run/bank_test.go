@@ -21,9 +21,9 @@ func TestFilledBank(t *testing.T) {
 		var kept []int
 		var bank int
 		_, err := Train(context.Background(), cfg, Input{Data: &data}, Options{Dir: t.TempDir()},
-			Observer{Stepped: func(s train.Step) {
+			train.On(func(s train.Step) {
 				kept, bank = append(kept, len(s.Kept)), s.Bank
-			}})
+			}))
 		if err != nil {
 			t.Fatal(err)
 		}

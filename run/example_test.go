@@ -28,9 +28,10 @@ func ExampleTrain() {
 	cfg := config.Default()
 	cfg.Head.Out, cfg.Length, cfg.Filter.Rate = 4, config.LastsSteps(3), config.GivenRate(0.1)
 	cfg.Sampler.Classes, cfg.Sampler.Images = 4, 5
-	trained, err := run.Train(context.Background(), cfg, run.Input{Data: &data}, run.Options{}, run.Observer{
-		Stepped: func(s train.Step) { fmt.Printf("step %d of epoch %d: %d images\n", s.Number, s.Epoch, len(s.IDs)) },
-	})
+	trained, err := run.Train(context.Background(), cfg, run.Input{Data: &data}, run.Options{},
+		train.On(func(s train.Step) {
+			fmt.Printf("step %d of epoch %d: %d images\n", s.Number, s.Epoch, len(s.IDs))
+		}))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -39,15 +39,11 @@ type Options struct {
 	Screenings *Screenings      // shared with other trainings; nil: labels are judged for this one
 }
 
-// Observer follows a training. Functions may be nil.
-type Observer struct {
-	Stepped   func(train.Step)
-	Validated func(train.Validation)
-	Diagnosed func(train.Diagnosis)
-	Weighed   func(train.Weighing)
-	Saving    func() error                // before each checkpoint
-	Ended     func(last *head.Head) error // before the state that validation chose replaces it
-}
+// Facts that observers of a training receive besides those of package train.
+type (
+	Saving struct{}                  // before each checkpoint
+	Ended  struct{ Last *head.Head } // before the state that validation chose replaces the last one
+)
 
 // Plan says what a training will do: the configuration with every choice made, and what it means for these data.
 type Plan struct {
@@ -83,52 +79,4 @@ type Outcome struct {
 	Summary folder.Result  // result.json; empty without a manifest or a folder
 
 	Corrections int // labels changed; an image counts as often as its label was
-}
-
-// together returns an observer that calls all observers of a list.
-func together(list []Observer) Observer {
-	return Observer{
-		Stepped:   tellAll(list, func(o Observer) func(train.Step) { return o.Stepped }),
-		Validated: tellAll(list, func(o Observer) func(train.Validation) { return o.Validated }),
-		Diagnosed: tellAll(list, func(o Observer) func(train.Diagnosis) { return o.Diagnosed }),
-		Weighed:   tellAll(list, func(o Observer) func(train.Weighing) { return o.Weighed }),
-		Saving: func() error {
-			for _, o := range list {
-				if o.Saving != nil {
-					if err := o.Saving(); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
-		},
-		Ended: func(h *head.Head) error {
-			for _, o := range list {
-				if o.Ended != nil {
-					if err := o.Ended(h); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
-		},
-	}
-}
-
-// tellAll returns a function that calls the picked ones, or nil if there are none, so that the trainer makes no facts.
-func tellAll[F any](list []Observer, pick func(Observer) func(F)) func(F) {
-	var told []func(F)
-	for _, o := range list {
-		if f := pick(o); f != nil {
-			told = append(told, f)
-		}
-	}
-	if told == nil {
-		return nil
-	}
-	return func(fact F) {
-		for _, f := range told {
-			f(fact)
-		}
-	}
 }

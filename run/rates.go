@@ -119,7 +119,7 @@ func (r *Training) probe(ctx context.Context, moves map[string]train.Schedule, s
 	if err := p.buildConfig(); err != nil {
 		return nil, err
 	}
-	p.loop.Steps, p.loop.Stepped, p.loop.Encoder = rangeSteps, func(train.Step) { step() }, p.visited()
+	p.loop.Steps, p.loop.Observe, p.loop.Encoder = rangeSteps, train.On(func(train.Step) { step() }), p.visited()
 	for i := range p.loop.Terms {
 		p.loop.Terms[i].Start = 1
 	}

@@ -34,7 +34,7 @@ func TestFoundRateIsAsGiven(t *testing.T) {
 			cfg.Solver.LR = rate
 			var seen []float64
 			out, err := Train(context.Background(), cfg, Input{Data: &data}, Options{},
-				Observer{Stepped: func(s train.Step) { seen = append(seen, s.Loss, s.LR, s.GradientNorm) }})
+				train.On(func(s train.Step) { seen = append(seen, s.Loss, s.LR, s.GradientNorm) }))
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -97,11 +97,11 @@ func TestFoundRateIsKept(t *testing.T) {
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
-	stop := Observer{Stepped: func(s train.Step) {
+	stop := train.On(func(s train.Step) {
 		if s.Number == 2 {
 			cancel()
 		}
-	}}
+	})
 	if _, err := Train(ctx, cfg, Input{}, cut, stop); !errors.Is(err, context.Canceled) {
 		t.Fatalf("the run was not stopped: %v", err)
 	}

@@ -24,7 +24,7 @@ import (
 )
 
 // Train resolves a training, runs it and closes it.
-func Train(ctx context.Context, cfg config.Run, in Input, o Options, observers ...Observer) (Outcome, error) {
+func Train(ctx context.Context, cfg config.Run, in Input, o Options, observers ...train.Observer) (Outcome, error) {
 	r, err := Resolve(ctx, cfg, in, o)
 	if err != nil {
 		return Outcome{}, err
@@ -59,7 +59,6 @@ type Training struct {
 	encoder tuning.Encoder // nil before it is built, and after the run
 	loop    train.Config
 	trainer *train.Trainer
-	saving  func() error
 	timing  bool        // a batch is timed: the network does not rest
 	resting func() bool // whether the network rests in a test of learning rates; nil outside of one
 }
@@ -68,25 +67,23 @@ type Training struct {
 type sizes struct{ in, out, views int }
 
 // Run trains, once. With a manifest and a folder it writes all files of a run, also the result of its measurement.
-func (r *Training) Run(ctx context.Context, observers ...Observer) (Outcome, error) {
+func (r *Training) Run(ctx context.Context, observers ...train.Observer) (Outcome, error) {
 	out, err := r.run(ctx, observers)
 	return out, r.explain(err)
 }
 
-func (r *Training) run(ctx context.Context, observers []Observer) (out Outcome, err error) {
+func (r *Training) run(ctx context.Context, observers []train.Observer) (out Outcome, err error) {
 	if r.kept {
 		if err = r.begin(); err != nil {
 			return out, err
 		}
 	}
-	o, t := together(observers), r.trainer
-	r.saving, t.Stepped, t.Validated = o.Saving, o.Stepped, o.Validated
-	t.Diagnosed, t.Weighed = o.Diagnosed, o.Weighed
+	r.trainer.Observe = train.Together(observers...)
 	release := interrupt.Keep() // the steps since the last checkpoint
 	defer release()
-	result, err := t.Run(ctx)
+	result, err := r.trainer.Run(ctx)
 	if err == nil {
-		out, err = r.finish(result, o)
+		out, err = r.finish(result)
 	} else {
 		out = Outcome{Result: result, Config: r.Config, Head: r.head}
 	}
@@ -296,7 +293,7 @@ func (r *Training) save(best bool) error {
 	name := folder.BestHeadFile
 	if !best {
 		name = folder.LastHeadFile
-		if err := r.saving(); err != nil {
+		if err := r.observe(Saving{}); err != nil {
 			return err
 		}
 		if err := r.writeSamples(); err != nil {
@@ -309,9 +306,17 @@ func (r *Training) save(best bool) error {
 	return r.backbone.Save(r.options.Dir, name, r.head, r.headMeta())
 }
 
+// observe passes a fact to the observers.
+func (r *Training) observe(fact any) error {
+	if see := r.trainer.Observe; see != nil {
+		return see(fact)
+	}
+	return nil
+}
+
 // finish takes the state that validation chose and completes the folder.
-func (r *Training) finish(result train.Result, o Observer) (Outcome, error) {
-	if err := o.Ended(r.head); err != nil {
+func (r *Training) finish(result train.Result) (Outcome, error) {
+	if err := r.observe(Ended{r.head}); err != nil {
 		return Outcome{}, err
 	}
 	if !r.options.Last {

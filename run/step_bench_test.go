@@ -270,7 +270,7 @@ func wholeSteps(b *testing.B, r *Training) (steps, unprepared []time.Duration, b
 	warm, n := 4, 0
 	e := &turns{r.encoder, true}
 	r.trainer.Encoder = e
-	r.trainer.Stepped = func(train.Step) {
+	r.trainer.Observe = train.Together(r.trainer.Observe, train.On(func(train.Step) {
 		now := time.Now()
 		if warm--; warm >= 0 { // memory is allocated, the bank begins to fill
 			last, first, used = now, now, processorTime()
@@ -290,7 +290,7 @@ func wholeSteps(b *testing.B, r *Training) (steps, unprepared []time.Duration, b
 			stop()
 		}
 		last = time.Now()
-	}
+	}))
 	if _, err := r.trainer.Run(ctx); !errors.Is(err, context.Canceled) {
 		b.Fatal(err)
 	}

@@ -39,7 +39,8 @@ func (r *Training) Time(ctx context.Context, skip, most int) (t Timing, err erro
 	var last time.Time
 	var rows, kept int
 	r.kept, r.options.Dir, r.trainer.Dir, r.trainer.SaveHead = false, "", "", nil
-	t.Outcome, err = r.Run(ctx, Observer{Stepped: func(s train.Step) {
+	r.trainer.DiagnoseEvery = 0
+	t.Outcome, err = r.Run(ctx, train.On(func(s train.Step) {
 		now := time.Now()
 		if s.Number > r.Resumed+skip {
 			t.Seconds = append(t.Seconds, now.Sub(last).Seconds())
@@ -49,7 +50,7 @@ func (r *Training) Time(ctx context.Context, skip, most int) (t Timing, err erro
 		if most > 0 && len(t.Seconds) == most {
 			stop(errEnough)
 		}
-	}})
+	}))
 	t.Kept = float64(kept) / float64(max(rows, 1))
 	if context.Cause(ctx) == errEnough {
 		err = nil

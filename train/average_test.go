@@ -121,7 +121,7 @@ func TestBestAmongBoth(t *testing.T) {
 	var tr *Trainer
 	var kept []saved
 	calls, learning := map[int]int{}, []float32(nil)
-	b.cfg.Stepped = func(Step) { learning = slices.Clone(b.encoder.w.Data) }
+	b.cfg.Observe = Together(b.cfg.Observe, On(func(Step) { learning = slices.Clone(b.encoder.w.Data) }))
 	b.cfg.Validate = func(context.Context) (float64, error) {
 		at := tr.progress.Step
 		which := calls[at]
@@ -189,7 +189,7 @@ func TestAverageWithoutValidation(t *testing.T) {
 func TestAverageGoesOutAgain(t *testing.T) {
 	b := newBed(t, "", averaged(4))
 	calls, learning := 0, []float32(nil)
-	b.cfg.Stepped = func(Step) { learning = slices.Clone(b.encoder.w.Data) }
+	b.cfg.Observe = Together(b.cfg.Observe, On(func(Step) { learning = slices.Clone(b.encoder.w.Data) }))
 	b.cfg.Validate = func(context.Context) (float64, error) {
 		if calls++; calls == 3 {
 			return 0, context.Canceled

@@ -108,17 +108,6 @@ func TestResumeRefuses(t *testing.T) {
 	}
 }
 
-func TestIdentityDiffersNamesTheFirst(t *testing.T) {
-	why := identityDiffers(map[string]string{"b": "1", "a": "1", "c": "1"},
-		map[string]string{"b": "2", "a": "1", "c": "2"})
-	if want := `made with b = "1", asked for "2"`; why != want {
-		t.Errorf("%s, expected %s", why, want)
-	}
-	if why := identityDiffers(map[string]string{"b": "1"}, map[string]string{"b": "1"}); why != "" {
-		t.Errorf("the same run: %s", why)
-	}
-}
-
 // A checkpoint copies nothing of the size of the weights: a large network's solver holds twice as much.
 func TestCheckpointsAreViews(t *testing.T) {
 	b, d := newDeepBed(t, "", func(c *Config) { c.Groups[0].Start = 0 })

@@ -58,7 +58,9 @@ func TestGroupsStop(t *testing.T) {
 	run := func(stop int) (after map[int]float32, rates map[int]float64) {
 		after, rates = map[int]float32{}, map[int]float64{}
 		b, e := newDeepBed(t, "", func(c *Config) { c.Groups[0].Stop = stop; c.Groups[0].Start = 1 })
-		b.cfg.Stepped = func(s Step) { after[s.Number], rates[s.Number] = e.b.Data[0], s.BackboneLR }
+		b.cfg.Observe = Together(b.cfg.Observe, On(func(s Step) {
+			after[s.Number], rates[s.Number] = e.b.Data[0], s.BackboneLR
+		}))
 		if _, err := must(New(b.cfg)).Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}

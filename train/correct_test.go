@@ -43,11 +43,11 @@ func TestCorrectedRunResumes(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		b := correcting(t, dir, nil)
 		left := cut
-		b.cfg.Stepped = func(Step) {
+		b.cfg.Observe = Together(b.cfg.Observe, On(func(Step) {
 			if left--; left == 0 {
 				cancel()
 			}
-		}
+		}))
 		if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
@@ -101,7 +101,6 @@ func TestCorrectionsReachAll(t *testing.T) {
 	})
 	given := slices.Clone(b.encoder.set.Labels)
 	tr := b.trainer(t)
-	b.cfg.Stepped = nil
 	must(tr.Run(context.Background()))
 	for _, y := range b.cfg.Corrector.Corrections() {
 		bank := b.cfg.Bank.Set()

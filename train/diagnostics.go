@@ -143,7 +143,7 @@ func spreadOf(kappas []filters.ClassKappa) *KappaSpread {
 
 // diagnoses reports whether the run diagnoses its filter.
 func (t *Trainer) diagnoses() bool {
-	return t.Filter != nil && t.DiagnoseEvery > 0 && (t.Dir != "" || t.Diagnosed != nil)
+	return t.Filter != nil && t.DiagnoseEvery > 0 && (t.Dir != "" || t.Observe != nil)
 }
 
 // diagnosesAfter reports whether a diagnosis is due after a step, apart from early stopping.
@@ -188,7 +188,7 @@ func (t *Trainer) note(s *Step) {
 
 // diagnose writes the diagnosis when it is due: after every DiagnoseEvery steps, and at the end, also after
 // early stopping.
-func (t *Trainer) diagnose(j journal) error {
+func (t *Trainer) diagnose() error {
 	step := t.progress.Step
 	if !t.diagnoses() || len(t.judged) == 0 || !t.diagnosesAfter(step) && !t.lostPatience() {
 		return nil
@@ -209,10 +209,7 @@ func (t *Trainer) diagnose(j journal) error {
 	t.kappas = t.Filter.Kappas(t.kappas, t.Bank)
 	d.Kappa = spreadOf(t.kappas)
 	d.Drift, t.drift, t.judged = t.drift, nil, nil
-	if t.Diagnosed != nil {
-		t.Diagnosed(d)
-	}
-	return j.diagnosed(d)
+	return t.report(d)
 }
 
 // openDiagnostics opens diagnostics.jsonl for appending.

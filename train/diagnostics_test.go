@@ -26,7 +26,7 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 	dir := t.TempDir()
 	var told []Diagnosis
 	b := newBed(t, dir, nil)
-	b.cfg.Diagnosed = func(d Diagnosis) { told = append(told, d) }
+	b.cfg.Observe = Together(b.cfg.Observe, On(func(d Diagnosis) { told = append(told, d) }))
 	b.cfg.Named = func(row int) (path, label string) { return fmt.Sprint(row), "given" }
 	tr := b.trainer(t)
 	if _, err := tr.Run(context.Background()); err != nil {
@@ -145,11 +145,11 @@ func TestLostPatienceIsDiagnosed(t *testing.T) {
 	dir = t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	b := newBed(t, dir, change)
-	b.cfg.Stepped = func(s Step) {
+	b.cfg.Observe = Together(b.cfg.Observe, On(func(s Step) {
 		if s.Number == 12 {
 			cancel()
 		}
-	}
+	}))
 	if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -219,11 +219,11 @@ func TestChangedLines(t *testing.T) {
 	dir := t.TempDir()
 	b := newBed(t, dir, nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	b.cfg.Stepped = func(s Step) {
+	b.cfg.Observe = Together(b.cfg.Observe, On(func(s Step) {
 		if s.Number == 23 {
 			cancel()
 		}
-	}
+	}))
 	if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}

@@ -203,8 +203,8 @@ func newBed(t testing.TB, dir string, change func(*Config)) *bed {
 	b.cfg.Validate = func(ctx context.Context) (float64, error) {
 		return b.encoder.precision1(validation, validTruth), ctx.Err()
 	}
-	b.cfg.Stepped = func(s Step) { b.facts = append(b.facts, clone(s)) }
-	b.cfg.Validated = func(v Validation) { b.scores = append(b.scores, v) }
+	b.cfg.Observe = Together(b.cfg.Observe, On(func(s Step) { b.facts = append(b.facts, clone(s)) }))
+	b.cfg.Observe = Together(b.cfg.Observe, On(func(v Validation) { b.scores = append(b.scores, v) }))
 	if change != nil {
 		change(&b.cfg)
 	}

@@ -232,11 +232,11 @@ func TestGroupsResume(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		b, d := newDeepBed(t, dir, nil)
 		left := 5 + cuts%3
-		b.cfg.Stepped = func(Step) {
+		b.cfg.Observe = Together(b.cfg.Observe, On(func(Step) {
 			if left--; left == 0 {
 				cancel()
 			}
-		}
+		}))
 		tr := b.trainer(t)
 		must(tr.Resume())
 		_, err := tr.Run(ctx)
@@ -267,11 +267,11 @@ func TestForgettingAGroupIsSeen(t *testing.T) {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(context.Background())
 		b, _ := newDeepBed(t, dir, nil)
-		b.cfg.Stepped = func(s Step) {
+		b.cfg.Observe = Together(b.cfg.Observe, On(func(s Step) {
 			if s.Number == 43 {
 				cancel()
 			}
-		}
+		}))
 		if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
@@ -296,11 +296,11 @@ func TestForgettingAGroupIsSeen(t *testing.T) {
 func TestUseBestBringsTheState(t *testing.T) {
 	b, d := newDeepBed(t, "", nil)
 	var atBest []float32
-	b.cfg.Validated = func(v Validation) {
+	b.cfg.Observe = Together(b.cfg.Observe, On(func(v Validation) {
 		if v.Best {
 			atBest = slices.Clone(d.mean.Data)
 		}
-	}
+	}))
 	tr := b.trainer(t)
 	must(tr.Run(context.Background()))
 	if slices.Equal(atBest, d.mean.Data) {
@@ -352,53 +352,6 @@ func TestResumeRefusesAnotherGrouping(t *testing.T) {
 		}
 		if !slices.Equal(before, d.b.Data) {
 			t.Errorf("%s: refused, and the weights changed", want)
-		}
-	}
-}
-
-func TestNewChecksGroups(t *testing.T) {
-	stranger := features.NewParam("stranger", 1, 1)
-	for want, change := range map[string]func(*Config){
-		`train: parameter "backbone.b" is in no group, so no solver would step it`: func(c *Config) {
-			c.Groups = c.Groups[1:]
-		},
-		`train: parameter "proxies" is in no group, so no solver would step it`: func(c *Config) {
-			c.Groups = c.Groups[:2]
-		},
-		`train: parameter "backbone.b" is in the groups "backbone" and "head", expected one`: func(c *Config) {
-			c.Groups[1].Params = c.Encoder.Params()
-		},
-		`train: group "loss" holds the parameter "stranger", which neither the encoder nor a loss has`: func(c *Config) {
-			c.Groups[2].Params = append(slices.Clone(c.Groups[2].Params), stranger)
-		},
-		`train: group "body" is unknown: known are backbone, head, peer, peer backbone, loss`: func(c *Config) {
-			c.Groups[0].Name = "body"
-		},
-		`train: two groups are named "backbone", expected different names`: func(c *Config) {
-			c.Groups[1].Name = "backbone"
-		},
-		`train: group "head" has no solver`: func(c *Config) {
-			c.Groups[1].Solver = nil
-		},
-		`train: group "head" has no parameters`: func(c *Config) {
-			c.Groups[1].Params = nil
-		},
-		`train: group "backbone" starts at step 46, expected one of the 45 steps of the run`: func(c *Config) {
-			c.Groups[0].Start = 46
-		},
-		`train: group "backbone" stops after step 3, expected one from its first, 10, to the last, 45, or 0`: func(c *Config) {
-			c.Groups[0].Start, c.Groups[0].Stop = 10, 3
-		},
-		`train: group "backbone": its schedule changes beta1, which its solver does not have: expected adam or adamw`: func(c *Config) {
-			c.Groups[0].Schedule.Beta1, c.Groups[0].Solver = 0.1, must(NewSolver(DefaultSolver("sgd")))
-		},
-		`train: two parameters are named "head.0.weight", expected different names`: func(c *Config) {
-			c.Encoder.(*deep).mean.Name = "head.0.weight"
-		},
-	} {
-		b, _ := newDeepBed(t, "", change)
-		if _, err := New(b.cfg); err == nil || err.Error() != want {
-			t.Errorf("%v, expected %s", err, want)
 		}
 	}
 }

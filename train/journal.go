@@ -2,21 +2,19 @@ package train
 
 import "errors"
 
-// journal records the facts of a run.
-type journal interface {
-	step(*Step) error
-	validated(Validation) error
-	weighed(Weighing) error
-	diagnosed(Diagnosis) error
-	sync() error // called before a checkpoint, which must not be newer than the facts on disk
-	sums() map[string]lineSum
-	close() error
+// journal writes the facts of a run into its folder; nil: there is none.
+type journal struct {
+	*metrics
+	diagnostics *lineFile // nil if the run does not diagnose its filter
+	every       int       // steps between two that are written
+	last        int       // step of the run, which is written
 }
 
 // openJournal opens the files of the run's folder for appending, if it has one.
-func (t *Trainer) openJournal() (journal, error) {
+func (t *Trainer) openJournal() (err error) {
+	t.journal = nil
 	if t.Dir == "" {
-		return unkept{}, nil
+		return nil
 	}
 	names := make([]string, len(t.Terms))
 	for i := range t.Terms {
@@ -24,55 +22,54 @@ func (t *Trainer) openJournal() (journal, error) {
 	}
 	m, err := openMetrics(t.Dir, t.progress, names, t.Now)
 	if err != nil {
-		return nil, err
-	}
-	k := &kept{metrics: m}
-	if !t.diagnoses() {
-		return k, nil
-	}
-	if k.diagnostics, err = t.openDiagnostics(); err != nil {
-		return nil, errors.Join(err, m.close())
-	}
-	return k, nil
-}
-
-// kept is the journal of a run with a folder.
-type kept struct {
-	*metrics
-	diagnostics *lineFile // nil if the run does not diagnose its filter
-}
-
-func (k *kept) diagnosed(d Diagnosis) error { return k.diagnostics.put(d.Step, d) }
-
-func (k *kept) sync() error {
-	if err := k.lines.sync(); err != nil || k.diagnostics == nil {
 		return err
 	}
-	return k.diagnostics.sync()
+	j := &journal{metrics: m, every: t.LogEvery, last: t.Steps}
+	if t.diagnoses() {
+		if j.diagnostics, err = t.openDiagnostics(); err != nil {
+			return errors.Join(err, m.close())
+		}
+	}
+	t.journal = j
+	return nil
 }
 
-func (k *kept) sums() map[string]lineSum {
-	sums := map[string]lineSum{MetricsFile: k.lines.sum}
-	if k.diagnostics != nil {
-		sums[DiagnosticsFile] = k.diagnostics.sum
+// write writes a fact.
+func (j *journal) write(fact any) error {
+	switch f := fact.(type) {
+	case Step:
+		if f.Number%j.every == 0 || f.Number == j.last {
+			return j.step(&f)
+		}
+	case Validation:
+		return j.validated(f)
+	case Weighing:
+		return j.weighed(f)
+	case Diagnosis:
+		return j.diagnostics.put(f.Step, f)
+	}
+	return nil
+}
+
+// sync writes all facts to the disk: a checkpoint must not be newer than they are.
+func (j *journal) sync() error {
+	if err := j.lines.sync(); err != nil || j.diagnostics == nil {
+		return err
+	}
+	return j.diagnostics.sync()
+}
+
+func (j *journal) sums() map[string]lineSum {
+	sums := map[string]lineSum{MetricsFile: j.lines.sum}
+	if j.diagnostics != nil {
+		sums[DiagnosticsFile] = j.diagnostics.sum
 	}
 	return sums
 }
 
-func (k *kept) close() error {
-	if k.diagnostics == nil {
-		return k.metrics.close()
+func (j *journal) close() error {
+	if j.diagnostics == nil {
+		return j.metrics.close()
 	}
-	return errors.Join(k.metrics.close(), k.diagnostics.close())
+	return errors.Join(j.metrics.close(), j.diagnostics.close())
 }
-
-// unkept is the journal of a run without a folder.
-type unkept struct{}
-
-func (unkept) step(*Step) error           { return nil }
-func (unkept) validated(Validation) error { return nil }
-func (unkept) weighed(Weighing) error     { return nil }
-func (unkept) diagnosed(Diagnosis) error  { return nil }
-func (unkept) sync() error                { return nil }
-func (unkept) sums() map[string]lineSum   { return nil }
-func (unkept) close() error               { return nil }

@@ -35,7 +35,7 @@ func learn(t *testing.T, seed uint64, filtered bool) (before, after, clean float
 			{Name: "bank", Loss: contrastive(), Weight: 1, Bank: true}},
 		Groups: oneGroup(e, DefaultSolver("adam"),
 			must(NewSchedule(ScheduleConfig{Name: "cosine"}, 1e-2, steps, sampler.Batches()))),
-		Stepped: func(s Step) {
+		Observe: On(func(s Step) {
 			if s.Number < steps*2/3 {
 				return
 			}
@@ -45,7 +45,7 @@ func learn(t *testing.T, seed uint64, filtered bool) (before, after, clean float
 					right++
 				}
 			}
-		},
+		}),
 	}
 	if filtered {
 		fc := filters.Default()

@@ -125,13 +125,11 @@ func TestEventsSayWhatHappened(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	b := newBed(t, dir, nil)
-	stepped := b.cfg.Stepped
-	b.cfg.Stepped = func(s Step) {
-		stepped(s)
+	b.cfg.Observe = Together(b.cfg.Observe, On(func(s Step) {
 		if s.Number == 20 {
 			cancel()
 		}
-	}
+	}))
 	if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}

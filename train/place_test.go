@@ -264,13 +264,11 @@ func TestPlacedRun(t *testing.T) {
 
 	stopped, _ := placedBed(t, t.TempDir(), true, nil)
 	ctx, cancel := context.WithCancel(context.Background())
-	stepped := stopped.cfg.Stepped
-	stopped.cfg.Stepped = func(s Step) {
-		stepped(s)
+	stopped.cfg.Observe = Together(stopped.cfg.Observe, On(func(s Step) {
 		if s.Number == 20 {
 			cancel()
 		}
-	}
+	}))
 	if _, err := stopped.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}

@@ -53,8 +53,10 @@ func Probe(ctx context.Context, cfg Config) (losses []float64, err error) {
 			return nil, err
 		}
 		losses = append(losses, fact.Loss)
-		if cfg.Stepped != nil {
-			cfg.Stepped(*fact)
+		if cfg.Observe != nil {
+			if err := cfg.Observe(*fact); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return losses, nil

@@ -44,11 +44,11 @@ func TestResumedRefitIsTheSame(t *testing.T) {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(t.Context())
 		first := newBed(t, dir, refitted(after, new(int)))
-		first.cfg.Stepped = func(s Step) {
+		first.cfg.Observe = Together(first.cfg.Observe, On(func(s Step) {
 			if s.Number == cut {
 				cancel()
 			}
-		}
+		}))
 		if _, err := first.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}

@@ -38,48 +38,49 @@ type Result struct {
 // it saves a checkpoint and returns the error of ctx. After [Trainer.Resume] it continues, and everything it
 // computes and writes is bit for bit what an uninterrupted run computes and writes.
 func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
-	j, err := t.openJournal()
-	if err != nil {
+	if err := t.openJournal(); err != nil {
 		return Result{}, err
 	}
-	defer func() { err = errors.Join(err, j.close()) }()
+	if t.journal != nil {
+		defer func() { err = errors.Join(err, t.journal.close()) }()
+	}
 	if err := t.hold(); err != nil {
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, t.release()) }()
-	if err := t.loop(ctx, j); err != nil {
+	if err := t.loop(ctx); err != nil {
 		return t.result(), err
 	}
-	return t.result(), t.end(j)
+	return t.result(), t.end()
 }
 
 // loop does what is due until nothing is left.
-func (t *Trainer) loop(ctx context.Context, j journal) error {
+func (t *Trainer) loop(ctx context.Context) error {
 	saved := t.progress.Step
 	for !t.finished() {
 		err := ctx.Err()
 		if err != nil {
-			return t.interrupted(j, err)
+			return t.interrupted(err)
 		}
 		var due func() error
 		switch {
 		case t.roundDue():
-			due = func() error { return t.round(ctx, j) }
+			due = func() error { return t.round(ctx) }
 		case t.refitDue():
 			due = func() error { return t.refit(ctx) }
 		case t.validationDue():
-			due = func() error { return t.validate(ctx, j) }
+			due = func() error { return t.validate(ctx) }
 		case t.CheckpointEvery > 0 && t.progress.Step%t.CheckpointEvery == 0 && t.progress.Step > saved:
-			due = func() error { return t.save(j) }
+			due = func() error { return t.save() }
 			saved = t.progress.Step
 		}
 		if due == nil {
-			err = t.advance(j)
+			err = t.advance()
 		} else if err = t.fetch(); err == nil {
 			err = due()
 		}
 		if errors.Is(err, context.Canceled) {
-			return t.interrupted(j, err)
+			return t.interrupted(err)
 		}
 		if err != nil {
 			return err
@@ -89,26 +90,23 @@ func (t *Trainer) loop(ctx context.Context, j journal) error {
 }
 
 // advance does a step and reports it.
-func (t *Trainer) advance(j journal) error {
+func (t *Trainer) advance() error {
 	fact, err := t.step()
 	if err != nil {
 		return err
 	}
-	if t.Stepped != nil {
-		t.Stepped(*fact)
-	}
-	if fact.Number%t.LogEvery == 0 || fact.Number == t.Steps {
-		if err := j.step(fact); err != nil {
+	if t.Observe != nil || t.journal != nil {
+		if err := t.report(*fact); err != nil {
 			return err
 		}
 	}
 	t.note(fact)
-	return t.diagnose(j)
+	return t.diagnose()
 }
 
 // end does the work that the loop left.
-func (t *Trainer) end(j journal) error {
-	if err := t.diagnose(j); err != nil { // the loop may have stopped early
+func (t *Trainer) end() error {
+	if err := t.diagnose(); err != nil { // the loop may have stopped early
 		return err
 	}
 	if err := t.fetch(); err != nil {
@@ -119,7 +117,7 @@ func (t *Trainer) end(j journal) error {
 			return err
 		}
 	}
-	return t.save(j)
+	return t.save()
 }
 
 // finished reports whether nothing is left to do.
@@ -138,7 +136,7 @@ func (t *Trainer) validationDue() bool {
 }
 
 // validate scores the current state and its average, and keeps the better of the two if it is the best so far.
-func (t *Trainer) validate(ctx context.Context, j journal) error {
+func (t *Trainer) validate(ctx context.Context) error {
 	p := &t.progress
 	v := Validation{Epoch: t.epochOf(p.Step), Step: p.Step}
 	var err error
@@ -164,10 +162,7 @@ func (t *Trainer) validate(ctx context.Context, j journal) error {
 			return err
 		}
 	}
-	if t.Validated != nil {
-		t.Validated(v)
-	}
-	return j.validated(v)
+	return t.report(v)
 }
 
 // score validates the current state, or its average.
@@ -223,7 +218,7 @@ func (t *Trainer) UseBest() {
 }
 
 // save writes a checkpoint and the head of the same state.
-func (t *Trainer) save(j journal) error {
+func (t *Trainer) save() error {
 	if t.SaveHead != nil {
 		if err := t.SaveHead(false); err != nil {
 			return err
@@ -232,17 +227,17 @@ func (t *Trainer) save(j journal) error {
 	if t.Dir == "" {
 		return nil
 	}
-	if err := j.sync(); err != nil {
+	if err := t.journal.sync(); err != nil {
 		return err
 	}
-	return t.writeCheckpoint(j.sums())
+	return t.writeCheckpoint(t.journal.sums())
 }
 
 // interrupted saves the run and returns the reason. It reports a cancellation only if the run was saved.
-func (t *Trainer) interrupted(j journal, reason error) error {
+func (t *Trainer) interrupted(reason error) error {
 	err := t.fetch()
 	if err == nil {
-		err = t.save(j)
+		err = t.save()
 	}
 	if err != nil {
 		return fmt.Errorf("train: stopped after step %d (%v) and could not save: %w", t.progress.Step, reason, err)

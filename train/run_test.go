@@ -262,14 +262,6 @@ func TestNonFiniteStops(t *testing.T) {
 	}
 }
 
-func TestNonFiniteNamesFewSamples(t *testing.T) {
-	err := &NonFinite{Step: 412, Epoch: 3, What: "loss", Value: math.NaN(), IDs: features.AllRows(40)}
-	if want := "train: step 412 (epoch 3): loss is NaN; samples 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, " +
-		"15, … (40 in all)"; err.Error() != want {
-		t.Errorf("%v, expected %s", err, want)
-	}
-}
-
 // end is everything a run leaves.
 type end struct {
 	Weights, Proxies []float32
@@ -338,7 +330,7 @@ func resumedIsTheSame(t *testing.T, change func(*Config), seeds uint64) {
 					cancel()
 				}
 			}
-			b.cfg.Stepped = count
+			b.cfg.Observe = Together(b.cfg.Observe, On(count))
 			if kill {
 				b.cfg.SaveHead = func(best bool) error { // called before a checkpoint is written: no checkpoint
 					if !best && left <= 0 {
@@ -409,11 +401,11 @@ func TestForgettingAnyStateIsSeen(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		b := newBed(t, dir, nil)
 		n := 0
-		b.cfg.Stepped = func(Step) {
+		b.cfg.Observe = Together(b.cfg.Observe, On(func(Step) {
 			if n++; n == 44 || name == "filter steps" && n == 5 { // AvgSim stops after step 7
 				cancel()
 			}
-		}
+		}))
 		if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
@@ -537,32 +529,6 @@ func TestInterruptedValidation(t *testing.T) {
 	must(tr.Run(context.Background()))
 	if diff := cmp.Diff(want, endOf(t, again, dir)); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestNewRefuses(t *testing.T) {
-	for _, c := range []struct {
-		change func(*Config)
-		want   string
-	}{
-		{func(c *Config) { c.Terms = nil }, "train: found no loss, expected at least one"},
-		{func(c *Config) { c.Terms[1].Name = "contrastive" },
-			`train: two terms are named "contrastive", expected different names`},
-		{func(c *Config) { c.Bank = nil },
-			`train: term "contrastive:bank" needs a memory bank, found none: give it a size`},
-		{func(c *Config) { c.Bank, c.Terms = nil, c.Terms[:1] },
-			`train: filter "vmf" needs a memory bank, found none: give it a size`},
-		{func(c *Config) { c.Terms[0].Weight = 0 },
-			`train: term "contrastive": weight is 0, expected a positive number`},
-		{func(c *Config) { c.Steps = 0 }, "train: length is 0 steps, expected at least 1"},
-		{func(c *Config) { c.Validate, c.Patience = nil, 1 },
-			"train: early stopping needs a validation split, found none"},
-		{func(c *Config) { c.ValidateEvery = 0 }, "train: validation every 0 steps, expected at least 1"},
-		{func(c *Config) { c.Clip = math.NaN() }, "train: clip is NaN, expected a norm, or 0 for none"},
-	} {
-		if _, err := New(newBed(t, "", c.change).cfg); err == nil || err.Error() != c.want {
-			t.Errorf("%v, expected %s", err, c.want)
-		}
 	}
 }
 

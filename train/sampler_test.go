@@ -249,34 +249,6 @@ func byClass(grouped bool, classes, images int) Sampling {
 	return Uniform{Classes: classes, Images: images}
 }
 
-func TestSamplerRefuses(t *testing.T) {
-	for _, c := range []struct {
-		how    Sampling
-		labels []int
-		want   string
-	}{
-		{Groups{Classes: -1, Images: 2}, []int{0}, "train: sampler: -1 classes of 2 images, expected at least 1 of 1"},
-		{Groups{Classes: 2, Images: 2}, []int{-1, -1}, "train: sampler: none of 2 rows has a label"},
-		{Uniform{Classes: 2, Images: -1}, []int{0}, "train: sampler: 2 classes of -1 images, expected at least 1 of 1"},
-		{Groups{Classes: 2, Images: 2, Unlabelled: -1}, []int{0},
-			"train: sampler: -1 rows without a label, expected 0 or more"},
-		{Groups{Classes: 2, Images: 2, Balance: new(-0.1)}, []int{0},
-			"train: sampler: balance -0.1, expected a power of the classes' sizes from 0 (all equally " +
-				"often) to 1 (by size)"},
-		{Uniform{Classes: 2, Images: 2, Balance: new(1.5)}, []int{0},
-			"train: sampler: balance 1.5, expected a power of the classes' sizes from 0 (all equally " +
-				"often) to 1 (by size)"},
-		{Shuffle{Rows: 2, Balance: new(math.NaN())}, []int{0},
-			"train: sampler: balance NaN, expected a power of the classes' sizes from 0 (all equally " +
-				"often) to 1 (by size)"},
-		{Shuffle{Rows: -1}, []int{0}, "train: sampler: batches of -1 rows, expected at least 1"},
-	} {
-		if _, err := NewSampler(c.how, c.labels, 0); err == nil || err.Error() != c.want {
-			t.Errorf("%v: %v, expected %s", c.how, err, c.want)
-		}
-	}
-}
-
 func TestWeightsFindsInProportion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOfN(rapid.IntRange(0, 5), 1, 20).Draw(t, "weights")

@@ -2,7 +2,6 @@ package train_test
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -85,35 +84,4 @@ func TestScheduleStaysInItsLimits(t *testing.T) {
 			last = at
 		}
 	})
-}
-
-func TestScheduleIsChecked(t *testing.T) {
-	for want, cfg := range map[string]train.ScheduleConfig{
-		`schedule "cos" is unknown (did you mean "cosine"?): known are constant, cosine, linear, multistep, supcon`: {
-			Name: "cos"},
-		"warmup: found 10, expected fewer " +
-			"than the 10 steps": {Warmup: 10},
-		"warmup: found -1":                           {Warmup: -1},
-		"warmup_from: found 2":                       {Warmup: 2, WarmupFrom: 2},
-		"constant: lr_min: found 0.1, expected none": {Min: 0.1},
-		"cosine: lr_min: found 2":                    {Name: "cosine", Min: 2},
-		"gamma: found 0":                             {Name: "multistep"},
-		"cosine: gamma: found 0.5":                   {Name: "cosine", Gamma: 0.5},
-		"cosine: milestones: found [1]":              {Name: "cosine", Milestones: []int{1}},
-		"linear: hold: found 1.5":                    {Name: "linear", Hold: 1.5},
-		"cosine: hold: found 0.5, expected none":     {Name: "cosine", Hold: 0.5},
-		"linear: beta1: found 1":                     {Name: "linear", Beta1: 1},
-		"constant: beta1: found 0.1, expected none":  {Name: "constant", Beta1: 0.1},
-		"milestones: found [3 2]":                    {Name: "multistep", Gamma: 0.5, Milestones: []int{3, 2}},
-	} {
-		if _, err := train.NewSchedule(cfg, 1, 10, 1); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected %q", err, want)
-		}
-	}
-	if _, err := train.NewSchedule(train.ScheduleConfig{}, math.NaN(), 10, 1); err == nil {
-		t.Error("a rate that is no number is let through")
-	}
-	if _, err := train.NewSchedule(train.ScheduleConfig{}, 1, 0, 1); err == nil {
-		t.Error("a run without steps is let through")
-	}
 }

@@ -64,7 +64,7 @@ func (t *Trainer) roundDue() bool {
 }
 
 // round recomputes the weights for the current state.
-func (t *Trainer) round(ctx context.Context, j journal) error {
+func (t *Trainer) round(ctx context.Context) error {
 	s, p := t.SelfPaced, &t.progress
 	z, err := s.Embed(ctx)
 	if err != nil {
@@ -76,11 +76,7 @@ func (t *Trainer) round(ctx context.Context, j journal) error {
 	}
 	t.spread()
 	p.Weighed = p.Step
-	w := Weighing{Epoch: t.epochOf(p.Step), Step: p.Step, Round: r}
-	if t.Weighed != nil {
-		t.Weighed(w)
-	}
-	return j.weighed(w)
+	return t.report(Weighing{Epoch: t.epochOf(p.Step), Step: p.Step, Round: r})
 }
 
 // weighed writes one round.

@@ -47,7 +47,7 @@ func newPaced(t testing.TB, dir string, change func(*Config, *selfpaced.Config))
 		if c.SelfPaced != nil {
 			c.SelfPaced.Weights = must(selfpaced.New(settings, c.Encoder.(*linear).set))
 		}
-		c.Weighed = func(w Weighing) { p.rounds = append(p.rounds, w) }
+		c.Observe = Together(c.Observe, On(func(w Weighing) { p.rounds = append(p.rounds, w) }))
 	})
 	return p
 }
@@ -79,7 +79,7 @@ func TestRoundsAlternateWithSteps(t *testing.T) {
 	inner := p.cfg.Terms[0].Loss
 	watch := &watchedWeights{Weighted: inner.(losses.Weighted)}
 	p.cfg.Terms[0].Loss = watch
-	p.cfg.Stepped = func(s Step) { seen = append(seen, slices.Clone(watch.w)) }
+	p.cfg.Observe = Together(p.cfg.Observe, On(func(s Step) { seen = append(seen, slices.Clone(watch.w)) }))
 	if _, err := p.trainer(t).Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -163,11 +163,11 @@ func TestResumedPacedRunIsTheSame(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			p := newPaced(t, dir, nil)
 			left, atRound := 1+rng.IntN(11), rng.IntN(2) == 0
-			p.cfg.Stepped = func(Step) {
+			p.cfg.Observe = Together(p.cfg.Observe, On(func(Step) {
 				if left--; left <= 0 && !atRound {
 					cancel()
 				}
-			}
+			}))
 			whole := p.cfg.SelfPaced.Embed
 			p.cfg.SelfPaced.Embed = func(ctx context.Context) (features.Set, error) {
 				if left <= 0 && atRound {
@@ -221,12 +221,11 @@ func TestForgettingWeightsIsSeen(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		p := newPaced(t, dir, nil)
 		p.cfg.Validate = nil // it would come between the round and the cut
-		p.cfg.Validated = nil
-		p.cfg.Weighed = func(w Weighing) {
+		p.cfg.Observe = Together(p.cfg.Observe, On(func(w Weighing) {
 			if w.Step == 42 {
 				cancel()
 			}
-		}
+		}))
 		if _, err := p.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
@@ -270,11 +269,11 @@ func TestLostPatienceEndsWithARound(t *testing.T) {
 	dir = t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	cut := newPaced(t, dir, change)
-	cut.cfg.Validated = func(v Validation) {
+	cut.cfg.Observe = Together(cut.cfg.Observe, On(func(v Validation) {
 		if v.Step == 10 {
 			cancel()
 		}
-	}
+	}))
 	if _, err := cut.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) || len(cut.rounds) != 1 {
 		t.Fatal(err, cut.rounds)
 	}

@@ -306,37 +306,3 @@ func TestSolverTreatsParametersApart(t *testing.T) {
 		t.Error(diff)
 	}
 }
-
-func TestSolverConfigIsChecked(t *testing.T) {
-	for want, change := range map[string]func(*SolverConfig){
-		`solver "adm" is unknown (did you mean "adam"?): known are adam, adamw, rmsprop, sgd`: func(c *SolverConfig) {
-			c.Name = "adm"
-		},
-		"lr: found -1":   func(c *SolverConfig) { c.LR = GivenLR(-1) },
-		"lr: found NaN":  func(c *SolverConfig) { c.LR = GivenLR(math.NaN()) },
-		"lr: found +Inf": func(c *SolverConfig) { c.LR = GivenLR(math.Inf(1)) },
-		"beta1: found 1": func(c *SolverConfig) { c.Beta1 = 1 },
-		"eps: found 0":   func(c *SolverConfig) { c.Eps = 0 },
-		`solver adam: setting "momentum" is unknown: known are lr, weight_decay, beta1, beta2, amsgrad, eps`: func(c *SolverConfig) {
-			c.Momentum = 0.9
-		},
-		`setting "nesterov" is unknown`:              func(c *SolverConfig) { c.Nesterov = true },
-		`setting "alpha" is unknown`:                 func(c *SolverConfig) { c.Alpha = 0.5 },
-		"nesterov: found momentum 0 and dampening 0": func(c *SolverConfig) { c.Name, c.Nesterov = "sgd", true },
-		"nesterov: found momentum 0.9 and dampening 0.1": func(c *SolverConfig) {
-			c.Name, c.Nesterov, c.Momentum, c.Dampening = "sgd", true, 0.9, 0.1
-		},
-		"momentum: found 1, expected a number from 0 to 1": func(c *SolverConfig) { c.Name, c.Momentum = "sgd", 1 },
-	} {
-		c := DefaultSolver("adam")
-		change(&c)
-		if _, err := NewSolver(c); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected %q", err, want)
-		}
-	}
-	for name, c := range solverCases() {
-		if err := c.validate(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}

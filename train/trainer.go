@@ -68,10 +68,7 @@ type Config struct {
 	Now      func() time.Time  // for the event files
 	Clock    *Clock            // told every step, for components that draw at random; may be nil
 
-	Stepped   func(Step) // observers receive facts and return nothing; slices are valid until they return
-	Validated func(Validation)
-	Diagnosed func(Diagnosis)
-	Weighed   func(Weighing)
+	Observe Observer // may be nil
 }
 
 // Step describes what happened in one training step.
@@ -193,6 +190,7 @@ type Trainer struct {
 	drift   *drift               // for the next diagnosis
 	kappas  []filters.ClassKappa // memory of the last diagnosis
 	witness witness
+	journal *journal
 }
 
 // New checks a Config for consistency.

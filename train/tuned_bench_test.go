@@ -70,11 +70,11 @@ func BenchmarkTunedStep(b *testing.B) {
 	for b.Loop() {
 		var took, besides []time.Duration
 		at := time.Now()
-		tc.Stepped = func(train.Step) {
+		tc.Observe = train.Together(tc.Observe, train.On(func(train.Step) {
 			took = append(took, time.Since(at))
 			besides = append(besides, time.Since(at)-net.spent)
 			net.spent, at = 0, time.Now()
-		}
+		}))
 		if _, err := or(train.New(tc))(b).Run(context.Background()); err != nil {
 			b.Fatal(err)
 		}
@@ -136,4 +136,14 @@ func (w *waiting) Store(string, [][]float32) error { return nil }
 func (w *waiting) Run(*features.Program, features.Portion, []float32) (float64, error) {
 	w.wait(200 * time.Microsecond)
 	return 1, nil
+}
+
+// or returns a value, or ends a benchmark.
+func or[T any](v T, err error) func(*testing.B) T {
+	return func(b *testing.B) T {
+		if err != nil {
+			b.Fatal(err)
+		}
+		return v
+	}
 }

@@ -113,7 +113,7 @@ func TestUnlabelledRowsInAStep(t *testing.T) {
 			must(NewSchedule(ScheduleConfig{Name: "constant"}, 1e-3, 12, sampler.Batches()))),
 	}
 	bank := 0
-	cfg.Stepped = func(s Step) {
+	cfg.Observe = Together(cfg.Observe, On(func(s Step) {
 		kept := len(s.Kept)
 		dropped += 12 - kept
 		bank += kept
@@ -140,7 +140,7 @@ func TestUnlabelledRowsInAStep(t *testing.T) {
 				t.Fatalf("step %d, place %d: gradient %v, expected %v", s.Number, i, got, want)
 			}
 		}
-	}
+	}))
 	if _, err := must(New(cfg)).Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}

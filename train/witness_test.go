@@ -75,7 +75,7 @@ func slowly(t *testing.T, b *bed, tr *Trainer, spoil bool) slowRecord {
 	var memory []pushed
 	for !tr.finished() {
 		if tr.validationDue() {
-			if err := tr.validate(context.Background(), unkept{}); err != nil {
+			if err := tr.validate(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 			continue
@@ -247,11 +247,11 @@ func TestRecordResumes(t *testing.T) {
 			dir := t.TempDir()
 			ctx, cancel := context.WithCancel(context.Background())
 			cut := witnessed(t, dir, change)
-			cut.cfg.Stepped = func(s Step) {
+			cut.cfg.Observe = Together(cut.cfg.Observe, On(func(s Step) {
 				if s.Number == stop {
 					cancel()
 				}
-			}
+			}))
 			if _, err := cut.trainer(t).Run(ctx); err == nil {
 				t.Fatal("it was not stopped")
 			}

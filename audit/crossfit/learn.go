@@ -170,11 +170,11 @@ func (c course) training(e Encoder, opts Options) (training, error) {
 	t.Config = train.Config{
 		Encoder: e, Sampler: sampler, Steps: steps, Clock: c.clock,
 		Terms: []train.Term{{Name: "norm_softmax", Loss: loss, Params: []*features.Param{t.proxies}, Weight: 1}},
-		Stepped: func(s train.Step) {
+		Observe: train.On(func(s train.Step) {
 			if c.network > 0 || opts.Tune == nil { // heads take seconds, networks minutes
 				opts.tell(c.fold, s.Number, steps)
 			}
-		},
+		}),
 	}
 	network := slices.DeleteFunc(slices.Clone(e.Params()),
 		func(p *features.Param) bool { return slices.Contains(c.head.Params(), p) })

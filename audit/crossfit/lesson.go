@@ -227,7 +227,7 @@ func (l *Lesson) probe(ctx context.Context, c course, e Encoder, network train.S
 	if err != nil {
 		return nil, 0, err
 	}
-	all, by.Steps, by.Stepped = by.Steps, network.Total, stepped
+	all, by.Steps, by.Observe = by.Steps, network.Total, train.On(stepped)
 	for i, g := range by.Groups {
 		if by.Groups[i].Schedule = network; g.Name != train.BackboneGroup {
 			by.Groups[i].Schedule = train.Schedule{LR: g.Schedule.LR, Total: network.Total, Epoch: network.Epoch}

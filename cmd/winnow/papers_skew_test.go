@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/papers/theory/skew"
+	"winnow/papers/pairs"
 	"winnow/run/folder"
 )
 
-func skewJSON(t *testing.T, args ...string) skew.Result {
+func skewJSON(t *testing.T, args ...string) pairs.Skew {
 	t.Helper()
-	return mustJSON[skew.Result](t, append([]string{"papers", "skew", "--json"}, args...)...)
+	return mustJSON[pairs.Skew](t, append([]string{"papers", "skew", "--json"}, args...)...)
 }
 
 // TestTheorySkewOfFeatures measures frozen features, with the paper's settings and with every flag.

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"os"
@@ -16,10 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/papers/inventory"
-	"winnow/papers/runner"
 	"winnow/papers/studies"
-	"winnow/papers/theory/concentration"
+	"winnow/papers/theory"
+	"winnow/run/grid"
 	"winnow/train"
 )
 
@@ -44,7 +41,7 @@ func TestReproduce(t *testing.T) {
 	if len(cells) < 4 {
 		t.Fatalf("%d cells", len(cells))
 	}
-	for _, name := range []string{"report.txt", "report.md", "report.html", "results.csv"} {
+	for _, name := range []string{"report.md", "report.html", "results.csv"} {
 		if info, err := os.Stat(filepath.Join(at, "prism-table1", name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -58,9 +55,9 @@ func TestReproduce(t *testing.T) {
 	if diff := cmp.Diff(cells, outcomes(t, other)); diff != "" {
 		t.Errorf("several at once give other numbers: %s", diff)
 	}
-	var plan runner.Plan
+	var plan grid.Plan
 	if code, text, stderr := call(t.Context(), args(at, "--dry-run", "--json")...); code != 0 ||
-		json.Unmarshal([]byte(text), &plan) != nil || plan.Cells != 6 || plan.Left != 0 || len(plan.Rows) != 3 {
+		json.Unmarshal([]byte(text), &plan) != nil || plan.Cells != 6 || plan.Left != 0 || len(plan.Kinds) != 3 {
 		t.Errorf("%d %+v %s", code, plan, stderr)
 	}
 	lost := ""
@@ -153,15 +150,6 @@ func TestReproduceTrainsNetworks(t *testing.T) {
 		!strings.Contains(out, "about") || !strings.HasSuffix(strings.TrimSpace(out), chosen[1]+" at once") {
 		t.Errorf("%d\n%s\n%s", code, out, stderr)
 	}
-	// A run of hours says so before it begins.
-	ctx, cancel := context.WithCancel(t.Context())
-	watch := &cancelAfter{n: 1, text: "4 of 4 cells left to run: about", cancel: cancel}
-	hours := append([]string{"winnow"}, args...)
-	hours = append(hours, "--set", "length=10000000 steps", "--seeds", "2", "--jobs", "1")
-	if code := execute(ctx, hours, io.Discard, watch); code != 130 || watch.n > 0 ||
-		strings.Contains(watch.String(), "1/4") {
-		t.Errorf("%d\n%s", code, watch)
-	}
 }
 
 // The figures of filters against the truth, on a manifest with 40 % wrong labels: filters keep more right labels than
@@ -244,7 +232,7 @@ func TestReproduceFilters(t *testing.T) {
 }
 
 // Studies without data run without --data: steps are timed for every row and shown beside the paper's seconds;
-// estimates of κ have the error that concentration.Study finds on the same draws.
+// estimates of κ have the error that theory.EstimateConcentration finds on the same draws.
 func TestReproduceDrawn(t *testing.T) {
 	needRuntime(t)
 	out := t.TempDir()
@@ -270,7 +258,7 @@ func TestReproduceDrawn(t *testing.T) {
 	}
 	at := t.TempDir()
 	mustRun(t, "winnow reproduce prism-figure4 --seeds 1 --set trials=20 --columns =5 --columns =20 --quiet --out "+at)
-	kappa, err := concentration.Study(t.Context(), concentration.Setting{Kappa: 537, Dim: 128, Trials: 20,
+	kappa, err := theory.EstimateConcentration(t.Context(), theory.Concentration{Kappa: 537, Dim: 128, Trials: 20,
 		Samples: []int{5, 20}, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -287,12 +275,12 @@ func TestReproduceDrawn(t *testing.T) {
 		got[o.Column+" "+figure.Rows[slices.Index(figure.RowNames(), o.Row)].Estimator] = o.Measures[studies.RMSE]
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the errors differ from those of concentration.Study (-want +got): %s", diff)
+		t.Errorf("the errors differ from those of theory.EstimateConcentration (-want +got): %s", diff)
 	}
 	if page := readFile(t, at, "prism-figure4", "report.html"); strings.Count(page, "<svg") != 1 {
 		t.Errorf("%d drawings", strings.Count(page, "<svg"))
 	}
-	var plan runner.Plan
+	var plan grid.Plan
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce prism-figure4 --seeds 1 --set trials=2 --dry-run "+
 		"--json --quiet --out "+t.TempDir())), &plan); err != nil || plan.Cells != 40 || plan.Left != 40 ||
 		plan.Seconds <= 0 {
@@ -313,11 +301,11 @@ func TestReproduceDrawn(t *testing.T) {
 // listed.
 func TestReproduceList(t *testing.T) {
 	text := mustRun(t, "winnow reproduce --list")
-	holds(t, text, "003     Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs", "hours (250 cells)",
-		"not measured", "omniglot-noise", "and 10 more")
-	var items []inventory.Item
+	holds(t, text, "003     Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs", "omniglot-noise",
+		"and 10 more")
+	var items []studies.Item
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --list --json")), &items); err != nil ||
-		len(items) != strings.Count(text, "\n")-5 {
+		len(items) != strings.Count(text, "\n")-1 {
 		t.Errorf("found %d items, %v", len(items), err)
 	}
 	var list []studies.Listed

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"winnow/run/folder"
-	"winnow/run/sweep"
+	"winnow/run/grid"
 	"winnow/train"
 )
 
@@ -46,11 +46,11 @@ func TestSweep(t *testing.T) {
 	out, stderr := mustCall(t, sweepArgs("whole", grid...)...)
 	for text, wants := range map[string][]string{
 		out: {"lr=0.001, loss=triplet", "Best by validation: lr=",
-			"To train it again: winnow train --manifest noisy.csv", "test P@1 %"},
-		stderr: {"4 settings × 2 seeds: 8 trainings, 96 steps: about",
+			"To train it again: winnow train --manifest noisy.csv", "test p@1 %"},
+		stderr: {"8 of 8 cells left to run, 96 steps: about",
 			"8 cells, 0 done before", "8/8  lr=", "  lr=0.01, loss=triplet, seed 2: validation P@1"},
 		readFile(t, "whole", "report.html"): {"8 trainings over lr × loss", "Validation P@1 by lr",
-			"p (Holm)", "<svg"},
+			"after Holm", "<svg"},
 	} {
 		for _, want := range wants {
 			if !strings.Contains(text, want) {
@@ -136,7 +136,7 @@ func TestSweepDraws(t *testing.T) {
 	if stderr != "" || len(sweepCells(t, "drawn3")) != 5 {
 		t.Errorf("%s", stderr)
 	}
-	var plan sweep.Plan
+	var plan grid.Plan
 	if out, _ := mustCall(t, sweepArgs("drawn3", append(drawn, "--draws", "6", "--dry-run",
 		"--json")...)...); json.Unmarshal([]byte(out), &plan) != nil || plan.Cells != 6 || plan.Left != 1 ||
 		plan.Steps != 12 || plan.Seconds <= 0 {
@@ -193,7 +193,7 @@ func TestSweepFinetune(t *testing.T) {
 		"1")[1:]...)
 	out, stderr := mustCall(t, args...)
 	if !strings.Contains(out, "no test split") || !strings.Contains(stderr, "into tuned/features") ||
-		!strings.Contains(stderr, "2 trainings, 24 steps") || !strings.Contains(stderr, "1 at once") {
+		!strings.Contains(stderr, "2 of 2 cells left to run, 24 steps") || !strings.Contains(stderr, "1 at once") {
 		t.Errorf("%s\n%s", out, stderr)
 	}
 	if _, err := os.Stat("tuned/cells/head.init=random_seed=1/features"); err == nil {

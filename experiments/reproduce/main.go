@@ -71,23 +71,16 @@ func rendered(root string) (files map[string][]byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for name, renew := range map[string]func(string) (string, error){
-			"report.md": r.Renew, "report.html": r.RenewHTML,
-		} {
-			path := filepath.Join(folder, name)
-			page, err := os.ReadFile(path)
-			if os.IsNotExist(err) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			text, err := renew(string(page))
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
-			}
-			files[path] = []byte(text)
+		path := filepath.Join(folder, "report.md")
+		page, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
 		}
+		text, err := r.Renew(string(page))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		files[path] = []byte(text)
 		on := fmt.Sprintf("%s, %s", s.on, r.Seeds())
 		link := fmt.Sprintf("[%s](experiments/%s/report.md)", filepath.Base(s.folder), s.folder)
 		for _, v := range r.Verdicts() {

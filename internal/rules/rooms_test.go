@@ -151,7 +151,8 @@ var rooms = []Room{
 			"filters/correction filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
 			"internal/budget internal/hint internal/lookup losses models run/comparison run/config run/dealt run/folder " +
 			"run/tuning train train/peers train/samples train/selective"},
-	{"run/cells", "runs many trainings, of a study or a sweep: several at once, each kept when it is done",
+	{"run/grid", "runs many trainings, of a study or a sweep: several at once, each kept when it is done; estimates " +
+		"and shows their time",
 		"backbone/ort internal/budget internal/hint run"},
 	{"run/config", "is the configuration of a training run",
 		"audit/judges filters filters/correction filters/selfpaced head internal/document losses train train/peers " +
@@ -194,40 +195,31 @@ var rooms = []Room{
 		"internal/spread"},
 
 	{"papers/quickstart", "runs the whole path on drawn characters with wrong labels among them",
-		"backbone backbone/ort datasets datasets/glyphs datasets/glyphs/names eval run/extraction features " +
-			"filters internal/lookup models papers/watch report report/chart report/page run run/inspect " +
-			"run/config run/folder train"},
+		"backbone backbone/ort datasets datasets/glyphs eval run/extraction features internal/lookup models " +
+			"report/page run run/inspect run/config run/folder train"},
 	{"run/recipes", "holds the papers' settings as data, one file each",
 		""},
 	{"run/settings", "puts a training's configuration together from recipe, file, settings and flags by name",
 		"backbone internal/hint run/recipes run/config run/folder"},
 	{"run/sweep", "trains a grid of settings, or drawn ones, over seeds, compares them and chooses by validation",
-		"backbone/ort datasets run/extraction features internal/hint internal/paired run/recipes " +
-			"report/chart report/page run run/cells run/config run/measure run/folder run/settings run/tuning " +
+		"backbone/ort datasets run/extraction features internal/hint run/recipes " +
+			"run run/grid run/config run/measure run/folder run/settings run/tuning " +
 			"train"},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
-		"internal/pagestyle internal/paired report/atlas report/chart report/page"},
-	{"papers/watch", "compares what a filter does during a training with the truth",
-		"datasets filters"},
+		"internal/paired report/atlas report/chart report/page"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
 		"audit audit/suspects backbone backbone/ort datasets datasets/glyphs datasets/glyphs/names " +
 			"datasets/imageroot eval eval/tsne run/extraction features filters filters/noiserate head " +
 			"internal/hint internal/lookup internal/spread models run/recipes papers/studies " +
-			"papers/theory/concentration papers/watch report run run/inspect run/cells run/comparison run/config " +
+			"papers/theory report run run/inspect run/grid run/comparison run/config " +
 			"run/measure run/folder train train/samples"},
-	{"papers/inventory", "lists every table and figure of the papers: what makes it, of which data, how long",
-		"papers/runner papers/studies"},
-	{"papers/embedded", "opens labelled training images as vectors, with the batches of a training",
-		"datasets features internal/hint internal/lookup run run/config run/folder train"},
-	{"papers/theory", "computes what label noise does to pairs, triplets and bounds",
-		""},
-	{"papers/theory/concentration", "measures how good estimates of a class's concentration are, by drawing classes",
+	{"papers/theory", "computes what label noise does to pairs, triplets and bounds, and the error of estimates of a " +
+		"class's concentration",
 		"filters"},
-	{"papers/theory/skew", "measures how unevenly mining takes the pairs of batches",
-		"datasets features internal/hint internal/lookup losses papers/embedded papers/theory run/config train"},
-	{"papers/pairs", "compares true and false pairs: their cosines, and what losses make of them",
-		"datasets features internal/hint internal/lookup losses papers/embedded papers/theory report/chart run " +
-			"run/config train"},
+	{"papers/pairs", "measures the pairs of batches: cosines of true and false ones, what losses make of them, what " +
+		"mining selects",
+		"datasets features internal/hint internal/lookup losses papers/theory report/chart run run/config run/folder " +
+			"train"},
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
 		"eval features internal/hint"},

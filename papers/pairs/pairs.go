@@ -1,9 +1,9 @@
 // Package pairs measures the pairs of embeddings whose true labels are known: how near each other true and false pairs
-// are, and how much of what a contrastive loss asks of a batch is wrong.
+// are, how much of what a contrastive loss asks of a batch is wrong, and how unevenly mining selects pairs. The images
+// are embedded by a run's head or are stored features, in the batches that a training would draw ([OpenBatches]).
 //
 // A pair of images is positive if its given labels are the same, negative otherwise; it is true if the true labels
-// agree. Cosines are of unit rows, in float32; counts and sums are exact or float64. It imports features,
-// and losses for their slopes.
+// agree. Cosines are of unit rows, in float32; counts and sums are exact or float64.
 //
 // With n_s pairs of the same given label and t_s of the same true one, FP - FN = n_s - t_s: if as many images are
 // mislabelled into a class as out of it, there are as many false negatives as false positives. Only the rates differ:

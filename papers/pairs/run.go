@@ -14,7 +14,6 @@ import (
 	"winnow/internal/lookup"
 	"winnow/internal/text"
 	"winnow/losses"
-	"winnow/papers/embedded"
 	"winnow/papers/theory"
 	"winnow/run"
 	"winnow/run/config"
@@ -23,7 +22,7 @@ import (
 
 // Options name the images and the losses to compare.
 type Options struct {
-	embedded.Options
+	BatchOptions
 	Synthetic *float64      // rate of the symmetric noise; nil: the share of wrong labels
 	Losses    []config.Loss // nil: the run's losses that are functions of pairs, or supcon and scl_rhe
 	Most      int           // largest number of pairs; if there are more, images are drawn at random
@@ -33,7 +32,7 @@ type Options struct {
 // Result is pairs.json.
 type Result struct {
 	Winnow string `json:"winnow"`
-	embedded.Origin
+	Origin
 	Images     int              `json:"images"`
 	Compared   int              `json:"compared_images"` // fewer than Images if they were drawn
 	Classes    int              `json:"classes"`         // true ones
@@ -73,13 +72,13 @@ func (r Result) JSON(w io.Writer) error { return text.JSON(w, r) }
 func Run(ctx context.Context, o Options) (Result, error) {
 	o.Data.Host = o.Data.Host.Complete()
 	o.Sampler = config.Sampler{Variant: config.Shuffle, Rows: 512, Balance: 1}
-	t, err := embedded.Open(ctx, o.Options)
+	t, err := OpenBatches(ctx, o.BatchOptions)
 	if err != nil {
 		return Result{}, err
 	}
 	t.Set = t.Set.Labelled()
 	t.Sampler.Unlabelled = 0 // they form no pairs
-	c := comparison{Training: t, losses: o.Losses, chosen: o.Losses != nil,
+	c := comparison{Batches: t, losses: o.Losses, chosen: o.Losses != nil,
 		result: Result{Winnow: o.Winnow, Origin: t.Origin, Images: t.Set.Len(), LeftOut: t.LeftOut}}
 	switch {
 	case c.chosen:
@@ -118,7 +117,7 @@ func drawn(n, most int, seed uint64) []int {
 
 // comparison is the state of Run; Set holds the labelled images.
 type comparison struct {
-	embedded.Training
+	Batches
 	result Result
 	losses []config.Loss
 	chosen bool // the caller chose losses: each must be a function of the pairs of a batch

@@ -1,7 +1,6 @@
 package pairs
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"os"
@@ -71,12 +70,12 @@ func cosineText(v float64, pairs int) string {
 	return strconv.FormatFloat(v, 'f', 3, 64)
 }
 
-// Write writes pairs.json, bins.csv and the drawings into a folder.
+// Write writes the drawings into a folder.
 func (r Result) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("pairs: %w", err)
 	}
-	files := map[string]func(io.Writer) error{"pairs.json": r.JSON, "bins.csv": r.bins}
+	files := map[string]func(io.Writer) error{}
 	for _, l := range r.Labellings {
 		files["cosines-"+strings.ReplaceAll(l.Name, " ", "-")+".svg"] = r.chart(l).WriteSVG
 	}
@@ -84,23 +83,6 @@ func (r Result) Write(dir string) error {
 		return fmt.Errorf("pairs: %w", err)
 	}
 	return nil
-}
-
-// bins writes a line for each labelling, kind and bin.
-func (r Result) bins(out io.Writer) error {
-	w := csv.NewWriter(out)
-	w.Write([]string{"labels", "kind", "from", "to", "pairs"}) // Error returns its errors
-	edges := binEdges()
-	for _, l := range r.Labellings {
-		for _, d := range l.Cosines.Kinds {
-			for b, n := range d.Counts {
-				w.Write([]string{l.Name, d.Kind.String(), text.Number(edges[b]), text.Number(edges[b+1]),
-					strconv.Itoa(n)})
-			}
-		}
-	}
-	w.Flush()
-	return w.Error()
 }
 
 func binEdges() []float64 {

@@ -16,6 +16,7 @@ import (
 	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/train"
 	"winnow/train/samples"
 )
 
@@ -55,30 +56,22 @@ func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t traini
 // embedder returns the vectors of images, given their features.
 type embedder func(features.Set) (features.Set, error)
 
-// cell makes a cell. If the files of an earlier part of it do not fit, it starts from the beginning.
-func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Outcome, error) {
-	o, err := r.try(ctx, cell)
+// runCell makes a cell. If the files of an earlier part of it do not fit, it starts from the beginning.
+func (r *reproduction) runCell(ctx context.Context, cell studies.Cell, at func(share float64)) (
+	studies.Outcome, error) {
+	o, err := r.try(ctx, cell, at)
 	if lost(err) {
-		r.say("%s: starts again: %v", r.describe(cell), err)
+		r.grid.Say("%s: starts again: %v", r.describe(cell), err)
 		if err := os.RemoveAll(r.cellDir(cell.Key)); err != nil {
 			return o, fmt.Errorf("reproduce: %w", err)
 		}
-		o, err = r.try(ctx, cell)
+		o, err = r.try(ctx, cell, at)
 	}
 	return o, err
 }
 
-// say takes a note while cells run.
-func (r *reproduction) say(format string, args ...any) {
-	if r.line == nil {
-		r.Host.Note(format, args...)
-		return
-	}
-	r.line.say(func() { r.Host.Note(format, args...) })
-}
-
 // try makes a cell, with or without a training.
-func (r *reproduction) try(ctx context.Context, cell studies.Cell) (studies.Outcome, error) {
+func (r *reproduction) try(ctx context.Context, cell studies.Cell, at func(share float64)) (studies.Outcome, error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
 	o := studies.Outcome{
 		Study: r.Study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Version: r.Winnow,
@@ -97,7 +90,7 @@ func (r *reproduction) try(ctx context.Context, cell studies.Cell) (studies.Outc
 	start := time.Now()
 	switch {
 	case row.Recipe != "":
-		err = r.train(ctx, &o, t, row, cell)
+		err = r.train(ctx, &o, t, row, cell, at)
 	case row.Estimate != "":
 		err = estimateRate(ctx, &o, t, row.Estimate)
 	case row.Untrained != "":
@@ -172,7 +165,7 @@ func encoding(ctx context.Context, on *run.Training) embedder {
 
 // train trains and measures a cell. A cell that trains a network keeps a checkpoint and resumes from it.
 func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training, row studies.Row,
-	cell studies.Cell) error {
+	cell studies.Cell, at func(share float64)) error {
 	ranks := row.Judge == samples.SmallLoss || row.Judge == samples.Ensemble || row.Judge == samples.Forgetting
 	last := r.Study.State == studies.Last
 	if last && !r.followsValidation() && cell.Choice == 0 {
@@ -188,32 +181,38 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 	if err != nil {
 		return err
 	}
-	observers := []run.Observer{seen.observer(), r.watch(cell, on.Steps)}
+	observers := []train.Observer{seen.observe, train.On(func(s train.Step) {
+		at(0.99 * float64(s.Number) / float64(max(on.Steps, 1))) // measuring follows
+	})}
 	if t.cfg.Finetune.On() && dir != "" {
-		journal, close, err := seen.keep(dir, on.Resumed, start)
+		keeps, err := seen.keep(dir, on.Resumed, start)
 		if err != nil {
 			return err
 		}
-		defer close() // Saving has reported its errors
-		observers = append(observers, journal)
+		observers = append(observers, keeps)
 	}
+	before := seen.seen.Time
 	var aside time.Duration
 	if r.Study.State == studies.Best {
-		observers = append(observers, run.Observer{Ended: func(h *head.Head) error {
+		observers = append(observers, func(fact any) error {
+			ended, ok := fact.(run.Ended)
+			if !ok {
+				return nil
+			}
 			start := time.Now()
 			defer func() { aside = time.Since(start) }()
 			last := studies.Outcome{Seed: o.Seed, Measures: map[string]float64{}}
-			err := r.measure(ctx, &last, embedding(ctx, on, h), encoding(ctx, on), t)
+			err := r.measure(ctx, &last, embedding(ctx, on, ended.Last), encoding(ctx, on), t)
 			o.Last = last.Measures
 			return err
-		}})
+		})
 	}
 	out, err := on.Run(ctx, observers...)
 	if err != nil {
 		return err
 	}
-	o.Measures[seconds] = (seen.before + time.Since(start) - aside).Seconds()
-	o.Seconds = seen.before.Seconds()
+	o.Measures[seconds] = (before + time.Since(start) - aside).Seconds()
+	o.Seconds = before.Seconds()
 	o.Untrained = r.Study.State == studies.Best && out.BestStep == 0
 	o.Steps, o.Settings = out.Step, config.Flatten(out.Config)
 	if cell.Choice > 0 {

@@ -13,7 +13,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"winnow/backbone"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/datasets/location"
@@ -21,11 +20,9 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
-	"winnow/models"
 	"winnow/papers/studies"
 	"winnow/report"
 	"winnow/run"
-	"winnow/run/extraction"
 	"winnow/train"
 )
 
@@ -37,6 +34,7 @@ type Source struct {
 	Root     location.Source // of the images, to train the network; zero: Options.Root or Manifest's folder
 
 	model string // Options.Model, for a seed
+	words string // what the data are; "": the file's name
 }
 
 // Glyphs is the part of the embedded dataset that stands in for every dataset; 0: all classes, the usual number of
@@ -68,11 +66,7 @@ type labelled struct {
 func (r *reproduction) openData(ctx context.Context) (err error) {
 	r.data = map[string]*data{}
 	if r.Glyphs != nil {
-		open := func(ctx context.Context) (err error) { r.standIn, err = r.openGlyphs(ctx); return err }
-		if r.Finetune != "" || Finetunes(&r.Study) {
-			open = r.writeGlyphs
-		}
-		if err := open(ctx); err != nil {
+		if err := r.writeGlyphs(ctx); err != nil {
 			return err
 		}
 	}
@@ -232,7 +226,7 @@ func glyphsName(d *datasets.Dataset) string {
 	return fmt.Sprintf("%d drawn characters (glyphs)", len(d.Classes))
 }
 
-// writeGlyphs writes the embedded dataset below Dir, unless it is there, as data whose network is trained.
+// writeGlyphs writes the embedded dataset below Dir, unless it is there, as data.
 func (r *reproduction) writeGlyphs(ctx context.Context) error {
 	d, images, dir, err := r.drawGlyphs()
 	if err != nil {
@@ -246,37 +240,9 @@ func (r *reproduction) writeGlyphs(ctx context.Context) error {
 			return fmt.Errorf("reproduce: %w", err)
 		}
 	}
-	r.Data, r.Model = []Source{{Manifest: location.At(manifest)}}, cmp.Or(r.Model, glyphNet)
+	r.Data = []Source{{Manifest: location.At(manifest), Root: location.At(dir), words: glyphsName(d)}}
+	r.Model = cmp.Or(r.Model, glyphNet)
 	return nil
-}
-
-// openGlyphs draws the embedded dataset and makes its features below Dir, unless they are there.
-func (r *reproduction) openGlyphs(ctx context.Context) (*data, error) {
-	d, images, dir, err := r.drawGlyphs()
-	if err != nil {
-		return nil, err
-	}
-	b, cut, err := extraction.OpenBackbone(glyphNet, models.Settings{})
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return nil, fmt.Errorf("reproduce: %w", err)
-	}
-	e := extraction.Extraction{
-		Out: dir, Overwrite: true, Root: images, Paths: d.Paths(), Model: b, Cut: cut,
-		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch, Strict: true},
-	}
-	s, err := features.Open(dir)
-	if err != nil || s.Key.Differs(e.Key()) != "" || s.Verify(ctx) != nil {
-		r.Host.Note("drawing %d characters and making their features, into %s", len(d.Classes), dir)
-		if s, err = e.Store(ctx, r.Host); err != nil {
-			return nil, err
-		}
-	}
-	made := newData(glyphsName(d), d, s)
-	made.pictures = drawnPictures(images)
-	return made, nil
 }
 
 // of returns the data that a row is trained on in a column, for a seed, or nil. Data that stand in for every dataset

@@ -14,9 +14,9 @@ import (
 
 	"winnow/internal/hint"
 	"winnow/papers/studies"
-	"winnow/papers/theory/concentration"
-	"winnow/run/cells"
+	"winnow/papers/theory"
 	"winnow/run/config"
+	"winnow/run/grid"
 )
 
 // drawnData names the data of a study without files.
@@ -111,7 +111,7 @@ func (r *reproduction) estimators(ctx context.Context, cell studies.Cell) (map[s
 	if err != nil {
 		return nil, err
 	}
-	errors, err := concentration.Study(ctx, s)
+	errors, err := theory.EstimateConcentration(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (r *reproduction) estimators(ctx context.Context, cell studies.Cell) (map[s
 }
 
 // concentrated returns the setting of a column's draws.
-func (r *reproduction) concentrated(cell studies.Cell) (s concentration.Setting, err error) {
+func (r *reproduction) concentrated(cell studies.Cell) (s theory.Concentration, err error) {
 	if err := r.readDrawn(cell, &s); err != nil {
 		return s, err
 	}
@@ -171,7 +171,7 @@ func (r *reproduction) keyDrawn(cell studies.Cell) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		_, threads := cells.Share(1, r.Threads)
+		_, threads := grid.Share(1, r.Threads)
 		fmt.Fprintf(h, "%d cost %+v %v on %d, %s\n", cellVersion, t, row.Cost, threads, r.Winnow)
 	} else {
 		s, err := r.concentrated(cell)

@@ -106,65 +106,52 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed, b
 		return fit, nil
 	}
 	for _, metric := range metrics {
-		entry, err := eval.Find(metric.name)
-		if err != nil {
+		if err := measureMetric(ctx, o, metric, in, fitted); err != nil {
 			return err
-		}
-		values, err := entry.Resolve(metric.settings)
-		if err != nil {
-			return err
-		}
-		if entry.Train {
-			if in.Train, err = fitted(); err != nil {
-				return err
-			}
-		}
-		found, err := entry.Measure(ctx, in, values)
-		if err != nil {
-			return fmt.Errorf("%s: %w", metric.name, err)
-		}
-		for _, v := range found.Shown() {
-			for _, name := range metric.names[v.Key] {
-				o.Measures[name] = v.Value
-			}
 		}
 	}
 	if !slices.Contains(r.Study.Measures, probeEncoder) {
 		return nil
 	}
-	return probeBefore(ctx, o, before, stored, d, s)
+	probe := studyMetric{name: studyMeasures["probe"].metric,
+		names: map[string][]string{studyMeasures["probe"].key: {probeEncoder}}}
+	in = eval.Input{Seed: o.Seed, MaxMem: in.MaxMem}
+	if in.Test, err = before(stored); err != nil {
+		return err
+	}
+	return measureMetric(ctx, o, probe, in, func() (*features.Set, error) {
+		set, _, err := lookup.Split(ctx, d, s, datasets.Train)
+		if err != nil {
+			return nil, err
+		}
+		set, err = before(set.Labelled())
+		return &set, err
+	})
 }
 
-// probeBefore measures probeEncoder.
-func probeBefore(ctx context.Context, o *studies.Outcome, before embedder, test features.Set, d *datasets.Dataset,
-	s *features.Store) error {
-	train, _, err := lookup.Split(ctx, d, s, datasets.Train)
+// measureMetric measures a metric, which is fitted to what train returns if it is to be fitted.
+func measureMetric(ctx context.Context, o *studies.Outcome, metric studyMetric, in eval.Input,
+	train func() (*features.Set, error)) error {
+	entry, err := eval.Find(metric.name)
 	if err != nil {
 		return err
 	}
-	if train, err = before(train.Labelled()); err != nil {
-		return err
-	}
-	if test, err = before(test); err != nil {
-		return err
-	}
-	probe := studyMeasures["probe"]
-	entry, err := eval.Find(probe.metric)
+	values, err := entry.Resolve(metric.settings)
 	if err != nil {
 		return err
 	}
-	values, err := entry.Resolve(nil)
-	if err != nil {
-		return err
+	if entry.Train {
+		if in.Train, err = train(); err != nil {
+			return err
+		}
 	}
-	in := eval.Input{Test: test, Train: &train, Seed: o.Seed, MaxMem: eval.DefaultMaxMem / 4}
 	found, err := entry.Measure(ctx, in, values)
 	if err != nil {
-		return fmt.Errorf("%s: %w", probeEncoder, err)
+		return fmt.Errorf("%s: %w", metric.name, err)
 	}
 	for _, v := range found.Shown() {
-		if v.Key == probe.key {
-			o.Measures[probeEncoder] = v.Value
+		for _, name := range metric.names[v.Key] {
+			o.Measures[name] = v.Value
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package runner
 import (
 	"cmp"
 	"context"
-	"io/fs"
 	"slices"
 
 	"winnow/datasets"
@@ -89,11 +88,6 @@ func (r *reproduction) openPictures(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// drawnPictures returns the pictures of the embedded dataset.
-func drawnPictures(images fs.FS) report.Pictures {
-	return report.Pictures{Root: images, Where: "the drawn characters", For: "reproduce"}
 }
 
 // readPictures reads the pictures that the page shows of each column. If they cannot be read, a note says so and the

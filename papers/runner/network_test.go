@@ -43,11 +43,11 @@ func TestNetworkRow(t *testing.T) {
 		if given == "" {
 			r.standIn = made("any")
 		}
-		if err := r.plan(); err != nil {
+		if err := r.listCells(); err != nil {
 			t.Fatalf("%q: %v", given, err)
 		}
 		cells, keys := map[string]int{}, map[string]bool{}
-		for _, cell := range r.cells {
+		for _, cell := range r.grid.Cells {
 			row := s.Rows[cell.Row]
 			of := r.of(row, s.Columns[cell.Column], 1).name
 			if cells[of]++; strings.HasSuffix(of, "@vit") != (row.Name == "ViT cross entropy") || keys[cell.Key] {
@@ -76,7 +76,7 @@ func TestHeadNotes(t *testing.T) {
 			standIn: newData("any", &datasets.Dataset{}, &features.Store{}),
 		}
 		r.Host.Note = func(string, ...any) {}
-		if err := r.plan(); err != nil {
+		if err := r.listCells(); err != nil {
 			t.Fatal(err)
 		}
 		if said := slices.Contains(r.Study.Notes, s.HeadNotes[0]); said != want {

@@ -19,8 +19,8 @@ import (
 // cellVersion is raised when the computation of a cell changes, so that old cells are not mistaken for new ones.
 const cellVersion = 1
 
-// plan lists the cells seed by seed, so that a run stopped early has all cells for fewer seeds.
-func (r *reproduction) plan() error {
+// listCells lists the cells seed by seed, so that a run stopped early has all cells for fewer seeds.
+func (r *reproduction) listCells() error {
 	if err := r.checkSettings(); err != nil {
 		return err
 	}
@@ -86,12 +86,12 @@ func (r *reproduction) plan() error {
 					if cell.Key, err = r.key(cell); err != nil {
 						return hint.AsMisuse(err) // studies are valid, so a setting is not
 					}
-					r.cells = append(r.cells, cell)
+					r.grid.Cells = append(r.grid.Cells, cell)
 				}
 			}
 		}
 	}
-	if len(r.cells) == 0 {
+	if len(r.grid.Cells) == 0 {
 		return hint.Misused("reproduce: no cell of %s has one of the rows %q and one of the columns %q in the names "+
 			"of its row and column; rows: %s; columns: %s", r.Study.Name, r.Rows, r.Columns,
 			strings.Join(r.Study.RowNames(), ", "), strings.Join(r.Study.ColumnNames(), ", "))
@@ -297,9 +297,9 @@ func (r *reproduction) traces() []string {
 	return []string{r.Study.Chart.Trace, fmt.Sprint(r.Study.Chart.At)}
 }
 
-// namesOf returns texts that each stand for a name: a text with commas that is part of no name is a list of texts. It
+// findNames returns texts that each stand for a name: a text with commas that is part of no name is a list of texts. It
 // refuses a text that is part of no name.
-func namesOf(what, study string, texts, names []string) (list []string, err error) {
+func findNames(what, study string, texts, names []string) (list []string, err error) {
 	known := func(text string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return matches(name, []string{text}) })
 	}

@@ -10,7 +10,6 @@ import (
 	"winnow/datasets"
 	"winnow/filters"
 	"winnow/papers/studies"
-	"winnow/papers/watch"
 	"winnow/run"
 	"winnow/train"
 )
@@ -29,7 +28,7 @@ const late = "-late"
 
 // isFilterMeasure reports whether a measure compares what a filter kept with the truth.
 func isFilterMeasure(name string) bool {
-	return name == filterAccuracy || slices.Contains(watch.Totals, strings.TrimSuffix(name, late))
+	return name == filterAccuracy || slices.Contains(Totals, strings.TrimSuffix(name, late))
 }
 
 // watchesFilter reports whether everything that a filter does is recorded.
@@ -47,20 +46,27 @@ const scoreWindow = 50
 
 // recorder watches a training for what the study's chart and measures need.
 type recorder struct {
-	trace       string // of the chart; "" for none
-	whole       bool   // record everything that the filter does
-	steps       int
-	filter      *watch.Filter // nil: not compared with the truth
-	thresholds  map[int]float64
-	diagnoses   []train.Diagnosis
-	validations studies.Trace
-	weighing    *train.Weighing // the last one
-	before      time.Duration   // time of earlier parts of the training
+	trace  string // of the chart; "" for none
+	whole  bool   // record everything that the filter does
+	steps  int
+	filter *Filter // nil: not compared with the truth
+	seen   seen
+}
+
+// seen is what a recorder saw so far.
+type seen struct {
+	Step        int
+	Time        time.Duration // of earlier parts of the training
+	Filter      State
+	Thresholds  map[int]float64
+	Diagnoses   []train.Diagnosis
+	Validations studies.Trace
+	Weighing    *train.Weighing // the last one
 }
 
 // follow returns the recorder of a training; d has its true labels.
 func (r *reproduction) follow(plan run.Plan, d *datasets.Dataset) (*recorder, error) {
-	rec := &recorder{whole: r.watchesFilter(), thresholds: map[int]float64{}, steps: plan.Steps}
+	rec := &recorder{whole: r.watchesFilter(), seen: seen{Thresholds: map[int]float64{}}, steps: plan.Steps}
 	var shares []float64 // of the training
 	if c := r.Study.Chart; c != nil {
 		rec.trace, shares = c.Trace, c.At
@@ -77,41 +83,43 @@ func (r *reproduction) follow(plan run.Plan, d *datasets.Dataset) (*recorder, er
 	for _, share := range shares {
 		at = append(at, max(int(share*float64(plan.Steps)+0.5), 1))
 	}
-	rec.filter = watch.NewFilter(d, at, scoreWindow)
+	rec.filter = NewFilter(d, at, scoreWindow)
 	return rec, nil
 }
 
-// observer returns the functions that record.
-func (r *recorder) observer() run.Observer {
-	return run.Observer{
-		Stepped: func(s train.Step) {
-			if r.filter != nil {
-				r.filter.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Unjudged, s.Judge)
-			}
-			if s.HasThreshold {
-				r.thresholds[s.Number] = s.Threshold
-			}
-		},
-		Validated: func(v train.Validation) { add(&r.validations, v.Step, v.Score) },
-		Weighed:   func(w train.Weighing) { r.weighing = &w },
-		Diagnosed: func(d train.Diagnosis) {
-			if n := len(r.diagnoses); n > 0 && r.diagnoses[n-1].Step == d.Step { // repeated by a run that resumes
-				r.diagnoses = r.diagnoses[:n-1]
-			}
-			r.diagnoses = append(r.diagnoses, d)
-		},
+// observe records a fact.
+func (r *recorder) observe(fact any) error {
+	switch f := fact.(type) {
+	case train.Step:
+		r.seen.Step = f.Number
+		if r.filter != nil {
+			r.filter.Step(f.Number, f.IDs, f.Kept, f.Scores, f.Unjudged, f.Judge)
+		}
+		if f.HasThreshold {
+			r.seen.Thresholds[f.Number] = f.Threshold
+		}
+	case train.Validation:
+		add(&r.seen.Validations, f.Step, f.Score)
+	case train.Weighing:
+		r.seen.Weighing = &f
+	case train.Diagnosis:
+		if n := len(r.seen.Diagnoses); n > 0 && r.seen.Diagnoses[n-1].Step == f.Step { // repeated after resuming
+			r.seen.Diagnoses = r.seen.Diagnoses[:n-1]
+		}
+		r.seen.Diagnoses = append(r.seen.Diagnoses, f)
 	}
+	return nil
 }
 
 // end writes the recorded values into the outcome.
 func (r *recorder) end(o *studies.Outcome) {
 	if r.trace == validation {
-		o.Traces = map[string]studies.Trace{validation: r.validations}
+		o.Traces = map[string]studies.Trace{validation: r.seen.Validations}
 	}
 	if r.filter == nil {
 		return
 	}
-	steps, share := r.filter.Accuracy(watch.PaperSmoothing)
+	steps, share := r.filter.Accuracy(PaperSmoothing)
 	if n := len(share); n > 0 {
 		o.Measures[filterAccuracy] = share[n-1]
 	}
@@ -135,7 +143,7 @@ const (
 
 // weighed writes the final weights of samples into the outcome.
 func (r *recorder) weighed(o *studies.Outcome) {
-	if w := r.weighing; w != nil {
+	if w := r.seen.Weighing; w != nil {
 		o.Measures[maw], o.Measures[sdaw] = w.Mean, w.Deviation
 	}
 }
@@ -143,7 +151,7 @@ func (r *recorder) weighed(o *studies.Outcome) {
 // batches returns the counts of each step's filtering, over rows of the batch whose true label is known.
 func (r *recorder) batches() map[string]studies.Trace {
 	var right, wrong, kept, clean studies.Trace
-	for _, s := range r.filter.Steps() {
+	for _, s := range r.filter.Steps {
 		add(&right, s.Step, float64(s.Right))
 		add(&wrong, s.Step, float64(s.Wrong))
 		add(&kept, s.Step, float64(s.Kept))
@@ -160,12 +168,12 @@ func (r *recorder) spread(o *studies.Outcome) {
 			Step: s.Step, From: s.From, Judge: s.Judge,
 			Right: counts(s.Right, s.Wrong), Wrong: counts(s.Wrong, s.Right), Unknown: s.Unknown,
 		}
-		if v, ok := r.thresholds[s.Step]; ok {
+		if v, ok := r.seen.Thresholds[s.Step]; ok {
 			note.Threshold = &v
 		}
 		o.Spread(scores, note)
 	}
-	for _, d := range r.diagnoses {
+	for _, d := range r.seen.Diagnoses {
 		if k := d.Kappa; k != nil {
 			o.Spread(kappa, studies.Spread{Step: d.Step, Box: []float64{k.Low, k.Q1, k.Median, k.Q3, k.High}})
 		}

@@ -1,18 +1,15 @@
 package runner
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets"
-	"winnow/internal/lock"
 	"winnow/papers/studies"
-	"winnow/papers/theory/concentration"
+	"winnow/papers/theory"
 	"winnow/run"
 )
 
@@ -47,32 +44,6 @@ func TestMatches(t *testing.T) {
 	}
 	if !matches("MCL", nil) {
 		t.Error("without a text, a name does not match")
-	}
-}
-
-// A study's folder has one writer; another study can run at the same time.
-func TestOneWriterAStudy(t *testing.T) {
-	dir := t.TempDir()
-	hold := func(study string) (io.Closer, error) {
-		r := reproduction{Options: Options{Dir: dir, Study: studies.Study{Name: study}}, store: newStore(dir)}
-		return r.hold()
-	}
-	first, err := hold("a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := hold("a"); !errors.As(err, new(*lock.Held)) {
-		t.Errorf("a second time: %v", err)
-	}
-	other, err := hold("b")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(first.Close(), other.Close()); err != nil {
-		t.Error(err)
-	}
-	if again, err := hold("a"); err != nil || again.Close() != nil {
-		t.Errorf("afterwards: %v", err)
 	}
 }
 
@@ -186,7 +157,7 @@ func checkDrawnStudy(t *testing.T, r *reproduction) {
 		}
 	}
 	for i, row := range r.Study.Rows {
-		named := slices.ContainsFunc(concentration.Estimators, func(e concentration.Estimator) bool {
+		named := slices.ContainsFunc(theory.Estimators, func(e theory.Estimator) bool {
 			return e.Name == row.Estimator
 		})
 		if !named && !r.timesSteps() { // timed rows are checked with their settings, below
@@ -210,13 +181,13 @@ func knownMeasure(name string) bool {
 }
 
 // A text with commas is a list unless a name has it; a text that no name has is refused.
-func TestNamesOf(t *testing.T) {
+func TestFindNames(t *testing.T) {
 	names := []string{"MCL", "BSPML, λ 1", "BSPML, λ 2"}
 	for text, want := range map[string]string{
 		"MCL,BSPML": "[MCL BSPML]", "BSPML, λ 1": "[BSPML, λ 1]", "=MCL, λ 2": "[=MCL λ 2]", "mcl": "[mcl]",
 		"MCL,": "", "MS": "", "MCL,MS": "",
 	} {
-		list, err := namesOf("row", "s", []string{text}, names)
+		list, err := findNames("row", "s", []string{text}, names)
 		if got := fmt.Sprint(list); want != "" && (got != want || err != nil) || want == "" && err == nil {
 			t.Errorf("%q: found %s, %v, expected %s", text, got, err, want)
 		}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -76,7 +77,7 @@ func (r *reproduction) openMade(ctx context.Context, s Source) (*data, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := newData(fmt.Sprintf("%s (%s)", s.Manifest.Base(), b.Name), d, store)
+	made := newData(cmp.Or(s.words, fmt.Sprintf("%s (%s)", s.Manifest.Base(), b.Name)), d, store)
 	made.from = s
 	return made, nil
 }

@@ -1,27 +1,23 @@
 package runner
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"math"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"winnow/internal/atomicfile"
 	"winnow/internal/lock"
 	"winnow/internal/regular"
 	"winnow/papers/studies"
 	"winnow/run"
 	"winnow/train"
 )
-
-// seenFile is the file, in the folder of an unfinished cell, of what the recorder saw of its training so far.
-const seenFile = "seen.jsonl"
 
 // errLost is the error of a cell's folder from which the training cannot resume: the cell starts again.
 var errLost = errors.New("the cell's files do not fit together")
@@ -45,7 +41,7 @@ func (r *reproduction) resolve(ctx context.Context, t training, cell studies.Cel
 		}
 		plan, err = run.Resolve(ctx, cfg, in, opts)
 		if err == nil && plan.Resumed > 0 {
-			r.say("%s: resumes after step %d of %d", r.describe(cell), plan.Resumed, plan.Steps)
+			r.grid.Say("%s: resumes after step %d of %d", r.describe(cell), plan.Resumed, plan.Steps)
 		}
 		if !errors.As(err, new(*lock.Held)) {
 			return plan, opts.Dir, func() { plan.Close() }, err
@@ -67,143 +63,47 @@ func (r *reproduction) resolve(ctx context.Context, t training, cell studies.Cel
 	return plan, opts.Dir, func() { plan.Close(); remove() }, nil
 }
 
-// fact is a line of seenFile: a step, a validation, a diagnosis or a round of weights.
-type fact struct {
-	Step       *stepped          `json:"step,omitempty"`
-	Validation *train.Validation `json:"validation,omitempty"`
-	Diagnosis  *train.Diagnosis  `json:"diagnosis,omitempty"`
-	Weighing   *train.Weighing   `json:"weighing,omitempty"`
+// seenAt is the file, in the folder of an unfinished cell, of what the recorder saw of its training up to a step.
+func seenAt(dir string, step int) string {
+	return filepath.Join(dir, fmt.Sprintf("seen-%d.json", step))
 }
 
-// stepped holds the values of a step that the recorder uses. Scores are stored as bits, since some are NaN.
-type stepped struct {
-	Number    int      `json:"n"`
-	Seconds   float64  `json:"s"` // training time up to the end of the step
-	IDs       []int    `json:"ids,omitempty"`
-	Kept      []int    `json:"kept,omitempty"`
-	Scores    []uint64 `json:"scores,omitempty"`
-	Unjudged  []bool   `json:"unjudged,omitempty"`
-	Judge     string   `json:"judge,omitempty"`
-	Threshold *float64 `json:"threshold,omitempty"`
-}
-
-// number returns the step of the fact.
-func (f fact) number() int {
-	switch {
-	case f.Step != nil:
-		return f.Step.Number
-	case f.Validation != nil:
-		return f.Validation.Step
-	case f.Diagnosis != nil:
-		return f.Diagnosis.Step
-	case f.Weighing != nil:
-		return f.Weighing.Step
-	}
-	return math.MaxInt
-}
-
-// keep reads what an earlier part of a training saw up to the step resumed, and returns an observer that writes what is
-// seen from then on to the cell's folder. The outcome of the cell is then that of a training that never stopped. start
-// is the start of this part.
-func (r *recorder) keep(dir string, resumed int, start time.Time) (o run.Observer, close func() error, err error) {
-	path, seen := filepath.Join(dir, seenFile), r.observer()
-	facts, err := readFacts(path, resumed)
-	if err != nil {
-		return o, nil, err
-	}
-	file, err := regular.OpenOwn(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return o, nil, fmt.Errorf("reproduce: %w", err)
-	}
-	out := bufio.NewWriter(file)
-	var broken error
-	note := func(f fact) {
-		if broken != nil {
-			return
+// keep reads what an earlier part of a training saw up to the step resumed, and returns an observer that writes what
+// was seen before each checkpoint. The outcome of the cell is then that of a training that never stopped. start is the
+// start of this part.
+func (r *recorder) keep(dir string, resumed int, start time.Time) (save train.Observer, err error) {
+	if resumed > 0 {
+		text, err := regular.ReadFile(seenAt(dir, resumed), regular.Most)
+		if err == nil {
+			err = json.Unmarshal(text, &r.seen)
 		}
-		if broken = json.NewEncoder(out).Encode(f); broken == nil && f.Step == nil {
-			broken = out.Flush()
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errLost, err)
 		}
-	}
-	for _, f := range facts {
-		switch {
-		case f.Validation != nil:
-			seen.Validated(*f.Validation)
-		case f.Diagnosis != nil:
-			seen.Diagnosed(*f.Diagnosis)
-		case f.Weighing != nil:
-			seen.Weighed(*f.Weighing)
-		default:
-			seen.Stepped(f.Step.fact())
-			r.before = time.Duration(f.Step.Seconds * float64(time.Second))
-		}
-		note(f)
-	}
-	if err := errors.Join(broken, out.Flush(), file.Sync(), os.Rename(path+".new", path)); err != nil {
-		return o, nil, fmt.Errorf("reproduce: %w", errors.Join(err, file.Close()))
-	}
-	o.Stepped = func(s train.Step) {
-		seen := &stepped{Number: s.Number, Seconds: (r.before + time.Since(start)).Seconds()}
 		if r.filter != nil {
-			seen.IDs, seen.Kept, seen.Unjudged, seen.Judge = s.IDs, s.Kept, s.Unjudged, s.Judge
-			for _, v := range s.Scores {
-				seen.Scores = append(seen.Scores, math.Float64bits(v))
-			}
-			if s.HasThreshold {
-				seen.Threshold = &s.Threshold
-			}
+			r.filter.State = r.seen.Filter
 		}
-		note(fact{Step: seen})
 	}
-	o.Validated = func(v train.Validation) { note(fact{Validation: &v}) }
-	o.Diagnosed = func(d train.Diagnosis) { note(fact{Diagnosis: &d}) }
-	o.Weighed = func(w train.Weighing) { note(fact{Weighing: &w}) }
-	o.Saving = func() error { return errors.Join(broken, out.Flush(), file.Sync()) }
-	return o, func() error { return errors.Join(broken, out.Flush(), file.Close()) }, nil
-}
-
-// fact returns the step as the trainer reported it.
-func (s *stepped) fact() train.Step {
-	f := train.Step{Number: s.Number, IDs: s.IDs, Kept: s.Kept, Unjudged: s.Unjudged, Judge: s.Judge}
-	for _, v := range s.Scores {
-		f.Scores = append(f.Scores, math.Float64frombits(v))
-	}
-	if s.Threshold != nil {
-		f.Threshold, f.HasThreshold = *s.Threshold, true
-	}
-	return f
-}
-
-// readFacts reads what was seen up to a step. If a step is missing, the training cannot resume.
-func readFacts(path string, upTo int) (facts []fact, err error) {
-	file, err := regular.Open(path)
-	if errors.Is(err, fs.ErrNotExist) && upTo == 0 {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errLost, err)
-	}
-	defer file.Close()
-	in, steps := json.NewDecoder(bufio.NewReader(file)), 0
-	for {
-		var f fact
-		if err := in.Decode(&f); err != nil { // the end, or an incomplete line
-			break
+	before, saved := r.seen.Time, resumed // the checkpoint of the step saved is on disk until the next is written
+	return func(fact any) error {
+		if _, saving := fact.(run.Saving); !saving {
+			return nil
 		}
-		if f.number() > upTo {
-			continue
+		r.seen.Time = before + time.Since(start)
+		if r.filter != nil {
+			r.seen.Filter = r.filter.State
 		}
-		if f.Step != nil {
-			if steps++; f.Step.Number != steps {
-				return nil, fmt.Errorf("%w: %s: found step %d, expected %d", errLost, path, f.Step.Number, steps)
+		step := r.seen.Step
+		err := atomicfile.Write(seenAt(dir, step), func(w io.Writer) error { return json.NewEncoder(w).Encode(r.seen) })
+		old, _ := filepath.Glob(filepath.Join(dir, "seen-*.json"))
+		for _, path := range old {
+			if path != seenAt(dir, step) && path != seenAt(dir, saved) {
+				err = errors.Join(err, os.Remove(path))
 			}
 		}
-		facts = append(facts, f)
-	}
-	if steps != upTo {
-		return nil, fmt.Errorf("%w: %s: found %d steps, expected the checkpoint's %d", errLost, path, steps, upTo)
-	}
-	return facts, nil
+		saved = step
+		return err
+	}, nil
 }
 
 // lost reports whether a cell failed because of files that an earlier part left.

@@ -77,8 +77,8 @@ func Summaries() (list []Listed, err error) {
 // shownData is how many datasets a list names.
 const shownData = 5
 
-// First returns the first names of datasets, and how many more there are: "cub cars and 3 more".
-func First(datasets []string) string {
+// firstNames returns the first names of datasets, and how many more there are: "cub cars and 3 more".
+func firstNames(datasets []string) string {
 	shown := text.First(datasets, shownData)
 	if n := len(datasets) - len(shown); n > 0 {
 		shown = append(slices.Clone(shown), fmt.Sprintf("and %d more", n))
@@ -91,7 +91,7 @@ func WriteTable(to io.Writer, all []Listed) error {
 	w := text.NewTable(to)
 	w.Row("study", "what", "source", "data", "cells a seed")
 	for _, s := range all {
-		w.Row(s.Name, s.Title, s.Paper+", "+s.Source, First(s.Datasets), strconv.Itoa(s.Cells))
+		w.Row(s.Name, s.Title, s.Paper+", "+s.Source, firstNames(s.Datasets), strconv.Itoa(s.Cells))
 	}
 	return w.Flush()
 }

@@ -6,6 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"winnow/report/chart"
+	"winnow/report/page"
 )
 
 // Cell is one training: a row on a column for a seed. Trainings with the same key, of any study, are the same to the
@@ -104,15 +107,23 @@ func (o Outcome) Whole() bool { return o.Seed > 0 && len(o.Measures) > 0 }
 // Results are the outcomes of a study's cells so far.
 type Results struct {
 	Study    *Study
+	Command  string              // of winnow, that made the results
 	Data     string              // the study's data, in words
 	StandIn  bool                // Data are not the paper's: its numbers are not compared with ours
 	Pictures []map[string][]byte // by column, thumbnails by path as PNG or JPEG, as far as they could be read
+
+	// What the page shows besides the study's own: sentences at its head, warnings, charts and small print.
+	Lead, Warnings []string
+	Drawings       []chart.Drawing
+	Facts          []page.Fact
+
 	outcomes map[[2]int]map[int]Outcome
 }
 
 // NewResults returns the results of a study without outcomes.
 func NewResults(s *Study, data string, standIn bool) *Results {
-	return &Results{Study: s, Data: data, StandIn: standIn, outcomes: map[[2]int]map[int]Outcome{}}
+	return &Results{Study: s, Command: "reproduce", Data: data, StandIn: standIn,
+		outcomes: map[[2]int]map[int]Outcome{}}
 }
 
 // Add adds the outcome of a cell. Among those that differ only in their choice, the one with the best validation score

@@ -3,7 +3,6 @@ package studies
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 	"strconv"
@@ -15,40 +14,36 @@ import (
 )
 
 // charts draws the study's charts.
-func (r *Results) charts() []pageChart {
+func (r *Results) charts() (all []chart.Drawing) {
 	c := r.Study.Chart
 	if c == nil || r.Len() == 0 {
 		return nil
-	}
-	var all []pageChart
-	add := func(title string, d chart.Drawing) {
-		all = append(all, pageChart{title, template.HTML(chart.Inline(d))})
 	}
 	switch c.Kind {
 	case OverColumns:
 		for _, data := range r.Study.Datasets() {
 			if lines := r.overColumns(data); len(lines.Series) > 0 {
-				add(lines.Title, lines)
+				all = append(all, lines)
 			}
 		}
 		return all
 	case OverSteps:
 		for j := range r.Study.Columns {
 			if lines := r.overSteps(j); len(lines.Series) > 0 {
-				add(lines.Title, lines)
+				all = append(all, lines)
 			}
 		}
 	case Boxes:
 		for j := range r.Study.Columns {
 			if boxes := r.boxes(j); len(boxes.Places) > 0 {
-				add(boxes.Title, boxes)
+				all = append(all, boxes)
 			}
 		}
 	case Maps:
 		for j := range r.Study.Columns {
 			for i := range r.Study.Rows {
 				if m, ok := r.mapOf(i, j); ok {
-					add(m.Title, m)
+					all = append(all, m)
 				}
 			}
 		}
@@ -56,7 +51,7 @@ func (r *Results) charts() []pageChart {
 		for j := range r.Study.Columns {
 			for i := range r.Study.Rows {
 				for _, h := range r.histograms(i, j) {
-					add(h.Title, h)
+					all = append(all, h)
 				}
 			}
 		}

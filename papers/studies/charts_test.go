@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/internal/paired"
+	"winnow/report/chart"
 )
 
 // Boxes are the recorded ones nearest to the shares of the training; other shares can be asked for. Histograms name the
@@ -75,34 +75,6 @@ func TestUntrainedRowsAreLevel(t *testing.T) {
 	}
 }
 
-// On the line of a claim, a comparison is right of the limit if it is above it, and its mark tells its state.
-func TestDots(t *testing.T) {
-	of := func(mean float64, state State) Comparison {
-		return Comparison{Difference: paired.Difference{N: 5, Mean: mean, P: math.NaN()}, State: state}
-	}
-	v := verdict{Of: 6, Comparisons: []Comparison{
-		of(.3, Holds), of(.1, CannotSay), of(-.1, Fails), of(0, CannotSay), of(.2, CannotSay),
-	}}
-	d := v.dots()
-	kinds := []string{"yes", "unsure", "no", "unsure", "unsure"}
-	for i, dot := range d.Dots {
-		if c := v.Comparisons[i]; dot.Kind != kinds[i] || (c.Mean > 0) != (dot.At > d.Zero+1e-9) ||
-			dot.At < 0 || dot.At > 1 || strings.Contains(dot.Says, "NaN") {
-			t.Errorf("%+v: %+v, the limit is at %v", c, dot, d.Zero)
-		}
-	}
-	if d.Dots[0].At <= d.Dots[4].At || d.Dots[2].At >= d.Dots[3].At ||
-		d.Says != "5 of 6 comparisons run, holds in 1, does not in 1" {
-		t.Errorf("%+v", d)
-	}
-	if one := (verdict{Comparisons: []Comparison{{}}}).dots(); one.Dots[0].At != one.Zero || one.Zero != 0.5 {
-		t.Errorf("a single tie is at %v, the limit at %v", one.Dots[0].At, one.Zero)
-	}
-	if (verdict{}).dots() != nil {
-		t.Error("a claim that was not run has a line")
-	}
-}
-
 // A map is drawn for each row of each column that has points, for the lowest seed.
 func TestMaps(t *testing.T) {
 	text := strings.Replace(example, "columns:\n", "chart: {kind: map}\ncolumns:\n", 1)
@@ -118,9 +90,8 @@ func TestMaps(t *testing.T) {
 		t.Errorf("found %+v", m)
 	}
 	all := r.charts()
-	if len(all) != 1 || !strings.Contains(string(all[0].Drawing), "<circle") ||
-		!strings.Contains(string(all[0].Drawing), "wren") ||
-		all[0].Title != r.Study.Rows[0].Name+", "+r.Study.Columns[0].Name {
+	if len(all) != 1 || !strings.Contains(chart.Inline(all[0]), "<circle") ||
+		all[0].Caption() != r.Study.Rows[0].Name+", "+r.Study.Columns[0].Name {
 		t.Errorf("%d charts: %+v", len(all), all)
 	}
 }

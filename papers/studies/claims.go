@@ -2,11 +2,13 @@ package studies
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 
 	"winnow/internal/paired"
+	"winnow/internal/text"
 )
 
 // Claim is a statement of the paper about the order of its numbers.
@@ -23,42 +25,6 @@ type Claim struct {
 	BetterColumns Names `yaml:"better_columns"`
 	ThanColumns   Names `yaml:"than_columns"`
 	Most          bool  `yaml:"most"` // the claim is about most of its comparisons, not all
-}
-
-// Claimed returns the names of the rows that claims compare.
-func (s *Study) Claimed() map[string]bool {
-	names := map[string]bool{}
-	for _, c := range s.Claims {
-		for _, name := range slices.Concat(c.Better, c.Than) {
-			names[name] = true
-		}
-	}
-	return names
-}
-
-func (s *Study) checkClaim(c Claim) error {
-	if c.Say == "" || len(c.Better) == 0 {
-		return fmt.Errorf("say and better are needed")
-	}
-	ways := 0
-	columns := len(c.BetterColumns) > 0 && len(c.ThanColumns) > 0
-	for _, there := range []bool{len(c.Than) > 0, c.AtLeast != nil, c.AtMost != nil, columns} {
-		if there {
-			ways++
-		}
-	}
-	if ways != 1 {
-		return fmt.Errorf("expected exactly one of than, at_least, at_most, and better_columns with than_columns")
-	}
-	for _, name := range slices.Concat(c.Better, c.Than) {
-		if s.row(name) < 0 {
-			return fmt.Errorf("row %q is not in the study", name)
-		}
-	}
-	if c.Measure != "" && !slices.Contains(s.Measures, c.Measure) {
-		return fmt.Errorf("measure %q is not in the study", c.Measure)
-	}
-	return s.checkColumns(slices.Concat(c.Columns, c.BetterColumns, c.ThanColumns))
 }
 
 // limit returns the value that a claim compares with, or nil if it compares rows.
@@ -82,6 +48,15 @@ type Comparison struct {
 	State             State
 	Seeds             int   // how many would settle what cannot be said ([paired.Difference.Needs]); 0: not known
 	Paper             *bool // whether it holds in the paper's own numbers; nil: not known
+}
+
+// MarshalJSON implements json.Marshaler: JSON has no NaN.
+func (c Comparison) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]any{
+		"better": c.Better, "than": c.Than, "n": c.N, "difference": c.Mean, "low": text.Finite(c.Low),
+		"high": text.Finite(c.High), "p": text.Finite(c.P), "holm": text.Finite(c.Holm), "state": c.State,
+		"seeds_needed": c.Seeds,
+	})
 }
 
 // decide sets the state, by one rule for any number of seeds: a difference must be significant after Holm's correction

@@ -104,28 +104,6 @@ func (r *Results) Renew(page string) (string, error) {
 	return page[:begin] + r.claims() + page[end:], nil
 }
 
-// RenewHTML replaces the verdicts of a page that [Results.HTML] wrote with today's.
-func (r *Results) RenewHTML(page string) (string, error) {
-	const part, next = "<h2>What holds of the claims</h2>", "<h2>"
-	begin := strings.Index(page, part)
-	if begin < 0 {
-		return page, nil
-	}
-	end := strings.Index(page[begin+len(part):], next)
-	if end < 0 {
-		return "", fmt.Errorf("reproduce: nothing follows %q", part)
-	}
-	t, err := r.template("")
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	if err := t.ExecuteTemplate(&b, "claims", r.pageClaims()); err != nil {
-		return "", err
-	}
-	return page[:begin] + b.String() + page[begin+len(part)+end:], nil
-}
-
 // Seeds says over how many seeds the cells are: "3 to 5 seeds".
 func (r *Results) Seeds() string {
 	least, most := math.MaxInt, 0
@@ -140,17 +118,19 @@ func (r *Results) Seeds() string {
 
 // Verdict is the result of a claim in words.
 type Verdict struct {
-	Claim   string
-	Says    string // holds, does not hold, cannot say, or not run
-	Numbers string // "+0.0253, 3 seeds, p 0.02, corrected 0.1; about 5 seeds would tell"
-	Run, Of int    // comparisons that were run, of those that the claim makes
+	Claim       string       `json:"claim"`
+	Says        string       `json:"state"`   // holds, does not hold, cannot say, or not run
+	Numbers     string       `json:"numbers"` // "+0.0253, 3 seeds, p 0.02, corrected 0.1; about 5 seeds would tell"
+	Run         int          `json:"run"`     // comparisons that were run
+	Of          int          `json:"of"`      // comparisons that the claim makes
+	Comparisons []Comparison `json:"comparisons"`
 }
 
 // Verdicts returns the study's verdicts.
 func (r *Results) Verdicts() (list []Verdict) {
 	for _, v := range r.verdicts() {
 		one := Verdict{Claim: v.Claim.Say, Says: v.says(), Numbers: v.counts(),
-			Run: len(v.Comparisons), Of: v.Of}
+			Run: len(v.Comparisons), Of: v.Of, Comparisons: v.Comparisons}
 		switch higher, needs := v.higher(); {
 		case len(v.Comparisons) == 0:
 			one.Numbers = text.Plural(v.Of, "comparison")

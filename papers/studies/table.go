@@ -224,12 +224,17 @@ func (v verdict) says() string {
 // sentence returns a verdict in one line: "PRISM above unfiltered at every rate: 8 of 8 comparisons run, holds in 7; in
 // the paper's numbers 8 of 8".
 func (v verdict) sentence(standIn bool) string {
+	return v.Claim.Say + ": " + v.numbers(standIn)
+}
+
+// numbers returns a verdict without its claim.
+func (v verdict) numbers(standIn bool) string {
 	if len(v.Comparisons) == 0 {
-		return v.Claim.Say + ": " + v.says()
+		return v.says()
 	}
-	text := v.Claim.Say + ": " + v.counts()
+	text := v.counts()
 	if c := v.Comparisons[0]; v.Of == 1 {
-		text = fmt.Sprintf("%s: %s, %s", v.Claim.Say, c.State, c.numbers())
+		text = fmt.Sprintf("%s, %s", c.State, c.numbers())
 	}
 	if in, of := v.inPaper(); of > 0 && !standIn {
 		text += fmt.Sprintf("; in the paper's numbers %d of %d", in, of)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"winnow/internal/atomicfile"
 )
 
 // Markdown writes tables and verdicts as a page.
@@ -101,3 +103,9 @@ func (r *Results) CSV(w io.Writer) error {
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+
+// Write writes report.md, report.html and results.csv into a folder.
+func (r *Results) Write(dir string) error {
+	return atomicfile.WriteAll(dir, map[string]func(io.Writer) error{
+		"report.md": r.Markdown, "report.html": r.HTML, "results.csv": r.CSV})
+}

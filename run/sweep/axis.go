@@ -140,8 +140,8 @@ func (a Axis) draw(rng *rand.Rand) string {
 	return canonical(strconv.FormatFloat(min(max(v, r.Low), r.High), 'g', -1, 64))
 }
 
-// isNumeric reports whether all values are numbers.
-func (a Axis) isNumeric() bool {
+// IsNumeric reports whether all values are numbers.
+func (a Axis) IsNumeric() bool {
 	isText := func(v string) bool { _, err := strconv.ParseFloat(v, 64); return err != nil }
 	return a.Range != nil || len(a.Values) > 1 && !slices.ContainsFunc(a.Values, isText)
 }

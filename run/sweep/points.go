@@ -55,8 +55,8 @@ func (s *Sweep) name(p Point, seed uint64) string {
 	return fmt.Sprintf("%s_seed=%d", plain, seed)
 }
 
-// grid lists all combinations, the first axis slowest.
-func (s *Sweep) grid() ([]Point, error) {
+// listPoints lists all combinations, the first axis slowest.
+func (s *Sweep) listPoints() ([]Point, error) {
 	points := []Point{nil}
 	for _, a := range s.Axes {
 		if a.Range != nil {
@@ -78,8 +78,8 @@ func (s *Sweep) grid() ([]Point, error) {
 	return points, nil
 }
 
-// drawn draws distinct points. More draws begin with the same points as fewer.
-func (s *Sweep) drawn() (points []Point, err error) {
+// drawPoints draws distinct points. More draws begin with the same points as fewer.
+func (s *Sweep) drawPoints() (points []Point, err error) {
 	seen := map[string]bool{}
 	for i := 0; len(points) < s.Draws && i < 1000+100*s.Draws; i++ {
 		rng := train.Rand(s.Seed, "sweep", i)
@@ -101,9 +101,9 @@ func (s *Sweep) drawn() (points []Point, err error) {
 // plan lists the cells, seed by seed, so that a stopped sweep has all points for few seeds, and checks their
 // configurations.
 func (s *Sweep) plan() (err error) {
-	points := s.grid
+	points := s.listPoints
 	if s.Draws > 0 {
-		points = s.drawn
+		points = s.drawPoints
 	}
 	if s.Points, err = points(); err != nil {
 		return err

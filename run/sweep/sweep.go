@@ -12,18 +12,16 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/hint"
-	"winnow/internal/text"
 	"winnow/run"
-	"winnow/run/cells"
 	"winnow/run/config"
 	"winnow/run/extraction"
 	"winnow/run/folder"
+	"winnow/run/grid"
 	"winnow/run/settings"
 )
 
@@ -35,15 +33,16 @@ type Options struct {
 	Draws int            // points to draw; 0: the whole grid
 	Seed  uint64         // of the draws
 	Dir   string
-	Jobs  int // trainings at once, as [cells.Machine] takes it; usually one if a backbone is trained
+	Jobs  int // trainings at once, as [grid.Machine] takes it; usually one if a backbone is trained
 
 	Threads int // in all; 0: one per core
 	Winnow  string
 	About   folder.Facts    // the caller's, for run.json: device, threads, recipe
 	Host    extraction.Host // takes notes; computes by Runtime
 
-	Runtime func(threads int) (*ort.Runtime, error)                // opens the runtime; threads of a product
-	Steps   func() (at func(done, total, earlier int), end func()) // shows the steps of all trainings; may be nil
+	Runtime func(threads int) (*ort.Runtime, error)                  // opens the runtime; threads of a product
+	Watch   func(what string) (at func(done, total int), end func()) // shows the progress; may be nil
+	Write   func(*Results) error                                     // takes the results after each training
 }
 
 // OptionError is misuse of an option.
@@ -72,17 +71,10 @@ type Sweep struct {
 	held     string // the test split, "" if there is none
 	features string // sha256 of the store that all share, "" if there is none
 	heldOut  string // what trainings hold out for validation, in words; "" if the manifest has a validation split
-	results  *Results
-	rt       *ort.Runtime
-	jobs     int
+	grid     grid.Grid[*cell, Outcome]
 	screens  run.Screenings // so that labels are judged once a seed, not once a training
 
-	line  sync.Mutex // guards what follows
-	at    func(done, total, earlier int)
-	end   func()
-	done  int // steps of all trainings
-	early int // of these, made by an earlier call
-	total int
+	noteScreening sync.Once
 }
 
 // New checks everything that can be checked before data are read.
@@ -111,26 +103,11 @@ func New(o Options) (*Sweep, error) {
 	return s, s.plan()
 }
 
-// tunes reports whether any training trains a backbone.
-func (s *Sweep) tunes() bool {
-	return slices.ContainsFunc(s.cells, func(c cell) bool { return c.cfg.Finetune.On() })
-}
-
-// Run trains what is not trained yet, several at once, and after each training writes results.csv, results.json and
-// report.html into the folder. Trainings that fail are in the results and do not stop the others. With dry it only
-// times some steps, and returns no results.
-func (s *Sweep) Run(ctx context.Context, dry bool) (Plan, *Results, error) {
-	var plan Plan
+// Run trains what is not trained yet, several at once, and passes the results to Write after each training. Trainings
+// that fail are in the results and do not stop the others. With dry it only times some steps, and returns no results.
+func (s *Sweep) Run(ctx context.Context, dry bool) (plan grid.Plan, results *Results, err error) {
 	s.Host = s.Host.Complete()
 	note := s.Host.Note
-	s.Host.Note = func(format string, args ...any) { // ends the progress line first
-		s.line.Lock()
-		defer s.line.Unlock()
-		if s.end != nil {
-			s.end()
-		}
-		note(format, args...)
-	}
 	if err := s.read(); err != nil {
 		return plan, nil, err
 	}
@@ -138,31 +115,25 @@ func (s *Sweep) Run(ctx context.Context, dry bool) (Plan, *Results, error) {
 	if err != nil {
 		return plan, nil, err
 	}
-	held, err := cells.Hold(s.Dir, "sweep")
+	s.openGrid(note)
+	s.Host.Note = s.grid.Say
+	held, err := s.grid.Hold(s.Dir)
 	if err != nil {
 		return plan, nil, err
 	}
 	defer held.Close()
-	store := s.store()
-	if err := store.Prepare(); err != nil {
-		return plan, nil, err
-	}
-	if s.rt, err = s.Runtime(s.Threads); err != nil {
-		return plan, nil, err
-	}
-	defer func() { s.rt.Close() }()
-	s.Host.Runtime = func() (*ort.Runtime, error) { return s.rt, nil }
 	if err := s.sameAsBefore(dry); err != nil {
 		return plan, nil, err
 	}
 	if err := s.makeFeatures(ctx, sources); err != nil {
 		return plan, nil, err
 	}
-	if err := s.start(ctx, store); err != nil {
+	s.Host.Runtime = s.grid.Runtime
+	defer func() { err = errors.Join(err, s.grid.Close()) }()
+	if err := s.grid.Start(ctx); err != nil {
 		return plan, nil, err
 	}
-	queue := s.queue(store)
-	if plan, err = s.estimate(ctx, queue); err != nil || dry {
+	if plan, err = s.grid.Plan(ctx); err != nil || dry {
 		return plan, nil, err
 	}
 	s.Host.Note("%s", plan)
@@ -170,25 +141,42 @@ func (s *Sweep) Run(ctx context.Context, dry bool) (Plan, *Results, error) {
 		s.Host.Note("what is varied also changes: %s; name a setting to keep it the same in all trainings",
 			strings.Join(others, ", "))
 	}
-	s.results = newResults(s)
-	if s.Steps != nil {
-		s.at, s.end = s.Steps()
-		s.total = plan.Steps
+	results = s.newResults()
+	s.grid.Done = func(c *cell, o Outcome) error {
+		results.at(c).Outcome = &o
+		return s.Write(results)
 	}
-	failed, err := queue.Go(ctx)
-	s.line.Lock()
-	if s.end != nil {
-		s.end()
-		s.at = nil
-	}
-	s.line.Unlock()
+	failed, err := s.grid.Run(ctx)
 	for _, f := range failed {
-		s.results.fail(f.Cell, f.Err)
+		results.at(f.Cell).Failed = f.Err.Error()
 	}
-	if s.results.len() > 0 {
-		err = errors.Join(err, s.results.write(s.Dir))
+	if results.Finished() > 0 {
+		err = errors.Join(err, s.Write(results))
 	}
-	return plan, s.results, err
+	return plan, results, err
+}
+
+// openGrid describes the trainings to the grid.
+func (s *Sweep) openGrid(note func(format string, args ...any)) {
+	s.grid = grid.Grid[*cell, Outcome]{
+		Command: "sweep", Dir: filepath.Join(s.Dir, "outcomes"), KeepGoing: true, Watch: s.Watch,
+		Machine:  grid.Machine{Jobs: s.Jobs, Threads: s.Threads, Open: s.Runtime, Note: note},
+		Key:      func(c *cell) string { return c.name },
+		Describe: func(c *cell) string { return fmt.Sprintf("%s, seed %d", s.words(s.Points[c.point]), c.seed) },
+		Headline: func(o Outcome) string { return fmt.Sprintf("validation P@1 %.4f", o.Validation) },
+		Whole: func(c *cell, o Outcome) bool {
+			_, err := folder.ReadResult(s.dir(c)) // its folder may be incomplete, or gone
+			return o.Seed > 0 && err == nil
+		},
+		Train: s.train, Time: s.time, Kind: s.kindNames(), Resolve: s.resolve,
+		TrainsNetwork: func(c *cell) bool { return c.cfg.Finetune.On() },
+	}
+	for i := range s.cells {
+		s.grid.Cells = append(s.grid.Cells, &s.cells[i])
+		if s.cells[i].cfg.Finetune.On() {
+			s.grid.Usual = 1
+		}
+	}
 }
 
 // read reads the manifest and checks that there are features, if they are shared, and validation images.
@@ -258,71 +246,8 @@ func (s *Sweep) holdOut() error {
 // holdOutKey is the setting that says what is held out.
 const holdOutKey = "validation.hold_out"
 
-// start opens the runtime again, for the trainings that run at once.
-func (s *Sweep) start(ctx context.Context, store cells.Store[Outcome]) error {
-	if err := s.rt.Close(); err != nil {
-		return err
-	}
-	m := cells.Machine{Jobs: s.Jobs, Threads: s.Threads, Runtime: s.Runtime, Note: s.Host.Note}
-	if s.tunes() {
-		m.Usual = 1
-	}
-	queue, networks, first := s.queue(store), 0, cell{}
-	for _, c := range s.cells {
-		_, done, err := queue.Kept(c)
-		if done && err == nil || !c.cfg.Finetune.On() {
-			continue
-		}
-		if networks++; networks == 1 {
-			first = c
-		}
-	}
-	rt, jobs, err := m.Start(ctx, networks, func(rt *ort.Runtime) (*run.Training, error) {
-		s.rt = rt
-		return s.resolve(ctx, first)
-	})
-	if err == nil {
-		s.rt, s.jobs = rt, jobs
-	}
-	return err
-}
-
-// store returns the store of the outcomes, by the names of the cells' folders.
-func (s *Sweep) store() cells.Store[Outcome] {
-	return cells.Store[Outcome]{Dir: filepath.Join(s.Dir, "outcomes"), For: "sweep",
-		Whole: func(o Outcome) bool { return o.Seed > 0 }}
-}
-
 // dir returns a cell's run folder.
-func (s *Sweep) dir(c cell) string { return filepath.Join(s.Dir, "cells", c.name) }
-
-func (s *Sweep) queue(store cells.Store[Outcome]) cells.Queue[cell, Outcome] {
-	return cells.Queue[cell, Outcome]{
-		Cells: s.cells, Jobs: s.jobs, GoOn: true, Note: s.Host.Note,
-		Kept: func(c cell) (Outcome, bool, error) {
-			if _, err := folder.ReadResult(s.dir(c)); err != nil { // its folder is incomplete, or gone
-				return Outcome{}, false, nil
-			}
-			return store.Get(c.name)
-		},
-		Run: func(ctx context.Context, c cell) (Outcome, error) {
-			o, err := s.train(ctx, c)
-			if err == nil {
-				err = store.Put(c.name, o)
-			}
-			return o, err
-		},
-		Done: func(c cell, o Outcome, before bool) error {
-			s.results.add(c, o)
-			if before {
-				return nil
-			}
-			return s.results.write(s.Dir)
-		},
-		Describe: func(c cell) string { return fmt.Sprintf("%s, seed %d", s.words(s.Points[c.point]), c.seed) },
-		Headline: func(o Outcome) string { return fmt.Sprintf("validation P@1 %.4f", o.Validation) },
-	}
-}
+func (s *Sweep) dir(c *cell) string { return filepath.Join(s.Dir, "cells", c.name) }
 
 // imagesSum returns a hash of everything in a manifest that trainings and measurements use.
 func imagesSum(d *datasets.Dataset) string {
@@ -332,6 +257,3 @@ func imagesSum(d *datasets.Dataset) string {
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
-
-// about returns a duration for people.
-func about(seconds float64) string { return text.About(time.Duration(seconds * float64(time.Second))) }

@@ -1,8 +1,6 @@
 package sweep
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -178,103 +176,6 @@ func hundred() string {
 		list = append(list, fmt.Sprint(i+1))
 	}
 	return strings.Join(list, ",")
-}
-
-// filled returns the results of a sweep of two settings over that many seeds: the second is better by .02, .03, .02,
-// .03, ….
-func filled(t *testing.T, seeds int) *Results {
-	t.Helper()
-	o := Options{Asked: settings.Asked{"manifest": {"m.csv"}, "features": {"f"}}}
-	for i := range seeds {
-		o.Seeds = append(o.Seeds, uint64(i+1))
-	}
-	s, err := sweepOf(t, o, "lr=1e-4,1e-2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.held = "test"
-	r := newResults(s)
-	for _, c := range s.cells {
-		v := .5 + .02*float64(c.seed) + float64(c.point)*(.02+.01*float64((c.seed+1)%2))
-		test := v - .1
-		r.add(c, Outcome{Seed: c.seed, Validation: v, Frozen: .3, Whitened: .4, Test: &test, Steps: 10,
-			Curve: Curve{X: []float64{0, 1}, Y: []float64{.4, v}}})
-	}
-	return r
-}
-
-// Comparisons are paired: differences among seeds do not hide one between settings. One seed has no p-value.
-func TestResults(t *testing.T) {
-	for seeds, tested := range map[int]bool{1: false, 2: true, 4: true, 5: true} {
-		r := filled(t, seeds)
-		point, best, ok := r.best()
-		d := r.Points[1].Against
-		if !ok || point != 1 || best.Seed != uint64(seeds) || d.N != seeds || !(d.Mean > .0199 && d.Mean < .0251) ||
-			r.tests() != tested || math.IsNaN(d.Low) != (seeds < 2) {
-			t.Errorf("%d seeds: %d %v %+v", seeds, point, best.Seed, d)
-		}
-		var text, page, table, js bytes.Buffer
-		for _, err := range []error{r.Text(&text), r.page().WriteHTML(&page), r.csv(&table), r.JSON(&js)} {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		if !json.Valid(js.Bytes()) || strings.Count(table.String(), "\n") != 1+2*seeds {
-			t.Errorf("%s\n%s", js.String(), table.String())
-		}
-		for _, s := range []string{text.String(), page.String()} {
-			if !strings.Contains(s, "Best by validation: lr=0.01") || strings.Contains(s, "p (Holm)") != tested ||
-				strings.Contains(s, "one seed cannot show") != (seeds == 1) {
-				t.Errorf("%d seeds: %s", seeds, s)
-			}
-		}
-		if !strings.Contains(page.String(), "<svg") ||
-			!strings.Contains(text.String(), "winnow train --manifest m.csv --features f --lr 0.01 --seed") {
-			t.Errorf("%s", text.String())
-		}
-	}
-}
-
-// A setting with missing seeds is not chosen, however good its others are, and failures are named.
-func TestResultsWithGaps(t *testing.T) {
-	r := filled(t, 3)
-	for i := range r.Cells {
-		if c := &r.Cells[i]; c.Point == 1 && c.Seed == 2 {
-			c.Outcome, c.Failed = nil, "lr=0.01, seed 2: loss is NaN"
-		}
-	}
-	r.sumUp()
-	point, _, ok := r.best()
-	if d := r.Points[1].Against; !ok || point != 0 || d.N != 2 || math.Abs(d.Mean-.02) > 1e-12 {
-		t.Errorf("%d %+v", point, d)
-	}
-	var text bytes.Buffer
-	if err := r.Text(&text); err != nil || !strings.Contains(text.String(), "Failed: lr=0.01, seed 2: loss is NaN") {
-		t.Error(err, text.String())
-	}
-	for i := range r.Cells {
-		if c := &r.Cells[i]; c.Outcome != nil {
-			c.Outcome.BestStep = 10 * c.Point
-		}
-	}
-	if got := strings.Join(r.cautions(), "\n"); !strings.Contains(got, "In 1 of 2 settings no training found a "+
-		"better state") {
-		t.Error(got)
-	}
-	r.Held = ""
-	if got := strings.Join(r.cautions(), "\n"); !strings.Contains(got, "no test split") {
-		t.Error(got)
-	}
-	for i := range r.Cells {
-		r.Cells[i].Outcome = nil
-	}
-	r.sumUp()
-	if _, _, ok := r.best(); ok {
-		t.Error("something is best where nothing is done")
-	}
-	if err := r.Text(&text); err != nil || !strings.Contains(text.String(), "No training is done") {
-		t.Error(err, text.String())
-	}
 }
 
 // Without a validation split each training holds out a tenth, by its seed, and its command says so. A given share

@@ -34,12 +34,12 @@ type Curve struct {
 }
 
 // train makes or continues a cell's run, and measures it.
-func (s *Sweep) train(ctx context.Context, c cell) (o Outcome, err error) {
+func (s *Sweep) train(ctx context.Context, c *cell, at func(share float64)) (o Outcome, err error) {
 	dir, start := s.dir(c), time.Now()
-	result, err := s.trainIn(ctx, c, run.Options{Resume: true})
+	result, err := s.trainIn(ctx, c, run.Options{Resume: true}, at)
 	if bad, ok := errors.AsType[*train.CheckpointError](err); ok && ctx.Err() == nil {
 		s.Host.Note("%v: the training starts again", bad)
-		result, err = s.trainIn(ctx, c, run.Options{Overwrite: true})
+		result, err = s.trainIn(ctx, c, run.Options{Overwrite: true}, at)
 	}
 	if err != nil {
 		return o, err
@@ -62,7 +62,7 @@ func (s *Sweep) train(ctx context.Context, c cell) (o Outcome, err error) {
 	return o, nil
 }
 
-func (s *Sweep) trainIn(ctx context.Context, c cell, o run.Options) (folder.Result, error) {
+func (s *Sweep) trainIn(ctx context.Context, c *cell, o run.Options, at func(share float64)) (folder.Result, error) {
 	o.Dir, o.About, o.Host, o.Screenings = s.dir(c), s.About, s.Host, &s.screens
 	if name := c.asked["recipe"]; len(name) > 0 {
 		recipe, err := recipes.Find(name[0])
@@ -76,21 +76,10 @@ func (s *Sweep) trainIn(ctx context.Context, c cell, o run.Options) (folder.Resu
 	if err != nil {
 		return folder.Result{}, err
 	}
-	steps := t.Steps - t.Resumed
-	s.stepped(t.Resumed, t.Resumed)
-	out, err := t.Run(ctx, run.Observer{Stepped: func(train.Step) { steps--; s.stepped(1, 0) }})
-	s.stepped(max(steps, 0), max(steps, 0)) // the rest, if it stopped early or failed
+	out, err := t.Run(ctx, train.On(func(step train.Step) {
+		at(0.99 * float64(step.Number) / float64(t.Steps)) // measuring follows
+	}))
 	return out.Summary, errors.Join(err, t.Close())
-}
-
-// stepped counts n steps, of which early were not made now.
-func (s *Sweep) stepped(n, early int) {
-	s.line.Lock()
-	defer s.line.Unlock()
-	s.done, s.early = s.done+n, s.early+early
-	if s.at != nil && n > 0 && s.done <= s.total {
-		s.at(s.done, s.total, min(s.early, s.done))
-	}
 }
 
 // test measures a run on the test images.

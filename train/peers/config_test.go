@@ -12,61 +12,6 @@ import (
 	"winnow/train"
 )
 
-func TestConfigIsChecked(t *testing.T) {
-	for _, method := range Methods() {
-		if err := Default(method).Validate(); err != nil {
-			t.Error(err)
-		}
-	}
-	for want, change := range map[string]func(*Config){
-		`peers: method "mentor" is unknown: known are co-teaching,`: func(c *Config) { c.Method = "mentor" },
-		"classifier: found mlp, expected linear or cosine":          func(c *Config) { c.Classifier = "mlp" },
-		"temperature: found 0, expected a number above 0": func(c *Config) {
-			c.Classifier, c.Temperature = Cosine, 0
-		},
-		"temperature: found 0.1, expected none":                 func(c *Config) { c.Temperature = 0.1 },
-		"rate: found -0.1":                                      func(c *Config) { c.Rate = -0.1 },
-		"exponent: found 0, expected":                           func(c *Config) { c.Exponent = 0 },
-		"gradual: found -1":                                     func(c *Config) { c.Gradual = -1 },
-		"warm_up: found -1":                                     func(c *Config) { c.WarmUp = -1 },
-		"epoch: found 0":                                        func(c *Config) { c.Epoch = 0 },
-		"transition: found some, expected symmetric, inclusive": func(c *Config) { c.Transition = "some" },
-		"transition: found pair, expected none":                 func(c *Config) { c.Transition = Pair },
-		"percentile: found 101":                                 func(c *Config) { c.Percentile = 101 },
-		"f-correction: percentile: found 97, expected none": func(c *Config) {
-			c.Method, c.Percentile = FCorrection, 97
-		},
-		"f-correction: exponent: found 2, expected none": func(c *Config) {
-			c.Method, c.Exponent = FCorrection, 2
-		},
-		"first_stage: found 0, expected at least 1": func(c *Config) {
-			c.Method, c.Transition, c.FirstStage = FCorrection, Estimated, 0
-		},
-		"co-teaching-temperature: classifier: found linear, expected cosine, or the " +
-			"method co-teaching": func(c *Config) {
-			c.Method = CoTeachingTemperature
-		},
-	} {
-		c := Default(CoTeaching)
-		change(&c)
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected %s", err, want)
-		}
-	}
-}
-
-func TestTransitionIsChecked(t *testing.T) {
-	for _, c := range []struct {
-		kind    string
-		classes int
-		p       float64
-	}{{"other", 3, 0.1}, {Pair, 1, 0.1}, {Pair, 3, 1.1}, {Symmetric, 3, -0.1}} {
-		if _, err := newTransition(c.kind, c.classes, c.p); err == nil {
-			t.Errorf("%v is let through", c)
-		}
-	}
-}
-
 func TestForgetPlanAtItsEdges(t *testing.T) {
 	for _, c := range []struct {
 		gradual int
@@ -144,7 +89,7 @@ func TestStagesOfTheEstimate(t *testing.T) {
 	copyOf := func(i int) []float32 { return slices.Clone(b.networks.paramsOf(i)[0].Data) }
 	start[0], start[1] = copyOf(0), copyOf(1)
 	var ended []float32
-	b.cfg.Stepped = func(s train.Step) {
+	b.cfg.Observe = train.Together(b.cfg.Observe, train.On(func(s train.Step) {
 		z := b.networks.z
 		resting := 0
 		if s.Number > 3 {
@@ -162,7 +107,7 @@ func TestStagesOfTheEstimate(t *testing.T) {
 				t.Error("the first stage moved the wrong network")
 			}
 		}
-	}
+	}))
 	b.run(t)
 	if slices.Equal(copyOf(0), start[0]) || !slices.Equal(copyOf(1), ended) {
 		t.Error("the second stage moved the wrong network")

@@ -105,7 +105,7 @@ func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes int
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.cfg.Stepped = func(s train.Step) {
+	b.cfg.Observe = train.Together(b.cfg.Observe, train.On(func(s train.Step) {
 		for _, i := range s.Kept {
 			if s.Number > steps*2/3 {
 				b.kept[0]++
@@ -114,7 +114,7 @@ func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes int
 				}
 			}
 		}
-	}
+	}))
 	return b
 }
 
@@ -220,9 +220,7 @@ func TestDisagreementIsSifted(t *testing.T) {
 		cfg.Rate, cfg.Gradual, cfg.WarmUp = rate, 5, 3
 		b := newBed(t, cfg, set, truth, classes, 20, seed)
 		var among, right int
-		told := b.cfg.Stepped
-		b.cfg.Stepped = func(s train.Step) {
-			told(s)
+		b.cfg.Observe = train.Together(b.cfg.Observe, train.On(func(s train.Step) {
 			if s.Number <= b.cfg.Steps*2/3 {
 				return
 			}
@@ -236,7 +234,7 @@ func TestDisagreementIsSifted(t *testing.T) {
 					right++
 				}
 			}
-		}
+		}))
 		b.run(t)
 		share := float64(right) / float64(among)
 		t.Logf("seed %d: right labels among disagreeing %.3f, among chosen %.3f; %d of %d rows; P@1 %.3f", seed, share,

@@ -599,7 +599,7 @@ func TestTrainingAgainstLoops(t *testing.T) {
 		for e := range epochs {
 			batches = append(batches, sampler.Epoch(e)...)
 		}
-		tc.Stepped = func(s train.Step) {
+		tc.Observe = train.Together(tc.Observe, train.On(func(s train.Step) {
 			rows := batches[s.Number-1]
 			var logits [2][][]float64
 			for n := range slow {
@@ -621,7 +621,7 @@ func TestTrainingAgainstLoops(t *testing.T) {
 				t.Errorf("%s: step %d: loss %v, kept %v, expected %v, %v", method, s.Number, s.Loss, s.Kept,
 					values[0]+values[1], chosen[1])
 			}
-		}
+		}))
 		bedOf(tc).run(t)
 		for n, net := range networks.list {
 			now := copyNet(net)

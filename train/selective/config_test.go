@@ -29,37 +29,6 @@ func TestDefaultsAreThePapers(t *testing.T) {
 	}
 }
 
-func TestValidateNamesTheSetting(t *testing.T) {
-	for _, c := range []struct {
-		method, want string
-		change       func(*Config)
-	}{
-		{SelCL, `method "dividemix" is unknown`, func(c *Config) { c.Method = "dividemix" }},
-		{SelCL, "sel-cl: temperature: found 0", func(c *Config) { c.Temperature = 0 }},
-		{TCL, "tcl: mixup: found NaN", func(c *Config) { c.Mixup = math.NaN() }},
-		{TCL, "tcl: warm_up: found -1", func(c *Config) { c.WarmUp = -1 }},
-		{TCL, "tcl: view.dropout: found 1", func(c *Config) { c.View.Dropout = 1 }},
-		{TCL, "tcl: view.noise: found -1", func(c *Config) { c.View.Noise = -1 }},
-		{SelCL, "sel-cl: negatives: found -1", func(c *Config) { c.Negatives = -1 }},
-		{SelCL, "sel-cl: queue: found", func(c *Config) { c.Queue = 1 << 30 }},
-		{SelCL, "sel-cl: queue_start: found -1", func(c *Config) { c.QueueStart = -1 }},
-		{SelCL, "sel-cl: average: found 1", func(c *Config) { c.Average = 1 }},
-		{SelCL, "sel-cl: similarity_weight: found -1", func(c *Config) { c.Similarity = -1 }},
-		{SelCL, "alpha: found 2", func(c *Config) { c.Alpha = 2 }},
-		{TCL, "tcl: trust: found 1.5", func(c *Config) { c.Trust = 1.5 }},
-		{TCL, "tcl: epoch: found 0", func(c *Config) { c.Epoch = 0 }},
-		{TCL, "tcl: k: found 9, expected none: it belongs to sel-cl", func(c *Config) { c.K = 9 }},
-		{SelCL, "sel-cl: align_weight: found 1, expected none: it belongs to tcl", func(c *Config) { c.Align = 1 }},
-	} {
-		cfg := Default(c.method)
-		c.change(&cfg)
-		if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), c.want) ||
-			!strings.HasPrefix(err.Error(), "selective: ") && !strings.HasPrefix(err.Error(), "detectors: ") {
-			t.Errorf("found %v, expected …%s…", err, c.want)
-		}
-	}
-}
-
 func TestNewRefuses(t *testing.T) {
 	set := features.NewSet(6, 3)
 	h, err := head.New(t.Context(), head.Config{In: 3, Out: 2, Init: head.Random}, set.X, train.Rand(1, "head", 0))

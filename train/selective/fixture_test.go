@@ -89,7 +89,7 @@ func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes, ep
 		t.Fatal(err)
 	}
 	b.cfg.Groups = []train.Group{b.learner.Group(solver, schedule)}
-	b.cfg.Stepped = func(s train.Step) {
+	b.cfg.Observe = train.Together(b.cfg.Observe, train.On(func(s train.Step) {
 		for _, i := range s.Kept {
 			if s.Number > steps*2/3 {
 				b.kept[0]++
@@ -98,7 +98,7 @@ func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes, ep
 				}
 			}
 		}
-	}
+	}))
 	return b
 }
 

@@ -86,11 +86,11 @@ func TestResumedRunIsTheSame(t *testing.T) {
 				dir := t.TempDir()
 				ctx, cancel := context.WithCancel(context.Background())
 				b, _ := resumeBed(t, resumable(method), dir)
-				b.cfg.Stepped = func(s train.Step) {
+				b.cfg.Observe = train.Together(b.cfg.Observe, train.On(func(s train.Step) {
 					if s.Number == cut {
 						cancel()
 					}
-				}
+				}))
 				tr, err := train.New(b.cfg)
 				if err != nil {
 					t.Fatal(err)

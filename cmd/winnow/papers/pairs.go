@@ -46,7 +46,7 @@ func pairsCommand(call term.Call[PairsOptions]) *cli.Command {
 				Usage: "compare at most `N` pairs: of more, those among images drawn at random"},
 			&cli.Uint64Flag{Name: "seed", DefaultText: "the run's, or 1",
 				Usage: "seed `N` of the batches, the symmetric noise and what is drawn"},
-			term.OutFlag("`DIR` for pairs.json, bins.csv and the drawings"),
+			term.OutFlag("`DIR` for the drawings"),
 			term.JSONFlag(),
 		}, term.DataFlags...),
 		Action: term.Action(readPairs, call),
@@ -58,7 +58,7 @@ func readPairs(c *cli.Context) (o PairsOptions, err error) {
 	if o.Most = c.Int("pairs"); o.Most < 1 {
 		return o, term.Misused("--pairs: found %d, expected 1 or more", o.Most)
 	}
-	if o.Options.Options, err = term.Embedded(c); err != nil {
+	if o.Options.BatchOptions, err = term.Embedded(c); err != nil {
 		return o, err
 	}
 	if c.IsSet("loss") {

@@ -6,12 +6,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
-	"winnow/papers/theory/skew"
+	"winnow/papers/pairs"
 )
 
 // SkewOptions are the options of winnow papers skew.
 type SkewOptions struct {
-	skew.Options
+	pairs.SkewOptions
 	JSON bool
 }
 
@@ -53,7 +53,7 @@ func skewCommand(call term.Call[SkewOptions]) *cli.Command {
 
 func readSkew(c *cli.Context) (o SkewOptions, err error) {
 	o.JSON, o.Margin, o.Beta = c.Bool("json"), term.Given(c, "margin", c.Float64), term.Given(c, "beta", c.Float64)
-	o.Options.Options, err = term.Embedded(c)
+	o.BatchOptions, err = term.Embedded(c)
 	return o, err
 }
 
@@ -66,7 +66,7 @@ func measureSkew(ctx context.Context, p *term.Program, o SkewOptions) error {
 		defer rt.Close()
 	}
 	o.Data.Host = p.Host()
-	result, err := skew.Run(ctx, o.Options)
+	result, err := pairs.MeasureSkew(ctx, o.SkewOptions)
 	switch {
 	case err != nil:
 		return err

@@ -22,6 +22,7 @@ import (
 	"winnow/run"
 	"winnow/run/folder"
 	"winnow/run/inspect"
+	"winnow/train"
 )
 
 // Options are the options of the trainings and the form of the output.
@@ -78,7 +79,7 @@ func read(c *cli.Context) (Options, error) {
 
 func call(ctx context.Context, p *term.Program, o Options) error {
 	o.Host, o.Watch, o.About = p.Host(), p.Watch, folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
-	o.Training = func(plan run.Plan) (run.Observer, func()) { return watch(p, plan) }
+	o.Training = func(plan run.Plan) (train.Observer, func()) { return watch(p, plan) }
 	r, err := quickstart.Run(ctx, o.Options)
 	var misuse quickstart.Misuse
 	switch {
@@ -96,7 +97,7 @@ func call(ctx context.Context, p *term.Program, o Options) error {
 		}
 		return p.JSON(r)
 	}
-	r.Write(p.Out)
+	r.Write(p.Out, o.Dir)
 	fmt.Fprintln(p.Out)
 	if err := find(ctx, p, s); err != nil {
 		return err
@@ -140,11 +141,11 @@ func find(ctx context.Context, p *term.Program, s review.Options) error {
 }
 
 // watch shows the progress of a training.
-func watch(p *term.Program, plan run.Plan) (show run.Observer, end func()) {
+func watch(p *term.Program, plan run.Plan) (show train.Observer, end func()) {
 	line := progress.NewTraining(p.Err, time.Now)
 	line.Begun(plan)
-	if !p.Quiet {
-		show.Stepped = line.Stepped
+	if p.Quiet {
+		return train.Together(), line.End
 	}
-	return show, line.End
+	return train.On(line.Stepped), line.End
 }

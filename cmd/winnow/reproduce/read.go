@@ -9,15 +9,13 @@ import (
 	"winnow/datasets/location"
 	"winnow/papers/runner"
 	"winnow/papers/studies"
-	"winnow/run/cells"
+	"winnow/run/grid"
 )
 
 func read(c *cli.Context) (o Options, err error) {
 	switch given := c.Args().Slice(); {
 	case len(given) > 1:
 		return o, term.Misused("reproduce: found %s, expected one study", strings.Join(given, " "))
-	case c.IsSet("budget") && c.Duration("budget") <= 0:
-		return o, term.Misused("--budget: found %s, expected more than 0", c.Duration("budget"))
 	case len(given) > 0 && c.Bool("list"):
 		return o, term.Misused("--list: found the study %s, expected none", given[0])
 	case len(given) == 0 && (c.IsSet("data") || c.Bool("dry-run")):
@@ -35,13 +33,13 @@ func read(c *cli.Context) (o Options, err error) {
 			return o, term.Misused("--at: %w", err)
 		}
 	}
-	o.Dir, o.Budget = c.String("out"), c.Duration("budget")
-	if o.Jobs, err = cells.ParseJobs(c.String("jobs")); err != nil {
+	o.Dir = c.String("out")
+	if o.Jobs, err = grid.ParseJobs(c.String("jobs")); err != nil {
 		return o, term.Misused("--jobs: %w", err)
 	}
 	o.Rows, o.Columns, o.Set = c.StringSlice("rows"), c.StringSlice("columns"), c.StringSlice("set")
 	o.Finetune, o.Model, o.Root = c.String("finetune"), c.String("model"), location.At(c.String("root"))
-	if o.Seeds, err = cells.ParseSeeds(c.String("seeds")); err != nil {
+	if o.Seeds, err = grid.ParseSeeds(c.String("seeds")); err != nil {
 		return o, term.Misused("--seeds: %w", err)
 	}
 	data := c.StringSlice("data")

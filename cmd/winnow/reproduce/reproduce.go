@@ -9,7 +9,6 @@ import (
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
 	"winnow/internal/printable"
-	"winnow/papers/inventory"
 	"winnow/papers/runner"
 	"winnow/papers/studies"
 )
@@ -85,14 +84,11 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "jobs", DefaultText: "one a thread; of networks on a GPU auto",
 				Usage: "`N` cells at once, each with its share of --threads, or auto: as many as run fastest, by " +
 					"timing some steps of networks"},
-			&cli.DurationFlag{Name: "budget", DefaultText: "none",
-				Usage: "time a few steps of each row, then run only as many cells as fit in this `TIME`, as 8h, " +
-					"those that tell most first"},
 			&cli.IntFlag{Name: "classes", DefaultText: "240", Usage: "--data glyphs: draw `N` characters"},
 			&cli.IntFlag{Name: "images", DefaultText: "50", Usage: "--data glyphs: draw `N` images of each"},
 			&cli.BoolFlag{Name: "list",
 				Usage: "list every table and figure of the five papers, and winnow's own studies: what makes " +
-					"it, from which data, how long"},
+					"it, from which data"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "list the cells and how long they will take, and stop"},
 			term.JSONFlag(),
 		},
@@ -106,9 +102,8 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	}
 	o.Threads, o.Winnow, o.Host, o.Watch = p.Compute.Threads, term.Version(), p.Host(), p.Watch
 	o.Runtime = func(threads int) (*ort.Runtime, error) { return p.OpenRuntimeThreads(threads) }
-	o.Advice = "; --budget 8h runs those that tell most in that time, --dry-run lists the rows"
 	if o.DryRun {
-		plan, err := runner.Estimate(ctx, o.Options)
+		plan, err := runner.Plan(ctx, o.Options)
 		switch {
 		case err != nil:
 			return err
@@ -130,14 +125,14 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 // list prints what can be reproduced: the studies, or every table and figure of the papers with the other studies.
 func list(p *term.Program, o Options) error {
 	if o.Papers {
-		all, err := inventory.List()
+		all, err := studies.Items()
 		switch {
 		case err != nil:
 			return err
 		case o.JSON:
 			return p.JSON(all)
 		}
-		return inventory.WriteTable(printable.Fitted(p.Out), all)
+		return studies.WriteItems(printable.Fitted(p.Out), all)
 	}
 	all, err := studies.Summaries()
 	switch {

@@ -12,8 +12,8 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
-	"winnow/run/cells"
 	"winnow/run/folder"
+	"winnow/run/grid"
 	"winnow/run/sweep"
 )
 
@@ -61,7 +61,7 @@ func read(c *cli.Context) (o Options, err error) {
 	o.DryRun, o.JSON = c.Bool("dry-run"), c.Bool("json")
 	o.Dir = c.String("out")
 	o.Draws, o.Seed = c.Int("draws"), c.Uint64("seed")
-	if o.Jobs, err = cells.ParseJobs(c.String("jobs")); err != nil {
+	if o.Jobs, err = grid.ParseJobs(c.String("jobs")); err != nil {
 		return o, term.Misused("--jobs: %w", err)
 	}
 	switch {
@@ -77,7 +77,7 @@ func read(c *cli.Context) (o Options, err error) {
 		}
 		o.Axes = append(o.Axes, axis)
 	}
-	if o.Seeds, err = cells.ParseSeeds(c.String("seeds")); err != nil || len(o.Seeds) == 0 {
+	if o.Seeds, err = grid.ParseSeeds(c.String("seeds")); err != nil || len(o.Seeds) == 0 {
 		return o, term.Misused("--seeds: %w", err)
 	}
 	o.Asked = term.AskedRun(c)
@@ -93,28 +93,27 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	o.Threads, o.Winnow, o.Host = p.Compute.Threads, term.Version(), p.Host()
 	o.About = folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
 	o.Runtime = func(threads int) (*ort.Runtime, error) { return p.OpenRuntimeThreads(threads) }
-	o.Steps = func() (func(done, total, earlier int), func()) { return p.WatchFrom("steps") }
+	o.Watch, o.Write = p.Watch, func(r *sweep.Results) error { return newResults(r).write() }
 	s, err := sweep.New(o.Options)
 	if err != nil {
 		return err
 	}
-	plan, results, err := s.Run(ctx, o.DryRun)
+	plan, found, err := s.Run(ctx, o.DryRun)
 	switch {
 	case err != nil:
 		return err
 	case o.DryRun && o.JSON:
 		return p.JSON(plan)
 	case o.DryRun:
-		fmt.Fprintln(p.Out, plan)
-		return nil
+		return plan.Text(p.Out)
 	case o.JSON:
-		err = results.JSON(p.Data)
+		err = newResults(found).writeJSON(p.Data)
 	default:
-		err = results.Text(p.Out)
+		err = newResults(found).writeText(p.Out)
 	}
-	if n := len(results.Failures()); n > 0 && err == nil {
-		return fmt.Errorf("sweep: %d of %d trainings failed, the first: %s", n, len(results.Cells),
-			results.Failures()[0].Failed)
+	if failures := found.Failures(); len(failures) > 0 && err == nil {
+		return fmt.Errorf("sweep: %d of %d trainings failed, the first: %s", len(failures), len(found.Trainings),
+			failures[0].Failed)
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 	"winnow/eval"
 	"winnow/internal/lookup"
 	"winnow/internal/text"
-	"winnow/papers/embedded"
+	"winnow/papers/pairs"
 	"winnow/run/embedding"
 	"winnow/run/extraction"
 	"winnow/run/folder"
@@ -153,7 +153,7 @@ func Numbers(c *cli.Context, flag string) ([]float64, error) {
 
 // Embedded reads the options of a command that examines a training's images and batches: [RUN] or DataFlags, --batches,
 // --batch and --seed.
-func Embedded(c *cli.Context) (o embedded.Options, err error) {
+func Embedded(c *cli.Context) (o pairs.BatchOptions, err error) {
 	if c.IsSet("batches") && c.Int("batches") < 1 {
 		return o, Misused("--batches: found %d, expected 1 or more", c.Int("batches"))
 	}

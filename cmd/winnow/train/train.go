@@ -21,6 +21,7 @@ import (
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/recipes"
+	facts "winnow/train"
 )
 
 //go:embed help.txt
@@ -132,12 +133,12 @@ func train(ctx context.Context, p *term.Program, o Options) (err error) {
 	if o.DryRun {
 		return errors.Join(show(ctx, p, training, o.JSON), training.Close())
 	}
-	line, seen := progress.NewTraining(p.Err, time.Now), run.Observer{}
+	line, seen := progress.NewTraining(p.Err, time.Now), []facts.Observer(nil)
 	line.Begun(training.Plan)
 	if !p.Quiet {
-		seen = run.Observer{Stepped: line.Stepped, Validated: line.Validated, Weighed: line.Weighed}
+		seen = []facts.Observer{facts.On(line.Stepped), facts.On(line.Validated), facts.On(line.Weighed)}
 	}
-	out, err := training.Run(ctx, seen)
+	out, err := training.Run(ctx, seen...)
 	line.End()
 	if err := errors.Join(err, training.Close()); err != nil {
 		return err

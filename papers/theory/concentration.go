@@ -1,0 +1,122 @@
+package theory
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"winnow/filters"
+)
+
+// Concentration is the setting of a [EstimateConcentration].
+type Concentration struct {
+	Kappa   float64 // true concentration, above 0
+	Dim     int     // D of the vectors, ≥ 2
+	Trials  int     // classes drawn for each number of samples
+	Samples []int   // members of a class, each ≥ 2
+	Seed    uint64
+}
+
+// Estimator is one way to estimate κ from R, the length of the mean of n unit vectors of R^D.
+type Estimator struct {
+	Name     string
+	Estimate func(dim, n int, r float64) float64
+}
+
+// Estimators are those of the filter vMF-Sim.
+var Estimators = []Estimator{
+	{"banerjee", by(filters.KappaBanerjee)}, // R(D-R²)/(1-R²)
+	{"printed", by(filters.KappaPrinted)},   // R(D-R)/(1-R²)
+	{"sra", by(filters.KappaSra)},           // two Newton steps
+	{"debiased", func(dim, n int, r float64) float64 {
+		return by(filters.KappaBanerjee)(dim, n, filters.Debiased(r, n))
+	}},
+}
+
+func by(estimate filters.Estimator) func(dim, n int, r float64) float64 {
+	return func(dim, _ int, r float64) float64 {
+		return estimate(dim, r, filters.DefaultLimits())
+	}
+}
+
+// Errors are the errors of an estimator.
+type Errors struct {
+	Samples   int
+	Estimator string
+	Mean      float64 // estimate
+	Bias      float64 // mean - κ
+	RMSE      float64
+	MSE       float64
+	MAE       float64
+}
+
+// EstimateConcentration measures the error of estimates of a class's concentration κ from few members, as the filter
+// vMF-Sim makes them (PRISM, Fig. 4). It draws Trials classes for each number of samples and compares the estimates
+// with the truth. All estimators see the same draws. The paper's Fig. 4 calls its axis MSE, but its numbers are RMSE.
+func EstimateConcentration(ctx context.Context, s Concentration) ([]Errors, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	var all []Errors
+	for _, n := range s.Samples {
+		sums := make([]Errors, len(Estimators))
+		for trial := range s.Trials {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			r := meanLength(s, n, rand.New(rand.NewPCG(s.Seed, uint64(n)<<32|uint64(trial))))
+			for i, e := range Estimators {
+				got := e.Estimate(s.Dim, n, r)
+				off := got - s.Kappa
+				sums[i].Mean += got
+				sums[i].MSE += off * off
+				sums[i].MAE += math.Abs(off)
+			}
+		}
+		trials := float64(s.Trials)
+		for i, e := range sums {
+			all = append(all, Errors{
+				Samples: n, Estimator: Estimators[i].Name, Mean: e.Mean / trials, Bias: e.Mean/trials - s.Kappa,
+				RMSE: math.Sqrt(e.MSE / trials), MSE: e.MSE / trials, MAE: e.MAE / trials,
+			})
+		}
+	}
+	return all, nil
+}
+
+// meanLength draws a class of n members and returns R.
+func meanLength(s Concentration, n int, r *rand.Rand) float64 {
+	sum, v := make([]float64, s.Dim), make([]float64, s.Dim)
+	for range n {
+		DrawDirection(v, s.Kappa, r)
+		for j := range v {
+			sum[j] += v[j]
+		}
+	}
+	var norm float64
+	for _, x := range sum {
+		norm += x * x
+	}
+	return math.Sqrt(norm) / float64(n)
+}
+
+// Check returns an error if the setting is invalid.
+func (s Concentration) Check() error {
+	switch most := filters.DefaultLimits().Kappa; {
+	case !(s.Kappa > 0 && s.Kappa <= most):
+		return fmt.Errorf("theory: kappa is %v, expected a number above 0 and up to %g", s.Kappa, most)
+	case s.Dim < 2 || s.Dim > 1<<16:
+		return fmt.Errorf("theory: dim is %d, expected 2 to %d", s.Dim, 1<<16)
+	case s.Trials < 1 || s.Trials > 1e6:
+		return fmt.Errorf("theory: trials are %d, expected 1 to %d", s.Trials, 1000000)
+	case len(s.Samples) == 0:
+		return fmt.Errorf("theory: no number of samples is given, expected at least one")
+	}
+	for _, n := range s.Samples {
+		if n < 2 || n > 1e6 {
+			return fmt.Errorf("theory: %d samples, expected 2 to %d: a single one has no spread", n, 1000000)
+		}
+	}
+	return nil
+}

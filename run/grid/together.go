@@ -1,0 +1,182 @@
+package grid
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"winnow/backbone/ort"
+	"winnow/internal/budget"
+	"winnow/run"
+)
+
+// Auto is as many jobs as run fastest together, found by timing some steps of trainings of networks.
+const Auto = -1
+
+// ParseJobs reads a number of jobs: 1 or more, or auto. "" is 0, the default.
+func ParseJobs(given string) (int, error) {
+	switch given {
+	case "":
+		return 0, nil
+	case "auto":
+		return Auto, nil
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("found %q, expected 1 or more, or auto", given)
+	}
+	return n, nil
+}
+
+// Share returns how many cells run at once, and how many threads each has. jobs 0 is one per thread; threads is the
+// total, 0 is one per core.
+func Share(jobs, threads int) (atOnce, each int) {
+	all := cmp.Or(threads, runtime.GOMAXPROCS(0))
+	if jobs < 1 || jobs > all {
+		jobs = all
+	}
+	return jobs, max(all/jobs, 1)
+}
+
+// Machine is what trainings share.
+type Machine struct {
+	Jobs    int // at once; 0: on a CPU Usual, on a GPU [Auto]
+	Usual   int // 0: one a thread
+	Threads int // of all jobs together; 0: one a core
+	Open    func(threads int) (*ort.Runtime, error)
+	Note    func(format string, args ...any)
+}
+
+// start opens the runtime, and returns how many trainings run at once. Of these, networks train a network; resolve
+// resolves one of them.
+func (m Machine) start(ctx context.Context, networks int, resolve func(*ort.Runtime) (*run.Training, error)) (
+	*ort.Runtime, int, error) {
+	jobs := m.Jobs
+	if jobs == 0 {
+		jobs = m.Usual
+	}
+	jobs, threads := Share(jobs, m.Threads)
+	rt, err := m.Open(threads)
+	if err != nil || m.Jobs > 0 || m.Jobs == 0 && !rt.Device().CUDA || networks < 2 {
+		return rt, jobs, err
+	}
+	most, _ := Share(0, m.Threads)
+	paces, err := together(ctx, min(most, networks), func(n int, full func()) (float64, error) {
+		if err := rt.Close(); err != nil {
+			return 0, err
+		}
+		_, threads := Share(n, m.Threads)
+		if rt, err = m.Open(threads); err != nil {
+			return 0, err
+		}
+		return speed(ctx, n, full, func() (*run.Training, error) { return resolve(rt) })
+	})
+	if err = errors.Join(err, rt.Close()); err != nil {
+		return nil, 0, err
+	}
+	m.Note("jobs auto: %s", paces)
+	jobs, threads = Share(paces.best(), m.Threads)
+	rt, err = m.Open(threads)
+	return rt, jobs, err
+}
+
+// pace is how fast trainings run together.
+type pace struct {
+	Trainings int     // at once
+	Steps     float64 // a second, of all of them
+	Failed    error   // why they do not run at once; nil: they do
+}
+
+type paces []pace
+
+// String says what was chosen and why: "2 at once (1 makes 5 steps a second, 2 make 8.1, 4 make 8.3)".
+func (p paces) String() string {
+	var list []string
+	for _, at := range p {
+		switch {
+		case at.Failed != nil:
+			list = append(list, fmt.Sprintf("%d: %v", at.Trainings, at.Failed))
+		case len(list) == 0:
+			list = append(list, fmt.Sprintf("1 makes %.3g steps a second", at.Steps))
+		default:
+			list = append(list, fmt.Sprintf("%d make %.3g", at.Trainings, at.Steps))
+		}
+	}
+	return fmt.Sprintf("%d at once (%s)", p.best(), strings.Join(list, ", "))
+}
+
+// best returns the largest number of trainings at once that is worth its memory.
+func (p paces) best() int {
+	best := pace{Trainings: 1}
+	for _, at := range p {
+		if at.Failed == nil && at.Steps >= worthwhile*best.Steps {
+			best = at
+		}
+	}
+	return best.Trainings
+}
+
+// worthwhile is how much faster more trainings at once must be.
+const worthwhile = 1.1
+
+var errNoRoom = errors.New("too little memory is left")
+
+// together times 1, 2, 4, … trainings at once, up to most, until twice as many are hardly faster, would not fit into
+// the memory that is left, or fail. time returns the steps a second that n trainings make together, and calls full
+// while all of them are in memory.
+func together(ctx context.Context, most int, time func(n int, full func()) (float64, error)) (list paces, err error) {
+	for n := 1; ; n = min(2*n, most) {
+		free, known := budget.Available()
+		left := free
+		steps, err := time(n, func() { left, _ = budget.Available() })
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		list = append(list, pace{n, steps, err})
+		if err != nil || n == most || n > 1 && steps < worthwhile*list[len(list)-2].Steps {
+			return list, nil
+		}
+		next := min(2*n, most)
+		if known && float64(free-left)/float64(n)*float64(next) > float64(free) {
+			return append(list, pace{Trainings: next, Failed: errNoRoom}), nil
+		}
+	}
+}
+
+// speed resolves n equal trainings, times some of their steps side by side, and returns how many they make a second
+// together. It calls full before it closes them.
+func speed(ctx context.Context, n int, full func(), resolve func() (*run.Training, error)) (float64, error) {
+	each := make([]float64, n)
+	g, within := errgroup.WithContext(ctx)
+	var list []*run.Training
+	for range n {
+		t, err := resolve()
+		if err != nil {
+			return 0, err
+		}
+		defer t.Close()
+		list = append(list, t)
+	}
+	for i, t := range list {
+		g.Go(func() error {
+			pace, err := t.Pace(within)
+			each[i] = pace.Seconds()
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return 0, err
+	}
+	full()
+	sum := 0.0
+	for _, seconds := range each {
+		sum += 1 / seconds
+	}
+	return sum, nil
+}
