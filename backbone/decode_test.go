@@ -256,7 +256,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"text": {[]byte("path,label\n1.jpg,3\n"), DecodeOptions{},
 			`not an image: starts with "path,label\n1.jpg"`},
 		"empty":     {nil, DecodeOptions{}, "the file is empty"},
-		"tiff":      {[]byte("II*\x00\x08\x00\x00\x00"), DecodeOptions{}, "not an image"},
+		"tiff":      {[]byte("II*\x00\x08\x00\x00\x00"), DecodeOptions{}, "save it as PNG or JPEG"},
 		"huge png":  {hugePNG(60000, 60000), DecodeOptions{}, "png: 60000×60000 pixels, expected at most 178956970"},
 		"huge jpeg": {hugeJPEG(t, 60000, 60000), DecodeOptions{}, "jpeg: 60000×60000 pixels"},
 		"huge gif":  {hugeGIF(t), DecodeOptions{}, "gif: 60000×60000 pixels"},

@@ -184,7 +184,7 @@ func TestExtract(t *testing.T) {
 		{Row: 3, Path: paths[3],
 			Reason: `not an image: starts with "path,label\n", expected JPEG, PNG, GIF, BMP or WebP`},
 		{Row: 9, Path: paths[9], Reason: "jpeg: the file is cut short"},
-		{Row: 12, Path: paths[12], Reason: "no such file or directory"},
+		{Row: 12, Path: paths[12], Reason: "file does not exist"},
 	}
 	if !strings.HasPrefix(s.Bad[1].Reason, "png: ") && !strings.HasPrefix(s.Bad[1].Reason, "jpeg: ") {
 		t.Errorf("reason %q", s.Bad[1].Reason)

@@ -339,8 +339,8 @@ func TestReadErrors(t *testing.T) {
 		{JSONL, "\n", ": no image found"},
 		{JSONL, "\n{\"path\":\"a\"}", ":2: found no key given_label (or label)"},
 		{JSONL, "{\"path\":[1]}", ":1: path: found \"[1]\", expected one value"},
-		{JSONL, "[]", ":1: found a list, expected an object"},
-		{JSONL, "{\"path\":\"a\",", ":1: ends early, at byte 12, expected whole JSON"},
+		{JSONL, "[]", ":1: found JSON's array"},
+		{JSONL, "{\"path\":\"a\",", "unexpected end of JSON input"},
 		{JSONL, "{}" + strings.Repeat(" ", mostOfRow), ":1: a row takes more than 16 MiB"},
 		{JSON, "{\n\"images\":\n3}", ":3: found \"3\", expected a list of images"},
 		{JSON, "{\"a\":[{}]}", ":1: found no images in the object"},
@@ -350,7 +350,7 @@ func TestReadErrors(t *testing.T) {
 		{JSON, "", ":1: the file ends early"},
 		{JSON, "[]", ": no image found"},
 		{JSON, "[{\"path\":\"a\",\"label\":\"x\",\"suggested_label\":\"x\",\"score\":1," +
-			"\"copies_with_other_labels\":[3]}]", ":1: copies_with_other_labels: found a number, expected an object"},
+			"\"copies_with_other_labels\":[3]}]", ":1: copies_with_other_labels: found JSON's number"},
 		{Parquet, "PAR1", ": is no Parquet file"},
 		{Parquet, string(written(t, CSV, made(9))), ": is no Parquet file"},
 	} {
