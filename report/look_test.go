@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/eval"
 	"winnow/report/chart"
 )
 
@@ -24,16 +23,6 @@ func TestReadableBoxes(t *testing.T) {
 			t.Errorf("%+v: logarithmic %v, expected %v", c.boxes, got.LogY, c.log)
 		}
 	}
-	line := func(y ...float64) chart.Line { return chart.Line{Y: y} }
-	for want, lines := range map[bool][]chart.Line{true: {line(1, 1), line(3e-4, 0), line()},
-		false: {line(1e-3, 0), line(3e-4, 0)}} {
-		if farApart(lines) != want {
-			t.Errorf("%v: far apart is not %v", lines, want)
-		}
-	}
-	if farApart(nil) || farApart([]chart.Line{line(0), line(1)}) {
-		t.Error("lines without a logarithm are drawn on a logarithmic axis")
-	}
 }
 
 // The scores are called what they are.
@@ -50,26 +39,6 @@ func TestNamedScores(t *testing.T) {
 			X: "P_clean (each image left out of its own judgement)"}}, c.scorer)
 		if !strings.HasPrefix(h.Title, c.want) || strings.Contains(h.X, "left out") != c.each {
 			t.Errorf("%s: %q over %q", c.scorer, h.Title, h.X)
-		}
-	}
-}
-
-// The page of several runs names all runs that are as good as the best.
-func TestReportOfEquals(t *testing.T) {
-	runOf := func(name string, p float64) *Run {
-		return &Run{name: name, Split: "test", measured: Measured{Trained: eval.Retrieval{PrecisionAt1: p}}}
-	}
-	a, b, c := runOf("a", 0.5), runOf("b", 0.5), runOf("c", 0.25)
-	for _, test := range []struct {
-		runs []*Run
-		want string
-	}{
-		{[]*Run{a, c}, "Best by P@1 on test: a (0.5000)."},
-		{[]*Run{a, b, c}, "Best by P@1 on test, and equally good: a, b (0.5000)."},
-		{[]*Run{a, b}, "No run is better than another by P@1 on test: all have 0.5000."},
-	} {
-		if got := bestOf(test.runs, a); got != test.want {
-			t.Errorf("found %q, expected %q", got, test.want)
 		}
 	}
 }

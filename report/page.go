@@ -2,7 +2,7 @@
 // retrieval compared with untrained features, classes, the training labels, warnings, and what every number
 // means.
 //
-// [Open] opens a run and [Run.Measure] measures and audits it. [Run.Page] or [Compared] then returns the page as
+// [Open] opens a run and [Run.Measure] measures and audits it. [Run.Page] then returns the page as
 // data, [Run.Illustrate] adds what needs images, and [Write] returns the file. [DrawMap] and [Retrieval] make the pages
 // of winnow map and winnow retrieve. The drawings of given labels' scores and of suspects are exported, because other
 // pages share them. All pages are built from winnow/report/page.

@@ -11,7 +11,6 @@ import (
 	"winnow/datasets/classnames"
 	"winnow/eval"
 	"winnow/features"
-	"winnow/internal/budget"
 	"winnow/internal/lookup"
 	"winnow/run/comparison"
 	"winnow/run/folder"
@@ -53,7 +52,6 @@ type Asked struct {
 	Split  string // "": by [UsualSplit]
 	Scorer string // of the training labels; "": as [inspect.Judge] judges a run
 	MaxMem int64  // limit of memory, bytes
-	Held   int64  // of it, held by other runs
 }
 
 // Measure measures retrieval, also for each class, and audits the training labels.
@@ -62,7 +60,7 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 	if err != nil {
 		return err
 	}
-	left, err := images.Similarities(r.Run, nil, o.MaxMem, o.Held)
+	left, err := images.Similarities(r.Run, nil, o.MaxMem, 0)
 	if err != nil {
 		return err
 	}
@@ -87,7 +85,7 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 		return err
 	}
 	judging := inspect.Usual()
-	judging.Scorer, judging.MaxMem, judging.Held = o.Scorer, o.MaxMem, o.Held+Held([]*Run{r})
+	judging.Scorer, judging.MaxMem, judging.Held = o.Scorer, o.MaxMem, r.heldBytes()
 	if r.audited, err = inspect.Judge(ctx, inspect.Input{Run: r.Run}, judging,
 		inspect.Host{Host: r.Host}); err != nil {
 		return err
@@ -96,17 +94,11 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 	return nil
 }
 
-// Held returns the memory in bytes that runs hold: the measured images, and the audits of those that are
-// judged.
-func Held(runs []*Run) (bytes int64) {
-	for _, r := range runs {
-		for _, set := range []*features.Set{&r.now.Query, r.now.Gallery} {
-			if set != nil {
-				bytes += int64(4 * len(set.X.Data))
-			}
-		}
-		if r.audited != nil {
-			bytes += int64(len(r.audited.Images)) * budget.Told
+// heldBytes returns the memory that the measured images hold.
+func (r *Run) heldBytes() (bytes int64) {
+	for _, set := range []*features.Set{&r.now.Query, r.now.Gallery} {
+		if set != nil {
+			bytes += int64(4 * len(set.X.Data))
 		}
 	}
 	return bytes

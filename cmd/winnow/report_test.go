@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -80,7 +79,6 @@ func TestReport(t *testing.T) {
 		}
 	}
 	t.Run("without", reportWithout)
-	t.Run("several", reportOfSeveral)
 	t.Run("warnings", reportWarnings)
 	t.Run("misuse", reportMisuse)
 	t.Run("names", namesEverywhere)
@@ -143,27 +141,6 @@ func reportWithout(t *testing.T) {
 	}
 }
 
-// A page of several runs shows what differs, their numbers and curves; shared features appear once.
-func reportOfSeveral(t *testing.T) {
-	mustRun(t, "winnow -q train --manifest noisy.csv --root drawn --features features --filter none --screen none "+
-		"--epochs 5 --out plain")
-	result := runJSON[reportResult](t, "winnow -q report run plain --out both.html --json")
-	page := readFile(t, "both.html")
-	holds(t, page, "2 runs compared", `<th scope="row">filter.scorer</th><td>vmf</td><td>none</td>`,
-		`<th scope="row">length</th><td>10 epochs</td><td>5 epochs</td>`,
-		`<th scope="col">run</th><th scope="col">plain</th>`, `<th scope="row">steps</th><td>70</td><td>35</td>`,
-		"Training loss, per pair if it sums over pairs (smoothed)", ">plain</text>")
-	if n := strings.Count(page, `<th scope="row">frozen`); n != 1 || len(result.Runs) != 2 || strings.Contains(page,
-		`<th scope="row">seed</th>`) {
-		t.Errorf("%d rows of frozen features of %d runs; or a shared setting is shown", n, len(result.Runs))
-	}
-	for _, r := range result.Runs {
-		if text := strconv.FormatFloat(100*r.Trained.PrecisionAt1, 'f', 1, 64); !strings.Contains(page, text) {
-			t.Errorf("%s: no %s on the page", r.Run, text)
-		}
-	}
-}
-
 // The page shows the warnings of a training, and none without reason.
 func reportWarnings(t *testing.T) {
 	facts, result := readFile(t, "run", folder.FactsFile), readFile(t, "run", folder.ResultFile)
@@ -204,21 +181,21 @@ func reportWarnings(t *testing.T) {
 
 func reportMisuse(t *testing.T) {
 	for line, want := range map[string]string{
-		"report --out r.html":                          "found none",
+		"report --out r.html":                          "one run folder",
 		"report run":                                   "--out missing",
 		"report run --out r.txt":                       "does not end in .html",
-		"report run run --out r.html":                  "named twice",
+		"report run run --out r.html":                  "one run folder",
 		"report run --out r.html --max 2":              "at least 5",
 		"report run --out r.html --max-mem x":          "--max-mem",
 		"report nix --out r.html":                      "holds no config.yaml",
 		"report run --out r.html --split nix":          "no readable image in the split nix",
 		"report run --out nowhere/r.html --no-map":     "nowhere",
-		"report run nix --out r.html --no-pictures":    "holds no config.yaml",
+		"report nix --out r.html --no-pictures":        "holds no config.yaml",
 		"report run --out r.html --view mean":          "holds one view",
 		"report run --out r.html --manifest other.csv": "other.csv",
 	} {
 		code := 2
-		if !strings.Contains("found none --out missing does not end in .html named twice at least 5 --max-mem", want) {
+		if !strings.Contains("one run folder --out missing does not end in .html at least 5 --max-mem", want) {
 			code = 1
 		}
 		fails(t, code, want, append([]string{"-q"}, strings.Fields(line)...)...)

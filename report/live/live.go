@@ -23,11 +23,11 @@ import (
 
 // Config says which runs are shown.
 type Config struct {
-	Runs   []string                                                 // folders of runs that are always shown
-	Search *Search                                                  // finds more; nil: none
-	Called func(label string) string                                // how a class is called; nil: as its label
-	Report func(ctx context.Context, dirs []string) ([]byte, error) // makes the page of runs, as winnow report does
-	Now    func() time.Time                                         // nil: the system's clock
+	Runs   []string                                              // folders of runs that are always shown
+	Search *Search                                               // finds more; nil: none
+	Called func(label string) string                             // how a class is called; nil: as its label
+	Report func(ctx context.Context, dir string) ([]byte, error) // makes the page of a run, as winnow report does
+	Now    func() time.Time                                      // nil: the system's clock
 }
 
 // Server answers requests about runs.
@@ -119,7 +119,7 @@ func (s *Server) run(key string) (*watched, error) {
 //	/api/runs/compare?run=KEY&run=KEY  finished runs compared in words
 //	/api/run?run=KEY           how a run goes
 //	/api/run/thumb?run=KEY&image=ROW  a picture whose label the run's filter dropped
-//	/report?run=KEY&run=KEY    the page of runs
+//	/report?run=KEY            the page of a run
 //	/audit?audit=KEY           the page of an audit
 //	/chart.css                 the style of the curves
 func (s *Server) Handler() http.Handler {
@@ -196,11 +196,14 @@ func (s *Server) getThumb(w http.ResponseWriter, req *http.Request) {
 	_, _ = w.Write(data) // the client may be gone
 }
 
-// getReport sends the page of one run, or of several compared. It is made when it is first asked for, and goes on being
-// made if the client does not wait.
+// getReport sends the page of a run. It is made when it is first asked for, also if the client does not wait.
 func (s *Server) getReport(w http.ResponseWriter, req *http.Request) {
 	dirs, sums, err := s.named(req.URL.Query())
-	if err == nil && s.c.Report == nil {
+	switch {
+	case err != nil:
+	case len(dirs) > 1:
+		err = reply.Refuse(http.StatusBadRequest, "run: found %d runs, expected one", len(dirs))
+	case s.c.Report == nil:
 		err = reply.Refuse(http.StatusNotFound, "this server makes no reports: run winnow report")
 	}
 	if err != nil {
@@ -211,7 +214,7 @@ func (s *Server) getReport(w http.ResponseWriter, req *http.Request) {
 	defer s.making.Unlock()
 	page, made := s.reports[sums]
 	if !made {
-		if page, err = s.c.Report(s.ending, dirs); err != nil {
+		if page, err = s.c.Report(s.ending, dirs[0]); err != nil {
 			reply.Error(w, err)
 			return
 		}

@@ -184,12 +184,12 @@ func TestReport(t *testing.T) {
 	finish(t, run, .5)
 	var made atomic.Int32
 	fail := true
-	s := New(Config{Runs: []string{run}, Report: func(_ context.Context, dirs []string) ([]byte, error) {
+	s := New(Config{Runs: []string{run}, Report: func(_ context.Context, dir string) ([]byte, error) {
 		if fail {
 			return nil, errors.New("the images have moved")
 		}
 		made.Add(1)
-		return []byte("<p>" + strings.Join(dirs, ",")), nil
+		return []byte("<p>" + dir), nil
 	}})
 	defer s.End()
 	path := "/report?run=" + Key(run)

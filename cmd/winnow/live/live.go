@@ -15,10 +15,10 @@ import (
 // maxMem limits the memory of a report's similarities, in bytes.
 const maxMem = 1 << 30
 
-// Reports returns a function that makes the page of runs, as winnow report does by default.
-func Reports(p *term.Program, names string) func(ctx context.Context, dirs []string) ([]byte, error) {
-	return func(ctx context.Context, dirs []string) ([]byte, error) {
-		made, err := report.Make(ctx, dirs, report.Making{
+// Reports returns a function that makes the page of a run, as winnow report does by default.
+func Reports(p *term.Program, names string) func(ctx context.Context, dir string) ([]byte, error) {
+	return func(ctx context.Context, dir string) ([]byte, error) {
+		made, err := report.Make(ctx, dir, report.Making{
 			Open:  folder.Options{View: "center", For: "report", Host: p.Host()},
 			Asked: report.Asked{MaxMem: maxMem},
 			Show:  report.Illustration{Pictures: true, Map: true, MaxMap: 10_000, MaxMem: maxMem},

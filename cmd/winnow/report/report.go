@@ -25,16 +25,15 @@ func Command() *cli.Command { return command(run) }
 
 const description = `One file to read offline or to print: the training and its course, the filter, retrieval beside
 frozen and whitened features, classes, the most suspect labels, retrieval examples, a map (t-SNE), warnings,
-and definitions of all numbers. For several runs: the settings that differ, the numbers, and the curves in
-one chart. Pictures come from --root.
+and definitions of all numbers. Images come from --root. winnow studio compares several runs.
 
-   winnow report run --out report.html     winnow report run-a run-b --out compared.html`
+   winnow report run --out report.html`
 
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "report",
-		Usage:       "write a page about a run: training, metrics, suspects, map; or compare several runs",
-		ArgsUsage:   "RUN [RUN ...]",
+		Usage:       "write a page about a run: training, metrics, suspects, map",
+		ArgsUsage:   "RUN",
 		Description: description,
 		Flags: append([]cli.Flag{
 			term.Required(term.OutFlag("write the page to `FILE`.html")),
@@ -55,7 +54,7 @@ func command(call term.Call[Options]) *cli.Command {
 
 // Options are the options of winnow report.
 type Options struct {
-	Dirs   []string // of runs
+	Dir    string // of the run
 	Run    folder.Options
 	Out    string
 	Split  string // "": the usual one of each run
@@ -66,27 +65,23 @@ type Options struct {
 }
 
 func read(c *cli.Context) (o Options, err error) {
-	o = Options{Dirs: c.Args().Slice(), Out: c.String("out"), Split: c.String("split"), Scorer: c.String("scorer"),
+	o = Options{Out: c.String("out"), Split: c.String("split"), Scorer: c.String("scorer"),
 		Names: c.String("names"),
 		JSON:  c.Bool("json"),
 		Show:  report.Illustration{Pictures: !c.Bool("no-pictures"), Map: !c.Bool("no-map"), MaxMap: c.Int("max")}}
 	if o.Show.MaxMem, err = term.Size(c, "max-mem"); err != nil {
 		return o, err
 	}
+	if o.Dir, err = term.OneArgument(c, "one run folder"); err != nil {
+		return o, err
+	}
 	switch scorers := inspect.RunScorers(); {
-	case len(o.Dirs) == 0:
-		return o, term.Misused("winnow report takes one run folder or several: found none")
 	case filepath.Ext(o.Out) != ".html":
 		return o, term.Misused("--out: %q does not end in .html", o.Out)
 	case c.IsSet("scorer") && !slices.Contains(scorers, o.Scorer):
 		return o, term.Misused("--scorer: found %q, expected one of %s", o.Scorer, strings.Join(scorers, ", "))
 	case o.Show.MaxMap < 5:
 		return o, term.Misused("--max: found %d images, expected at least 5", o.Show.MaxMap)
-	}
-	for i, dir := range o.Dirs {
-		if slices.Contains(o.Dirs[:i], dir) {
-			return o, term.Misused("winnow report: %s is named twice", dir)
-		}
 	}
 	o.Run, err = term.RunOptions(c)
 	return o, err
@@ -108,7 +103,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	defer rt.Close()
-	made, err := report.Make(ctx, o.Dirs, report.Making{
+	made, err := report.Make(ctx, o.Dir, report.Making{
 		Open: o.Run, Asked: report.Asked{Split: o.Split, Scorer: o.Scorer, MaxMem: o.Show.MaxMem}, Show: o.Show,
 		Names: func(d *datasets.Dataset) (classnames.Names, error) { return p.ClassNames(o.Names, d) },
 		Host:  report.Host{Note: p.Note, Watch: p.Watch, Winnow: term.Version()},
@@ -116,22 +111,16 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return err
 	}
-	file, runs := made.File, made.Runs
-	done := result{File: o.Out, Split: runs[len(runs)-1].Split}
-	for _, r := range runs {
-		done.Runs = append(done.Runs, r.Measured())
-	}
-	if err := atomicfile.WriteBytes(o.Out, file); err != nil {
+	if err := atomicfile.WriteBytes(o.Out, made.File); err != nil {
 		return fmt.Errorf("report: %s: %w", o.Out, err)
 	}
-	done.Bytes = len(file)
+	r := made.Run.Measured()
+	done := result{File: o.Out, Bytes: len(made.File), Split: made.Run.Split, Runs: []report.Measured{r}}
 	if o.JSON {
 		return p.JSON(done)
 	}
-	fmt.Fprintf(p.Out, "%s: %.1f MB; measured on %s\n", o.Out, float64(done.Bytes)/1e6, runs[0].SplitText())
-	for _, r := range done.Runs {
-		fmt.Fprintf(p.Out, "%s: P@1 %.4f (frozen %.4f, whitened %.4f), %d warnings\n", r.Run, r.Trained.PrecisionAt1,
-			r.Frozen.PrecisionAt1, r.Whitened.PrecisionAt1, len(r.Warnings))
-	}
-	return nil
+	_, err = fmt.Fprintf(p.Out, "%s: %.1f MB; measured on %s\n%s: P@1 %.4f (frozen %.4f, whitened %.4f), %d warnings\n",
+		o.Out, float64(done.Bytes)/1e6, made.Run.SplitText(), r.Run, r.Trained.PrecisionAt1, r.Frozen.PrecisionAt1,
+		r.Whitened.PrecisionAt1, len(r.Warnings))
+	return err
 }

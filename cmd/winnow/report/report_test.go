@@ -14,12 +14,12 @@ import (
 
 func TestFlagsBecomeOptions(t *testing.T) {
 	args := []string{"-o", "r.html", "--split", "train", "--scorer", "avgsim", "--max", "50", "--no-map", "--max-mem",
-		"2KiB", "--json", "a", "b"}
+		"2KiB", "--json", "a"}
 	got, err := termtest.Asked(t, command, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Options{Dirs: []string{"a", "b"}, Run: folder.Options{View: "center", For: "report"}, Out: "r.html",
+	want := Options{Dir: "a", Run: folder.Options{View: "center", For: "report"}, Out: "r.html",
 		Split: "train", Scorer: "avgsim", JSON: true,
 		Show: report.Illustration{Pictures: true, MaxMap: 50, MaxMem: 2048}}
 	if diff := cmp.Diff(&want, got, termtest.Sources, cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {

@@ -16,9 +16,8 @@ function makePages(binary, dir) {
   const manifest = join(demo, "manifest.csv");
   winnow(binary, "--quiet", "quickstart", "--out", demo, "--classes", "16", "--images", "12", "--noise-rate", "0.3", "--set", "length=30 steps");
   winnow(binary, "--quiet", "report", run, "--out", at("report.html"));
-  winnow(binary, "--quiet", "report", run, join(demo, "unfiltered"), "--no-pictures", "--out", at("compared.html"));
   winnow(binary, "--quiet", "reproduce", "audit-judges", "--data", `glyphs=${manifest},${join(demo, "suspects.features")}`, "--seeds", "2", "--columns", "symmetric 50", "--rows", "fitted", "--rows", "nn", "--out", at("reproduced"));
-  return { demo: join(demo, "report.html"), report: at("report.html"), compared: at("compared.html"), audit: join(demo, "suspects.html"), reproduce: join(at("reproduced"), "audit-judges", "report.html"), ...(existsSync(site) ? { site } : {}) };
+  return { demo: join(demo, "report.html"), report: at("report.html"), audit: join(demo, "suspects.html"), reproduce: join(at("reproduced"), "audit-judges", "report.html"), ...(existsSync(site) ? { site } : {}) };
 }
 
 const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];

@@ -75,6 +75,5 @@ async function versus() {
   asked = query;
   const { words } = await ask(`/api/runs/compare?${query}`);
   if (query !== asked) return;
-  box.replaceChildren(el("h2", { class: "part" }, `${count(keys.length)} trainings compared`), ...words.map((w) => el("p", {}, w)),
-    el("div", { class: "row" }, el("a", { class: "button", href: `/report?${query}`, target: "_blank", rel: "noopener", title: "As winnow report makes it: this takes a moment" }, "Compare in full")));
+  box.replaceChildren(el("h2", { class: "part" }, `${count(keys.length)} trainings compared`), ...words.map((w) => el("p", {}, w)));
 }
