@@ -328,24 +328,3 @@ func TestFromFile(t *testing.T) {
 		t.Errorf("found %v, expected that nothing is replaced", err)
 	}
 }
-
-// A full disk is a local error: no other place is tried, and the message says what to do.
-func TestFullDisk(t *testing.T) {
-	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("this system has no device that is always full")
-	}
-	data := content(1)
-	s := serve(t, whole(data))
-	path := filepath.Join(t.TempDir(), "m.onnx")
-	if err := os.Mkdir(path+".part", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/dev/full", filepath.Join(path+".part", "file")); err != nil {
-		t.Fatal(err)
-	}
-	err := known(data).To(t.Context(), path, fetch.Options{Places: []string{s.URL, s.URL}})
-	if err == nil || !strings.Contains(err.Error(), "the disk is full: make room for 200000 bytes") ||
-		len(s.asked) != 1 {
-		t.Errorf("found %v after %d requests, expected one and a full disk", err, len(s.asked))
-	}
-}

@@ -151,7 +151,7 @@ func TestDecideRefuses(t *testing.T) {
 	many := strings.Repeat(`{"id":1,"action":"keep","version":0},`, 2001)
 	for body, want := range map[string]string{
 		``:     "ends early",
-		`null`: "expected the name of a tab", `[]`: "found a list, expected an object", `{`: "ends early",
+		`null`: "expected the name of a tab", `[]`: "JSON's array", `{`: "ends early",
 		`{} {}`: "more after the object", `{"x":1}`: "unknown field",
 		`{"tab":"t"}`: "found 0, expected 1 to 2000",
 		`{"tab":"t","decisions":[` + many[:len(many)-1] + `]}`:                         "found 2001",
@@ -160,8 +160,8 @@ func TestDecideRefuses(t *testing.T) {
 		one(`"action":"keep","version":0`):                                             "expected 0 to 99",
 		one(`"id":-1,"action":"keep","version":0`):                                     "its id",
 		one(`"id":100,"action":"keep","version":0`):                                    "its id",
-		one(`"id":1.5,"action":"keep","version":0`):                                    "id: found the number 1.5",
-		one(`"id":99999999999,"action":"keep","version":0`):                            "id: found the number 99",
+		one(`"id":1.5,"action":"keep","version":0`):                                    "decisions.id",
+		one(`"id":99999999999,"action":"keep","version":0`):                            "decisions.id",
 		one(`"id":1,"action":"keep"`):                                                  "version is missing",
 		one(`"id":1,"action":"keep","version":-1`):                                     "version is missing",
 		one(`"id":1,"action":"burn","version":0`):                                      `action is "burn"`,

@@ -242,11 +242,11 @@ func TestReviewersRefused(t *testing.T) {
 		by(`" Ann"`):              "begins or ends with a space",
 		by(`"` + long[:61] + `"`): "61 characters, expected at most 60",
 		by(`"a\u0007"`):           "control character",
-		by(`7`):                   "found a number, expected a text",
+		by(`7`):                   "JSON's number",
 
 		one(`"id":1,"action":"keep","version":0,"note":"` + long + `"`): "1001 characters, expected at most 1000",
 		one(`"id":1,"action":"keep","version":0,"note":"\u0000"`):       "control character",
-		one(`"id":1,"action":"keep","version":0,"note":7`):              "found a number, expected a text",
+		one(`"id":1,"action":"keep","version":0,"note":7`):              "JSON's number",
 		one(`"id":1,"action":"unsure","label":"class a","version":0`):   "unsure takes no label",
 		one(`"id":1,"action":"disagreed","version":0`):                  `"disagreed\", expected keep`,
 

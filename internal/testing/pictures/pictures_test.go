@@ -74,7 +74,7 @@ func TestCommitted(t *testing.T) {
 		}
 		return data
 	}
-	for _, name := range []string{"audit.png", "map.png", "mnist-wrong-labels.png", "report.png", "review.png",
+	for _, name := range []string{"audit.png", "mnist-wrong-labels.png", "report.png", "review.png",
 		"studio.png", "studio-map.png"} {
 		data := read(name)
 		if _, err := png.DecodeConfig(bytes.NewReader(data)); err != nil || len(data) > limit {
