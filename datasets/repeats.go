@@ -71,6 +71,32 @@ func (d *Dataset) ReadOnce(row func(sample int) string) (notes []string, err err
 	return notes, nil
 }
 
+// JoinSplits leaves out all samples of an image but the first, into Repeats, where it has one label in several splits:
+// people decide about it once.
+func (d *Dataset) JoinSplits() {
+	first, into, gone := map[string]int{}, map[int]int{}, map[int]bool{}
+	var rows []int
+	for _, i := range d.listedAgain() {
+		switch was, known := first[d.Samples[i].Path]; {
+		case !known:
+			first[d.Samples[i].Path] = i
+		case d.Samples[was].Label == d.Samples[i].Label:
+			if rows == nil {
+				rows = d.SourceRows()
+			}
+			into[i], gone[i] = was, true
+			d.Repeats = append(d.Repeats, Repeat{rows[i], was, d.Samples[i]})
+		}
+	}
+	for k, r := range d.Repeats {
+		if was, joined := into[r.Of]; joined {
+			d.Repeats[k].Of = was
+		}
+	}
+	slices.SortFunc(d.Repeats, func(a, b Repeat) int { return a.Row - b.Row })
+	d.leaveOut(gone)
+}
+
 // retrieval reports whether a split may share images with another such: a query is left out of its own gallery.
 func retrieval(split string) bool { return split == Query || split == Gallery }
 

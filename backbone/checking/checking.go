@@ -45,7 +45,8 @@ var Job = cluster.Job[looked]{Name: "data check", Unit: "images", Merge: merge}
 
 // looked is what was found in some of the images.
 type looked struct {
-	Manifest location.Source // as it does not depend on the working folder
+	Manifest location.Source // as it does not depend on the working folder; so Root
+	Root     location.Source
 	Strict   bool
 	Sums     [][sha256.Size]byte
 	Reasons  []string // why an image cannot be read; "": it can
@@ -62,6 +63,11 @@ func Run(ctx context.Context, o Options, h Host) (cluster.Result, error) {
 		l.Strict = o.Strict
 		if l.Manifest, err = o.Manifest.Absolute(); err != nil {
 			return l, err
+		}
+		if l.Root = o.Root; !o.Root.IsZero() {
+			if l.Root, err = o.Root.Absolute(); err != nil {
+				return l, err
+			}
 		}
 		root, err := imageroot.Open(ctx, imageroot.Resolve(o.Root, o.Manifest))
 		if err != nil {
@@ -98,9 +104,9 @@ func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[looked, error
 		if err != nil {
 			return nil, err
 		}
-		all = looked{l.Manifest, l.Strict, append(all.Sums, l.Sums...), append(all.Reasons, l.Reasons...)}
+		all = looked{l.Manifest, l.Root, l.Strict, append(all.Sums, l.Sums...), append(all.Reasons, l.Reasons...)}
 	}
-	d, err := datasets.Read(all.Manifest, datasets.ReadOptions{Once: ctx, Note: o.Note})
+	d, err := datasets.Read(all.Manifest, datasets.ReadOptions{Once: ctx, Root: all.Root, Note: o.Note})
 	if err != nil {
 		return nil, err
 	}

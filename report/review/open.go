@@ -80,7 +80,7 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if conf.Form, err = f.FormOf(); err != nil {
 		return nil, nil, err
 	}
-	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns}); err != nil {
+	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns, Root: f.Root}); err != nil {
 		return nil, nil, err
 	}
 	if f.Audit == "" {
@@ -172,7 +172,7 @@ func Export(f Files) (e Exported, err error) {
 		return e, hint.With(fmt.Errorf("review: decisions: %w", err),
 			"if they are elsewhere, name the file of decisions")
 	}
-	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns}); err != nil {
+	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns, Root: f.Root}); err != nil {
 		return e, err
 	}
 	if f.Audit != "" {

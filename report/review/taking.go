@@ -80,7 +80,7 @@ func Take(f Files) (Taken, error) {
 		return Taken{}, fmt.Errorf("review: %w", err)
 	}
 	defer in.Close()
-	d, err := datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns})
+	d, err := datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns, Root: f.Root})
 	if err != nil {
 		return Taken{}, err
 	}
