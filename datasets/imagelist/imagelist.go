@@ -77,8 +77,7 @@ func (l *List) take(source, root location.Source, stdin io.Reader) error {
 	case layout == datasets.Folder, layout == datasets.Zip:
 		return l.takeTree(source, layout == datasets.Zip)
 	case layout == datasets.Shards:
-		root = imageroot.Resolve(location.Source{}, source)
-		return l.takeManifest(source, root, root, func(path string) string { return nameOf(root.Join(path)) })
+		return l.takeShards(source)
 	case slices.Contains(manifestEndings, strings.ToLower(source.Ext())):
 		return l.takeManifest(source, root, imageroot.Resolve(root, source),
 			func(path string) string { return path })
@@ -91,9 +90,8 @@ func nameOf(file location.Source) string { return filepath.ToSlash(file.String()
 
 // takeTree adds every image of a folder, or of a zip file, as birds.zip/03.jpg.
 func (l *List) takeTree(source location.Source, zip bool) error {
-	what, files, err := "folder", fs.FS(nil), error(nil)
+	files, err := fs.FS(nil), error(nil)
 	if zip {
-		what = "file"
 		files, err = l.root(source)
 	} else if files, err = source.Dir(l.ctx); err != nil {
 		err = fmt.Errorf("images: %w", err)
@@ -105,8 +103,13 @@ func (l *List) takeTree(source location.Source, zip bool) error {
 	if err != nil {
 		return fmt.Errorf("images: %s: %w", source, err)
 	}
-	if len(found) == 0 {
-		return fmt.Errorf("images: %s: no image in this %s", source, what)
+	if len(found) == 0 && zip {
+		return fmt.Errorf("images: %s: no image in this file", source)
+	} else if len(found) == 0 {
+		if err := l.takeShards(source); err != nil {
+			return fmt.Errorf("images: %s: no image in this folder: %w", source, err)
+		}
+		return nil
 	}
 	l.folders = append(l.folders, strings.TrimSuffix(nameOf(source.Join("x")), "x"))
 	for _, name := range found {
@@ -120,6 +123,12 @@ func (l *List) takeTree(source location.Source, zip bool) error {
 		}
 	}
 	return nil
+}
+
+// takeShards adds the images of shards.
+func (l *List) takeShards(source location.Source) error {
+	root := imageroot.Resolve(location.Source{}, source)
+	return l.takeManifest(source, root, root, func(path string) string { return nameOf(root.Join(path)) })
 }
 
 // takeManifest adds the images of a manifest or of shards, with labels and splits; name names them by their paths below

@@ -285,7 +285,7 @@ func (t *table) add(e *suspects.Suspect) error {
 		t.verdicts[image] = suspects.Verdict(strings.Clone(string(e.CopyVerdict)))
 	}
 	add := func(list int, path string) {
-		if image, ok := t.row[path]; ok {
+		if image, ok := t.row[path]; ok && image != at.image { // as an image that is in another split, too
 			t.near = append(t.near, image)
 			at.counts[list]++
 		}

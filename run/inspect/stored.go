@@ -12,12 +12,16 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/head"
+	"winnow/run/extraction"
 )
 
 // ofStored judges the training labels of a manifest by the stored features of its images, whitened, or by given
 // probabilities.
 func ofStored(ctx context.Context, in Input, o auditing) (*Report, error) {
 	read := datasets.ReadOptions{Numbered: in.Probs != "", Names: in.Columns, Note: o.Note}
+	if in.Features != "" {
+		read.Root = cmp.Or(in.Root, extraction.PicturesOf(in.Features))
+	}
 	if o.FitSample > 0 {
 		read.Once = ctx
 	}

@@ -14,6 +14,7 @@ import (
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/run"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/train"
 )
@@ -77,7 +78,7 @@ func Noise(ctx context.Context, o NoiseOptions, progress func(done, total int),
 // together compares all images at once.
 func (o NoiseOptions) together(ctx context.Context, progress func(done, total int),
 	note func(format string, args ...any)) (cluster.Result, error) {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: note})
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Root: extraction.PicturesOf(o.Features), Note: note})
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"winnow/filters/noiserate"
 	"winnow/internal/hint"
 	"winnow/run/dealt"
+	"winnow/run/extraction"
 	"winnow/train"
 )
 
@@ -39,7 +40,7 @@ type noiseJob struct{ dealtNoise }
 // open reads the manifest and finds the features.
 func (o NoiseOptions) open(ctx context.Context, progress func(done, total int),
 	note func(format string, args ...any)) (j noiseJob, err error) {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: note})
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Root: extraction.PicturesOf(o.Features), Note: note})
 	if err != nil {
 		return j, err
 	}
