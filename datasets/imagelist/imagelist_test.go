@@ -40,8 +40,8 @@ func TestListedAgain(t *testing.T) {
 		{"b.png a.png", "", "b.png a.png", ""},
 	} {
 		var told []string
-		l, err := Open(t.Context(), location.All(strings.Fields(c.sources)), location.Source{}, strings.NewReader(c.stdin),
-			func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) })
+		l, err := Open(t.Context(), location.All(strings.Fields(c.sources)), location.Source{},
+			strings.NewReader(c.stdin), func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) })
 		if c.want == "" {
 			if err == nil || !strings.Contains(err.Error(), c.told) {
 				t.Errorf("%s: %v, expected %q", c.sources, err, c.told)

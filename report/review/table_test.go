@@ -96,8 +96,8 @@ func TestTableOfSplits(t *testing.T) {
 		"z.png": {datasets.Decision{Label: "a"}, strings.ReplaceAll(list, "z.png,b", "z.png,a")},
 	} {
 		var out strings.Builder
-		if _, err := datasets.Mend(&out, location.At(file), d, map[int]datasets.Decision{int(table.row[path]): c.do}); err != nil ||
-			out.String() != c.want {
+		do := map[int]datasets.Decision{int(table.row[path]): c.do}
+		if _, err := datasets.Mend(&out, location.At(file), d, do); err != nil || out.String() != c.want {
 			t.Errorf("%s: %v\n%s, expected\n%s", path, err, out.String(), c.want)
 		}
 	}

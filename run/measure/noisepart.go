@@ -9,14 +9,12 @@ import (
 
 	"winnow/audit"
 	"winnow/cluster"
-	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
 	"winnow/internal/hint"
 	"winnow/run/dealt"
-	"winnow/run/extraction"
 	"winnow/train"
 )
 
@@ -40,7 +38,7 @@ type noiseJob struct{ dealtNoise }
 // open reads the manifest and finds the features.
 func (o NoiseOptions) open(ctx context.Context, progress func(done, total int),
 	note func(format string, args ...any)) (j noiseJob, err error) {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Root: extraction.PicturesOf(o.Features), Note: note})
+	d, err := o.readManifest(ctx, note)
 	if err != nil {
 		return j, err
 	}
