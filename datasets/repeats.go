@@ -75,20 +75,18 @@ func (d *Dataset) ReadOnce(row func(sample int) string) (notes []string, err err
 // people decide about it once.
 func (d *Dataset) JoinSplits() {
 	first, into, gone := map[string]int{}, map[int]int{}, map[int]bool{}
-	var rows []int
+	again, rows := d.Repeats, d.SourceRows()
 	for _, i := range d.listedAgain() {
-		switch was, known := first[d.Samples[i].Path]; {
-		case !known:
+		was, known := first[d.Samples[i].Path]
+		if !known {
 			first[d.Samples[i].Path] = i
-		case d.Samples[was].Label == d.Samples[i].Label:
-			if rows == nil {
-				rows = d.SourceRows()
-			}
-			into[i], gone[i] = was, true
-			d.Repeats = append(d.Repeats, Repeat{rows[i], was, d.Samples[i]})
+			continue
 		}
+		into[i], gone[i] = was, true
+		again = append(again, Repeat{rows[i], was, d.Samples[i]})
 	}
-	for k, r := range d.Repeats {
+	d.Repeats = again
+	for k, r := range again {
 		if was, joined := into[r.Of]; joined {
 			d.Repeats[k].Of = was
 		}

@@ -64,12 +64,10 @@ func Run(ctx context.Context, o Options, h Host) (cluster.Result, error) {
 		if l.Manifest, err = o.Manifest.Absolute(); err != nil {
 			return l, err
 		}
-		if l.Root = o.Root; !o.Root.IsZero() {
-			if l.Root, err = o.Root.Absolute(); err != nil {
-				return l, err
-			}
+		if l.Root, err = imageroot.Resolve(o.Root, o.Manifest).Absolute(); err != nil {
+			return l, err
 		}
-		root, err := imageroot.Open(ctx, imageroot.Resolve(o.Root, o.Manifest))
+		root, err := imageroot.Open(ctx, l.Root)
 		if err != nil {
 			return l, err
 		}

@@ -13,7 +13,6 @@ import (
 	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/datasets/location"
-	"winnow/internal/hint"
 )
 
 // kind is a set of reasons to look at an image.
@@ -160,11 +159,6 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error)
 	d.JoinSplits()
 	row := make(map[string]int32, len(d.Samples))
 	for i := range d.Samples {
-		if was, twice := row[d.Samples[i].Path]; twice {
-			return nil, hint.With(fmt.Errorf("review: %s: image %q has two labels, in rows %d and %d: decisions "+
-				"are kept by path", manifestFile, d.Samples[i].Path, was+1, i+1),
-				"list each image once, audit the list again, and review that audit")
-		}
 		row[d.Samples[i].Path] = int32(i)
 	}
 	t := &table{

@@ -357,7 +357,7 @@ func readSeen(dir, name string) (s seen, err error) {
 // PicturesOf returns the folder, or the file, of the images that a store was made of; none: it is unknown.
 func PicturesOf(dir string) location.Source {
 	s, err := readSeen(dir, SeenFile)
-	if err != nil || s.Root.Absolute.IsZero() {
+	if dir == "" || err != nil || s.Root.Absolute.IsZero() {
 		return location.Source{}
 	}
 	return s.Root.Find(dir, nil)
