@@ -185,6 +185,22 @@ func TestUnknownImages(t *testing.T) {
 	}
 }
 
+// Images of formats that are not decoded are named as such; a file that only resembles one is no image.
+func TestOtherFormats(t *testing.T) {
+	for start, want := range map[string]string{
+		"II*\x00\x08\x00\x00\x00": "TIFF", "MM\x00*\x00\x00": "TIFF", "II+\x00\x08\x00": "TIFF",
+		"\x00\x00\x00\x18ftypheic\x00": "HEIC", "\x00\x00\x00\x1cftypmif1\x00": "HEIC",
+		"\x00\x00\x00 ftypavif\x00": "AVIF", "\xff\x0a\x00": "JPEG XL", "\x00\x00\x00\x0cJXL \r\n": "JPEG XL",
+		"\x00\x00\x00\x0cjP  \r\n": "JPEG 2000", "\x00\x00\x00\x18ftypmp42\x00": "", "II*": "", "IIRO\x00": "",
+	} {
+		_, err := Decode([]byte(start), DecodeOptions{})
+		if err == nil || strings.Contains(err.Error(), "save it as PNG") != (want != "") ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, expected %q", start, err, want)
+		}
+	}
+}
+
 // TestCutFiles: every beginning of every file is an error, never a picture and never a panic. What follows the
 // last pixel may be missing: PIL too accepts a PNG, GIF, BMP or WebP without its last bytes.
 func TestCutFiles(t *testing.T) {

@@ -12,30 +12,13 @@ type builder struct {
 	names   []string       // of classes, in order of appearance
 	ids     map[string]int // their indexes in names
 	paths   strings.Builder
-	list    *[]string // if not nil, receives the paths instead of samples
-	counts  []int     // with list: rows by label
-	several [][2]int  // with list: positions and labels of rows whose labels may be several
 }
 
 // pathsRoom is the size in bytes of the blocks in which paths are stored.
 const pathsRoom = 1 << 16
 
-// add adds a row as a sample, or only its path to the list.
+// add adds a row as a sample.
 func (b *builder) add(r row) {
-	if b.list != nil {
-		id := b.id(r.label)
-		if id == len(b.counts) {
-			b.counts = append(b.counts, 0)
-		}
-		if id != Unlabelled {
-			b.counts[id]++
-			if mayBeSeveral(r.label) {
-				b.several = append(b.several, [2]int{len(*b.list), id})
-			}
-		}
-		*b.list = append(*b.list, r.path)
-		return
-	}
 	b.samples = append(b.samples, Sample{Path: r.path, Label: b.id(r.label), True: b.id(r.truth), Split: r.split,
 		Extra: r.extra})
 }
@@ -74,41 +57,11 @@ const guessAfter = 1 << 12
 // expect reserves room for times as many rows as so far, and one percent more, so that a growing list is not copied
 // repeatedly. Reserved room costs no memory before it is used.
 func (b *builder) expect(times float64) {
-	switch more := int((times*1.01 - 1) * float64(b.rows())); {
-	case more <= 0:
-	case b.list != nil:
-		*b.list = slices.Grow(*b.list, more)
-	default:
-		b.samples = slices.Grow(b.samples, more)
-	}
+	b.samples = slices.Grow(b.samples, max(int((times*1.01-1)*float64(b.rows())), 0))
 }
 
 // rows returns the number of rows added.
-func (b *builder) rows() int {
-	if b.list != nil {
-		return len(*b.list)
-	}
-	return len(b.samples)
-}
-
-// separatePaths leaves out the paths of rows whose labels name several classes.
-func (b *builder) separatePaths() {
-	if len(b.several) == 0 {
-		return
-	}
-	rows, drop := map[string]int{}, map[int]bool{}
-	for id, n := range b.counts {
-		rows[b.names[id]] = n
-	}
-	as := separateLabels(rows)
-	for _, at := range b.several {
-		if label, separated := as[b.names[at[1]]]; separated && label == "" {
-			drop[at[0]] = true
-		}
-	}
-	at := 0
-	*b.list = slices.DeleteFunc(*b.list, func(string) bool { at++; return drop[at-1] })
-}
+func (b *builder) rows() int { return len(b.samples) }
 
 // dataset returns the samples, with classes numbered in sorted order.
 func (b *builder) dataset(columns []string) *Dataset {

@@ -6,10 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"testing"
 
-	"winnow/datasets/location"
 	"winnow/internal/testing/memory"
 )
 
@@ -50,46 +48,6 @@ func TestManifestMemory(t *testing.T) {
 		if s := d.Samples[i]; s.Path != fmt.Sprintf("c%05d/%07d.jpg", i%1000, i) ||
 			d.LabelName(s) != fmt.Sprintf("class %d", i%1000) {
 			t.Errorf("row %d: %+v", i, s)
-		}
-	}
-}
-
-// Paths of a long manifest takes the bytes of the paths, a string header each, and garbage. For other forms, and
-// tables with other columns, the paths are those of the samples.
-func TestPaths(t *testing.T) {
-	memory.Exactly(t)
-	const rows = 200_000
-	name := longManifest(t, rows)
-	dir := filepath.Dir(name)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	paths, err := Paths(location.At(name), ReadOptions{})
-	runtime.ReadMemStats(&after)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if each := float64(after.TotalAlloc-before.TotalAlloc) / rows; each > 16+18+48+12 || len(paths) != rows ||
-		paths[rows-1] != "c00999/0199999.jpg" {
-		t.Errorf("%.0f bytes a path were allocated, expected at most 94; %d paths, the last %q", each, len(paths),
-			paths[len(paths)-1])
-	}
-	for file, text := range map[string]string{
-		"more.csv": "label,other,path\na,1,./x/1.png\nb,2,x/2.png\n", "tabs.tsv": "path\tlabel\nx/1.png\ta\n",
-		"list.jsonl": `{"path":"x/1.png","label":"a"}`,
-		"prism.txt":  "x/1.png,4\nx/2.png,5\n", "bad.csv": "path,label\n../1.png,a\n",
-		"split.csv": "path,label,split\n1.png,a,nowhere\n", "none.csv": "path,label\n", "empty.csv": "",
-	} {
-		name := filepath.Join(dir, file)
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		d, err := ReadFile(name, ReadOptions{})
-		got, pathsErr := Paths(location.At(name), ReadOptions{})
-		if fmt.Sprint(err) != fmt.Sprint(pathsErr) {
-			t.Errorf("%s: paths say %v, samples %v", file, pathsErr, err)
-		}
-		if err == nil && !slices.Equal(got, d.Paths()) {
-			t.Errorf("%s: paths %q, expected %q", file, got, d.Paths())
 		}
 	}
 }

@@ -41,7 +41,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 	rival := opts.rivals(header, at)
 	fields, empty := len(header), 0 // the header itself has been checked
 	left, first := map[Left]int{}, true
-	b := builder{list: opts.list}
+	b := builder{}
 	var next row
 	for {
 		bounded.row = 0
@@ -56,9 +56,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 				d.Reading = &Reading{Form: oneHotForm, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
 				opts.say(name, []string{"read as " + oneHotForm + ": " + strings.Join(d.Classes, ", ")})
 			}
-			if b.separatePaths(); opts.list == nil {
-				opts.leaveOut(d, name, append(d.separate(), counted(left)...))
-			}
+			opts.leaveOut(d, name, append(d.separate(), counted(left)...))
 			return d, nil
 		}
 		if err != nil {
@@ -111,7 +109,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		if err := cmp.Or(err, opts.complete(&next)); err != nil {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 		}
-		if len(extra) == 0 || opts.list != nil {
+		if len(extra) == 0 {
 			next.path = b.keep(next.path)
 		}
 		b.add(next)

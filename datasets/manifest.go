@@ -81,7 +81,6 @@ type reading struct {
 	// find returns the picture that a file of COCO's form names; nil: it is named by its path
 	find func(named string) (string, bool)
 	size int64           // bytes of the file; 0: unknown
-	list *[]string       // if not nil, receives the paths of CSV and TSV instead of samples
 	from location.Source // where the table is, if it is a file
 	in   *listing        // the folder that the table is in, if that is read
 	file string          // the table's path in it
@@ -93,7 +92,7 @@ type reading struct {
 // ([Dataset.ReadOnce]).
 func Read(source location.Source, opts ReadOptions) (*Dataset, error) {
 	form := opts.Format
-	d, err := readInto(nil, &form, source, opts)
+	d, err := readInto(&form, source, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -112,20 +111,8 @@ func Read(source location.Source, opts ReadOptions) (*Dataset, error) {
 // ReadFile is [Read] of a source by its name: a path, file://PATH, s3://BUCKET/KEY or gs://BUCKET/KEY.
 func ReadFile(name string, opts ReadOptions) (*Dataset, error) { return Read(location.At(name), opts) }
 
-// Paths returns the paths of a dataset's samples in the order in which [Read] returns them. For a table it keeps
-// nothing else in memory: the path and some 20 bytes per image.
-func Paths(source location.Source, opts ReadOptions) ([]string, error) {
-	var list []string
-	d, err := readInto(&list, new(Format), source, opts)
-	if err != nil || len(list) > 0 {
-		return list, err
-	}
-	return d.Paths(), nil
-}
-
-// readInto reads a dataset and the format of a file. If list is not nil, it receives the paths of a CSV or TSV manifest
-// instead of samples.
-func readInto(list *[]string, form *Format, source location.Source, opts ReadOptions) (*Dataset, error) {
+// readInto reads a dataset and the format of a file.
+func readInto(form *Format, source location.Source, opts ReadOptions) (*Dataset, error) {
 	if opts.Format == "" {
 		opts.Format = Auto
 	}
@@ -163,17 +150,14 @@ func readInto(list *[]string, form *Format, source location.Source, opts ReadOpt
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	how := reading{ReadOptions: opts, list: list, form: form, from: source}
+	how := reading{ReadOptions: opts, form: form, from: source}
 	if opts.Once != nil {
 		defer context.AfterFunc(opts.Once, func() { f.Close() })() // stop waiting for a pipe's writer
 	}
 	d, err := how.manifest(f, source.String())
 	if other := (*notUTF8)(nil); errors.As(err, &other) && opts.Encoding == "" && !source.IsPipe() {
-		if list != nil {
-			*list = (*list)[:0]
-		}
 		opts.Encoding = western
-		return readInto(list, form, source, opts)
+		return readInto(form, source, opts)
 	}
 	if opts.Once != nil {
 		err = cmp.Or(opts.Once.Err(), err)
@@ -256,7 +240,7 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(d.Samples) == 0 && (opts.list == nil || len(*opts.list) == 0) {
+	if len(d.Samples) == 0 {
 		why := ""
 		if d.Reading != nil && len(d.Reading.Unread) > 0 {
 			why = "; " + unreadLine(d.Reading.Unread[:1], len(d.Reading.Unread))
@@ -269,13 +253,6 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		for i := range d.Samples {
 			if !yield(&d.Samples[i].Path) {
 				return
-			}
-		}
-		if opts.list != nil {
-			for i := range *opts.list {
-				if !yield(&(*opts.list)[i]) {
-					return
-				}
 			}
 		}
 	}

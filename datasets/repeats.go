@@ -71,6 +71,30 @@ func (d *Dataset) ReadOnce(row func(sample int) string) (notes []string, err err
 	return notes, nil
 }
 
+// JoinSplits leaves out all samples of an image but the first, into Repeats, where it has one label in several splits:
+// people decide about it once.
+func (d *Dataset) JoinSplits() {
+	first, into, gone := map[string]int{}, map[int]int{}, map[int]bool{}
+	again, rows := d.Repeats, d.SourceRows()
+	for _, i := range d.listedAgain() {
+		was, known := first[d.Samples[i].Path]
+		if !known {
+			first[d.Samples[i].Path] = i
+			continue
+		}
+		into[i], gone[i] = was, true
+		again = append(again, Repeat{rows[i], was, d.Samples[i]})
+	}
+	d.Repeats = again
+	for k, r := range again {
+		if was, joined := into[r.Of]; joined {
+			d.Repeats[k].Of = was
+		}
+	}
+	slices.SortFunc(d.Repeats, func(a, b Repeat) int { return a.Row - b.Row })
+	d.leaveOut(gone)
+}
+
 // retrieval reports whether a split may share images with another such: a query is left out of its own gallery.
 func retrieval(split string) bool { return split == Query || split == Gallery }
 

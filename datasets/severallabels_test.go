@@ -42,13 +42,6 @@ func TestSeveralLabels(t *testing.T) {
 				!strings.Contains(strings.Join(*told, "\n"), c.said) || c.said == "" && len(*told) > 0 {
 				t.Errorf("%s: classes %q, told %q, expected %q and %q", text, got, *told, c.classes, c.said)
 			}
-			var paths []string
-			if _, err := (reading{list: &paths}).manifest(strings.NewReader(text), "m"); err != nil {
-				t.Error(err)
-			}
-			if len(paths) > 0 && !slices.Equal(paths, d.Paths()) {
-				t.Errorf("%s: the paths alone are %q, and of the samples %q", text, paths, d.Paths())
-			}
 		}
 	}
 	if _, err := ReadManifest(strings.NewReader("path,label\na,x|y\nb,\"[\"\"x\"\", \"\"y\"\"]\"\n"), "m",

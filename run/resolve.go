@@ -77,7 +77,8 @@ func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 	}
 	d := in.Manifest
 	if d == nil {
-		if d, err = datasets.ReadFile(r.Config.Data.Manifest, datasets.ReadOptions{Note: r.options.Note}); err != nil {
+		if d, err = datasets.ReadFile(r.Config.Data.Manifest, datasets.ReadOptions{
+			Root: location.At(r.Config.Data.Root), Note: r.options.Note}); err != nil {
 			return false, err
 		}
 		r.Reading = d.Reading

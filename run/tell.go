@@ -164,7 +164,7 @@ func (r *Training) explain(err error) error {
 	if other, ok := errors.AsType[*train.OtherRunError](err); ok {
 		restore := "give the settings of the run"
 		if strings.Contains(other.Why, imagesKey) {
-			restore = "the labels or the list of images changed since the run began: restore the manifest"
+			other.Why, restore = "made with other labels, or another list of images", "restore the manifest of the run"
 		}
 		return hint.With(err, "%s, or start again with --overwrite", restore)
 	}

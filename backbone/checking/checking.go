@@ -45,7 +45,8 @@ var Job = cluster.Job[looked]{Name: "data check", Unit: "images", Merge: merge}
 
 // looked is what was found in some of the images.
 type looked struct {
-	Manifest location.Source // as it does not depend on the working folder
+	Manifest location.Source // as it does not depend on the working folder; so Root
+	Root     location.Source
 	Strict   bool
 	Sums     [][sha256.Size]byte
 	Reasons  []string // why an image cannot be read; "": it can
@@ -63,7 +64,10 @@ func Run(ctx context.Context, o Options, h Host) (cluster.Result, error) {
 		if l.Manifest, err = o.Manifest.Absolute(); err != nil {
 			return l, err
 		}
-		root, err := imageroot.Open(ctx, imageroot.Resolve(o.Root, o.Manifest))
+		if l.Root, err = imageroot.Resolve(o.Root, o.Manifest).Absolute(); err != nil {
+			return l, err
+		}
+		root, err := imageroot.Open(ctx, l.Root)
 		if err != nil {
 			return l, err
 		}
@@ -98,9 +102,9 @@ func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[looked, error
 		if err != nil {
 			return nil, err
 		}
-		all = looked{l.Manifest, l.Strict, append(all.Sums, l.Sums...), append(all.Reasons, l.Reasons...)}
+		all = looked{l.Manifest, l.Root, l.Strict, append(all.Sums, l.Sums...), append(all.Reasons, l.Reasons...)}
 	}
-	d, err := datasets.Read(all.Manifest, datasets.ReadOptions{Once: ctx, Note: o.Note})
+	d, err := datasets.Read(all.Manifest, datasets.ReadOptions{Once: ctx, Root: all.Root, Note: o.Note})
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/internal/regular"
+	"winnow/internal/text"
 )
 
 // List is a list of images from files, folders, zip files, shards and manifests, in the order given. It is an fs.FS
@@ -27,6 +28,8 @@ type List struct {
 	roots  map[location.Source]fs.FS // opened
 
 	folders []string // each with a slash at its end
+	twice   []string // images that were named again
+	note    func(format string, args ...any)
 }
 
 // Image is an image with its manifest's label and split.
@@ -37,15 +40,18 @@ type place struct {
 	root  location.Source
 	inner string
 	file  location.Source
+	as    Image // as it was first listed
 }
 
 // manifestEndings are the endings of files that list images.
 var manifestEndings = []string{".csv", ".tsv", ".jsonl", ".txt"}
 
 // Open finds the images of sources; "-" means paths on standard input, one per line. Paths from manifests and
-// standard input are relative to root or, without one, to the manifest's folder and the working folder.
-func Open(ctx context.Context, sources []location.Source, root location.Source, stdin io.Reader) (*List, error) {
-	l := &List{ctx: ctx, at: map[string]place{}, roots: map[location.Source]fs.FS{}}
+// standard input are relative to root or, without one, to the manifest's folder and the working folder. An image that
+// is named twice is read once, and note, which may be nil, receives a line about it.
+func Open(ctx context.Context, sources []location.Source, root location.Source, stdin io.Reader,
+	note func(format string, args ...any)) (*List, error) {
+	l := &List{ctx: ctx, at: map[string]place{}, roots: map[location.Source]fs.FS{}, note: note}
 	for _, source := range sources {
 		if err := l.take(source, root, stdin); err != nil {
 			return nil, err
@@ -53,6 +59,9 @@ func Open(ctx context.Context, sources []location.Source, root location.Source, 
 	}
 	if len(l.Images) == 0 {
 		return nil, fmt.Errorf("images: found none in %v", sources)
+	}
+	if len(l.twice) > 0 && note != nil {
+		note("%s named again and read once, such as %s", text.Plural(len(l.twice), "image"), text.Line(l.twice[0]))
 	}
 	return l, nil
 }
@@ -68,10 +77,10 @@ func (l *List) take(source, root location.Source, stdin io.Reader) error {
 	case layout == datasets.Folder, layout == datasets.Zip:
 		return l.takeTree(source, layout == datasets.Zip)
 	case layout == datasets.Shards:
-		root = imageroot.Resolve(location.Source{}, source)
-		return l.takeManifest(source, root, func(path string) string { return nameOf(root.Join(path)) })
+		return l.takeShards(source)
 	case slices.Contains(manifestEndings, strings.ToLower(source.Ext())):
-		return l.takeManifest(source, imageroot.Resolve(root, source), func(path string) string { return path })
+		return l.takeManifest(source, root, imageroot.Resolve(root, source),
+			func(path string) string { return path })
 	}
 	return l.add(Image{Path: nameOf(source)}, place{file: source})
 }
@@ -81,9 +90,8 @@ func nameOf(file location.Source) string { return filepath.ToSlash(file.String()
 
 // takeTree adds every image of a folder, or of a zip file, as birds.zip/03.jpg.
 func (l *List) takeTree(source location.Source, zip bool) error {
-	what, files, err := "folder", fs.FS(nil), error(nil)
+	files, err := fs.FS(nil), error(nil)
 	if zip {
-		what = "file"
 		files, err = l.root(source)
 	} else if files, err = source.Dir(l.ctx); err != nil {
 		err = fmt.Errorf("images: %w", err)
@@ -95,8 +103,13 @@ func (l *List) takeTree(source location.Source, zip bool) error {
 	if err != nil {
 		return fmt.Errorf("images: %s: %w", source, err)
 	}
-	if len(found) == 0 {
-		return fmt.Errorf("images: %s: no image in this %s", source, what)
+	if len(found) == 0 && zip {
+		return fmt.Errorf("images: %s: no image in this file", source)
+	} else if len(found) == 0 {
+		if err := l.takeShards(source); err != nil {
+			return fmt.Errorf("images: %s: no image in this folder: %w", source, err)
+		}
+		return nil
 	}
 	l.folders = append(l.folders, strings.TrimSuffix(nameOf(source.Join("x")), "x"))
 	for _, name := range found {
@@ -112,9 +125,16 @@ func (l *List) takeTree(source location.Source, zip bool) error {
 	return nil
 }
 
-// takeManifest adds the images of a manifest or of shards, with labels and splits; name names them by their paths.
-func (l *List) takeManifest(source, root location.Source, name func(path string) string) error {
-	d, err := datasets.Read(source, datasets.ReadOptions{Once: l.ctx})
+// takeShards adds the images of shards.
+func (l *List) takeShards(source location.Source) error {
+	root := imageroot.Resolve(location.Source{}, source)
+	return l.takeManifest(source, root, root, func(path string) string { return nameOf(root.Join(path)) })
+}
+
+// takeManifest adds the images of a manifest or of shards, with labels and splits; name names them by their paths below
+// root, which was asked for or found.
+func (l *List) takeManifest(source, asked, root location.Source, name func(path string) string) error {
+	d, err := datasets.Read(source, datasets.ReadOptions{Once: l.ctx, Root: asked, Note: l.note})
 	if err != nil {
 		return err
 	}
@@ -171,13 +191,25 @@ func (l *List) root(at location.Source) (fs.FS, error) {
 	return fsys, nil
 }
 
-// add adds an image. Two images of the same name are an error, because they would be mixed up.
+// add adds an image, once for each split. Two images of the same name are an error, because they would be mixed up; so
+// are two labels of one.
 func (l *List) add(n Image, at place) error {
-	if old, ok := l.at[n.Path]; ok && old != at {
+	old, again := l.at[n.Path]
+	at.as = old.as
+	switch {
+	case again && old != at:
 		return fmt.Errorf("images: two are called %s: below %q and below %q", n.Path, old.root.String(),
 			at.root.String())
+	case again && n.Label != old.as.Label && n.Label != "" && old.as.Label != "":
+		return fmt.Errorf("images: %s is labelled %q and %q: expected one label per image: correct one of the lists",
+			text.Line(n.Path), old.as.Label, n.Label)
+	case again && (n == old.as || n.Label == "" && n.Split == ""):
+		l.twice = append(l.twice, n.Path)
+		return nil
+	case !again:
+		at.as = n
+		l.at[n.Path] = at
 	}
-	l.at[n.Path] = at
 	l.Images = append(l.Images, n)
 	return nil
 }

@@ -59,7 +59,7 @@ var rooms = []Room{
 		"published data set",
 		"datasets datasets/cifar datasets/mnist datasets/shards"},
 	{"datasets/imagelist", "gathers images from files, folders, zip files, shards, manifests and standard input",
-		"datasets datasets/imageroot"},
+		"datasets datasets/imageroot internal/text"},
 	{"datasets/published", "is the catalog of known data sets, read as published, with the papers' splits",
 		"datasets datasets/cifar datasets/matfile datasets/mnist internal/jsontext"},
 
@@ -164,7 +164,7 @@ var rooms = []Room{
 		"cluster datasets features filters/leaveout internal/hint internal/lookup run/folder train"},
 	{"run/measure", "measures an opened run by the metrics asked for, beside frozen and whitened features",
 		"audit cluster datasets eval features filters/leaveout filters/noiserate head internal/budget " +
-			"internal/hint internal/lookup run run/comparison run/dealt run/folder train"},
+			"internal/hint internal/lookup run run/comparison run/dealt run/extraction run/folder train"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot run/extraction features filters/noiserate head internal/hint " +
 			"internal/lookup models run/trial run/comparison run/config train train/samples"},

@@ -2,12 +2,15 @@ package review
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"winnow/audit/suspects"
+	"winnow/datasets"
 )
 
 // findingKinds are what an audit finds besides suspects: copies of a picture, copies in different splits, images that
@@ -55,6 +58,11 @@ func (t *table) gather() {
 		t.findings["copies"] = append(t.findings["copies"], f)
 		if leaks {
 			t.findings["leaks"] = append(t.findings["leaks"], f)
+		}
+	}
+	for _, image := range slices.Sorted(maps.Keys(t.joined)) {
+		if s := t.joined[image]; strings.Contains(s, datasets.Train) || strings.Contains(s, datasets.Test) {
+			t.findings["leaks"] = append(t.findings["leaks"], finding{[]int32{image}, agreeing})
 		}
 	}
 	for _, kind := range []string{"copies", "leaks"} {

@@ -43,9 +43,9 @@ func (t *table) complete() {
 			t.all = append(t.all, entry{image: int32(image), given: label, suggested: label, pair: none,
 				score: math.NaN(), better: math.NaN(), fit: math.NaN()})
 		}
-		split := t.manifest.Samples[image].Split
+		split := t.splitOf(int32(image))
 		at := slices.Index(t.splits, split)
-		if at < 0 { // there are five splits at most
+		if at < 0 { // there are five splits at most, and what is in several
 			at, t.splits, t.sizes = len(t.splits), append(t.splits, split), append(t.sizes, 0)
 		}
 		t.split[t.place[image]] = uint8(at)

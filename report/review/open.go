@@ -80,7 +80,7 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if conf.Form, err = f.FormOf(); err != nil {
 		return nil, nil, err
 	}
-	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns}); err != nil {
+	if conf.Manifest, err = f.readManifest(); err != nil {
 		return nil, nil, err
 	}
 	if f.Audit == "" {
@@ -138,6 +138,10 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	return r, closeAll, nil // made alone: conf would keep a table of a million images alive
 }
 
+func (f Files) readManifest() (*datasets.Dataset, error) {
+	return datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns, Root: f.Root})
+}
+
 // someImage returns an error if none of the first suspects' files exists: the folder is then the wrong one.
 func someImage(root fs.FS, audit *Audit, where location.Source) error {
 	const tried = 20
@@ -172,7 +176,7 @@ func Export(f Files) (e Exported, err error) {
 		return e, hint.With(fmt.Errorf("review: decisions: %w", err),
 			"if they are elsewhere, name the file of decisions")
 	}
-	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns}); err != nil {
+	if conf.Manifest, err = f.readManifest(); err != nil {
 		return e, err
 	}
 	if f.Audit != "" {

@@ -120,7 +120,7 @@ func (r *Reviewer) writeTasks(w io.Writer) (Exported, error) {
 func (r *Reviewer) task(image int32, file string) labelstudio.Sent {
 	t, d, sample := r.table, r.decided, r.Manifest.Samples[image]
 	s := labelstudio.Sent{Image: file, Data: []labelstudio.Field{
-		{Name: labelstudio.GivenKey, Value: t.label(image)}, {Name: "split", Value: sample.Split},
+		{Name: labelstudio.GivenKey, Value: t.label(image)}, {Name: "split", Value: t.splitOf(image)},
 	}}
 	if id := t.id[image]; id != none {
 		e := &t.list[id]

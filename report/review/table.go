@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -12,7 +13,6 @@ import (
 	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/datasets/location"
-	"winnow/internal/hint"
 )
 
 // kind is a set of reasons to look at an image.
@@ -99,6 +99,7 @@ type table struct {
 	groupOf  map[int32]int                // of each image that has copies
 	problems map[int32][]suspects.Problem // of the pictures of images that have some
 	verdicts map[int32]suspects.Verdict   // of images whose copies have other labels
+	joined   map[int32]string             // the splits of images that are in several
 
 	// What filters often look at, by id: small, and read in any order.
 	kinds  []kind
@@ -155,25 +156,26 @@ func (a *Audit) first(n int) []string {
 // newTable joins an audit to the audited manifest. Both are the user's files, so a mismatch is an error.
 func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error) (calls bool, err error),
 	auditFile string, manifestFile location.Source) (*table, error) {
+	d.JoinSplits()
 	row := make(map[string]int32, len(d.Samples))
 	for i := range d.Samples {
-		if was, twice := row[d.Samples[i].Path]; twice {
-			return nil, hint.With(fmt.Errorf("review: %s: image %q appears twice, in rows %d and %d: decisions are "+
-				"kept by path", manifestFile, d.Samples[i].Path, was+1, i+1),
-				"list each image once, audit the list again, and review that audit")
-		}
 		row[d.Samples[i].Path] = int32(i)
 	}
 	t := &table{
 		manifest: d, classes: slices.Clone(d.Classes), classOf: map[string]int32{},
 		row: row, byKind: map[string]int{},
 		groups: map[int][]int32{}, groupOf: map[int32]int{}, problems: map[int32][]suspects.Problem{},
-		verdicts: map[int32]suspects.Verdict{},
+		verdicts: map[int32]suspects.Verdict{}, joined: map[int32]string{},
 	}
 	for i, name := range t.classes {
 		t.classOf[name] = int32(i)
 	}
 	t.id = slices.Repeat([]int32{none}, len(d.Samples))
+	for _, r := range d.Repeats {
+		if was := t.splitOf(int32(r.Of)); !slices.Contains(strings.Split(was, splitsJoined), r.Sample.Split) {
+			t.joined[int32(r.Of)] = was + splitsJoined + r.Sample.Split
+		}
+	}
 	calls, err := each(func(e suspects.Suspect) error {
 		if e.Changed {
 			t.changed++
@@ -196,6 +198,14 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error)
 	t.index()
 	t.gather()
 	return t, nil
+}
+
+// splitsJoined stands between the splits of an image that is in several.
+const splitsJoined = " and "
+
+// splitOf returns the split of an image, or its splits, such as "train and test".
+func (t *table) splitOf(image int32) string {
+	return cmp.Or(t.joined[image], t.manifest.Samples[image].Split)
 }
 
 // sumOf returns a hash of the paths and labels in order, which distinguishes audits.
@@ -221,7 +231,9 @@ func (t *table) add(e *suspects.Suspect) error {
 	if !ok {
 		return fmt.Errorf("is not in")
 	}
-	if t.id[image] != none {
+	if s := t.manifest.Samples[image].Split; t.id[image] != none && t.splitOf(image) != s {
+		return nil // its row in another split
+	} else if t.id[image] != none {
 		return fmt.Errorf("appears twice in the audit of")
 	}
 	if given := t.manifest.Samples[image].Label; given == datasets.Unlabelled || t.classes[given] != e.Given {
@@ -267,7 +279,7 @@ func (t *table) add(e *suspects.Suspect) error {
 		t.verdicts[image] = suspects.Verdict(strings.Clone(string(e.CopyVerdict)))
 	}
 	add := func(list int, path string) {
-		if image, ok := t.row[path]; ok {
+		if image, ok := t.row[path]; ok && image != at.image { // as an image that is in another split, too
 			t.near = append(t.near, image)
 			at.counts[list]++
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,7 +33,6 @@ func TestDoor(t *testing.T) {
 		list     []suspects.Suspect
 		want     string
 	}{
-		{"x.png,a\ny.png,b\nx.png,b\n", nil, `m.csv: image "x.png" appears twice, in rows 1 and 3`},
 		{"x.png,a\ny.png,b\n", []suspects.Suspect{entry("x.png", "a"), entry("z.png", "a")},
 			`a.csv: image "z.png": is not in m.csv`},
 		{"x.png,a\ny.png,b\n", []suspects.Suspect{entry("y.png", "a")},
@@ -56,6 +56,49 @@ func TestDoor(t *testing.T) {
 	if given, suggested, copies := table.lists(&table.list[0]); len(given) != 1 || table.path(given[0]) != "y.png" ||
 		len(suggested)+len(copies) > 0 {
 		t.Errorf("neighbours %v, %v, %v", given, suggested, copies)
+	}
+}
+
+// A picture in several splits is one image of the review, whose decision is about all its rows; unless the splits are
+// query and gallery, it is a leak.
+func TestTableOfSplits(t *testing.T) {
+	const list = "path,label,split\nx.png,a,train\ny.png,b,train\nx.png,a,test\ny.png,b,train\nz.png,b,query\n" +
+		"z.png,b,gallery\nx.png,a,test\n"
+	file := filepath.Join(t.TempDir(), "m.csv")
+	if err := os.WriteFile(file, []byte(list), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := datasets.ReadFile(file, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(path, given string) suspects.Suspect {
+		return suspects.Suspect{Path: path, Given: given, Suggested: "b"}
+	}
+	table, err := newTable(d, each([]suspects.Suspect{of("x.png", "a"), of("y.png", "b"), of("x.png", "a")}), "a.csv",
+		location.At(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaks := table.findings["leaks"]
+	if len(table.all) != 3 || len(table.list) != 2 || len(leaks) != 1 || table.path(leaks[0].images[0]) != "x.png" ||
+		strings.Join(table.splits, ", ") != "train and test, train, query and gallery" {
+		t.Errorf("%d images, %d judged, splits %q, leaks %v", len(table.all), len(table.list), table.splits, leaks)
+	}
+	for path, c := range map[string]struct {
+		do   datasets.Decision
+		want string
+	}{
+		"x.png": {datasets.Decision{Drop: true}, "path,label,split\ny.png,b,train\ny.png,b,train\nz.png,b,query\n" +
+			"z.png,b,gallery\n"},
+		"y.png": {datasets.Decision{Label: "a"}, strings.ReplaceAll(list, "y.png,b", "y.png,a")},
+		"z.png": {datasets.Decision{Label: "a"}, strings.ReplaceAll(list, "z.png,b", "z.png,a")},
+	} {
+		var out strings.Builder
+		do := map[int]datasets.Decision{int(table.row[path]): c.do}
+		if _, err := datasets.Mend(&out, location.At(file), d, do); err != nil || out.String() != c.want {
+			t.Errorf("%s: %v\n%s, expected\n%s", path, err, out.String(), c.want)
+		}
 	}
 }
 

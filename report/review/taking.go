@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/datasets"
 	"winnow/datasets/labelstudio"
 	"winnow/internal/regular"
 	"winnow/report/review/decisions"
@@ -80,7 +79,7 @@ func Take(f Files) (Taken, error) {
 		return Taken{}, fmt.Errorf("review: %w", err)
 	}
 	defer in.Close()
-	d, err := datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns})
+	d, err := f.readManifest()
 	if err != nil {
 		return Taken{}, err
 	}

@@ -3,6 +3,7 @@ package embedding
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"winnow/datasets"
@@ -145,15 +146,17 @@ func (r Answers) Write(w io.Writer) error {
 		}
 		fmt.Fprintln(w, text.Line(strings.TrimSpace(q.Query+"  "+q.Label)))
 		table := text.NewTable(w)
+		labelled := slices.ContainsFunc(q.Nearest, func(h Hit) bool { return h.Label != "" })
 		for _, h := range q.Nearest {
-			cells := []string{fmt.Sprintf("%4d", h.Rank), fmt.Sprintf("%.4f", h.Similarity), h.Path}
-			if h.Label != "" {
+			cells := []string{fmt.Sprintf("%4d", h.Rank), fmt.Sprintf("%.4f", h.Similarity)}
+			if labelled {
 				cells = append(cells, h.Label)
 			}
+			file := h.Path // at the end, where a long one widens no column
 			if h.File != seen.Same {
-				cells = append(cells, "("+string(h.File)+")")
+				file += "  (" + string(h.File) + ")"
 			}
-			table.Row(cells...)
+			table.Row(append(cells, file)...)
 		}
 		if err := table.Flush(); err != nil {
 			return err

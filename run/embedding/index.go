@@ -48,7 +48,7 @@ func CreateIndex(ctx context.Context, h Host, dir, dtype string, images []locati
 		return Indexed{}, err
 	}
 	e.Precision = o.Precision
-	list, err := imagelist.Open(ctx, images, o.Root, o.Stdin)
+	list, err := imagelist.Open(ctx, images, o.Root, o.Stdin, h.Note)
 	if err != nil {
 		return Indexed{}, err
 	}
@@ -71,7 +71,7 @@ func ExtendIndex(ctx context.Context, h Host, dir string, images []location.Sour
 	if err != nil {
 		return Indexed{}, err
 	}
-	list, err := imagelist.Open(ctx, images, o.Root, o.Stdin)
+	list, err := imagelist.Open(ctx, images, o.Root, o.Stdin, h.Note)
 	if err != nil {
 		return Indexed{}, err
 	}

@@ -144,7 +144,7 @@ func (s Search) imagesFor(ctx context.Context, h Host, store *pgvector.Server, a
 		return nil, nil, &pgvector.OtherCollection{Store: store.String(),
 			Why: fmt.Sprintf("found vectors made by %.12s, expected by %.12s, which is %s", about.Model, made, s.Model)}
 	}
-	list, err := imagelist.Open(ctx, location.All(images), s.Root, s.Stdin)
+	list, err := imagelist.Open(ctx, location.All(images), s.Root, s.Stdin, h.Note)
 	if err != nil {
 		return nil, nil, err
 	}

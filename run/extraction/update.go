@@ -354,6 +354,15 @@ func readSeen(dir, name string) (s seen, err error) {
 	return s, nil
 }
 
+// PicturesOf returns the folder, or the file, of the images that a store was made of; none: it is unknown.
+func PicturesOf(dir string) location.Source {
+	s, err := readSeen(dir, SeenFile)
+	if dir == "" || err != nil || s.Root.Absolute.IsZero() {
+		return location.Source{}
+	}
+	return s.Root.Find(dir, nil)
+}
+
 // Changes returns a function that compares the file of a row of a store with the one that its vector was made from.
 func Changes(store *features.Store) (func(row int) files.State, error) {
 	unknown := func(int) files.State { return files.Same }

@@ -21,7 +21,7 @@ func OpenStore(o Options) (*Run, error) {
 	o.Host = o.Host.Complete()
 	r := &Run{Options: o, Dir: o.Features, ManifestFile: o.Manifest}
 	var err error
-	if r.Listed, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
+	if r.Listed, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{Root: o.Root}); err != nil {
 		return nil, err
 	}
 	r.Given, r.Manifest = r.Listed, r.Listed

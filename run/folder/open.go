@@ -74,7 +74,8 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	if r.ManifestFile = o.Manifest; o.Manifest.IsZero() {
 		r.ManifestFile = location.At(r.Config.Data.Manifest)
 	}
-	if r.Listed, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
+	root := cmp.Or(o.Root, location.At(r.Config.Data.Root))
+	if r.Listed, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{Root: root}); err != nil {
 		return nil, hint.With(err, "if it moved, name it with %s", config.Key("data.manifest"))
 	}
 	if r.Given = r.Listed; o.Manifest.IsZero() {

@@ -162,6 +162,10 @@ func TestProbabilitiesInEveryForm(t *testing.T) {
 }
 
 func TestProbabilitiesRefused(t *testing.T) {
+	turned := make([]float32, 0, len(predicted)) // as if the columns were dog, eel, cat
+	for p := range slices.Chunk(predicted, 3) {
+		turned = append(turned, p[1], p[2], p[0])
+	}
 	changed := func(at int, v float32) []float32 {
 		p := slices.Clone(predicted)
 		p[at] = v
@@ -185,6 +189,9 @@ func TestProbabilitiesRefused(t *testing.T) {
 		{labelled, "p.parquet", "PAR1", "p.parquet"},
 		{labelled, "p.pkl", "", `found the ending ".pkl", expected .npy, .csv or .parquet`},
 		{"given_label\nx\n", "p.npy", npy(t, predicted[:3]), "3 columns for 1 labels"},
+		{labelled, "p.npy", npy(t, turned), "the order may be another"},
+		{strings.NewReplacer("cat", "0.0", "dog", "10", "eel", "9").Replace(labelled), "p.npy", npy(t, predicted),
+			"the order may be another"}, // the order of their numbers is 0.0, 9, 10
 		{"path\nx\n", "p.npy", npy(t, predicted), "expected the columns path and label"},
 	} {
 		if _, _, err := judgedBy(t, c.labels, c.name, c.text); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -162,7 +162,8 @@ func StorePart(ctx context.Context, in Input, options Options, h Host, f Files, 
 
 // open reads the manifest and finds the features.
 func (q asked) open(ctx context.Context, o auditing) (*apart, error) {
-	whole, err := datasets.Read(q.Manifest, datasets.ReadOptions{Once: ctx, Names: q.Columns, Note: o.Note})
+	whole, err := datasets.Read(q.Manifest, datasets.ReadOptions{Once: ctx, Names: q.Columns,
+		Root: extraction.PicturesOf(q.Features), Note: o.Note})
 	if err != nil {
 		return nil, err
 	}

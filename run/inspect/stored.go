@@ -12,12 +12,14 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/head"
+	"winnow/run/extraction"
 )
 
 // ofStored judges the training labels of a manifest by the stored features of its images, whitened, or by given
 // probabilities.
 func ofStored(ctx context.Context, in Input, o auditing) (*Report, error) {
-	read := datasets.ReadOptions{Numbered: in.Probs != "", Names: in.Columns, Note: o.Note}
+	read := datasets.ReadOptions{Numbered: in.Probs != "", Names: in.Columns,
+		Root: cmp.Or(in.Root, extraction.PicturesOf(in.Features)), Note: o.Note}
 	if o.FitSample > 0 {
 		read.Once = ctx
 	}

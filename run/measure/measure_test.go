@@ -149,11 +149,11 @@ func TestRun(t *testing.T) {
 
 // A query needs a match: another image with its label, or one in the gallery.
 func TestAskers(t *testing.T) {
-	of := comparison.Asked[features.Set]{Query: features.Set{Labels: []int{0, 1, 0, 2}}}
+	of := comparison.Asked[features.Set]{Query: features.Set{IDs: []int{0, 1, 2, 3}, Labels: []int{0, 1, 0, 2}}}
 	if rows := measure.Askers(of); !slices.Equal(rows, []int{0, 2}) {
 		t.Errorf("among themselves: found %v", rows)
 	}
-	of.Gallery = &features.Set{Labels: []int{2, 1, 1}}
+	of.Gallery = &features.Set{IDs: []int{4, 5, 6}, Labels: []int{2, 1, 1}}
 	if rows := measure.Askers(of); !slices.Equal(rows, []int{1, 3}) {
 		t.Errorf("of a gallery: found %v", rows)
 	}

@@ -14,6 +14,7 @@ import (
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/run"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/train"
 )
@@ -74,10 +75,16 @@ func Noise(ctx context.Context, o NoiseOptions, progress func(done, total int),
 	return r, cluster.Save(o.Out, r)
 }
 
+// readManifest reads the manifest; boxes may need the pictures that the features were made of.
+func (o NoiseOptions) readManifest(ctx context.Context, note func(string, ...any)) (*datasets.Dataset, error) {
+	root := extraction.PicturesOf(o.Features)
+	return datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Root: root, Note: note})
+}
+
 // together compares all images at once.
 func (o NoiseOptions) together(ctx context.Context, progress func(done, total int),
 	note func(format string, args ...any)) (cluster.Result, error) {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: note})
+	d, err := o.readManifest(ctx, note)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"winnow/audit"
 	"winnow/cluster"
-	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/filters/leaveout"
@@ -39,7 +38,7 @@ type noiseJob struct{ dealtNoise }
 // open reads the manifest and finds the features.
 func (o NoiseOptions) open(ctx context.Context, progress func(done, total int),
 	note func(format string, args ...any)) (j noiseJob, err error) {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: note})
+	d, err := o.readManifest(ctx, note)
 	if err != nil {
 		return j, err
 	}

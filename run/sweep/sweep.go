@@ -15,6 +15,7 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/run"
@@ -181,8 +182,9 @@ func (s *Sweep) openGrid(note func(format string, args ...any)) {
 
 // read reads the manifest and checks that there are features, if they are shared, and validation images.
 func (s *Sweep) read() (err error) {
-	if s.data, err = datasets.ReadFile(s.cells[0].cfg.Data.Manifest,
-		datasets.ReadOptions{Note: s.Host.Note}); err != nil {
+	data := s.cells[0].cfg.Data
+	if s.data, err = datasets.ReadFile(data.Manifest,
+		datasets.ReadOptions{Root: location.At(data.Root), Note: s.Host.Note}); err != nil {
 		return err
 	}
 	if dir := s.cells[0].cfg.Data.Features; dir != "" && len(s.Asked["features"]) > 0 {

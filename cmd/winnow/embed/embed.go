@@ -90,7 +90,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	e.Precision = o.Precision
-	list, err := imagelist.Open(ctx, o.Images, o.Root, o.Stdin)
+	list, err := imagelist.Open(ctx, o.Images, o.Root, o.Stdin, p.Note)
 	if err != nil {
 		return err
 	}

@@ -176,7 +176,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 
 // extraction reads manifest and model.
 func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.Extraction, error) {
-	paths, err := datasets.Paths(o.Manifest, datasets.ReadOptions{Once: ctx, Note: p.Note})
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Root: o.Root, Note: p.Note})
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.E
 	if err != nil {
 		return nil, err
 	}
-	e, err := extraction.New(o.Model, o.Settings, root, paths, p.Host())
+	e, err := extraction.New(o.Model, o.Settings, root, d.Paths(), p.Host())
 	if err != nil {
 		return nil, err
 	}
@@ -194,12 +194,7 @@ func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.E
 	if o.DType != features.Float32 {
 		e.DType = o.DType
 	}
-	if err := e.Fit(ctx, p.Host(), func() (*datasets.Dataset, error) {
-		if o.Manifest.IsPipe() {
-			return nil, nil // it was read
-		}
-		return datasets.Read(o.Manifest, datasets.ReadOptions{})
-	}); err != nil {
+	if err := e.Fit(ctx, p.Host(), func() (*datasets.Dataset, error) { return d, nil }); err != nil {
 		return nil, err
 	}
 	if err := e.TakeShard(p.Dealt(o.Shard)); err != nil {
