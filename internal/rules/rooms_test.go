@@ -164,7 +164,7 @@ var rooms = []Room{
 		"cluster datasets features filters/leaveout internal/hint internal/lookup run/folder train"},
 	{"run/measure", "measures an opened run by the metrics asked for, beside frozen and whitened features",
 		"cluster datasets eval features head internal/budget internal/hint internal/lookup run/comparison " +
-			"run/folder train"},
+			"run/folder"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot run/extraction features filters/noiserate head internal/hint " +
 			"internal/lookup models run/trial run/comparison run/config train train/samples"},

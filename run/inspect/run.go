@@ -70,8 +70,14 @@ func ofRun(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 // open joins the training images with a store of a network's features.
 func (o auditing) open(d *datasets.Dataset, store *features.Store) (judged, error) {
 	set, left, err := lookup.Stored(d, store, datasets.Train)
-	return judged{set: set.Labelled(), left: left, d: d, classes: d.Classes,
-		opts: o.Options.Options, Auditor: o.Auditor}, err
+	j := o.judge(d, d.Classes, left)
+	j.set = set.Labelled()
+	return j, err
+}
+
+// judge prepares the judgement of images of d, whose labels number classes.
+func (o auditing) judge(d *datasets.Dataset, classes []string, left []lookup.LeftOut) judged {
+	return judged{d: d, classes: classes, left: left, opts: o.Options.Options, Auditor: o.Auditor}
 }
 
 // byJudge judges the embedding of a run by a judge of whole sets.
