@@ -27,8 +27,8 @@ import (
 func (o auditing) byProbabilities(ctx context.Context, file string, whole, d *datasets.Dataset, room int64,
 	stores ...*features.Store) (*Report, error) {
 	if len(stores) > 1 {
-		return nil, fmt.Errorf("audit: found %d stores beside given probabilities, expected one, in which outliers and "+
-			"copies are found", len(stores))
+		return nil, fmt.Errorf("audit: found %d stores beside given probabilities, expected one, in which outliers "+
+			"and copies are found", len(stores))
 	}
 	set, left := features.Set{IDs: d.Select(datasets.Train)}, []lookup.LeftOut(nil)
 	set.X = blas32.General{Rows: len(set.IDs)}
