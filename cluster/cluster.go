@@ -25,13 +25,13 @@ type Command struct {
 	Known []string          // flags that the command has
 }
 
-// dealt reports whether machines can share the command's work. Audits and estimates of noise without a sample compare
-// every image with all others.
+// dealt reports whether machines can share the command's work. Audits without a sample compare every image with
+// all others.
 func (c Command) dealt() bool {
 	if !slices.Contains(c.Known, "shard") {
 		return false
 	}
-	return c.Name != "audit" && c.Name != "noise" || c.Flags["fit-sample"] != ""
+	return c.Name != "audit" || c.Flags["fit-sample"] != ""
 }
 
 // with returns the words with flags inserted after the command's name.

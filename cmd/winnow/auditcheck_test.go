@@ -14,7 +14,7 @@ func TestAuditRefuses(t *testing.T) {
 	const text = "path,label\na.png,a\nb.png,b\n"
 	write(t, manifest, text)
 	store := filepath.Join(dir, "store")
-	base := []string{"audit", "--labels", manifest, "--features", store}
+	base := []string{"audit", "--labels", manifest, "--features", store, "--overwrite"}
 	for _, test := range []struct {
 		args []string
 		want string

@@ -167,11 +167,11 @@ func TestAuditStoreMisused(t *testing.T) {
 		"": "one run folder, or --labels FILE and --features DIR",
 
 		"--features f --scorer guess":                             `"guess" cannot judge stored features`,
-		"--features f --last":                                     "--last is about runs",
-		"--features f --drop":                                     "about --clean FILE",
-		"--features f --clean c.csv --drop --relabel":             "expected one of them",
+		"--features f --last":                                     "--last does not go with stored data",
+		"--features f --drop":                                     "needs --clean FILE",
+		"--features f --clean c.csv --drop --relabel":             "choose one",
 		"--features f --clean c.csv --drop --share 2":             "expected 0 to 1",
-		"--features f --clean c.csv --drop --share 0.1 --below 0": "expected one of",
+		"--features f --clean c.csv --drop --share 0.1 --below 0": "choose one",
 	} {
 		fails(t, 2, want, strings.Fields("audit --manifest m.csv "+args)...)
 	}

@@ -1,17 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"winnow/filters/noiserate"
 	"winnow/run/config"
 	"winnow/run/folder"
-	"winnow/run/measure"
+	"winnow/run/inspect"
 )
 
 // withTruth returns the world's manifest with the true labels, and its noise rate.
@@ -35,17 +37,20 @@ func (w world) withTruth(t *testing.T) (manifest string, rate float64) {
 	return manifest, float64(len(w.wrong)) / float64(images)
 }
 
-func TestNoiseCommand(t *testing.T) {
+func TestAuditRateOnly(t *testing.T) {
 	needRuntime(t)
 	for seed, rate := range map[uint64]float64{1: 0.3, 2: 0} {
 		w := newWorld(t, seed, rate)
 		manifest, truth := w.withTruth(t)
-		code, stdout, stderr := call(context.Background(), "noise", manifest, "--features", w.store, "--method", "all",
-			"--json")
+		rateOnly := func(labels string, more ...string) (int, string, string) {
+			return call(context.Background(), append([]string{"audit", "--rate-only", "--labels", labels, "--features",
+				w.store}, more...)...)
+		}
+		code, stdout, stderr := rateOnly(manifest, "--scorer", "all", "--json")
 		if code != 0 {
 			t.Fatal(stderr)
 		}
-		var r measure.NoiseReport
+		var r inspect.RateReport
 		if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -53,31 +58,35 @@ func TestNoiseCommand(t *testing.T) {
 			math.Abs(*r.True-truth) > 1e-12 || len(r.Classes) != 20 {
 			t.Errorf("%+v, the truth is %v", r, truth)
 		}
+		if !slices.IsSortedFunc(r.Classes, func(a, b inspect.ClassRate) int { return cmp.Compare(b.Rate, a.Rate) }) {
+			t.Errorf("classes: %+v", r.Classes)
+		}
 		if e := r.Estimates[0]; e.Method != noiserate.Likelihood || math.Abs(e.Rate-truth) > 0.09 || e.Low > e.Rate ||
 			e.High < e.Rate {
 			t.Errorf("estimate %+v, the truth is %v", e, truth)
 		}
 		for _, method := range noiserate.Methods() {
-			code, stdout, _ = call(context.Background(), "noise", manifest, "--features", w.store, "--method", method)
+			code, stdout, _ = rateOnly(manifest, "--scorer", method)
 			if worse := method != noiserate.Likelihood; code != 0 || strings.Contains(stdout,
 				"too many where classes are") != worse {
 				t.Errorf("%s, exit %d:\n%s", method, code, stdout)
 			}
 		}
-		code, stdout, _ = call(context.Background(), "noise", manifest, "--features", w.store, "--top", "2")
+		code, stdout, _ = rateOnly(manifest, "--top", "2")
 		if code != 0 || !strings.HasPrefix(stdout, "wrong labels: about ") || !strings.Contains(stdout,
 			"the manifest knows: ") || strings.Count(stdout, "\n") != 4 {
 			t.Errorf("exit %d\n%s", code, stdout)
 		}
-		if code, stdout, _ = call(context.Background(), "noise", w.manifest, "--features", w.store); code != 0 ||
+		if code, stdout, _ = rateOnly(w.manifest); code != 0 ||
 			strings.Contains(stdout, "the manifest knows") {
 			t.Errorf("exit %d; true labels are reported for a manifest without them:\n%s", code, stdout)
 		}
 	}
-	if code, _, stderr := call(context.Background(), "noise", "list.csv", "--features", "store"); code == 0 ||
-		!strings.Contains(stderr, "list.csv") {
-		t.Errorf("exit %d: %s", code, stderr)
-	}
+	fails(t, 1, "list.csv", "audit", "--rate-only", "--labels", "list.csv", "--features", "store")
+}
+
+func TestNoiseIsRenamed(t *testing.T) {
+	fails(t, 2, "winnow noise is now: winnow audit --rate-only", "noise", "list.csv", "--features", "store")
 }
 
 // --noise-rate auto trains as with the estimate given as a number: in the filter, in config.yaml, and when resumed.

@@ -163,8 +163,8 @@ var rooms = []Room{
 		"then what is said of each row",
 		"cluster datasets features filters/leaveout internal/hint internal/lookup run/folder train"},
 	{"run/measure", "measures an opened run by the metrics asked for, beside frozen and whitened features",
-		"audit cluster datasets eval features filters/leaveout filters/noiserate head internal/budget " +
-			"internal/hint internal/lookup run run/comparison run/dealt run/extraction run/folder train"},
+		"cluster datasets eval features head internal/budget internal/hint internal/lookup run/comparison " +
+			"run/folder"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot run/extraction features filters/noiserate head internal/hint " +
 			"internal/lookup models run/trial run/comparison run/config train train/samples"},
@@ -179,7 +179,7 @@ var rooms = []Room{
 		"mended manifest",
 		"audit audit/crossfit audit/findings audit/judges audit/learn audit/suspects backbone cluster datasets " +
 			"datasets/classnames datasets/imageroot datasets/location eval run/extraction features filters " +
-			"filters/leaveout filters/selfpaced head internal/budget internal/hint internal/lookup " +
+			"filters/leaveout filters/noiserate filters/selfpaced head internal/budget internal/hint internal/lookup " +
 			"internal/parquetguard losses " +
 			"models run run/config run/dealt run/folder run/tuning train train/samples"},
 

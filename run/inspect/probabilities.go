@@ -16,40 +16,46 @@ import (
 	"winnow/audit"
 	"winnow/datasets"
 	"winnow/features"
+	"winnow/head"
+	"winnow/internal/lookup"
 	"winnow/internal/text"
 	"winnow/run"
 )
 
-// byProbabilities judges the training labels of a manifest by class probabilities that any model gave for its images.
-// They may take room bytes. A store, if not nil, finds everything else.
-func byProbabilities(ctx context.Context, in Input, whole, d *datasets.Dataset, store *features.Store, room int64,
-	o auditing) (*Report, error) {
-	table, err := readTable(in.Probs, room/8)
+// byProbabilities judges the training labels of d by class probabilities that any model gave for the images of whole.
+// They may take room bytes. One store or none finds everything else.
+func (o auditing) byProbabilities(ctx context.Context, file string, whole, d *datasets.Dataset, room int64,
+	stores ...*features.Store) (*Report, error) {
+	if len(stores) > 1 {
+		return nil, fmt.Errorf("audit: found %d stores beside given probabilities, expected one, in which outliers "+
+			"and copies are found", len(stores))
+	}
+	set, left := features.Set{IDs: d.Select(datasets.Train)}, []lookup.LeftOut(nil)
+	set.X = blas32.General{Rows: len(set.IDs)}
+	if len(stores) == 1 {
+		dim := stores[0].Dim
+		if err := o.within(d, dim, dim, min(dim, head.Widest)); err != nil {
+			return nil, err
+		}
+	}
+	table, err := readTable(file, room/8)
 	if err != nil {
-		return nil, fmt.Errorf("audit: %s: %w", in.Probs, err)
+		return nil, fmt.Errorf("audit: %s: %w", file, err)
 	}
 	column, names, told, guessed, err := table.given(whole)
 	if err != nil {
-		return nil, fmt.Errorf("audit: %s: %w", in.Probs, err)
+		return nil, fmt.Errorf("audit: %s: %w", file, err)
 	}
 	if told != "" {
-		o.Note("%s: %s", in.Probs, told)
+		o.Note("%s: %s", file, told)
 	}
-	a := Report{from: in.Manifest, source: whole, Reading: whole.Reading}
-	set := features.Set{}
-	if store != nil {
-		data, free, err := run.JoinTrain(ctx, d, store)
+	if len(stores) == 1 {
+		data, free, err := run.JoinTrain(ctx, d, stores[0])
 		defer func() { free() }()
 		if err != nil {
 			return nil, err
 		}
-		set, a.LeftOut = data.Train, data.LeftOut
-		if store.Views() > 1 {
-			a.View = in.View
-		}
-	} else {
-		set.IDs = d.Select(datasets.Train)
-		set.X = blas32.General{Rows: len(set.IDs)}
+		set, left = data.Train, data.LeftOut
 	}
 	set.Labels = make([]int, len(set.IDs))
 	for i, id := range set.IDs {
@@ -61,19 +67,16 @@ func byProbabilities(ctx context.Context, in Input, whole, d *datasets.Dataset, 
 	}
 	p, err := table.rows(whole, set.IDs)
 	if err != nil {
-		return nil, fmt.Errorf("audit: %s: %w", in.Probs, err)
+		return nil, fmt.Errorf("audit: %s: %w", file, err)
 	}
 	if wrong, of := disagreeing(p, set.Labels); guessed && 2*wrong > of {
 		return nil, fmt.Errorf("audit: %s: found %d of %d labels that are not the most probable class if the columns "+
-			"are %s, in this order: the order may be another: name the columns by a header, as in path,%s", in.Probs,
+			"are %s, in this order: the order may be another: name the columns by a header, as in path,%s", file,
 			wrong, of, listed(names), strings.Join(text.First(names, 2), ","))
 	}
-	o.Given, o.Classes, o.Whiten = audit.ByProbabilities(p, set.Labels), len(names), true
-	result, err := o.Run(ctx, set, o.Options.Options)
-	if err != nil {
-		return nil, err
-	}
-	return &a, a.name(result, set.IDs, d, names, o.Note)
+	o.Given, o.Whiten = audit.ByProbabilities(p, set.Labels), true
+	j := o.judge(d, names, left)
+	return j.reportOn(ctx, set, o.Note)
 }
 
 // table is a matrix of probabilities from a file.

@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"path/filepath"
@@ -55,10 +54,8 @@ func ofRun(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	switch {
 	case by.Kind == audit.BySet:
 		a, err = byJudge(ctx, r, o)
-	case by.Kind == audit.ByRecord:
-		a, err = byTraining(ctx, r, o)
-	case by.Kind == audit.ByWeights:
-		a, err = byWeights(ctx, r, o)
+	case by.Kind == audit.ByRecord || by.Kind == audit.ByWeights:
+		a, err = byRecord(ctx, r, by, o)
 	default:
 		a, err = byFilter(ctx, r, o, whole)
 	}
@@ -73,8 +70,14 @@ func ofRun(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 // open joins the training images with a store of a network's features.
 func (o auditing) open(d *datasets.Dataset, store *features.Store) (judged, error) {
 	set, left, err := lookup.Stored(d, store, datasets.Train)
-	return judged{set: set.Labelled(), left: left, d: d, classes: d.Classes,
-		opts: o.Options.Options, Auditor: o.Auditor}, err
+	j := o.judge(d, d.Classes, left)
+	j.set = set.Labelled()
+	return j, err
+}
+
+// judge prepares the judgement of images of d, whose labels number classes.
+func (o auditing) judge(d *datasets.Dataset, classes []string, left []lookup.LeftOut) judged {
+	return judged{d: d, classes: classes, left: left, opts: o.Options.Options, Auditor: o.Auditor}
 }
 
 // byJudge judges the embedding of a run by a judge of whole sets.
@@ -316,22 +319,4 @@ func lastBackbone(r *folder.Run) string {
 		return ""
 	}
 	return filepath.Join(r.Dir, folder.LastBackboneFile)
-}
-
-// sameImages refuses records of a training that are not of the images and labels of set: n entries, each with the
-// path and the label that at returns. what names the entries in an error.
-func sameImages(set features.Stored, d *datasets.Dataset, n int, what string,
-	at func(i int) (path, label string)) error {
-	if n != set.Len() {
-		return fmt.Errorf("found %s%d images, expected the %d labelled, readable training images", what, n, set.Len())
-	}
-	for i, id := range set.IDs {
-		sample := d.Samples[id]
-		path, label := at(i)
-		if given := d.Classes[sample.Label]; path != sample.Path || label != given {
-			return fmt.Errorf("entry %d: found %q with the label %q, expected %q with %q", i+1, path, label,
-				sample.Path, given)
-		}
-	}
-	return nil
 }

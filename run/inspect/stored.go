@@ -34,39 +34,33 @@ func ofStored(ctx context.Context, in Input, o auditing) (*Report, error) {
 	if o.FitSample > 0 {
 		return bySample(ctx, in, whole, d, o)
 	}
-	if in.Features == "" {
-		return byProbabilities(ctx, in, whole, d, nil, room, o)
-	}
-	stores, err := openStores(ctx, in, o)
-	if err != nil {
-		return nil, err
-	}
-	store := stores[0]
-	if in.Probs != "" {
-		if len(stores) > 1 {
-			return nil, fmt.Errorf("audit: found %d stores beside given probabilities, expected one, in which "+
-				"outliers and copies are found", len(stores))
-		}
-		if err := o.within(d, store.Dim, store.Dim, min(store.Dim, head.Widest)); err != nil {
+	var stores []*features.Store
+	if in.Features != "" {
+		if stores, err = openStores(ctx, in, o); err != nil {
 			return nil, err
 		}
-		return byProbabilities(ctx, in, whole, d, store, room, o)
 	}
 	if o.Tuning.Weights != "" {
 		if err := o.tuneStored(in, stores, whole); err != nil {
 			return nil, err
 		}
 	}
-	if o.sampled(len(d.Select(datasets.Train)), len(d.Classes), len(stores)) {
-		return bySample(ctx, in, whole, d, o)
+	var a *Report
+	if in.Probs != "" || len(stores) == 0 {
+		a, err = o.byProbabilities(ctx, in.Probs, whole, d, room, stores...)
+	} else {
+		if o.sampled(len(d.Select(datasets.Train)), len(d.Classes), len(stores)) {
+			return bySample(ctx, in, whole, d, o)
+		}
+		if a, err = o.stored(ctx, d, stores...); err == nil {
+			a.groupCopies(whole)
+		}
 	}
-	a, err := o.stored(ctx, d, stores...)
 	if err != nil {
 		return nil, err
 	}
 	a.from, a.source, a.Reading = in.Manifest, whole, whole.Reading
-	a.groupCopies(whole)
-	if store.Views() > 1 {
+	if len(stores) > 0 && stores[0].Views() > 1 {
 		a.View = in.View
 	}
 	return a, nil
@@ -113,7 +107,7 @@ func (o auditing) stored(ctx context.Context, d *datasets.Dataset, stores ...*fe
 			return nil, err
 		}
 	}
-	o.Classes, o.Whiten, o.Parts = len(data.Classes), true, parts
+	o.Whiten, o.Parts = true, parts
 	if o.Names == nil {
 		for _, store := range stores {
 			o.Names = append(o.Names, store.Dir)
@@ -127,14 +121,10 @@ func (o auditing) stored(ctx context.Context, d *datasets.Dataset, stores ...*fe
 		o.Same = samePictures(o.pictures, d, data.Train.IDs)
 		o.Hashes = hashesOf(o.looks, data.Train.IDs)
 	}
+	j := o.judge(d, data.Classes, data.LeftOut)
 	// let the audit free them
 	data.Train.X, data.Stored, data.Validation = blas32.General{}, features.Set{}, features.Set{}
-	result, err := o.Run(ctx, set, o.Options.Options)
-	if err != nil {
-		return nil, err
-	}
-	a := Report{LeftOut: data.LeftOut}
-	return &a, a.name(result, data.Train.IDs, d, data.Classes, o.Note)
+	return j.reportOn(ctx, set, o.Note)
 }
 
 // checkPairs refuses labels that a filter's scorer cannot judge: fewer than two classes with a pair of images.

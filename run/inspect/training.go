@@ -8,6 +8,7 @@ import (
 
 	"winnow/audit"
 	"winnow/filters"
+	"winnow/filters/selfpaced"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/losses"
@@ -25,52 +26,122 @@ func Recorded(scorer string) string {
 	return ""
 }
 
-// byTraining judges a run's labels by the record of the training. vMF-Sim suggests labels and finds neighbours in the
-// last embedding of the training.
-func byTraining(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
-	by := o.Scorer
+// record is what a training kept of its samples: the image and label of each, and the scores that rank them.
+type record struct {
+	file        string // in the run's folder
+	path, label []string
+	score       []float64
+	order       []float64 // nil: by weights, and equal ones by losses
+	ok          []bool    // those that have scores; nil: all
+}
+
+// readWeights reads the final weights of a run's samples.
+func readWeights(r *folder.Run) (rec record, err error) {
+	if !r.Config.SelfPaced.On() {
+		return rec, hint.Unfit("scorer", "%s needs a run that weighs its samples (selfpaced.every), and %s does not",
+			audit.SelfPaced, r.Dir)
+	}
+	list, err := folder.ReadWeights(r.Dir)
+	rec.file = folder.WeightsFile
+	for _, w := range list {
+		rec.path, rec.label = append(rec.path, w.Path), append(rec.label, w.Label)
+		rec.score = append(rec.score, w.Weight)
+	}
+	return rec, err
+}
+
+// readScores reads the losses and scores that a training recorded, as the scorer by ranks them.
+func readScores(r *folder.Run, by string) (rec record, err error) {
+	list, err := folder.ReadSamples(r.Dir)
+	if err != nil {
+		return rec, err
+	}
+	rec.file = folder.SamplesFile
+	for _, s := range list {
+		rec.path, rec.label = append(rec.path, s.Path), append(rec.label, s.Label)
+	}
+	if rec.score, rec.order, rec.ok = samples.Rank(list, by); !slices.Contains(rec.ok, true) {
+		return rec, noScores(r, by, list)
+	}
+	return rec, nil
+}
+
+// byRecord judges a run's labels by what the training recorded. The default filter suggests labels and finds
+// neighbours in the last embedding of the training. Labels of weight 0 are called wrong unless a rate is asked for.
+func byRecord(ctx context.Context, r *folder.Run, by audit.Scorer, o auditing) (*Report, error) {
 	if o.IncludeEval {
 		return nil, hint.Unfit("include-eval", "the training of %s recorded only its training images: name another "+
 			"scorer", r.Dir)
 	}
-	list, err := folder.ReadSamples(r.Dir)
+	var rec record
+	var err error
+	suggest := filters.Default()
+	o.Scorer, o.Filter = suggest.Scorer, &suggest
+	if by.Kind == audit.ByWeights {
+		rec, err = readWeights(r)
+	} else {
+		if suggest.Rate = ownRate(r.Config); o.Rate != nil {
+			suggest.Rate = *o.Rate
+		}
+		o.Rate = &suggest.Rate
+		rec, err = readScores(r, by.Name)
+	}
 	if err != nil {
 		return nil, err
-	}
-	suggest := filters.Default()
-	if suggest.Rate = ownRate(r.Config); o.Rate != nil {
-		suggest.Rate = *o.Rate
-	}
-	o.Scorer, o.Filter, o.Rate = suggest.Scorer, &suggest, &suggest.Rate
-	scores, orders, ok := samples.Rank(list, by)
-	if !slices.Contains(ok, true) {
-		return nil, noScores(r, by, list)
 	}
 	j, err := o.openLast(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	err = sameImages(j.set, j.d, len(list), "", func(i int) (path, label string) { return list[i].Path, list[i].Label })
-	if err != nil {
-		return nil, hint.With(fmt.Errorf("audit: %s: %w", filepath.Join(r.Dir, folder.SamplesFile), err),
-			"a training scores the images and labels that it was given; the scorer %s judges others", suggest.Scorer)
+	if err := rec.checkImages(j); err != nil {
+		return nil, hint.With(fmt.Errorf("audit: %s: %w", filepath.Join(r.Dir, rec.file), err),
+			"a training records the images and labels that it was given; the scorer %s judges others", suggest.Scorer)
 	}
+	given := &audit.Given{Name: by.Name}
 	var rows []int
-	given := &audit.Given{Name: by}
-	for i := range list {
-		if !ok[i] {
-			j.left = append(j.left, lookup.LeftOut{Path: list[i].Path,
+	for i := range rec.path {
+		if rec.ok != nil && !rec.ok[i] {
+			j.left = append(j.left, lookup.LeftOut{Path: rec.path[i],
 				Reason: "no batch of the last part of the training held it, or none that could judge it"})
 			continue
 		}
-		rows = append(rows, i)
-		given.Score, given.Order = append(given.Score, scores[i]), append(given.Order, orders[i])
+		rows, given.Score = append(rows, i), append(given.Score, rec.score[i])
+		if rec.order != nil {
+			given.Order = append(given.Order, rec.order[i])
+		}
 	}
 	j.set, j.Given = j.set.Rows(rows), given
 	if err := j.findIn(r, r.Store); err != nil {
 		return nil, err
 	}
-	return j.report(ctx, o.Note)
+	z, err := j.embed(ctx, j.set)
+	if err != nil {
+		return nil, err
+	}
+	if rec.order == nil {
+		given.Wrong = make([]bool, len(given.Score))
+		for i, w := range given.Score {
+			given.Wrong[i] = !(w > 0)
+		}
+		given.Order = selfpaced.Ranking(z.Labels, given.Score, selfpaced.LossesOf(r.Config.SelfPaced.Config, z,
+			train.Rand(r.Config.Seed, "audit", 0)))
+	}
+	return j.reportOn(ctx, z, o.Note)
+}
+
+// checkImages refuses a record that is not of the images and labels of j.
+func (rec record) checkImages(j judged) error {
+	if n := len(rec.path); n != j.set.Len() {
+		return fmt.Errorf("found %d images, expected the %d labelled, readable training images", n, j.set.Len())
+	}
+	for i, id := range j.set.IDs {
+		sample := j.d.Samples[id]
+		if given := j.d.Classes[sample.Label]; rec.path[i] != sample.Path || rec.label[i] != given {
+			return fmt.Errorf("entry %d: found %q with the label %q, expected %q with %q", i+1, rec.path[i],
+				rec.label[i], sample.Path, given)
+		}
+	}
+	return nil
 }
 
 // noScores says why a run has no scores to rank its samples by.

@@ -1,7 +1,6 @@
 package measure_test
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
-	"winnow/filters/noiserate"
 	"winnow/run"
 	"winnow/run/comparison"
 	"winnow/run/config"
@@ -149,43 +147,13 @@ func TestRun(t *testing.T) {
 
 // A query needs a match: another image with its label, or one in the gallery.
 func TestAskers(t *testing.T) {
-	of := comparison.Asked[features.Set]{Query: features.Set{IDs: []int{0, 1, 2, 3}, Labels: []int{0, 1, 0, 2}}}
+	of := comparison.Asked[features.Set]{Query: features.Set{Labels: []int{0, 1, 0, 2}, IDs: []int{0, 1, 2, 3}}}
 	if rows := measure.Askers(of); !slices.Equal(rows, []int{0, 2}) {
 		t.Errorf("among themselves: found %v", rows)
 	}
-	of.Gallery = &features.Set{IDs: []int{4, 5, 6}, Labels: []int{2, 1, 1}}
+	of.Gallery = &features.Set{Labels: []int{2, 1, 1}, IDs: []int{4, 5, 6}}
 	if rows := measure.Askers(of); !slices.Equal(rows, []int{1, 3}) {
 		t.Errorf("of a gallery: found %v", rows)
-	}
-}
-
-func TestNoise(t *testing.T) {
-	r := trained(t, measure.Options{})
-	var stages [][2]int
-	o := measure.NoiseOptions{Manifest: r.ManifestFile, Features: r.Config.Data.Features,
-		Methods: []string{noiserate.Auto},
-		Seed:    1, Top: 2}
-	result, err := measure.Noise(t.Context(), o, func(done, total int) { stages = append(stages, [2]int{done, total}) },
-		func(string, ...any) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	report := result.(measure.NoiseReport)
-	if !slices.Equal(stages, [][2]int{{1, 2}}) {
-		t.Errorf("stages: %v", stages)
-	}
-	if report.Images != training || report.True == nil || *report.True != 0.1 || len(report.Estimates) != 1 ||
-		len(report.Classes) != 3 {
-		t.Fatalf("found %+v", report)
-	}
-	if !slices.IsSortedFunc(report.Classes, func(a, b measure.ClassNoise) int { return cmp.Compare(b.Rate, a.Rate) }) {
-		t.Errorf("classes: %+v", report.Classes)
-	}
-	var text strings.Builder
-	_ = report.Write(&text)
-	if !strings.Contains(text.String(), "the manifest knows: 10.0 % are wrong\n") ||
-		strings.Count(text.String(), " images)\n") != 2 {
-		t.Errorf("found\n%s", text.String())
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"io"
 
 	"winnow/eval"
-	"winnow/filters/noiserate"
-	"winnow/internal/text"
 	"winnow/run/comparison"
 )
 
@@ -105,18 +103,4 @@ func printFitted(w io.Writer, m Measured, a eval.Accuracy) {
 		fmt.Fprintf(w, "; %d of other classes %s", a.Unseen, what)
 	}
 	fmt.Fprintln(w)
-}
-
-// Write writes the estimates, and the classes with the most wrong labels.
-func (r NoiseReport) Write(w io.Writer) error {
-	for _, e := range r.Estimates {
-		fmt.Fprintf(w, "wrong labels: about %s, %d images judged%s\n", e, e.Judged, noiserate.Caution(e.Method))
-	}
-	if r.True != nil {
-		fmt.Fprintf(w, "the manifest knows: %.1f %% are wrong\n", 100**r.True)
-	}
-	for _, k := range r.Classes[:min(max(r.top, 0), len(r.Classes))] {
-		fmt.Fprintf(w, "  %5.1f %%  %s (%d images)\n", 100*k.Rate, text.Line(text.Shortened(k.Class, 32)), k.Images)
-	}
-	return nil
 }

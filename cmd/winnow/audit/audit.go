@@ -21,6 +21,7 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
+	"winnow/filters/noiserate"
 	"winnow/internal/budget"
 	"winnow/report"
 	"winnow/report/review"
@@ -54,8 +55,11 @@ func command(call term.Call[Options]) *cli.Command {
 					"each image of --labels, a column for each class; best out of fold"},
 			&cli.Float64Flag{Name: "noise-rate", DefaultText: "those that are likely wrong",
 				Usage: "call this share `P` of the labels wrong"},
-			&cli.IntFlag{Name: "top", Value: 20, DefaultText: "20; of photos 3",
-				Usage: "print the `N` most suspect images"},
+			&cli.BoolFlag{Name: "rate-only",
+				Usage: "with --features: estimate only how many labels are wrong, without training; --scorer " +
+					strings.Join(noiserate.Methods(), ", ") + " or all"},
+			&cli.IntFlag{Name: "top", Value: 20, DefaultText: "20; of photos 3, with --rate-only 5",
+				Usage: "print the `N` most suspect images, or classes with --rate-only"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			term.JSONFlag(),
 			&cli.BoolFlag{Name: "spreadsheet",
@@ -114,6 +118,9 @@ func Photos(ctx context.Context, p *term.Program, in inspect.Input, out, next st
 
 func run(ctx context.Context, p *term.Program, o Options) error {
 	defer budget.Collect(o.Audit.MaxMem)()
+	if o.RateOnly {
+		return printRate(ctx, p, o)
+	}
 	end := func() {}
 	h, watch := inspect.Host{Host: p.Host()}, p.Watch
 	if !p.Quiet {
@@ -140,6 +147,22 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	return give(ctx, p, o, a, watch)
+}
+
+// printRate estimates how many labels are wrong, and prints it.
+func printRate(ctx context.Context, p *term.Program, o Options) error {
+	if err := o.checkFiles(o.In.Manifest); err != nil {
+		return err
+	}
+	rt, err := p.OpenRuntime()
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	at, end := p.Watch("stages")
+	r, err := inspect.Rate(ctx, o.In, o.Methods, o.Top, o.Audit.Seed, at, p.Note)
+	end()
+	return p.Result(r, o.JSON, err)
 }
 
 // judge audits the input, or makes a part of its audit.

@@ -16,19 +16,23 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/features"
+	"winnow/filters/noiserate"
 	"winnow/internal/catalog"
 	"winnow/report/review"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 )
 
-// Options are the options of winnow audit.
+// Options holds the parsed flags.
 type Options struct {
 	In    inspect.Input
 	Run   string         // folder of a run; "": none
 	Open  folder.Options // of the run
 	Audit inspect.Options
 	Shard cluster.Shard
+
+	RateOnly bool     // estimate only how many labels are wrong
+	Methods  []string // of that estimate
 
 	inspect.Files
 	Page      string // HTML file for images
@@ -39,57 +43,46 @@ type Options struct {
 
 // read turns the flags into options.
 func read(c *cli.Context) (o Options, err error) {
-	o.Files = inspect.Files{
-		Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"),
-		Relabel: c.Bool("relabel") || c.IsSet("clean") && !c.Bool("drop"),
-		Top:     c.Int("top"), Sheet: c.Bool("spreadsheet"),
+	what := readKind(c)
+	if what == "" {
+		return o, term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run " +
+			"folder, or --labels FILE and --features DIR or --probs FILE")
 	}
-	o.JSON, o.Decisions, o.In.Names = c.Bool("json"), c.String("decisions"), c.String("names")
-	compared := c.IsSet("neighbours")
-	o.Audit = inspect.Options{
-		IncludeEval: c.Bool("include-eval"), FitSample: c.Int("fit-sample"),
-		Together: compared || c.IsSet("fit-sample") && c.Int("fit-sample") == 0,
-		Tuning:   inspect.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")},
-		Options: audit.Options{
-			Rounds: c.Int("seeds"), Scorer: c.String("scorer"), Neighbours: c.Int("neighbours"), Folds: c.Int("folds"),
-			Copies: c.Float64("copies"), Seed: c.Uint64("seed"), Rate: term.Given(c, "noise-rate", c.Float64),
+	if err := readConflicts(c, what); err != nil {
+		return o, err
+	}
+	if err := readRanges(c); err != nil {
+		return o, err
+	}
+	o = Options{JSON: c.Bool("json"), Decisions: c.String("decisions"), RateOnly: c.Bool("rate-only"),
+		Files: inspect.Files{
+			Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"),
+			Relabel: c.Bool("relabel") || c.IsSet("clean") && !c.Bool("drop"),
+			Top:     c.Int("top"), Sheet: c.Bool("spreadsheet"),
 		},
-	}
-	if err := o.check(); err != nil {
-		return o, err
-	}
-	if c.IsSet("copies") && o.Audit.Copies == 0 {
-		return o, term.Misused("--copies: found 0, expected a cosine above 0, at most 1")
-	}
-	if n := o.Audit.Folds; c.IsSet("folds") && n < 2 {
-		return o, term.Misused("--folds: found %d, expected 2 or more", n)
-	}
-	if o.Cut, err = readCut(c); err != nil {
-		return o, err
+		Audit: inspect.Options{
+			IncludeEval: c.Bool("include-eval"), FitSample: c.Int("fit-sample"),
+			Together: c.IsSet("neighbours") || c.IsSet("fit-sample") && c.Int("fit-sample") == 0,
+			Tuning:   inspect.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")},
+			Options: audit.Options{
+				Rounds: c.Int("seeds"), Scorer: c.String("scorer"), Neighbours: c.Int("neighbours"),
+				Folds: c.Int("folds"), Copies: c.Float64("copies"), Seed: c.Uint64("seed"),
+				Rate: term.Given(c, "noise-rate", c.Float64),
+			},
+		}}
+	for flag, by := range map[string]audit.By{"share": audit.Share, "below": audit.Below,
+		"precision": audit.Precision} {
+		if c.IsSet(flag) {
+			o.Cut = audit.Cut{By: by, At: c.Float64(flag)}
+		}
 	}
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
 	}
-	if c.IsSet("decisions") && (o.Decisions == "" || !o.Shard.Whole()) {
-		return o, term.Misused("--decisions: name the file that winnow review keeps, without --shard: the decisions " +
-			"are about all images")
-	}
-	if o.Audit.FitSample > 0 && compared {
-		return o, term.Misused("--neighbours compares all images with each other: leave it out, or " +
-			"--fit-sample")
-	}
 	if o.Audit.MaxMem, err = term.Size(c, "max-mem"); err != nil {
 		return o, err
 	}
-	switch {
-	case c.NArg() == 1 && !folder.Is(c.Args().First()):
-		err = o.readImages(c)
-	case c.NArg() == 0 && c.IsSet("manifest") && (c.IsSet("features") || c.IsSet("probs")):
-		err = o.readStored(c)
-	default:
-		err = o.readRun(c)
-	}
-	if err != nil || o.Out == "" {
+	if err := o.readInput(c, what); err != nil || o.Out == "" {
 		return o, err
 	}
 	if format, err := suspects.FormatOf(o.Out); err != nil {
@@ -110,100 +103,176 @@ func beside(out string) string { return strings.TrimSuffix(out, filepath.Ext(out
 // pageOf returns the file of the page of a list of suspects.
 func pageOf(out string) string { return beside(out) + ".html" }
 
-// readGiven returns the first of some flags that is set, "" if none is.
-func readGiven(c *cli.Context, flags ...string) string {
-	if i := slices.IndexFunc(flags, c.IsSet); i >= 0 {
-		return flags[i]
+// What is audited.
+const (
+	images = "images"
+	stored = "stored data"
+	aRun   = "a run"
+)
+
+// readKind returns the kind of input that the command names, "" if it names nothing.
+func readKind(c *cli.Context) string {
+	switch {
+	case c.NArg() == 1 && !folder.Is(c.Args().First()):
+		return images
+	case c.NArg() > 0:
+		return aRun
+	case c.IsSet("manifest") && (c.IsSet("features") || c.IsSet("probs")):
+		return stored
 	}
 	return ""
 }
 
-// readRun reads the flags of a run.
-func (o *Options) readRun(c *cli.Context) (err error) {
-	switch {
-	case readGiven(c, "fit-sample", "shard") != "":
-		return term.Misused("--fit-sample and --shard judge by stored features: give --labels FILE and --features " +
-			"DIR (winnow extract makes them), or images to --fit-sample")
-	case readGiven(c, "path-column", "label-column", "split-column", "true-column") != "":
-		return term.Misused("--path-column, --label-column, --split-column and --true-column are about a table: " +
-			"name it")
-	case readGiven(c, "model", "split") != "":
-		return term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
-	case readGiven(c, "finetune", "augment", "seeds") != "":
-		return term.Misused("--finetune, --augment and --seeds are about images: name them, or --labels FILE and " +
-			"--features DIR, and no run")
-	case c.NArg() == 0:
-		return term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run folder, or " +
-			"--labels FILE and --features DIR or --probs FILE")
-	case c.IsSet("probs"):
-		return term.Misused("--probs judges the labels of a manifest: give --labels FILE, and no run")
-	case o.Audit.Scorer != "" && audit.Named(o.Audit.Scorer).Trains:
-		return term.Misused("--scorer: %s trains for itself and judges stored features: give --labels and --features, "+
-			"and no run", o.Audit.Scorer)
-	}
-	if o.Run, err = term.RunArgument(c); err != nil {
-		return err
-	}
-	splits := []string{datasets.Train, datasets.Validation}
-	if o.Audit.IncludeEval {
-		splits = nil // all
-	}
-	o.Open, err = term.RunOptions(c, splits...)
-	return err
+// An exclusion refuses flags for some inputs, or next to other flags.
+type exclusion struct {
+	flags  string // names
+	inputs []string
+	with   string // names of other flags
+	unless string // a flag that allows them
+	advice string
 }
 
-// readStored reads the flags of a manifest with stored features, probabilities or both.
-func (o *Options) readStored(c *cli.Context) error {
-	about := []string{"last", "root"} // flags of runs
-	if c.IsSet("finetune") {
-		about = about[:1]
+// exclusions lists the flags that do not go together; the first that applies is reported.
+var exclusions = []exclusion{
+	{flags: "rate-only", inputs: []string{images, aRun}, advice: "give --labels FILE and --features DIR"},
+	{flags: "out classes clean spreadsheet decisions probs finetune augment seeds folds neighbours copies noise-rate " +
+		"names fit-sample shard", with: "rate-only", advice: "it scores no single label; an audit with --fit-sample " +
+		"also prints the noise rate"},
+	{flags: "manifest features probs view include-eval shard", inputs: []string{images},
+		advice: "for stored data give --labels FILE with --features DIR or --probs FILE"},
+	{flags: "last", inputs: []string{images, stored}, advice: "name a run"},
+	{flags: "root model", inputs: []string{stored}, unless: "finetune", advice: "it reads no images"},
+	{flags: "split", inputs: []string{stored, aRun}, advice: "name a folder of images, a .zip file or a manifest"},
+	{flags: "model finetune augment seeds", inputs: []string{aRun}, advice: "name images, or give --labels FILE and " +
+		"--features DIR"},
+	{flags: "fit-sample shard probs", inputs: []string{aRun}, advice: "give --labels FILE and --features DIR, which " +
+		"winnow extract writes"},
+	{flags: "path-column label-column split-column true-column", inputs: []string{aRun}, advice: "name a table"},
+	{flags: "neighbours", with: "fit-sample", advice: "it compares all images with each other"},
+	{flags: "scorer", with: "probs", advice: "probabilities are the scores"},
+	{flags: "decisions", with: "shard", advice: "decisions are about all images"},
+	{flags: "drop relabel share below precision include-eval", inputs: []string{images, stored, aRun},
+		unless: "clean", advice: "it needs --clean FILE"},
+	{flags: "drop", with: "relabel", advice: "choose one"},
+	{flags: "share", with: "below precision", advice: "choose one"},
+	{flags: "below", with: "precision", advice: "choose one"},
+}
+
+// readConflicts refuses flags that do not go with the input, or with each other.
+func readConflicts(c *cli.Context, input string) error {
+	given := func(flag string) bool {
+		return c.IsSet(flag) && (flag != "fit-sample" || c.Int(flag) != 0) // 0: no sample
 	}
-	switch flag := readGiven(c, about...); {
-	case c.IsSet("model") && !c.IsSet("finetune") || c.IsSet("split"):
-		return term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
-	case flag != "":
-		return term.Misused("--%s is about runs: name one, or leave it out", flag)
-	case c.IsSet("probs") && o.Audit.Scorer != "":
-		return term.Misused("--scorer: --probs brings its scores: leave out one of them")
+	for _, e := range exclusions {
+		if e.unless != "" && c.IsSet(e.unless) {
+			continue
+		}
+		with := ""
+		if slices.Contains(e.inputs, input) {
+			with = input
+		} else if others := strings.Fields(e.with); slices.ContainsFunc(others, given) {
+			with = "--" + others[slices.IndexFunc(others, given)]
+		}
+		flags := strings.Fields(e.flags)
+		if at := slices.IndexFunc(flags, given); at >= 0 && with != "" {
+			return term.Misused("--%s does not go with %s: %s", flags[at], with, e.advice)
+		}
 	}
-	o.In = inspect.Input{
-		Manifest: location.At(c.String("manifest")), Features: c.String("features"), View: c.String("view"),
-		Probs: c.String("probs"),
-		Root:  location.At(c.String("root")), Model: c.String("model"), Columns: term.Columns(c),
+	return nil
+}
+
+// readRanges refuses values out of range.
+func readRanges(c *cli.Context) error {
+	share := func(flag string) bool { p := c.Float64(flag); return p >= 0 && p <= 1 }
+	for _, r := range []struct {
+		flag string
+		ok   bool
+		want string
+	}{
+		{"copies", share("copies") && c.Float64("copies") > 0, "a cosine above 0, at most 1"},
+		{"folds", c.Int("folds") >= 2, "2 or more"},
+		{"fit-sample", c.Int("fit-sample") >= 0, "1 or more, or 0 for all together"},
+		{"neighbours", c.Int("neighbours") >= 1, "1 or more"},
+		{"seeds", c.Int("seeds") >= 1, "1 or more"},
+		{"top", c.Int("top") >= 0, "0 or more"},
+		{"noise-rate", share("noise-rate") && c.Float64("noise-rate") < 1, "a share from 0 to below 1"},
+		{"share", share("share"), "0 to 1"},
+		{"precision", share("precision"), "0 to 1"},
+		{"decisions", c.String("decisions") != "", "the file that winnow review keeps"},
+	} {
+		if c.IsSet(r.flag) && !r.ok {
+			return term.Misused("--%s: found %v, expected %s", r.flag, c.Value(r.flag), r.want)
+		}
+	}
+	return nil
+}
+
+// readInput reads what is audited. The features and the page of images are written next to the suspects.
+func (o *Options) readInput(c *cli.Context, what string) (err error) {
+	o.In.Names = c.String("names")
+	if what == aRun {
+		if name := o.Audit.Scorer; name != "" && audit.Named(name).Trains {
+			return term.Misused("--scorer: %s trains for itself and judges stored features: give --labels and "+
+				"--features, and no run", name)
+		}
+		if o.Run, err = term.RunArgument(c); err != nil {
+			return err
+		}
+		splits := []string{datasets.Train, datasets.Validation}
+		if o.Audit.IncludeEval {
+			splits = nil // all
+		}
+		o.Open, err = term.RunOptions(c, splits...)
+		return err
 	}
 	if _, err := term.RunOptions(c); err != nil { // --view
 		return err
 	}
+	o.In = inspect.Input{Root: location.At(c.String("root")), Model: c.String("model"), Columns: term.Columns(c),
+		Names: o.In.Names}
+	if what == stored {
+		o.In.Manifest, o.In.Features = location.At(c.String("manifest")), c.String("features")
+		o.In.View, o.In.Probs = c.String("view"), c.String("probs")
+	} else {
+		o.Out = cmp.Or(o.Out, "suspects.csv")
+		o.Page = pageOf(o.Out)
+		o.In.Images, o.In.Features = location.At(c.Args().First()), beside(o.Out)+".features"
+		if !c.IsSet("top") {
+			o.Top = examples
+		}
+		if c.IsSet("split") {
+			for name := range strings.SplitSeq(c.String("split"), ",") {
+				split, err := datasets.ParseSplit(strings.TrimSpace(name))
+				if err != nil {
+					return term.Misused("--split: %w", err)
+				}
+				o.In.Splits = append(o.In.Splits, split)
+			}
+		}
+	}
+	if o.RateOnly {
+		return o.readMethods(c)
+	}
 	return o.checkScorer()
 }
 
-// readImages reads the flags of images. Their features and page are written next to the suspects.
-func (o *Options) readImages(c *cli.Context) error {
-	images := c.Args().First()
-	if flag := readGiven(c, "manifest", "features", "probs", "view", "include-eval", "shard"); flag != "" {
-		return term.Misused("--%s does not go with %s, whose images are all looked at and judged: for stored data "+
-			"give --labels FILE with --features DIR or --probs FILE", flag, images)
+// readMethods reads the ways of an audit of the rate alone.
+func (o *Options) readMethods(c *cli.Context) error {
+	if o.Methods = []string{noiserate.Auto}; o.Audit.Scorer != "" {
+		o.Methods[0] = o.Audit.Scorer
 	}
-	if c.IsSet("last") {
-		return term.Misused("--last is about runs: name one, or leave it out")
+	all := noiserate.Methods()
+	if o.Methods[0] == "all" {
+		o.Methods = all
 	}
-	o.Out = cmp.Or(o.Out, "suspects.csv")
-	o.Page = pageOf(o.Out)
-	o.In = inspect.Input{Images: location.At(images), Root: location.At(c.String("root")), Model: c.String("model"),
-		Features: beside(o.Out) + ".features", Columns: term.Columns(c)}
-	if c.IsSet("split") {
-		for name := range strings.SplitSeq(c.String("split"), ",") {
-			split, err := datasets.ParseSplit(strings.TrimSpace(name))
-			if err != nil {
-				return term.Misused("--split: %w", err)
-			}
-			o.In.Splits = append(o.In.Splits, split)
-		}
+	if m := o.Methods[0]; !slices.Contains(all, m) {
+		return term.Misused("--scorer: %q does not estimate the rate alone%s, expected %s or all", m,
+			catalog.Ask(m, all), strings.Join(all, ", "))
 	}
 	if !c.IsSet("top") {
-		o.Top = examples
+		o.Top = 5
 	}
-	return o.checkScorer()
+	return nil
 }
 
 // checkScorer refuses scorers that cannot judge features.
@@ -220,60 +289,6 @@ func (o *Options) checkScorer() error {
 
 // examples is the number of suspects in a summary.
 const examples = 3
-
-// check refuses numbers out of range.
-func (o Options) check() error {
-	if s := o.Audit.Copies; !(s >= 0 && s <= 1) {
-		return term.Misused("--copies: found %v, expected a cosine above 0, at most 1", s)
-	}
-	if n := o.Audit.FitSample; n < 0 {
-		return term.Misused("--fit-sample: found %d, expected 1 or more, or 0 for all together", n)
-	}
-	if n := o.Audit.Neighbours; n < 1 {
-		return term.Misused("--neighbours: found %d, expected 1 or more", n)
-	}
-	if n := o.Audit.Rounds; n < 1 {
-		return term.Misused("--seeds: found %d, expected 1 or more", n)
-	}
-	if o.Top < 0 {
-		return term.Misused("--top: found %d, expected 0 or more", o.Top)
-	}
-	if p := o.Audit.Rate; p != nil && !(*p >= 0 && *p < 1) {
-		return term.Misused("--noise-rate: found %v, expected a share from 0 to below 1", *p)
-	}
-	return nil
-}
-
-// readCut reads which images to clean, and refuses flags that do not go together.
-func readCut(c *cli.Context) (cut audit.Cut, err error) {
-	ways := 0
-	for flag, by := range map[string]audit.By{"share": audit.Share, "below": audit.Below,
-		"precision": audit.Precision} {
-		if c.IsSet(flag) {
-			ways++
-			cut = audit.Cut{By: by, At: c.Float64(flag)}
-		}
-	}
-	if !c.IsSet("clean") {
-		if ways > 0 || c.Bool("drop") || c.Bool("relabel") || c.Bool("include-eval") {
-			return cut, term.Misused("--drop, --relabel, --share, --below, --precision and --include-eval are about " +
-				"--clean FILE")
-		}
-		return cut, nil
-	}
-	if c.Bool("drop") && c.Bool("relabel") {
-		return cut, term.Misused("--clean: found --drop and --relabel, expected one of them")
-	}
-	if ways > 1 {
-		return cut, term.Misused("--clean: expected one of --share, --below and --precision, found %d", ways)
-	}
-	for _, flag := range []string{"share", "precision"} {
-		if p := c.Float64(flag); c.IsSet(flag) && !(p >= 0 && p <= 1) {
-			return cut, term.Misused("--%s: found %v, expected 0 to 1", flag, p)
-		}
-	}
-	return cut, nil
-}
 
 // document are the forms in which a mended copy can be nothing else.
 var document = []datasets.Format{

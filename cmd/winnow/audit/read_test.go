@@ -13,6 +13,7 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/term/termtest"
 	"winnow/datasets/location"
+	"winnow/filters/noiserate"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 )
@@ -45,6 +46,8 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		"crossfit", true
 	tuned := usual
 	tuned.Rounds, tuned.Tuning = 3, inspect.Tuning{Weights: "layer4", Augment: "digits", Kept: "s.finetune"}
+	allWays := usual
+	allWays.Scorer = "all"
 	sampled := usual
 	sampled.FitSample = 1000
 	together := usual
@@ -54,6 +57,12 @@ func TestFlagsBecomeOptions(t *testing.T) {
 			"s.csv": {Files: inspect.Files{Out: "s.csv", Top: 20}, Audit: tuned,
 			In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center", Root: location.At("r"),
 				Model: "m"}},
+		"--rate-only --labels m.csv --features f --json": {Files: inspect.Files{Top: 5}, Audit: usual, JSON: true,
+			RateOnly: true, Methods: []string{"likelihood"},
+			In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
+		"--rate-only --labels m.csv --features f --scorer all --top 2": {Files: inspect.Files{Top: 2}, Audit: allWays,
+			RateOnly: true, Methods: noiserate.Methods(),
+			In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
 		"--labels m.csv --features f": {Files: inspect.Files{Top: 20}, Audit: usual,
 			In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
 		"--labels m.csv --features f --scorer probe": {Files: inspect.Files{Top: 20}, Audit: old,
@@ -115,48 +124,53 @@ func TestMisuse(t *testing.T) {
 	for line, want := range map[string]string{
 		"": "images (a folder, a .zip file or a manifest) or one run " +
 			"folder, or --labels FILE and --features DIR",
-		"photos --features f":      "--features does not go with photos",
-		"photos --labels l.csv":    "--manifest does not go with photos",
-		"photos --view mean":       "--view does not go with photos",
-		"photos --last":            "--last is about runs",
+		"photos --features f":      "--features does not go with images",
+		"photos --labels l.csv":    "--manifest does not go with images",
+		"photos --view mean":       "--view does not go with images",
+		"photos --last":            "--last does not go with images: name a run",
 		"photos --split tset":      "--split: ",
 		"photos --split=":          "--split: ",
 		"photos --scorer proxysim": "cannot judge stored features",
 		"photos more":              "takes one run folder, found 2 arguments",
 		"photos --out s.foo":       "--out: ",
-		"run --finetune all":       "and no run",
-		"photos --decisions=":      "--decisions: name the file",
-		"--labels m --features f --fit-sample 9 --shard 1/2 -o s.csv --decisions d.db": "without --shard",
+		"run --finetune all":       "--finetune does not go with a run",
+		"photos --decisions=":      "the file that winnow review keeps",
+		"--labels m --features f --fit-sample 9 --shard 1/2 -o s.csv --decisions d.db": "with --shard",
 		"photos --seeds 0":                                      "--seeds: found 0",
-		"--labels m --features f --root r":                      "--root is about runs",
-		"run --model m":                                         "--model and --split are about images",
-		"--labels m --features f --split test":                  "--model and --split are about images",
-		"photos --shard 1/2 -o s.csv":                           "--shard does not go with photos",
-		"photos --fit-sample 9 --neighbours 9":                  "leave it out, or --fit-sample",
+		"--labels m --features f --root r":                      "--root does not go with stored data",
+		"run --model m":                                         "--model does not go with a run",
+		"--labels m --features f --split test":                  "--split does not go with stored data",
+		"photos --shard 1/2 -o s.csv":                           "--shard does not go with images",
+		"photos --fit-sample 9 --neighbours 9":                  "--neighbours does not go with --fit-sample",
 		"photos --copies 0":                                     "--copies: found 0",
 		"run --fit-sample 9":                                    "give --labels FILE and --features DIR",
 		"run --shard 1/2 -o s.csv":                              "give --labels FILE and --features DIR",
 		"--labels m --features f --shard 1/2":                   "--shard: --out missing",
 		"--labels m --features f --shard 3/2 -o s.csv":          `--shard: found "3/2"`,
-		"--labels m --features f --fit-sample 9 --neighbours 9": "leave it out, or --fit-sample",
-		"--labels m --features f --fit-sample 9 --neighbours 3": "leave it out, or --fit-sample",
+		"--labels m --features f --fit-sample 9 --neighbours 9": "--neighbours does not go with --fit-sample",
+		"--labels m --features f --fit-sample 9 --neighbours 3": "--neighbours does not go with --fit-sample",
 		"--labels m --features f --fit-sample=-1":               "--fit-sample: found -1",
-		"run --probs p.npy":                                     "give --labels FILE, and no run",
-		"--labels m --probs p --scorer vmf":                     "--probs brings its scores",
+		"run --probs p.npy":                                     "--probs does not go with a run",
+		"--labels m --probs p --scorer vmf":                     "--scorer does not go with --probs",
 		"a b":                                                   "takes one run folder, found 2 arguments",
 		"run --view x":                                          `--view: found "x"`,
 		"run --scorer crossfit":                                 "judges stored features",
-		"run --share 0.2":                                       "are about --clean FILE",
-		"run --include-eval":                                    "are about --clean FILE",
-		"run --clean c.csv":                                     "expected either --drop or --relabel",
-		"run --clean c.csv --drop --relabel":                    "expected either --drop or --relabel",
-		"run --clean c.csv --drop --share 0.1 --below 2":        "found 2",
+		"run --share 0.2":                                       "needs --clean FILE",
+		"run --include-eval":                                    "needs --clean FILE",
+		"run --clean c.csv --drop --relabel":                    "choose one",
+		"run --clean c.csv --drop --share 0.1 --below 2":        "--share does not go with --below",
 		"run --clean c.csv --drop --share 1.5":                  "--share: found 1.5, expected 0 to 1",
 		"run --out x.foo":                                       "--out: ",
 		"run --out x.json --spreadsheet":                        "--spreadsheet: found --out x.json",
 		"run --max-mem 0":                                       "--max-mem: ",
 		"run --noise-rate 1":                                    "--noise-rate: found 1",
-		"--labels m --features f --last":                        "--last is about runs",
+		"--labels m --features f --last":                        "--last does not go with stored data",
+		"photos --rate-only":                                    "--rate-only does not go with images",
+		"run --rate-only":                                       "--rate-only does not go with a run",
+		"--rate-only --labels m":                                "--labels FILE and --features DIR",
+		"--rate-only --labels m --features f -o s.csv":          "--out does not go with --rate-only",
+		"--rate-only --labels m --features f --fit-sample 9":    "--fit-sample does not go with --rate-only",
+		"--rate-only --labels m --features f --scorer combined": "expected likelihood, ranks, confident or all",
 		"--labels m --features f --scorer proxysim":             `"proxysim" cannot judge stored features`,
 	} {
 		_, err := termtest.Asked(t, command, strings.Fields(line)...)

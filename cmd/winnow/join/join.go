@@ -24,7 +24,7 @@ type Options struct {
 
 // jobs are the jobs whose parts can be joined.
 var jobs = []cluster.Joiner{checking.Job, extraction.Job, embedding.Job, measure.Job,
-	inspect.Job, measure.NoiseJob}
+	inspect.Job}
 
 // Command is winnow join.
 func Command() *cli.Command { return command(run) }

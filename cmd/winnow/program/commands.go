@@ -17,7 +17,6 @@ import (
 	"winnow/cmd/winnow/manual"
 	"winnow/cmd/winnow/mapping"
 	"winnow/cmd/winnow/models"
-	"winnow/cmd/winnow/noise"
 	"winnow/cmd/winnow/papers"
 	"winnow/cmd/winnow/quickstart"
 	"winnow/cmd/winnow/report"
@@ -37,7 +36,6 @@ func Commands() []term.Group {
 			audit.Command(),
 			review.Command(),
 			review.Studio(),
-			noise.Command(),
 		}},
 		{Heading: "Data and features", Commands: []*cli.Command{
 			data.Command(),
