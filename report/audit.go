@@ -228,7 +228,7 @@ func auditedDefinitions(a *inspect.Report) []page.Fact {
 	list := []page.Fact{
 		{Name: "called wrong", Value: calledWrong(a)},
 		{Name: "estimated", Value: "from the distances between the images, never from a label alone. The interval " +
-			"assumes that mistakes go to all classes alike only if that was tested; else it ends where every label " +
+			"assumes that mistakes go to all classes equally only if that was tested; else it ends where every label " +
 			"that the other images leave in doubt would be wrong"},
 		{Name: "suggested", Value: "the class that fits the image best, by the same judge"},
 		{Name: "nearest", Value: "by the backbone's features: " +

@@ -132,10 +132,10 @@ func (a *Report) howMany(judged int) string {
 		counts = fmt.Sprintf("about %.0f expected, %s", *a.ExpectedWrong, counts)
 	}
 	if a.Alike {
-		return fmt.Sprintf("%s are wrong (%s), as the mistakes found go to all classes alike", said, counts)
+		return fmt.Sprintf("%s are wrong (%s), as the mistakes found go to all classes equally", said, counts)
 	}
-	said = fmt.Sprintf("%s may be wrong (%s): mistakes that everybody makes alike cannot be told from classes that "+
-		"look alike", said, counts)
+	said = fmt.Sprintf("%s may be wrong (%s): systematic mistakes cannot be distinguished from similar classes",
+		said, counts)
 	if a.Check != "" {
 		said += fmt.Sprintf("; %d checks of random images settle it: %s", Checked, a.Check)
 	}

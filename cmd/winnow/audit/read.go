@@ -99,16 +99,16 @@ func read(c *cli.Context) (o Options, err error) {
 			suspects.Cleanlab)
 	}
 	if c.IsSet("finetune") {
-		o.Audit.Tuning.Kept = beside(o.Out) + ".finetune"
+		o.Audit.Tuning.Kept = stemOf(o.Out) + ".finetune"
 	}
 	return o, nil
 }
 
-// beside returns the path of a list of suspects without its extension: what belongs to the list has the same name.
-func beside(out string) string { return strings.TrimSuffix(out, filepath.Ext(out)) }
+// stemOf returns the path of a list of suspects without its extension: what belongs to the list has the same name.
+func stemOf(out string) string { return strings.TrimSuffix(out, filepath.Ext(out)) }
 
 // pageOf returns the file of the page of a list of suspects.
-func pageOf(out string) string { return beside(out) + ".html" }
+func pageOf(out string) string { return stemOf(out) + ".html" }
 
 // readGiven returns the first of some flags that is set, "" if none is.
 func readGiven(c *cli.Context, flags ...string) string {
@@ -181,7 +181,7 @@ func (o *Options) readStored(c *cli.Context) error {
 func (o *Options) readImages(c *cli.Context) error {
 	images := c.Args().First()
 	if flag := readGiven(c, "manifest", "features", "probs", "view", "include-eval", "shard"); flag != "" {
-		return term.Misused("--%s does not go with %s, whose images are all looked at and judged: for stored data "+
+		return term.Misused("--%s does not go with %s, whose images are all embedded and scored: for stored data "+
 			"give --labels FILE with --features DIR or --probs FILE", flag, images)
 	}
 	if c.IsSet("last") {
@@ -190,7 +190,7 @@ func (o *Options) readImages(c *cli.Context) error {
 	o.Out = cmp.Or(o.Out, "suspects.csv")
 	o.Page = pageOf(o.Out)
 	o.In = inspect.Input{Images: location.At(images), Root: location.At(c.String("root")), Model: c.String("model"),
-		Features: beside(o.Out) + ".features", Columns: term.Columns(c)}
+		Features: stemOf(o.Out) + ".features", Columns: term.Columns(c)}
 	if c.IsSet("split") {
 		for name := range strings.SplitSeq(c.String("split"), ",") {
 			split, err := datasets.ParseSplit(strings.TrimSpace(name))
@@ -275,12 +275,12 @@ func readCut(c *cli.Context) (cut audit.Cut, err error) {
 	return cut, nil
 }
 
-// document are the forms in which a mended copy can be nothing else.
+// document are the forms in which a corrected copy can be nothing else.
 var document = []datasets.Format{
 	datasets.COCO, datasets.LabelStudio, datasets.FiftyOne,
 }
 
-// checkFiles refuses, before long reading, a feature store as the manifest, a name for the mended manifest
+// checkFiles refuses, before long reading, a feature store as the manifest, a name for the corrected manifest
 // that stands for another form than that of its source, two outputs to one file, and an output over the
 // judged manifest, whose labels would be lost.
 func (o Options) checkFiles(manifest location.Source) error {

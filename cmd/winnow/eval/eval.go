@@ -1,4 +1,4 @@
-// Package eval is the command winnow eval, which measures a trained head beside frozen and whitened features.
+// Package eval is the command winnow eval, which measures a trained head next to frozen and whitened features.
 package eval
 
 import (
@@ -38,7 +38,7 @@ of the split --fit and classify the images.`
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "eval",
-		Usage:       "measure a trained run, beside frozen and whitened features",
+		Usage:       "measure a trained run, next to frozen and whitened features",
 		ArgsUsage:   "RUN",
 		Description: description,
 		Flags: append([]cli.Flag{

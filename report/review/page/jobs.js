@@ -2,11 +2,11 @@
 // changes nothing.
 
 import { get, el } from "./dom.js";
-import { ask, tell, Failure } from "./api.js";
+import { ask, post, Failure } from "./api.js";
 import { store } from "./store.js";
 
-const every = 1500; // ms between two looks at a job that runs
-const titles = { audit: "Audit", train: "Training" }, stages = { extract: "Looking at images", judge: "Judging labels", write: "Writing pictures" };
+const every = 1500; // ms between two requests for the state of a running job
+const titles = { audit: "Audit", train: "Training" }, stages = { extract: "Embedding images", judge: "Scoring labels", write: "Writing images" };
 const ends = { done: "done", failed: "failed", stopped: "interrupted" };
 let view = null, timer = 0, seen = "";
 export const news = new EventTarget(); // "job": the state of the last job, or what can be started, has changed
@@ -29,7 +29,7 @@ export async function look() {
 
 async function change(path, body = {}) {
   try {
-    show(await tell(path, body));
+    show(await post(path, body));
   } catch (e) {
     if (!(e instanceof Failure)) throw e;
     store.say(e.message);
