@@ -42,7 +42,7 @@ func TestAuditPhotos(t *testing.T) {
 		t.Fatalf("%d: %s", code, stderr)
 	}
 	const next = "winnow review suspects.csv --manifest 'my photos' --features suspects.features --out fixed.csv"
-	holds(t, out, "2 of 96 labels are called wrong, as many as asked for", "given is right\n",
+	holds(t, out, "2 of 96 labels are flagged, as many as asked for", "given is right\n",
 		"all images, most suspect first: suspects.csv\n", "report: suspects.html\n", "next: "+next+"\n")
 	if page := readFile(t, "suspects.html"); strings.Count(page, `class="card case"`) != 2 || !strings.Contains(page,
 		"data:image/png") {

@@ -334,7 +334,7 @@ func TestCheckedColumn(t *testing.T) {
 		said := checked[e.Path]
 		if string(e.Checked) != said || said != "" && e.Dropped || said == "right" && *e.GivenProbability != 1 ||
 			said == "wrong" && i >= a.Checked.Wrong {
-			t.Errorf("%d: %s is checked %q, said %q, called wrong: %v", i, e.Path, said, e.Checked, e.Dropped)
+			t.Errorf("%d: %s is checked %q, said %q, flagged: %v", i, e.Path, said, e.Checked, e.Dropped)
 		}
 	}
 	out := filepath.Join(w.dir, "run")

@@ -494,9 +494,9 @@ func TestSummaryOfNone(t *testing.T) {
 			Suggested: "owl", Unjudged: true}, {Path: "b.jpg", Given: "cat", Suggested: "cat", Score: 0.99}}}
 	var out bytes.Buffer
 	a.WriteSummary(&out, 10)
-	const want = "least certain, not called wrong  given  suggested  given is right\na.jpg                      " +
-		"      cat    –                  74.0 %\nb.jpg                            cat    –                  99.0 " +
-		"%\n"
+	const want = "least certain, not flagged  given  suggested  given is right\n" +
+		"a.jpg                       cat    –                  74.0 %\n" +
+		"b.jpg                       cat    –                  99.0 %\n"
 	if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "alone.jpg") {
 		t.Errorf("no %q in\n%s", want, out.String())
 	}
@@ -539,7 +539,7 @@ func TestSentences(t *testing.T) {
 				"of 3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with."},
 		{inspect.Report{Scorer: "knn", Rate: 0.25, Asked: true, Noise: some, Images: []suspects.Suspect{right},
 			LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},
-			"0 of 1 labels are called wrong, as many as asked for. Of all labels, between 25 and 75 % may be " +
+			"0 of 1 labels are flagged, as many as asked for. Of all labels, between 25 and 75 % may be " +
 				"wrong (0 to 1): " +
 				"systematic mistakes cannot be distinguished from similar classes.|Left out: 2 " +
 				"images could not be read; the first is a\\nb: broken."},

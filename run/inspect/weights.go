@@ -15,7 +15,7 @@ import (
 	"winnow/train"
 )
 
-// byWeights judges a run's labels by its final weights. Labels of weight 0 are called wrong unless a
+// byWeights judges a run's labels by its final weights. Labels of weight 0 are flagged unless a
 // rate is asked for. Losses rank equal weights and vmf suggests labels, both in the embedding that the
 // weights belong to: the training's last.
 func byWeights(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {

@@ -90,7 +90,7 @@ export const finding = [
     });
     await other.goto(server.origin);
     await ready(other);
-    assert.match(await other.locator("#clean").textContent(), /calls no label wrong.*all images are shown/);
+    assert.match(await other.locator("#clean").textContent(), /flags no label.*all images are shown/);
     assert.ok(await other.locator("#clean").isVisible());
     assert.ok(await other.locator("#rest").isHidden());
     const { total } = await server.ask("/api/rows?state=undecided&limit=0");
