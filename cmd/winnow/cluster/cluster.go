@@ -1,4 +1,5 @@
-// Package cluster is winnow cluster: it writes Slurm scripts and Kubernetes manifests for commands that machines can
+// Package cluster implements the "winnow cluster" command: it writes Slurm scripts and Kubernetes
+// manifests for commands that machines can
 // share, and shows which parts are done.
 package cluster
 
@@ -25,7 +26,7 @@ var kubernetesHelp string
 //go:embed help/slurm.txt
 var slurmHelp string
 
-// Command is winnow cluster.
+// Command returns the "winnow cluster" command.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {

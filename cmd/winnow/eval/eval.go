@@ -1,4 +1,5 @@
-// Package eval is the command winnow eval, which measures a trained head next to frozen and whitened features.
+// Package eval implements the "winnow eval" command, which measures a trained head next to frozen and
+// whitened features.
 package eval
 
 import (
@@ -13,7 +14,7 @@ import (
 	"winnow/run/measure"
 )
 
-// Options are the options of the command.
+// Options holds the parsed flags.
 type Options struct {
 	Dir  string
 	Run  folder.Options

@@ -1,4 +1,4 @@
-// Package export is winnow export: it writes embeddings and models of runs.
+// Package export implements the "winnow export" command: it writes embeddings and models of runs.
 package export
 
 import (
@@ -18,7 +18,7 @@ import (
 	"winnow/run/folder"
 )
 
-// Command is winnow export.
+// Command returns the "winnow export" command.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {

@@ -1,4 +1,4 @@
-// Package extract is winnow extract: it turns the images of a manifest into feature vectors.
+// Package extract implements the "winnow extract" command: it turns the images of a manifest into feature vectors.
 package extract
 
 import (
@@ -31,7 +31,7 @@ type Options struct {
 	DryRun, Check   bool
 }
 
-// Command is winnow extract.
+// Command returns the "winnow extract" command.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {

@@ -1,4 +1,4 @@
-// Package mapping is the command winnow map.
+// Package mapping implements the "winnow map" command.
 package mapping
 
 import (

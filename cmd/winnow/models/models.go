@@ -1,4 +1,4 @@
-// Package models is winnow models: it lists, shows, fetches, adds, makes and removes backbones.
+// Package models implements the "winnow models" command: it lists, shows, fetches, adds, makes and removes backbones.
 package models
 
 import (
@@ -16,7 +16,7 @@ import (
 	"winnow/run/trial"
 )
 
-// Command is winnow models.
+// Command returns the "winnow models" command.
 func Command() *cli.Command {
 	asJSON := term.JSONFlag()
 	return &cli.Command{

@@ -1,4 +1,5 @@
-// Package quickstart is winnow quickstart: the whole path on drawn characters, up to the open studio.
+// Package quickstart implements the "winnow quickstart" command: the whole path on drawn characters, up to
+// the open studio.
 package quickstart
 
 import (
@@ -32,7 +33,7 @@ type Options struct {
 	NoOpen bool // end without serving the studio
 }
 
-// Command is winnow quickstart.
+// Command returns the "winnow quickstart" command.
 func Command() *cli.Command { return command(call) }
 
 const description = `

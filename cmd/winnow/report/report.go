@@ -1,4 +1,4 @@
-// Package report is the command winnow report.
+// Package report implements the "winnow report" command.
 package report
 
 import (

@@ -1,4 +1,4 @@
-// Package reproduce is winnow reproduce.
+// Package reproduce implements the "winnow reproduce" command.
 package reproduce
 
 import (
@@ -19,7 +19,7 @@ type Options struct {
 	List, Papers, DryRun, JSON bool // Papers: the list is of all tables and figures of the papers
 }
 
-// Command is winnow reproduce.
+// Command returns the "winnow reproduce" command.
 func Command() *cli.Command { return command(run) }
 
 const description = `

@@ -17,8 +17,8 @@ const studioDescription = `
 Serves one page for a labelled set and prints its address: all images in a grid, with filters, classes and counts; the
 suspects of an audit, as winnow review shows them; what else the audit found, as galleries: duplicates,
 duplicates in two splits, outliers, images with problems; a map of the images by their vectors; and search by an image
-of the set, a file or a selection. Everywhere images can be kept, dropped, relabelled, noted about and tagged, one or many at a time.
-Ctrl-C ends the server.
+of the set, a file or a selection. Everywhere images can be kept, dropped, relabelled, noted about and tagged, one or
+many at a time. Ctrl-C ends the server.
 
    winnow studio photos
    winnow studio suspects.csv --manifest photos --out fixed.csv

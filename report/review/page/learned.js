@@ -66,7 +66,7 @@ function band(trend, total) {
 // moved says what the decisions since this page was shown changed further down.
 function moved({ up, down }) {
   if (!up && !down) return "";
-  return el("p", { class: "moved", role: "status" }, `Of the images not shown yet ${count(up)} came up, ${count(down)} went down. `, el("button", { type: "button", class: "plain", onclick: () => undo() }, "Undo the last decision"));
+  return el("p", { class: "moved", role: "status" }, `${many(up, "unseen image")} moved up the list, ${count(down)} down. `, el("button", { type: "button", class: "plain", onclick: () => undo() }, "Undo the last decision"));
 }
 
 function agreement(a) {

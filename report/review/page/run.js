@@ -93,7 +93,7 @@ function progress(run) {
 }
 
 function ending(run) {
-  if (run.state === "stopped") return el("p", { class: "hint" }, "This training was interrupted. The same command goes on where it stopped.");
+  if (run.state === "stopped") return el("p", { class: "hint" }, "This training was interrupted. The same command continues where it stopped.");
   if (run.state === "failed" && !run.error) return el("p", { class: "warn" }, "This training ended before its first checkpoint: the same command starts it again.");
   if (!run.verdict) return "";
   const advice = run.advice ? `${run.advice[0].toUpperCase()}${run.advice.slice(1)}.` : "";
