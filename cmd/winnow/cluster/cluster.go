@@ -1,6 +1,5 @@
 // Package cluster implements the "winnow cluster" command: it writes Slurm scripts and Kubernetes
-// manifests for commands that machines can
-// share, and shows which parts are done.
+// manifests for commands that machines can share, and shows which parts are done.
 package cluster
 
 import (

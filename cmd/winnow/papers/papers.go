@@ -1,6 +1,5 @@
 // Package papers implements the "winnow papers" command: statements of the papers about label noise,
-// computed, or measured on runs and
-// feature stores.
+// computed, or measured on runs and feature stores.
 package papers
 
 import (
