@@ -14,7 +14,7 @@ const notes = {
   copies: "Files with the same picture, perhaps scaled, mirrored, cropped a little or saved again. Groups whose labels contradict each other come first.",
   leaks: "Copies of one picture in different splits: what is measured on the one was seen in the other.",
   outliers: "Images far from all but a few of the set, whatever their labels. The farthest come first.",
-  problems: "Measured when the pictures were read: dark, bright, blurred, little information, odd sizes and shapes, grey among coloured ones.",
+  problems: "Measured when the images were read: dark, bright, blurred, little information, odd sizes and shapes, grey among coloured ones.",
 };
 
 export function findings() {
