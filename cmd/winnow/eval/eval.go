@@ -1,5 +1,4 @@
-// Package eval implements the "winnow eval" command, which measures a trained head next to frozen and
-// whitened features.
+// Package eval implements the "winnow eval" command, which compares a trained head with untrained features.
 package eval
 
 import (

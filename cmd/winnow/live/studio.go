@@ -186,8 +186,8 @@ func auditOffer(s Set) jobs.Offer {
 	}
 	return jobs.Offer{
 		Kind: AuditJob, Title: "Audit these images", Over: s.Audited,
-		About: "Embeds every image with a network, then finds which labels are likely wrong. This page shows the suspects " +
-			"when it is done.",
+		About: "Embeds every image with a network, then finds which labels are likely wrong. This page shows the " +
+			"suspects when it is done.",
 		Choices: []jobs.Choice{{Name: "model", Title: "Network", Values: networks()}, fixedChoice(place, list)},
 		Words: func(chosen map[string]string) (words, made []string) {
 			words = s.words("audit")

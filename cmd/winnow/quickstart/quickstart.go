@@ -1,5 +1,4 @@
-// Package quickstart implements the "winnow quickstart" command: the whole path on drawn characters, up to
-// the open studio.
+// Package quickstart implements the "winnow quickstart" command: the whole path on drawn characters.
 package quickstart
 
 import (

@@ -38,8 +38,7 @@ Ctrl-C ends the server.
 With the features of the audit (SUSPECTS.features, or --features) the page learns: after each decision the images that
 are not on the screen are put in the order of how likely they are wrong. Some images are drawn at random; they show how
 many labels are wrong in all and how many are left. A first review starts with 60 of them where the audit cannot
-estimate that, and --until says when to stop. Ctrl-C writes the corrected manifest to --out and prints the next
-commands.
+estimate that, and --until says when to stop. Ctrl-C writes the corrected manifest to --out.
 
    winnow review suspects.csv --manifest photos --out fixed.csv --until 1%
 

@@ -1,5 +1,4 @@
-// Package train implements the "winnow train" command, which trains a head, or a whole backbone, on labels
-// that may be wrong.
+// Package train implements the "winnow train" command, which trains on noisy labels.
 package train
 
 import (

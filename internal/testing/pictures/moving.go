@@ -53,8 +53,8 @@ type reel struct {
 	out gif.GIF
 }
 
-// moving shows a folder with wrong labels on its way: the audit, the review, the corrected list, and what training on it
-// is worth. All that it shows was printed or drawn by the commands that it shows.
+// moving shows a folder with wrong labels on its way: the audit, the review, the corrected list, and what training
+// on it is worth. All that it shows was printed or drawn by the commands that it shows.
 func (m *maker) moving(ctx context.Context) error {
 	r := &reel{maker: m}
 	for _, args := range [][]string{{"data", "glyphs", "--out", "letters", "--classes", "24", "--images", "30"}} {
