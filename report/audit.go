@@ -22,7 +22,7 @@ const (
 )
 
 // WriteAudited writes the page of an audit of images to a file: what was found, in which classes, and the most
-// suspect of the labels called wrong, with pictures. next is the command to continue with.
+// suspect of the labels flagged, with pictures. next is the command to continue with.
 func WriteAudited(ctx context.Context, h Host, a *inspect.Report, file, next string) error {
 	content, err := audited(ctx, h, a, next)
 	if err != nil {
@@ -95,7 +95,7 @@ func galleries(ctx context.Context, h Host, a *inspect.Report) (list []page.Gall
 	return list, nil
 }
 
-// auditedClasses says in which classes the labels called wrong are.
+// auditedClasses says in which classes the labels flagged are.
 func auditedClasses(a *inspect.Report) page.Section {
 	s := page.Section{Title: "Where they are", Charts: []chart.Drawing{auditedScores(a)}}
 	var rows [][]string
@@ -117,9 +117,9 @@ func auditedClasses(a *inspect.Report) page.Section {
 		})
 	}
 	if len(rows) > 0 {
-		s.Tables = classTables("The classes with the most labels called wrong",
-			fmt.Sprintf("All %d classes with labels called wrong", len(rows)),
-			[]string{"class", "images", "called wrong", "share %", "estimated % (95 %)", "most often suggested"}, rows)
+		s.Tables = classTables("The classes with the most labels flagged",
+			fmt.Sprintf("All %d classes with labels flagged", len(rows)),
+			[]string{"class", "images", "flagged", "share %", "estimated % (95 %)", "most often suggested"}, rows)
 	}
 	rows = nil
 	for _, c := range a.Confusions() {
@@ -158,7 +158,7 @@ func auditedClasses(a *inspect.Report) page.Section {
 	return s
 }
 
-// auditedScores draws the scores of all labels, those called wrong apart from the others.
+// auditedScores draws the scores of all labels, those flagged apart from the others.
 func auditedScores(a *inspect.Report) chart.Histogram {
 	const bins = 25
 	var kept, called []float64
@@ -186,8 +186,8 @@ func auditedScores(a *inspect.Report) chart.Histogram {
 			Title: "All labels by how right they look", X: name, Y: "share of the labels", Percent: true,
 		},
 		Bars: []chart.Bars{
-			chart.Count("not called wrong", kept, low, high, bins, 0),
-			chart.Count("called wrong", called, low, high, bins, 1),
+			chart.Count("not flagged", kept, low, high, bins, 0),
+			chart.Count("flagged", called, low, high, bins, 1),
 		},
 	}
 }
@@ -211,7 +211,7 @@ func auditedFacts(h Host, a *inspect.Report) []page.Fact {
 	return append(facts, page.Fact{Name: "made by", Value: "winnow " + h.Winnow})
 }
 
-// calledWrong says which labels are called wrong.
+// calledWrong says which labels are flagged.
 func calledWrong(a *inspect.Report) string {
 	switch {
 	case a.Asked:
@@ -226,9 +226,9 @@ func calledWrong(a *inspect.Report) string {
 // auditedDefinitions explains the numbers on the page.
 func auditedDefinitions(a *inspect.Report) []page.Fact {
 	list := []page.Fact{
-		{Name: "called wrong", Value: calledWrong(a)},
+		{Name: "flagged", Value: calledWrong(a)},
 		{Name: "estimated", Value: "from the distances between the images, never from a label alone. The interval " +
-			"assumes that mistakes go to all classes alike only if that was tested; else it ends where every label " +
+			"assumes that mistakes go to all classes equally only if that was tested; else it ends where every label " +
 			"that the other images leave in doubt would be wrong"},
 		{Name: "suggested", Value: "the class that fits the image best, by the same judge"},
 		{Name: "nearest", Value: "by the backbone's features: " +

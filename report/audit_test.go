@@ -17,7 +17,7 @@ import (
 	"winnow/run/inspect"
 )
 
-// The page of an audit shows only labels called wrong as suspects, names their classes, escapes labels and paths, and
+// The page of an audit shows only labels flagged as suspects, names their classes, escapes labels and paths, and
 // writes no more digits than are meaningful.
 func TestAuditedPage(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -98,9 +98,9 @@ func (r *Run) labels() page.Section {
 			alone++
 		}
 	}
-	said := fmt.Sprintf("%d; none is called wrong", len(a.Images)-alone)
+	said := fmt.Sprintf("%d; none is flagged", len(a.Images)-alone)
 	if len(called) > 0 {
-		said = fmt.Sprintf("%d; %d (%.1f %%) are called wrong", len(a.Images)-alone, len(called), 100*a.Rate)
+		said = fmt.Sprintf("%d; %d (%.1f %%) are flagged", len(a.Images)-alone, len(called), 100*a.Rate)
 	}
 	s.Facts = append(s.Facts, page.Fact{Name: "images judged", Value: said})
 	if alone > 0 {
@@ -122,14 +122,14 @@ func (r *Run) labels() page.Section {
 				Value: fmt.Sprintf("AUROC %.4f, AP %.4f; the most suspect 1 %% hold %.1f %% of the wrong labels, "+
 					"5 %% hold %.1f %%, and as many as are wrong hold %.1f %%",
 					d.AUROC, d.AP, 100*d.Found1, 100*d.Found5, 100*d.FoundAll)},
-			page.Fact{Name: "those called wrong",
+			page.Fact{Name: "those flagged",
 				Value: fmt.Sprintf("precision %.3f, recall %.3f, F1 %.3f; %.1f %% of the labels kept are right",
 					d.Precision, d.Recall, d.F1, 100*d.FilterAccuracy)})
 	}
 	rows := r.labelRows()
-	s.Tables = classTables("The classes with the largest share of labels called wrong",
+	s.Tables = classTables("The classes with the largest share of labels flagged",
 		fmt.Sprintf("All %d training classes", len(rows)),
-		[]string{"class", "images", "called wrong", "share %", "mean score", "κ at the end"}, rows)
+		[]string{"class", "images", "flagged", "share %", "mean score", "κ at the end"}, rows)
 	return s
 }
 
@@ -224,7 +224,7 @@ func (r *Run) definitions() []page.Fact {
 		page.Fact{Name: "score, P_clean",
 			Value: "the judge's score of the given label: higher is more likely right. " +
 				scorerSentence(r.audited.Scorer)},
-		page.Fact{Name: "called wrong", Value: calledWrong(r.audited)},
+		page.Fact{Name: "flagged", Value: calledWrong(r.audited)},
 		page.Fact{Name: "suggested label",
 			Value: "the class that fits the image best, by the same judge"},
 	)
@@ -235,8 +235,8 @@ func (r *Run) definitions() []page.Fact {
 			page.Fact{Name: "AP",
 				Value: "average precision of finding wrong labels, ranked from the lowest score"},
 			page.Fact{Name: "precision, recall, F1",
-				Value: "precision: the share of the labels called wrong that are wrong; " +
-					"recall: the share of the wrong labels that are called wrong; F1: their harmonic mean"})
+				Value: "precision: the share of the labels flagged that are wrong; " +
+					"recall: the share of the wrong labels that are flagged; F1: their harmonic mean"})
 	}
 	if len(r.diagnoses) > 0 {
 		list = append(list,

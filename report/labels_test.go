@@ -12,7 +12,7 @@ import (
 	"winnow/run/inspect"
 )
 
-// If the manifest has no wrong label, the page says nothing about finding them; if none is called wrong, none
+// If the manifest has no wrong label, the page says nothing about finding them; if none is flagged, none
 // is shown as suspect; an image alone in its class has no score.
 func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 	images := []suspects.Suspect{
@@ -33,7 +33,7 @@ func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 		return b.String()
 	}
 	got := text()
-	for _, want := range []string{"none of 3, by the true labels of the manifest", "2; none is called wrong",
+	for _, want := range []string{"none of 3, by the true labels of the manifest", "2; none is flagged",
 		"<dt>not judged</dt><dd>1, alone in their class</dd>", "<td>not judged</td>", "<td>0.6</td>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page holds no %q", want)
@@ -49,7 +49,7 @@ func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 	images[0].Dropped, images[0].True = true, "dog"
 	r.audited.Images, r.audited.Detection.Wrong, r.audited.Rate = images, 1, 0.5
 	if got := text(); !strings.Contains(got, "AUROC") ||
-		!strings.Contains(got, "2; 1 (50.0 %) are called wrong") || len(r.audited.Called()) != 1 {
+		!strings.Contains(got, "2; 1 (50.0 %) are flagged") || len(r.audited.Called()) != 1 {
 		t.Error("nothing is told of a wrong label")
 	}
 }

@@ -18,14 +18,14 @@ const (
 	ColourTrue    = "true"
 	ColourSplit   = "split"
 	ColourScore   = "score"
-	ColourSuspect = "suspect" // called wrong by an audit, or not
+	ColourSuspect = "suspect" // flagged by an audit, or not
 	ColourClass   = "class="  // followed by a label: that class against all others
 )
 
 // Score is an audit's judgement of a label.
 type Score struct {
 	Value float64
-	Wrong bool // called wrong
+	Wrong bool // flagged
 }
 
 // groupPoints colours the points by the group that colour stands for.
@@ -48,7 +48,7 @@ func groupPoints(m *atlas.Map, o MapOptions, d *datasets.Dataset) error {
 	}
 	switch o.Colour {
 	case ColourSuspect:
-		names = []string{"called wrong", "not called wrong"}
+		names = []string{"flagged", "not flagged"}
 		name = func(p atlas.Point) string {
 			s, judged := o.Scores[p.Path]
 			switch {

@@ -23,7 +23,7 @@ func TestReadScores(t *testing.T) {
 	}
 }
 
-// Colours separate labels called wrong from others, and one class from all others; unknown points belong to no group.
+// Colours separate labels flagged from others, and one class from all others; unknown points belong to no group.
 func TestGroups(t *testing.T) {
 	d := &datasets.Dataset{Classes: []string{"a", "b", "c"}}
 	points := []atlas.Point{{Path: "1", Label: "a"}, {Path: "2", Label: "b"}, {Path: "3", Label: "c"}, {Path: "4"}}
@@ -33,7 +33,7 @@ func TestGroups(t *testing.T) {
 		groups []string
 		of     []int
 	}{
-		{ColourSuspect, []string{"called wrong", "not called wrong"}, []int{0, 1, -1, 1}},
+		{ColourSuspect, []string{"flagged", "not flagged"}, []int{0, 1, -1, 1}},
 		{ColourClass + "b", []string{"b", "all others"}, []int{1, 0, 1, -1}},
 		{ColourLabel, []string{"a", "b", "c"}, []int{0, 1, 2, -1}},
 	} {

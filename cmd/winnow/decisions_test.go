@@ -229,11 +229,11 @@ func TestTrainOnDecisions(t *testing.T) {
 	clean := filepath.Join(w.dir, "clean.csv") // a list mended by the run has the decided labels
 	mustCall(t, "audit", out, "--clean", clean, "--relabel", "--precision", "1")
 	if text, err := os.ReadFile(clean); err != nil || strings.Contains(string(text), "c00/01.jpg") {
-		t.Errorf("the mended list has an image of no class: %v", err)
+		t.Errorf("the corrected list has an image of no class: %v", err)
 	} else {
 		for path, label := range labels {
 			if label != "" && label != "none" && !strings.Contains(string(text), path+","+label+",") {
-				t.Errorf("%s: the mended list does not have %s", path, label)
+				t.Errorf("%s: the corrected list does not have %s", path, label)
 			}
 		}
 	}
@@ -334,7 +334,7 @@ func TestCheckedColumn(t *testing.T) {
 		said := checked[e.Path]
 		if string(e.Checked) != said || said != "" && e.Dropped || said == "right" && *e.GivenProbability != 1 ||
 			said == "wrong" && i >= a.Checked.Wrong {
-			t.Errorf("%d: %s is checked %q, said %q, called wrong: %v", i, e.Path, said, e.Checked, e.Dropped)
+			t.Errorf("%d: %s is checked %q, said %q, flagged: %v", i, e.Path, said, e.Checked, e.Dropped)
 		}
 	}
 	out := filepath.Join(w.dir, "run")

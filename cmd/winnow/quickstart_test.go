@@ -23,8 +23,8 @@ func TestQuickstartRunsAreRuns(t *testing.T) {
 	mustRun(t, strings.NewReplacer("16", "12", "images 8", "images 6").Replace(demo))
 	mustRun(t, "winnow -q eval --last demo/prism")  // stores features of the fine-tuned network in the run's folder
 	holds(t, mustRun(t, demo), "labels look wrong", // it ends: a test has no terminal
-		"next: winnow studio demo/manifest.csv --root demo/images.zip --out demo/mended.csv", "Three things to try",
-		"Open the studio: winnow studio demo/manifest.csv --root demo/images.zip --out demo/mended.csv")
+		"next: winnow studio demo/manifest.csv --root demo/images.zip --out demo/fixed.csv", "Three things to try",
+		"Open the studio: winnow studio demo/manifest.csv --root demo/images.zip --out demo/fixed.csv")
 	if list := readFile(t, "demo/suspects.csv"); strings.Count(list, "\n") != 16*8+1 {
 		t.Errorf("the audit lists %d images, expected %d", strings.Count(list, "\n")-1, 16*8)
 	}

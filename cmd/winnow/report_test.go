@@ -57,7 +57,7 @@ func TestReport(t *testing.T) {
 		"look to the filter, to step 7 ", "P_clean by vmf", "look to the filter, to step 70 ",
 		"Training loss and its terms", "Learning rates", "Score below which labels are dropped",
 		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC),
-		fmt.Sprintf("%d (%.1f %%) are called wrong", judged.CalledWrong, 100*judged.Rate),
+		fmt.Sprintf("%d (%.1f %%) are flagged", judged.CalledWrong, 100*judged.Rate),
 		"by t-SNE", "noisy.csv", `alt="image given as `+
 			names.Readable(first.Given)+`"`, "Musgrave")
 	text := regexp.MustCompile(`<header.*</header>|data:image/(jpeg|png);base64,[\w+/=&#;]*`).ReplaceAllString(page, "")

@@ -263,7 +263,7 @@ func TestReviewTwice(t *testing.T) {
 	if err != nil || len(left) != 1 {
 		t.Errorf("left %v: expected the decisions alone", left)
 	}
-	mended := filepath.Join(filepath.Dir(manifest), "mended.csv")
+	mended := filepath.Join(filepath.Dir(manifest), "fixed.csv")
 	code, stdout, stderr := call(t.Context(), "review", "--manifest", manifest, "--export", "--out", mended)
 	if code != 0 || !strings.Contains(stdout,
 		"5 rows; 1 images dropped, 1 relabelled, 0 kept as they were, 4 undecided") {
@@ -279,7 +279,7 @@ func TestReviewTwice(t *testing.T) {
 // A list of other images is left out with a line that says so.
 func TestStudio(t *testing.T) {
 	manifest, audit := suspectAlbum(t, 5)
-	r, serves := newServed(t, "studio", manifest, "--out", filepath.Join(filepath.Dir(manifest), "mended.csv"))
+	r, serves := newServed(t, "studio", manifest, "--out", filepath.Join(filepath.Dir(manifest), "fixed.csv"))
 	if !serves {
 		t.Fatal(r.stderr)
 	}
@@ -299,7 +299,7 @@ func TestStudio(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code := r.end(); code != 0 || !strings.Contains(r.stderr.String(), "1 of 6 images decided: 0 kept, 1 dropped") ||
-		!strings.Contains(r.stderr.String(), "mended.csv: 5 rows") {
+		!strings.Contains(r.stderr.String(), "fixed.csv: 5 rows") {
 		t.Errorf("exit code %d, %s", code, r.stderr)
 	}
 	text := readFile(t, audit)
@@ -323,10 +323,10 @@ func TestStudio(t *testing.T) {
 	fails(t, 1, "nix", "studio", filepath.Join(filepath.Dir(manifest), "nix"))
 }
 
-// TestReviewStudio goes from an audit over decisions and search by image to a training on the mended manifest.
+// TestReviewStudio goes from an audit over decisions and search by image to a training on the corrected manifest.
 func TestReviewStudio(t *testing.T) {
 	s := newStudio(t)
-	audit, mended := filepath.Join(s.dir, "suspects.csv"), filepath.Join(s.dir, "mended.csv")
+	audit, mended := filepath.Join(s.dir, "suspects.csv"), filepath.Join(s.dir, "fixed.csv")
 	mustCall(t, "audit", "--manifest", s.manifest, "--features", s.store, "--out", audit)
 	outside := filepath.Join(t.TempDir(), "secret.png")
 	write(t, outside, "\x89PNG\r\n\x1a\nsecret")
@@ -407,7 +407,7 @@ func TestReviewStudio(t *testing.T) {
 	for _, sample := range after.Samples {
 		if sample.Path == rows.Rows[0].Path || sample.Path == rows.Rows[1].Path &&
 			after.Classes[sample.Label] != label {
-			t.Errorf("%+v is in the mended manifest", sample)
+			t.Errorf("%+v is in the corrected manifest", sample)
 		}
 	}
 	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {

@@ -63,7 +63,7 @@ func TestSelfPacedRun(t *testing.T) {
 	auditsPaced(t, w, whole, rows[1:])
 }
 
-// auditsPaced audits by the weights: images of weight 0 are called wrong, all are ranked, and weights of other labels
+// auditsPaced audits by the weights: images of weight 0 are flagged, all are ranked, and weights of other labels
 // are refused.
 func auditsPaced(t *testing.T, w world, dir string, rows [][]string) {
 	known, _ := w.withTruth(t)

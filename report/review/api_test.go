@@ -363,7 +363,7 @@ func TestConfusions(t *testing.T) {
 	}
 }
 
-// TestExport: the mended manifest is the manifest with the decisions applied, and can be read; test images
+// TestExport: the corrected manifest is the manifest with the decisions applied, and can be read; test images
 // stay.
 func TestExport(t *testing.T) {
 	w := newWorld(t, 100)

@@ -96,7 +96,7 @@ func TestBoxesThereAndBack(t *testing.T) {
 		if diff := cmp.Diff(want, taken); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
-		f.Out = filepath.Join(dir, "mended.csv")
+		f.Out = filepath.Join(dir, "fixed.csv")
 		if _, err := Export(f); err != nil {
 			t.Fatal(err)
 		}

@@ -75,7 +75,7 @@ func newDecided(t *table, s *decisions.Store, seen *decisions.Pictures) (*decide
 			d.set(image, i)
 		case i.Action != decisions.Undecided:
 			d.gone = append(d.gone, i)
-			if i.Action != decisions.Drop { // a mended manifest is without the dropped ones
+			if i.Action != decisions.Drop { // a corrected manifest is without the dropped ones
 				strangers++
 			}
 		}
@@ -144,7 +144,7 @@ func (d *decided) set(image int32, i decisions.Image) {
 	d.changes = append(d.changes, changed{i.Change, image})
 }
 
-// asItStands adapts a decision to an image whose given label has changed since, as in a mended manifest. An
+// asItStands adapts a decision to an image whose given label has changed since, as in a corrected manifest. An
 // image relabelled with its present label is kept. A judgement of the old label (keep or unsure) no longer
 // counts.
 func (t *table) asItStands(action uint8, label int32, then, now string) (uint8, int32) {

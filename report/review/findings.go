@@ -15,7 +15,7 @@ import (
 
 // findingKinds are what an audit finds besides suspects: copies of a picture, copies in different splits, images that
 // fit no class, pictures with problems.
-var findingKinds = []string{"copies", "leaks", "strangers", "problems"}
+var findingKinds = []string{"copies", "leaks", "outliers", "problems"}
 
 // finding is a group of images that one decision may be about.
 type finding struct {
@@ -32,7 +32,7 @@ const (
 // groupMost is the largest number of images of a group that is not a group of copies: more are divided.
 const groupMost = 24
 
-// gather groups the findings of the audit. Copies whose labels contradict each other come first; strangers begin with
+// gather groups the findings of the audit. Copies whose labels contradict each other come first; outliers begin with
 // the farthest.
 func (t *table) gather() {
 	t.findings = map[string][]finding{}
@@ -68,12 +68,12 @@ func (t *table) gather() {
 	for _, kind := range []string{"copies", "leaks"} {
 		slices.SortStableFunc(t.findings[kind], func(a, b finding) int { return -cmp.Compare(a.why, b.why) })
 	}
-	var strangers []int32
+	var outliers []int32
 	problems := map[string][]int32{}
 	for id := range t.list {
 		e := &t.list[id]
 		if e.kinds&outlier != 0 {
-			strangers = append(strangers, e.image)
+			outliers = append(outliers, e.image)
 		}
 		for _, p := range t.problems[e.image] {
 			if list := problems[p.Kind]; len(list) == 0 || list[len(list)-1] != e.image {
@@ -87,13 +87,13 @@ func (t *table) gather() {
 		}
 		return 0
 	}
-	slices.SortStableFunc(strangers, func(a, b int32) int { return cmp.Compare(fit(a), fit(b)) })
+	slices.SortStableFunc(outliers, func(a, b int32) int { return cmp.Compare(fit(a), fit(b)) })
 	divide := func(kind, why string, images []int32) {
 		for part := range slices.Chunk(images, groupMost) {
 			t.findings[kind] = append(t.findings[kind], finding{part, why})
 		}
 	}
-	divide("strangers", "", strangers)
+	divide("outliers", "", outliers)
 	kinds := make([]string, 0, len(problems))
 	for kind := range problems {
 		kinds = append(kinds, kind)
@@ -121,7 +121,7 @@ func (r *Reviewer) getFindings(_ *http.Request, values url.Values) (any, error) 
 	kind, reviewer := p.get("kind"), p.reviewer()
 	offset, limit := p.number("offset", 0, 0, 1<<30), p.number("limit", 12, 0, mostGroups)
 	if !slices.Contains(findingKinds, kind) {
-		p.fail("kind: found %.40q, expected copies, leaks, strangers or problems", kind)
+		p.fail("kind: found %.40q, expected copies, leaks, outliers or problems", kind)
 	}
 	if err := p.done(); err != nil {
 		return nil, bad(err)

@@ -40,7 +40,7 @@ var names = []struct {
 	{"metadata.csv", imagefolder}, {"metadata.jsonl", imagefolder}, {"labels.json", fiftyOne},
 }
 
-// Endings are the file extensions of a mended manifest, for each format of the original.
+// Endings are the file extensions of a corrected manifest, for each format of the original.
 var Endings = map[datasets.Format][]string{
 	datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"},
 	datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"}, datasets.LabelStudio: {".json", ".jsonl"},
@@ -84,7 +84,7 @@ func (f Files) FormOf() (Form, error) {
 	if !slices.Contains(known, ".csv") {
 		known = append(slices.Clone(known), ".csv")
 	}
-	return "", hint.Misused("review: %q does not end in %s: the mended manifest has the form of %s, "+
+	return "", hint.Misused("review: %q does not end in %s: the corrected manifest has the form of %s, "+
 		"or the one asked for", f.Out, strings.Join(known, " or "), f.Manifest)
 }
 
@@ -118,7 +118,7 @@ func (r *Reviewer) write(w io.Writer, form Form, name string) (e Exported, err e
 	case fiftyOne:
 		name = "labels.json"
 	case Table:
-		name = "mended.csv"
+		name = "fixed.csv"
 	}
 	mended, e, err := r.mended()
 	if err == nil {

@@ -23,7 +23,7 @@ func TestForms(t *testing.T) {
 		out  string
 		form Form
 	}{
-		{"mended.csv", ""}, {"metadata.csv", ""}, {"metadata.jsonl", ""}, {"table.csv", Table},
+		{"fixed.csv", ""}, {"metadata.csv", ""}, {"metadata.jsonl", ""}, {"table.csv", Table},
 		{"x.csv", imagefolder}, {"x.jsonl", imagefolder},
 	} {
 		g := f
@@ -115,7 +115,7 @@ func TestFormOf(t *testing.T) {
 		{"m.csv", "metadata.csv", "", imagefolder, ""},
 		{"m.csv", "o", fiftyOne, fiftyOne, ""},
 		{"m.csv", "", "", "", ""},
-		{"m.csv", "o.json", "", "", `"o.json" does not end in .csv: the mended manifest has the form of`},
+		{"m.csv", "o.json", "", "", `"o.json" does not end in .csv: the corrected manifest has the form of`},
 		{"coco.json", "o.jsonl", "", "", `does not end in .json or .csv`},
 		{"m.csv", "o.csv", "excel", "", `form: "excel" is unknown, expected one of [manifest csv imagefolder fiftyone`},
 	} {

@@ -160,7 +160,7 @@ func (w *world) config() (Config, error) {
 		AuditFile: "suspects.csv", ManifestFile: location.At(w.manifest), Audit: audit, Manifest: d, Decisions: store,
 		Finder:   w.finder,
 		Pictures: pictures.New(root.FS(), pictures.Options{}), Files: root.FS(),
-		Out: filepath.Join(w.dir, "mended.csv"),
+		Out: filepath.Join(w.dir, "fixed.csv"),
 	}, nil
 }
 

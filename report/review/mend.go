@@ -13,7 +13,7 @@ import (
 	"winnow/report/reply"
 )
 
-// Exported counts the images of a mended manifest by their decisions.
+// Exported counts the images of a corrected manifest by their decisions.
 type Exported struct {
 	Path       string `json:"path"`
 	Rows       int    `json:"rows"` // rows written
@@ -84,7 +84,7 @@ func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
 	return do, e
 }
 
-// writeMended writes the mended manifest: without dropped images, with the new labels of relabelled ones, and
+// writeMended writes the corrected manifest: without dropped images, with the new labels of relabelled ones, and
 // otherwise unchanged to the byte, but for a column of tags, if there are any.
 func (r *Reviewer) writeMended(w io.Writer) (Exported, error) {
 	do, e := r.mending()
@@ -92,7 +92,7 @@ func (r *Reviewer) writeMended(w io.Writer) (Exported, error) {
 	return e, err
 }
 
-// export writes the mended manifest to Out, a file completely or not at all.
+// export writes the corrected manifest to Out, a file completely or not at all.
 func (r *Reviewer) export() (e Exported, err error) {
 	if r.Out == "" {
 		return e, reply.Refuse(http.StatusNotFound, "the server was started without a file to write: "+
@@ -118,7 +118,7 @@ func (r *Reviewer) export() (e Exported, err error) {
 	return e, nil
 }
 
-// Write writes the mended manifest to Out.
+// Write writes the corrected manifest to Out.
 func (r *Reviewer) Write() (Exported, error) {
 	r.exporting.Lock()
 	defer r.exporting.Unlock()
@@ -132,7 +132,7 @@ func (r *Reviewer) postExport(struct{}) (int, any, error) {
 
 // sent holds the name and content type of each form's download.
 var sent = map[Form][2]string{
-	Table:       {"mended.csv", "text/csv; charset=utf-8"},
+	Table:       {"fixed.csv", "text/csv; charset=utf-8"},
 	imagefolder: {"metadata.csv", "text/csv; charset=utf-8"},
 	fiftyOne:    {"labels.json", "application/json"},
 	labelStudio: {"tasks.labelstudio.json", "application/json"},
@@ -160,7 +160,7 @@ func (r *Reviewer) inPlace() ([2]string, error) {
 		datasets.JSONL: "application/jsonl",
 		datasets.TSV:   "text/tab-separated-values; charset=utf-8",
 	}[form]
-	return [2]string{"mended" + Endings[form][0], cmp.Or(kind, "text/csv; charset=utf-8")}, nil
+	return [2]string{"fixed" + Endings[form][0], cmp.Or(kind, "text/csv; charset=utf-8")}, nil
 }
 
 // getExport sends the decisions in the requested form. An error before the first byte is answered; a later one

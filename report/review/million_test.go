@@ -146,7 +146,7 @@ func BenchmarkMillion(b *testing.B) {
 	ask("images/split", "GET", "/api/rows?scope=all&state=all&sort=manifest&split=train&kind=suspect&limit=120",
 		nothing)
 	ask("images/class", "GET", "/api/rows?scope=all&state=all&sort=manifest&class=class+0007&limit=120", nothing)
-	ask("findings", "GET", "/api/findings?kind=strangers&offset=300&limit=12", nothing)
+	ask("findings", "GET", "/api/findings?kind=outliers&offset=300&limit=12", nothing)
 	// The whole plane and a lasso in it.
 	at := make([]spot, len(r.table.all))
 	for i := range at {

@@ -24,7 +24,7 @@ func TestNamesStayOutside(t *testing.T) {
 	}
 	w.decide("t", 200, on(0, "relabel", other(w.list[0].Given), 0))
 	w.must("POST", "/api/export", "{}", nil)
-	if text := w.read("mended.csv"); strings.Contains(text, "Cat") || strings.Contains(text, "Dog") {
+	if text := w.read("fixed.csv"); strings.Contains(text, "Cat") || strings.Contains(text, "Dog") {
 		t.Errorf("a name is written")
 	}
 }

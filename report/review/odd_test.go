@@ -13,7 +13,7 @@ import (
 	"winnow/datasets"
 )
 
-// Odd names are the same on the page as in the manifest, a decision takes one for no other, and the mended manifest has
+// Odd names are the same on the page as in the manifest, a decision takes one for no other; the corrected manifest has
 // them byte for byte.
 func TestOddNamesOnThePage(t *testing.T) {
 	labels := []string{"tench", "tench ", " tench", "Tench", "caf\u00e9", "cafe\u0301", "1", "1.0", "nan", "None",

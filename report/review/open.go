@@ -30,7 +30,7 @@ type Files struct {
 	Manifest  location.Source // the audited manifest
 	Root      location.Source // folder or .zip file that its paths are relative to; none: its own folder
 	Decisions string          // file of decisions; "": next to the manifest
-	Out       string          // the mended manifest; "": none
+	Out       string          // the corrected manifest; "": none
 	Form      Form            // form of Out; "": by its name
 	Import    string          // export of Label Studio that Take reads; "": none
 	List      string          // list of all decisions that Export writes; "": none

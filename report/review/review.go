@@ -1,6 +1,6 @@
 // Package review is the page on which people look at a labelled set and decide about its images, in views: all images
 // (data), the suspects of an audit, what else it found (findings), the plane of the vectors (map), and images that are
-// alike (search). Decisions are saved at once, and a mended manifest comes out at the end.
+// alike (search). Decisions are saved at once, and a corrected manifest comes out at the end.
 //
 // One server serves all views. The manifest and its audit are in memory in columns (table), the decisions next to
 // them (decided); package decisions keeps them on disk, and package pictures makes the small pictures. A view is a
@@ -36,7 +36,7 @@ type Config struct {
 	Pictures     *pictures.Pictures
 	Files        fs.FS             // of the images, to notice those that changed; nil: they are not at hand
 	Finder       Finder            // nil: no search by image
-	Out          string            // file of the mended manifest; "": it can only be downloaded
+	Out          string            // file of the corrected manifest; "": it can only be downloaded
 	Form         Form              // form of Out; "": the manifest's
 	Root         location.Source   // folder of the images, named in tasks for Label Studio
 	Names        map[string]string // names of classes by label; a label without one is shown as it is

@@ -127,13 +127,13 @@ func TestUnsureAndNotes(t *testing.T) {
 			gone += line
 		}
 	}
-	if diff := cmp.Diff(gone, w.read("mended.csv")); diff != "" {
+	if diff := cmp.Diff(gone, w.read("fixed.csv")); diff != "" {
 		t.Errorf("what is unsure was changed: %s", diff)
 	}
 }
 
 // TestReviewers: each reviewer has a separate list to decide, all see who decided what after deciding themselves, and
-// the mended manifest follows the majority.
+// the corrected manifest follows the majority.
 func TestReviewers(t *testing.T) {
 	w := newWorld(t, 100)
 	label := func(id int) string { return other(w.list[id].Given) }

@@ -11,7 +11,7 @@ type session struct {
 	Audit     string         `json:"audit"`
 	Sum       string         `json:"sum"` // distinguishes audits; the page sends it with decisions
 	Manifest  string         `json:"manifest"`
-	Out       string         `json:"out"`    // "": the mended manifest can only be downloaded
+	Out       string         `json:"out"`    // "": the corrected manifest can only be downloaded
 	Total     int            `json:"total"`  // images of the audit
 	Images    int            `json:"images"` // of the manifest
 	Home      View           `json:"home"`

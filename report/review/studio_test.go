@@ -118,7 +118,7 @@ func TestLabelStudioThereAndBack(t *testing.T) {
 	checkTasks(t, tasks, list, filepath.Base(root))
 	checkConfig(t, e.Studio.Config)
 	f.Import = filepath.Join(root, "export.json")
-	f.Out = filepath.Join(root, "mended.csv")
+	f.Out = filepath.Join(root, "fixed.csv")
 	if err := os.WriteFile(f.Import, annotate(t, tasks, list), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -168,7 +168,7 @@ func (w *world) reopened(change func(*Config)) (*Reviewer, error) {
 	return r, nil
 }
 
-// TestCarriedOver: another audit of the same manifest keeps the decisions. A mended manifest does not need
+// TestCarriedOver: another audit of the same manifest keeps the decisions. A corrected manifest does not need
 // those that were applied. Decisions about other images are refused.
 func TestCarriedOver(t *testing.T) {
 	w := newWorld(t, 100)
@@ -186,7 +186,7 @@ func TestCarriedOver(t *testing.T) {
 		t.Errorf("another audit: %v, %d others", d.counts, r.Others)
 	}
 
-	// The mended manifest: the dropped one is gone, the relabelled one has its label.
+	// The corrected manifest: the dropped one is gone, the relabelled one has its label.
 	mended := old[2]
 	mended.Given = other(given)
 	w.list = []suspects.Suspect{mended, old[1], old[5]}
@@ -196,7 +196,7 @@ func TestCarriedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := r.decided; d.counts != [actions]int{1, 2, 0, 0} {
-		t.Errorf("the mended manifest: %v, expected one undecided and two kept", d.counts)
+		t.Errorf("the corrected manifest: %v, expected one undecided and two kept", d.counts)
 	}
 	if do, e := r.mending(); len(do) != 0 || e.Rows != 99 {
 		t.Errorf("mended again: %v, %+v", do, e)

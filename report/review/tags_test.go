@@ -108,7 +108,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestTagsExported: the list of decisions and the mended manifest have a column of tags only where there are some.
+// TestTagsExported: the list of decisions and the corrected manifest have a column of tags only where there are some.
 func TestTagsExported(t *testing.T) {
 	w := newWorld(t, 40)
 	cells := func(text string) [][]string {
@@ -158,7 +158,7 @@ func TestTagsExported(t *testing.T) {
 	// Exported again from what was exported, the column has another name.
 	w.must("POST", "/api/export", "{}", nil)
 	w.close()
-	w.write("m.csv", readWhole(t, filepath.Join(w.dir, "mended.csv")))
+	w.write("m.csv", readWhole(t, filepath.Join(w.dir, "fixed.csv")))
 	w.list = nil
 	w.open(func(c *Config) { c.Audit, c.AuditFile = nil, "" })
 	if head := export("manifest")[0]; !slices.Equal(head[4:], []string{tagColumn, "winnow_tags"}) {

@@ -130,7 +130,7 @@ func TestStudioWithoutAudit(t *testing.T) {
 		t.Errorf("got %+v", s)
 	}
 	w.must("POST", "/api/export", "{}", nil)
-	mended := readWhole(t, filepath.Join(w.dir, "mended.csv"))
+	mended := readWhole(t, filepath.Join(w.dir, "fixed.csv"))
 	if !strings.Contains(mended, pathOf(5)+",class c,") || strings.Contains(mended, pathOf(6)) {
 		t.Errorf("%.400s", mended)
 	}
@@ -196,8 +196,8 @@ func TestFindings(t *testing.T) {
 	if _, said := ask("leaks"); len(said) != 1 || sorted(said[0]) != "agree 2 04 08" {
 		t.Errorf("leaks: %q", said)
 	}
-	if _, said := ask("strangers"); len(said) != 1 || strings.Join(strings.Fields(said[0]), " ") != "2 07 03" {
-		t.Errorf("strangers: %q", said)
+	if _, said := ask("outliers"); len(said) != 1 || strings.Join(strings.Fields(said[0]), " ") != "2 07 03" {
+		t.Errorf("outliers: %q", said)
 	}
 	a, _ := ask("problems")
 	if a.Total != 3 || a.Groups[0].Why != "blurred" || a.Groups[1].Images != groupMost ||

@@ -28,7 +28,7 @@ const (
 	WeightsFile      = "weights.csv"     // the samples' final weights, if they are weighed
 	SamplesFile      = "samples.csv"     // losses and scores of the samples: package train/samples
 	CorrectionsFile  = "corrections.csv" // corrected labels, in the order of the steps
-	ScreenedFile     = "screened.csv"    // labels that were called wrong before the training
+	ScreenedFile     = "screened.csv"    // labels that were flagged before the training
 	DecisionsFile    = "decisions.json"  // what people decided about labels before the training
 	RangeFile        = "lr_range.csv"    // range tests of learning rates before the training
 )

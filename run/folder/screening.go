@@ -16,11 +16,11 @@ type Screening struct {
 	Blind   bool    `json:"blind"`                // the features predict no label better than chance
 	Judged  int     `json:"judged"`               // images
 	Sampled int     `json:"fit_sample,omitempty"` // images that the judge was fitted to; 0: all
-	Wrong   int     `json:"wrong"`                // of the judged, called wrong and left out
+	Wrong   int     `json:"wrong"`                // of the judged, flagged and left out
 	Left    float64 `json:"wrong_of_rest"`        // share of the others that is expected to be wrong
 }
 
-// WholeRate returns the share of wrong labels among all of a run: those that were called wrong before the training, and
+// WholeRate returns the share of wrong labels among all of a run: those that were flagged before the training, and
 // the share rest of the others. If nothing was screened it is rest.
 func (f Facts) WholeRate(rest float64) float64 {
 	s := f.Screening
@@ -33,17 +33,17 @@ func (f Facts) WholeRate(rest float64) float64 {
 // String returns the result for people.
 func (s Screening) String() string {
 	if s.Blind {
-		return "the features tell nothing of the labels: none is called wrong before the training"
+		return "the features do not predict the labels: none is flagged before the training"
 	}
 	by := s.By
 	if s.Sampled > 0 {
 		by = fmt.Sprintf("%s, fitted to %d of them,", by, s.Sampled)
 	}
-	return fmt.Sprintf("of %d labels %s calls %d wrong: their images take no part (%s); of the others about %s are",
+	return fmt.Sprintf("of %d labels %s flags %d: their images take no part (%s); of the others about %s are",
 		s.Judged, by, s.Wrong, ScreenedFile, text.Percent(s.Left))
 }
 
-// Screened is an image whose label was called wrong before the training.
+// Screened is an image whose label was flagged before the training.
 type Screened struct {
 	Path, Label string
 	Score       float64 // of the label: higher is cleaner

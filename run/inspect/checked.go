@@ -353,7 +353,7 @@ func drawn(list []suspects.Suspect, n int) []int {
 	return at[:min(n, len(at))]
 }
 
-// recount counts what is called wrong, and corrects the noise rate by what is known.
+// recount counts what is flagged, and corrects the noise rate by what is known.
 func (a *Report) recount(s *learn.State) {
 	c, n := a.Checked, float64(len(a.Images))
 	a.CalledWrong, a.Unjudged = 0, 0
@@ -396,7 +396,7 @@ func (c *Decided) Sentences() (list []string) {
 	if n == 0 {
 		list = append(list, fmt.Sprintf("Checked: none of the judged labels (%s).", text.Line(c.File)))
 	} else {
-		said := fmt.Sprintf("Checked: %s, %d of them wrong (%s); they are not called wrong again, and the others are "+
+		said := fmt.Sprintf("Checked: %s, %d of them wrong (%s); they are not flagged again, and the others are "+
 			"judged by them too", text.Plural(n, "label"), c.Wrong, text.Line(c.File))
 		list = append(list, said+".")
 		switch {

@@ -85,7 +85,7 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 		}
 	}
 	names := strings.Join(o.Names, ", ")
-	o.Note("%d images in %d classes, looked at by %s, %s", len(whole.Samples), len(whole.Classes), names, why)
+	o.Note("%d images in %d classes, embedded with %s, %s", len(whole.Samples), len(whole.Classes), names, why)
 	expected, err := o.expect(ctx, looks, n, dim)
 	if err != nil {
 		return nil, err

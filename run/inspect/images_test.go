@@ -170,7 +170,7 @@ func TestPhotos(t *testing.T) {
 					c.wrong)
 			}
 			if s.seen != all || first.Model != "glyphnet" || first.Store != s.Features ||
-				!strings.Contains(s.told, fmt.Sprintf("%d images in %d classes, looked at by glyphnet, made for drawn "+
+				!strings.Contains(s.told, fmt.Sprintf("%d images in %d classes, embedded with glyphnet, made for drawn "+
 					"characters", all, drawnClasses)) {
 				t.Errorf("%d looked at by %q into %q: %s", s.seen, first.Model, first.Store, s.told)
 			}
@@ -381,7 +381,7 @@ func TestPhotosBackbones(t *testing.T) {
 	}
 	beside := strings.TrimSuffix(s.Features, ".features") + ".drawn.features"
 	if _, err := features.Open(beside); err != nil || a.Model != "glyphnet, drawn" || a.Store != s.Features ||
-		!strings.Contains(s.told, "looked at by glyphnet, drawn, as asked") {
+		!strings.Contains(s.told, "embedded with glyphnet, drawn, as asked") {
 		t.Errorf("%v, by %q into %q: %s", err, a.Model, a.Store, s.told)
 	}
 	var good, bad float64
@@ -494,9 +494,9 @@ func TestSummaryOfNone(t *testing.T) {
 			Suggested: "owl", Unjudged: true}, {Path: "b.jpg", Given: "cat", Suggested: "cat", Score: 0.99}}}
 	var out bytes.Buffer
 	a.WriteSummary(&out, 10)
-	const want = "least certain, not called wrong  given  suggested  given is right\na.jpg                      " +
-		"      cat    –                  74.0 %\nb.jpg                            cat    –                  99.0 " +
-		"%\n"
+	const want = "least certain, not flagged  given  suggested  given is right\n" +
+		"a.jpg                       cat    –                  74.0 %\n" +
+		"b.jpg                       cat    –                  99.0 %\n"
 	if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "alone.jpg") {
 		t.Errorf("no %q in\n%s", want, out.String())
 	}
@@ -525,25 +525,23 @@ func TestSentences(t *testing.T) {
 				right, right}},
 			"2 of 4 labels look wrong. Of all labels, between 25 and 75 % are wrong (about 2 expected, 1 to 3), " +
 				"as the " +
-				"mistakes found go to all classes alike.|Expect about 2 of these 2 to be wrong (80 " +
+				"mistakes found go to all classes equally.|Expect about 2 of these 2 to be wrong (80 " +
 				"%); for 1 of them the probability is above 99 %."},
 		{inspect.Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(0.1), right}},
-			"1 of 2 labels looks wrong. Of all labels, between 25 and 75 % may be wrong (0 to 2): mistakes that " +
-				"everybody " +
-				"makes alike cannot be told from classes that look alike.|Scores of knn only rank labels: they do " +
+			"1 of 2 labels looks wrong. Of all labels, between 25 and 75 % may be wrong (0 to 2): systematic mistakes " +
+				"cannot be distinguished from similar classes.|Scores of knn only rank labels: they do " +
 				"not say how many of these are wrong."},
 		{inspect.Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1, Check: "check it",
 			Images: []suspects.Suspect{right, right, right}, Detection: &eval.Detection{Samples: 3}},
-			"None of 2 labels looks wrong. Of all labels, between 0 and 2.0 % may be wrong (0 to 0): mistakes " +
-				"that everybody " +
-				"makes alike cannot be told from classes that look alike; 60 checks of random images settle it: " +
+			"None of 2 labels looks wrong. Of all labels, between 0 and 2.0 % may be wrong (0 to 0): systematic mistakes " +
+				"cannot be distinguished from similar classes; 60 checks of random images settle it: " +
 				"check it.|The manifest knows the true labels: none " +
 				"of 3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with."},
 		{inspect.Report{Scorer: "knn", Rate: 0.25, Asked: true, Noise: some, Images: []suspects.Suspect{right},
 			LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},
-			"0 of 1 labels are called wrong, as many as asked for. Of all labels, between 25 and 75 % may be " +
+			"0 of 1 labels are flagged, as many as asked for. Of all labels, between 25 and 75 % may be " +
 				"wrong (0 to 1): " +
-				"mistakes that everybody makes alike cannot be told from classes that look alike.|Left out: 2 " +
+				"systematic mistakes cannot be distinguished from similar classes.|Left out: 2 " +
 				"images could not be read; the first is a\\nb: broken."},
 		{inspect.Report{Scorer: "fitted", Images: []suspects.Suspect{right}},
 			"None of 1 labels looks wrong. How many are wrong is not known."},

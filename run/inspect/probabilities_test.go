@@ -151,7 +151,7 @@ func TestProbabilitiesInEveryForm(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, []string{e.Path, e.Given, e.Suggested}); diff != "" || !e.Dropped ||
 			a.Images[1].Dropped || a.Scorer != "probabilities" {
-			t.Errorf("%s: %s, called wrong %v and %v (-want +got):\n%s", form.name, a.Scorer, e.Dropped,
+			t.Errorf("%s: %s, flagged %v and %v (-want +got):\n%s", form.name, a.Scorer, e.Dropped,
 				a.Images[1].Dropped, diff)
 		}
 		if rest := strings.TrimSuffix(told, "no class statistics: there are no features of the "+

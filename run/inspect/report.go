@@ -20,7 +20,7 @@ type Report struct {
 	Blind    bool    `json:"blind,omitempty"`
 	Why      string  `json:"scorer_chose,omitempty"`   // what the scorer chose for this set, and why
 	Suggests string  `json:"suggested_by,omitempty"`   // the scorer of the suggested labels, if it is another
-	Rate     float64 `json:"rate"`                     // share of the labels that is called wrong
+	Rate     float64 `json:"rate"`                     // share of the labels that is flagged
 	Asked    bool    `json:"rate_asked_for,omitempty"` // not by how likely each is wrong
 	// CalledWrong and ExpectedWrong count labels: those that are each likely wrong, and the expected number of all that
 	// are, many of them unlikely ones; nil if unknown.

@@ -232,7 +232,7 @@ func filterFor(cfg config.Run, rate float64, o auditing) (filters.Config, error)
 	return f, f.Validate()
 }
 
-// wholeRate returns the share of wrong labels among all labels of a run: those called wrong before the training, and of
+// wholeRate returns the share of wrong labels among all labels of a run: those flagged before the training, and of
 // the others the noise rate of the run.
 func wholeRate(r *folder.Run) (float64, error) {
 	facts, err := folder.ReadFacts(r.Dir)
@@ -288,7 +288,7 @@ func (o auditing) openLast(ctx context.Context, r *folder.Run) (judged, error) {
 	return j, j.leaveScreened(r.Dir)
 }
 
-// leaveScreened leaves out the images whose labels were called wrong before the training, which did not use them.
+// leaveScreened leaves out the images whose labels were flagged before the training, which did not use them.
 func (j *judged) leaveScreened(dir string) error {
 	list, err := folder.ReadScreening(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -301,7 +301,7 @@ func (j *judged) leaveScreened(dir string) error {
 	for _, s := range list {
 		out[s.Path] = true
 		j.left = append(j.left, lookup.LeftOut{Path: s.Path,
-			Reason: "its label was called wrong before the training (" + folder.ScreenedFile + ")"})
+			Reason: "its label was flagged before the training (" + folder.ScreenedFile + ")"})
 	}
 	var rows []int
 	for i, id := range j.set.IDs {

@@ -19,10 +19,10 @@ import (
 const sure = 0.01
 
 // blind describes a set whose features foretell no label.
-const blind = "No label can be judged: these features do not tell the classes apart better than chance (another " +
+const blind = "No label can be judged: these features do not separate the classes better than chance (another " +
 	"backbone may)."
 
-// Called returns the images whose labels are called wrong, most suspect first.
+// Called returns the images whose labels are flagged, most suspect first.
 func (a *Report) Called() (list []suspects.Suspect) {
 	for _, e := range a.Images {
 		if e.Dropped {
@@ -104,7 +104,7 @@ func (a *Report) headline(called int) string {
 	said := fmt.Sprintf("%d of %d labels look wrong", called, judged)
 	switch {
 	case a.Asked:
-		said = fmt.Sprintf("%d of %d labels are called wrong, as many as asked for", called, judged)
+		said = fmt.Sprintf("%d of %d labels are flagged, as many as asked for", called, judged)
 	case a.Blind:
 		return blind
 	case called == 0:
@@ -132,10 +132,10 @@ func (a *Report) howMany(judged int) string {
 		counts = fmt.Sprintf("about %.0f expected, %s", *a.ExpectedWrong, counts)
 	}
 	if a.Alike {
-		return fmt.Sprintf("%s are wrong (%s), as the mistakes found go to all classes alike", said, counts)
+		return fmt.Sprintf("%s are wrong (%s), as the mistakes found go to all classes equally", said, counts)
 	}
-	said = fmt.Sprintf("%s may be wrong (%s): mistakes that everybody makes alike cannot be told from classes that "+
-		"look alike", said, counts)
+	said = fmt.Sprintf("%s may be wrong (%s): systematic mistakes cannot be distinguished from similar classes",
+		said, counts)
 	if a.Check != "" {
 		said += fmt.Sprintf("; %d checks of random images settle it: %s", Checked, a.Check)
 	}
@@ -158,7 +158,7 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.0f", 100*share)
 }
 
-// howSure says how many of the labels called wrong are expected to be wrong.
+// howSure says how many of the labels flagged are expected to be wrong.
 func (a *Report) howSure(called []suspects.Suspect) string {
 	if !audit.Named(a.Scorer).Probability {
 		return fmt.Sprintf("Scores of %s only rank labels: they do not say how many of these are wrong.", a.Scorer)
@@ -181,7 +181,7 @@ func (a *Report) howSure(called []suspects.Suspect) string {
 	return fmt.Sprintf("%s; for %d of them the probability is above 99 %%.", said, certain)
 }
 
-// fewest is the number of images shown if none is called wrong.
+// fewest is the number of images shown if none is flagged.
 const fewest = 3
 
 // judged returns the images that were judged.
@@ -191,7 +191,7 @@ func (a *Report) judged() []suspects.Suspect {
 	})
 }
 
-// Worst is a class with labels that are called wrong.
+// Worst is a class with labels that are flagged.
 type Worst struct {
 	Class          string
 	Images, Called int
@@ -199,7 +199,7 @@ type Worst struct {
 	Times          int
 }
 
-// Worst returns the classes with labels that are called wrong, those with the most first.
+// Worst returns the classes with labels that are flagged, those with the most first.
 func (a *Report) Worst() (list []Worst) {
 	images := map[string]int{}
 	for _, e := range a.Images {
@@ -223,7 +223,7 @@ type Confusion struct {
 	Times            int
 }
 
-// Confusions returns the confusions of the labels called wrong, the most frequent first.
+// Confusions returns the confusions of the labels flagged, the most frequent first.
 func (a *Report) Confusions() (list []Confusion) {
 	times := map[[2]string]int{}
 	for _, e := range a.Called() {
@@ -256,7 +256,7 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 	}
 	title, list := "most suspect", text.First(a.Called(), top)
 	if len(list) == 0 && !a.Blind { // these are still worth a look
-		title, list = "least certain, not called wrong", text.First(a.judged(), min(top, fewest))
+		title, list = "least certain, not flagged", text.First(a.judged(), min(top, fewest))
 	}
 	if len(list) > 0 {
 		rows, certain := [][]string{{title, "given", "suggested", "score"}}, audit.Named(a.Scorer).Probability

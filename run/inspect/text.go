@@ -64,7 +64,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 	} else if d != nil {
 		fmt.Fprintf(w, "the manifest knows: %d of %d labels are wrong; AUROC %.4f, AP %.4f\n", d.Wrong, d.Samples,
 			d.AUROC, d.AP)
-		fmt.Fprintf(w, "precision %.1f %% of the labels called wrong, recall %.1f %% of the wrong labels, F1 %.3f; "+
+		fmt.Fprintf(w, "precision %.1f %% of the labels flagged, recall %.1f %% of the wrong labels, F1 %.3f; "+
 			"%.1f %% of the labels kept are right\n", 100*d.Precision, 100*d.Recall, d.F1, 100*d.FilterAccuracy)
 		fmt.Fprintf(w, "recall among the most suspect 1 %%: %.1f %%, 5 %%: %.1f %%, as many as are wrong: %.1f %%\n",
 			100*d.Found1, 100*d.Found5, 100*d.FoundAll)
@@ -135,7 +135,7 @@ func printClasses(w io.Writer, a *Report) {
 		return
 	}
 	instead := mostSuggested(a.Images)
-	rows := [][]string{{"class", "images", "wrong", "95 %", "called wrong", "most often suggested there"}}
+	rows := [][]string{{"class", "images", "wrong", "95 %", "flagged", "most often suggested there"}}
 	for _, k := range text.First(list, shownClasses) {
 		s := instead[k.Class]
 		row := []string{a.shown(k.Class), fmt.Sprint(k.Images),
@@ -150,7 +150,7 @@ func printClasses(w io.Writer, a *Report) {
 	text.Aligned(w, rows, 0, 5)
 }
 
-// suggestedMost is the most frequent suggestion for the images of a class that are called wrong.
+// suggestedMost is the most frequent suggestion for the images of a class that are flagged.
 type suggestedMost struct {
 	called int // images
 	label  string

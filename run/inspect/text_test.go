@@ -41,14 +41,14 @@ func TestPrintAudit(t *testing.T) {
    3  cat     50.0 %  –                    c.jpg
 right: the probability that the label before it is right, by the other images
 
-2 of 4 labels look wrong. Of all labels, between 10 and 40 % may be wrong (0 to 2): mistakes that everybody ` +
-		`makes alike cannot be told from classes that look alike.
+2 of 4 labels look wrong. Of all labels, between 10 and 40 % may be wrong (0 to 2): systematic mistakes ` +
+		`cannot be distinguished from similar classes.
 4 images judged by centres
 wrong labels: about 25.0 % (95 %: 10.0 to 40.0 %, by ranks)
 
 classes with the most wrong labels, by the estimate
-class  images  wrong        95 %  called wrong  most often suggested there
-dög        12   50 %  25 to 75 %             2  a\nowl (1)
+class  images  wrong        95 %  flagged  most often suggested there
+dög        12   50 %  25 to 75 %        2  a\nowl (1)
 
 images that fit no class: 1: lon\nb.jpg
 copies with other labels, one of them likelier: 1: a.jpg (dög) and x.jpg (cat)

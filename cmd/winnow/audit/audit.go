@@ -41,20 +41,20 @@ func command(call term.Call[Options]) *cli.Command {
 		Description: help(),
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model", DefaultText: "the best one installed",
-				Usage: "look at the images with the backbone `NAME` (winnow models list) or an ONNX file; with " +
+				Usage: "embed the images with the backbone `NAME` (winnow models list) or an ONNX file; with " +
 					"several: A,B"},
 			&cli.StringFlag{Name: "split", DefaultText: "all",
 				Usage: "of photos, judge only the `SPLITS` train, validation, test, …"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "suspects.csv for photos, else none",
 				Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl or .parquet; .json: all " +
 					"findings"},
-			&cli.StringFlag{Name: "scorer", DefaultText: judges.Default + ", of a run beside its filter",
+			&cli.StringFlag{Name: "scorer", DefaultText: judges.Default + ", of a run with its filter",
 				Usage: "judge labels with the scorer `NAME`: " + strings.Join(inspect.Scorers(), ", ")},
 			&cli.StringFlag{Name: "probs",
 				Usage: "judge by class probabilities that any model gave, `FILE`.npy, .csv or .parquet: a row for " +
 					"each image of --labels, a column for each class; best out of fold"},
 			&cli.Float64Flag{Name: "noise-rate", DefaultText: "those that are likely wrong",
-				Usage: "call this share `P` of the labels wrong"},
+				Usage: "flag this fraction `P` of the labels"},
 			&cli.BoolFlag{Name: "rate-only",
 				Usage: "with --features: estimate only how many labels are wrong, without training; --scorer " +
 					strings.Join(noiserate.Methods(), ", ") + " or all"},
@@ -86,16 +86,16 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "seed `N` of the folds and of the resampling behind the interval"},
 			&cli.StringFlag{Name: "decisions",
 				Usage: "use what people decided in winnow review, `FILE`.decisions.db: checked labels are certain, " +
-					"are never called wrong again, and teach how to judge the others"},
+					"are never flagged again, and improve the scores of the others"},
 			&cli.StringFlag{Name: "clean",
-				Usage: "write a mended manifest to `FILE`, or, of a folder with files of boxes, into a folder; by " +
+				Usage: "write a corrected manifest to `FILE`, or, of a folder with files of boxes, into a folder; by " +
 					"default flagged labels are replaced by the suggested ones"},
 			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave the wrong labels' images out"},
 			&cli.BoolFlag{Name: "relabel", Usage: "--clean: replace flagged labels by the suggested ones (default)"},
-			&cli.Float64Flag{Name: "share", Usage: "--clean: mend the most suspect share `P` of the judged images"},
-			&cli.Float64Flag{Name: "below", Usage: "--clean: mend images with a score below `SCORE`"},
+			&cli.Float64Flag{Name: "share", Usage: "--clean: fix the most suspect share `P` of the judged images"},
+			&cli.Float64Flag{Name: "below", Usage: "--clean: fix images with a score below `SCORE`"},
 			&cli.Float64Flag{Name: "precision",
-				Usage: "--clean: mend as many as possible while the expected share of wrong labels among them is " +
+				Usage: "--clean: fix as many as possible while the expected share of wrong labels among them is " +
 					"at least `P`"},
 			&cli.IntFlag{Name: "fit-sample", DefaultText: fmt.Sprintf("all, or %d of more than a million",
 				audit.Fitted),
@@ -103,7 +103,7 @@ func command(call term.Call[Options]) *cli.Command {
 					": fit to `N` images drawn by --seed, and sums over all, so that many images need little " +
 					"memory"},
 			term.ShardFlag("images"),
-			&cli.BoolFlag{Name: "include-eval", Usage: "--clean: also judge and mend validation and test images"},
+			&cli.BoolFlag{Name: "include-eval", Usage: "--clean: also judge and fix validation and test images"},
 		}, append(term.ColumnFlags(), term.Renamed(term.DataFlags, "manifest", "labels")...)...),
 		Action: term.Action(read, call),
 	}
@@ -205,7 +205,7 @@ func give(ctx context.Context, p *term.Program, o Options, a *inspect.Report,
 	if o.Cut.By == audit.Precision && !audit.Named(a.Scorer).Probability {
 		other := ", or --scorer " + judges.Default
 		if a.Scorer == audit.Probabilities {
-			other = "" // not beside --probs
+			other = "" // not with --probs
 		}
 		return term.Misused("--precision: %s: take --share or --below%s", inspect.Ranks(a.Scorer), other)
 	}
@@ -228,7 +228,7 @@ func give(ctx context.Context, p *term.Program, o Options, a *inspect.Report,
 		return nil
 	}
 	a.WriteSummary(p.Out, o.Top)
-	fmt.Fprintf(p.Out, "\nall images, most suspect first: %s\nto look at: %s\nnext: %s\n", o.Out, o.Page, next)
+	fmt.Fprintf(p.Out, "\nall images, most suspect first: %s\nreport: %s\nnext: %s\n", o.Out, o.Page, next)
 	return nil
 }
 
@@ -236,11 +236,11 @@ func give(ctx context.Context, p *term.Program, o Options, a *inspect.Report,
 func (o Options) reviewCommand(store string) string {
 	images := o.In.Images.Clean()
 	words := o.reviewWords(images)
-	mended := "mended.csv"
+	fixed := "fixed.csv"
 	if form, err := datasets.FormOf(images); err == nil {
-		mended = "mended" + review.Endings[form][0]
+		fixed = "fixed" + review.Endings[form][0]
 	}
-	words = append(words, "--features", store, "--out", filepath.Join(filepath.Dir(o.Out), mended))
+	words = append(words, "--features", store, "--out", filepath.Join(filepath.Dir(o.Out), fixed))
 	return term.Quoted(words)
 }
 

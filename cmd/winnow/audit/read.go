@@ -92,16 +92,16 @@ func read(c *cli.Context) (o Options, err error) {
 			suspects.Cleanlab)
 	}
 	if c.IsSet("finetune") {
-		o.Audit.Tuning.Kept = beside(o.Out) + ".finetune"
+		o.Audit.Tuning.Kept = stemOf(o.Out) + ".finetune"
 	}
 	return o, nil
 }
 
-// beside returns the path of a list of suspects without its extension: what belongs to the list has the same name.
-func beside(out string) string { return strings.TrimSuffix(out, filepath.Ext(out)) }
+// stemOf returns the path of a list of suspects without its extension: what belongs to the list has the same name.
+func stemOf(out string) string { return strings.TrimSuffix(out, filepath.Ext(out)) }
 
 // pageOf returns the file of the page of a list of suspects.
-func pageOf(out string) string { return beside(out) + ".html" }
+func pageOf(out string) string { return stemOf(out) + ".html" }
 
 // What is audited.
 const (
@@ -236,7 +236,7 @@ func (o *Options) readInput(c *cli.Context, what string) (err error) {
 	} else {
 		o.Out = cmp.Or(o.Out, "suspects.csv")
 		o.Page = pageOf(o.Out)
-		o.In.Images, o.In.Features = location.At(c.Args().First()), beside(o.Out)+".features"
+		o.In.Images, o.In.Features = location.At(c.Args().First()), stemOf(o.Out)+".features"
 		if !c.IsSet("top") {
 			o.Top = examples
 		}
@@ -295,7 +295,7 @@ var document = []datasets.Format{
 	datasets.COCO, datasets.LabelStudio, datasets.FiftyOne,
 }
 
-// checkFiles refuses, before long reading, a feature store as the manifest, a name for the mended manifest
+// checkFiles refuses, before long reading, a feature store as the manifest, a name for the corrected manifest
 // that stands for another form than that of its source, two outputs to one file, and an output over the
 // judged manifest, whose labels would be lost.
 func (o Options) checkFiles(manifest location.Source) error {

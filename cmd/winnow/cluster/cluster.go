@@ -1,5 +1,5 @@
-// Package cluster is winnow cluster: it writes Slurm scripts and Kubernetes manifests for commands that machines can
-// share, and shows which parts are done.
+// Package cluster implements the "winnow cluster" command: it writes Slurm scripts and Kubernetes
+// manifests for commands that machines can share, and shows which parts are done.
 package cluster
 
 import (
@@ -25,7 +25,7 @@ var kubernetesHelp string
 //go:embed help/slurm.txt
 var slurmHelp string
 
-// Command is winnow cluster.
+// Command returns the "winnow cluster" command.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {

@@ -1,9 +1,9 @@
-// Package data is winnow data: it makes, checks and changes manifests.
+// Package data implements the "winnow data" command: it makes, checks and changes manifests.
 package data
 
 import "github.com/urfave/cli/v2"
 
-// Command is winnow data.
+// Command returns the "winnow data" command.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "data",

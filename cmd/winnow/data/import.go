@@ -33,7 +33,7 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 		Flags: append([]cli.Flag{
 			term.Required(term.OutFlag("manifest `FILE` to write; .tar: WebDataset shards, where %06d is their " +
 				"number and {split} the split")),
-			&cli.StringFlag{Name: "labels", Usage: "mended `LIST` that was made of SOURCE: its labels are carried " +
+			&cli.StringFlag{Name: "labels", Usage: "corrected `LIST` made from SOURCE: its labels are carried " +
 				"back into a copy of SOURCE's own files, in the folder or file --out"},
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
 			&cli.StringFlag{Name: "format", Value: "auto",

@@ -1,4 +1,4 @@
-// Package doctor is winnow doctor: it checks what winnow needs on this machine.
+// Package doctor implements the "winnow doctor" command: it checks what winnow needs on this machine.
 package doctor
 
 import (
@@ -15,7 +15,7 @@ import (
 // Options choose the output format.
 type Options struct{ JSON bool }
 
-// Command is winnow doctor.
+// Command returns the "winnow doctor" command.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {

@@ -1,4 +1,4 @@
-// Package embed is winnow embed: it computes vectors of images.
+// Package embed implements the "winnow embed" command: it computes vectors of images.
 package embed
 
 import (
@@ -13,7 +13,7 @@ import (
 	"winnow/run/embedding"
 )
 
-// Command is winnow embed.
+// Command returns the "winnow embed" command.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {

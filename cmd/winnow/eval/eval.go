@@ -1,4 +1,4 @@
-// Package eval is the command winnow eval, which measures a trained head beside frozen and whitened features.
+// Package eval implements the "winnow eval" command, which compares a trained head with untrained features.
 package eval
 
 import (
@@ -13,7 +13,7 @@ import (
 	"winnow/run/measure"
 )
 
-// Options are the options of the command.
+// Options holds the parsed flags.
 type Options struct {
 	Dir  string
 	Run  folder.Options
@@ -38,7 +38,7 @@ of the split --fit and classify the images.`
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "eval",
-		Usage:       "measure a trained run, beside frozen and whitened features",
+		Usage:       "measure a trained run, next to frozen and whitened features",
 		ArgsUsage:   "RUN",
 		Description: description,
 		Flags: append([]cli.Flag{

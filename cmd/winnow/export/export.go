@@ -1,4 +1,4 @@
-// Package export is winnow export: it writes embeddings and models of runs.
+// Package export implements the "winnow export" command: it writes embeddings and models of runs.
 package export
 
 import (
@@ -18,7 +18,7 @@ import (
 	"winnow/run/folder"
 )
 
-// Command is winnow export.
+// Command returns the "winnow export" command.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {
@@ -120,11 +120,11 @@ func read(c *cli.Context) (o Options, err error) {
 
 // targets lists the files to write.
 func (o Options) targets() (files []term.Target) {
-	beside := map[string]bool{"": true} // formats share one file of names
+	shared := map[string]bool{"": true} // formats share one file of names
 	for _, f := range o.Files {
 		files = append(files, term.Target{Flag: f.Form, Path: f.Path})
-		if path := f.Beside(); !beside[path] {
-			files, beside[path] = append(files, term.Target{Flag: f.Form, Path: path}), true
+		if path := f.Beside(); !shared[path] {
+			files, shared[path] = append(files, term.Target{Flag: f.Form, Path: path}), true
 		}
 	}
 	if o.ONNX != "" {

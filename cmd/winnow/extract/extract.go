@@ -1,4 +1,4 @@
-// Package extract is winnow extract: it turns the images of a manifest into feature vectors.
+// Package extract implements the "winnow extract" command: it turns the images of a manifest into feature vectors.
 package extract
 
 import (
@@ -31,7 +31,7 @@ type Options struct {
 	DryRun, Check   bool
 }
 
-// Command is winnow extract.
+// Command returns the "winnow extract" command.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {
@@ -76,7 +76,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run",
 				Usage: "estimate from some of the images how long all take and how much memory; write nothing"},
 			&cli.BoolFlag{Name: "check",
-				Usage: "compare the vectors of some of the images with those in float32 on the CPU, and tell how " +
+				Usage: "compare the vectors of some of the images with those in float32 on the CPU, and report how " +
 					"well they agree; write nothing"},
 			term.JSONFlag(),
 		}, term.PreprocessingFlags()...),

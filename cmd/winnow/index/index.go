@@ -1,4 +1,4 @@
-// Package index is winnow index: it builds and extends an index of images.
+// Package index implements the "winnow index" command: it builds and extends an index of images.
 package index
 
 import (
@@ -13,7 +13,7 @@ import (
 	"winnow/run/embedding"
 )
 
-// Command is winnow index.
+// Command returns the "winnow index" command.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {

@@ -1,4 +1,4 @@
-// Package join is winnow join: it joins the parts that machines made with --shard.
+// Package join implements the "winnow join" command: it joins the parts that machines made with --shard.
 package join
 
 import (
@@ -26,7 +26,7 @@ type Options struct {
 var jobs = []cluster.Joiner{checking.Job, extraction.Job, embedding.Job, measure.Job,
 	inspect.Job}
 
-// Command is winnow join.
+// Command returns the "winnow join" command.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {

@@ -54,7 +54,7 @@ type Studio struct {
 }
 
 // NewStudio returns what the page of a set has besides the images. The job's files begin with base. set returns the set
-// as it is now; done is told when a job is done.
+// as it is now; done is called when a job is done.
 func NewStudio(p *term.Program, base string, set func() Set, called func(label string) string,
 	done func(jobs.Job)) (*Studio, error) {
 	program, err := os.Executable()
@@ -186,8 +186,8 @@ func auditOffer(s Set) jobs.Offer {
 	}
 	return jobs.Offer{
 		Kind: AuditJob, Title: "Audit these images", Over: s.Audited,
-		About: "Looks at every image by a network, then judges which labels are wrong. This page shows the suspects " +
-			"when it is done.",
+		About: "Embeds every image with a network, then finds which labels are likely wrong. This page shows the " +
+			"suspects when it is done.",
 		Choices: []jobs.Choice{{Name: "model", Title: "Network", Values: networks()}, fixedChoice(place, list)},
 		Words: func(chosen map[string]string) (words, made []string) {
 			words = s.words("audit")

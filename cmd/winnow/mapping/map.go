@@ -1,4 +1,4 @@
-// Package mapping is the command winnow map.
+// Package mapping implements the "winnow map" command.
 package mapping
 
 import (
@@ -27,7 +27,7 @@ func Command() *cli.Command { return command(run) }
 const description = `Draws images that the run embeds near each other near each other on a map (t-SNE, van der Maaten
 2014, started from the principal components). Without a run it draws the features of a store as they are:
 --features DIR --manifest FILE. winnow studio draws a map to explore.
---color score and suspect (called wrong or not) need --audit suspects.csv of winnow audit;
+--color score and suspect (flagged or not) need --audit suspects.csv of winnow audit;
 class=LABEL shows one class against all others.
 
    winnow map run --out map.svg --out map.csv`

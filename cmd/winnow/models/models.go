@@ -1,4 +1,4 @@
-// Package models is winnow models: it lists, shows, fetches, adds, makes and removes backbones.
+// Package models implements the "winnow models" command: it lists, shows, fetches, adds, makes and removes backbones.
 package models
 
 import (
@@ -16,7 +16,7 @@ import (
 	"winnow/run/trial"
 )
 
-// Command is winnow models.
+// Command returns the "winnow models" command.
 func Command() *cli.Command {
 	asJSON := term.JSONFlag()
 	return &cli.Command{
@@ -116,7 +116,7 @@ func get(ctx context.Context, p *term.Program, r *models.Registry, o Options) er
 	if err != nil {
 		return err
 	}
-	return tell(p, got, o.JSON)
+	return describeBackbone(p, got, o.JSON)
 }
 
 func add(_ context.Context, p *term.Program, r *models.Registry, o Options) error {
@@ -124,7 +124,7 @@ func add(_ context.Context, p *term.Program, r *models.Registry, o Options) erro
 	if err != nil {
 		return err
 	}
-	return tell(p, &fetching.Got{Backbone: b, Cut: cut}, o.JSON)
+	return describeBackbone(p, &fetching.Got{Backbone: b, Cut: cut}, o.JSON)
 }
 
 func warn(p *term.Program, lines ...string) {
@@ -133,8 +133,8 @@ func warn(p *term.Program, lines ...string) {
 	}
 }
 
-// tell describes a backbone that was added.
-func tell(p *term.Program, got *fetching.Got, asJSON bool) error {
+// describeBackbone prints a backbone that was added.
+func describeBackbone(p *term.Program, got *fetching.Got, asJSON bool) error {
 	warn(p, append(got.Warnings, got.Cut.Warnings...)...)
 	if asJSON {
 		return p.JSON(got.Entry)

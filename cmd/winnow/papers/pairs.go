@@ -18,7 +18,7 @@ type PairsOptions struct {
 }
 
 const pairsDescription = `
-Needs a manifest with true labels beside the given ones. It measures SCL-RHE's (004) Fig. 2, the cosines of
+Needs a manifest with true labels next to the given ones. It measures SCL-RHE's (004) Fig. 2, the cosines of
 pairs of training images by whether their given and their true labels agree; and the shares of its section 4.2,
 how much of what a contrastive loss is taught wrongly comes from false positives. It uses a run's own batches
 (its sampler, seed and losses), embedded by its head, or frozen features without a run. The given labels are
@@ -36,10 +36,10 @@ func pairsCommand(call term.Call[PairsOptions]) *cli.Command {
 		Description: pairsDescription,
 		Flags: append([]cli.Flag{
 			&cli.Float64Flag{Name: "synthetic", DefaultText: "the share of wrong labels",
-				Usage: "`RATE` of the symmetric noise beside the given labels"},
+				Usage: "`RATE` of the symmetric noise to compare with the given labels"},
 			&cli.StringFlag{Name: "loss", DefaultText: "the run's, or supcon,scl_rhe",
 				Usage: "`LIST` of losses of pairs, with their default settings"},
-			&cli.IntFlag{Name: "batches", DefaultText: "those of one epoch", Usage: "look at `N` batches"},
+			&cli.IntFlag{Name: "batches", DefaultText: "those of one epoch", Usage: "use `N` batches"},
 			&cli.StringFlag{Name: "batch", DefaultText: "the run's, or 512",
 				Usage: "`PxK` or N: classes and images of each in a batch, or images"},
 			&cli.IntFlag{Name: "pairs", Value: 50_000_000,

@@ -1,5 +1,5 @@
-// Package papers is winnow papers: statements of the papers about label noise, computed, or measured on runs and
-// feature stores.
+// Package papers implements the "winnow papers" command: statements of the papers about label noise,
+// computed, or measured on runs and feature stores.
 package papers
 
 import (
@@ -11,7 +11,7 @@ theory computes rates and bounds from numbers alone. skew and pairs measure a ru
 manifest. They change nothing.
 `
 
-// Command is winnow papers.
+// Command returns the "winnow papers" command.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:        "papers",

@@ -37,7 +37,7 @@ func skewCommand(call term.Call[SkewOptions]) *cli.Command {
 		ArgsUsage:   "[RUN]",
 		Description: skewDescription,
 		Flags: append([]cli.Flag{
-			&cli.IntFlag{Name: "batches", DefaultText: "those of one epoch", Usage: "look at `N` batches"},
+			&cli.IntFlag{Name: "batches", DefaultText: "those of one epoch", Usage: "use `N` batches"},
 			&cli.StringFlag{Name: "batch", DefaultText: "the run's, or 12x5",
 				Usage: "`PxK`: classes and images of each in a batch"},
 			&cli.Float64Flag{Name: "margin", DefaultText: "the run's, or 0.2",

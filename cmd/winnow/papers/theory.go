@@ -35,7 +35,7 @@ func theoryCommand(call term.Call[TheoryOptions]) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.Float64Flag{Name: "noise-rate", Usage: "label noise `P` in [0, 1)"},
 			&cli.Float64Flag{Name: "pair-rate",
-				Usage: "instead of --noise-rate: the share `Q` of truly alike pairs with different labels"},
+				Usage: "instead of --noise-rate: the share `Q` of truly similar pairs with different labels"},
 			&cli.IntFlag{Name: "classes", Usage: "number `K` of classes; required"},
 			&cli.IntFlag{Name: "each", Usage: "images `N` of each class, for the exact weights of 1-1 sampling"},
 			&cli.StringFlag{Name: "eta", Value: "1,1.25,1.5,2,3,5,10",

@@ -60,21 +60,21 @@ func (p *Training) Validated(v train.Validation) {
 	case v.Best:
 		best = "  best so far"
 	}
-	measure, beside := "P@1", ""
+	measure, more := "P@1", ""
 	if v.Averaged != nil {
-		beside = fmt.Sprintf(", average of the weights %.4f", *v.Averaged)
+		more = fmt.Sprintf(", average of the weights %.4f", *v.Averaged)
 	}
 	if u := p.plan.Untrained; u != nil {
-		beside += fmt.Sprintf(" (frozen %.4f, whitened %.4f)", u.Frozen, u.Whitened)
+		more += fmt.Sprintf(" (frozen %.4f, whitened %.4f)", u.Frozen, u.Whitened)
 	}
 	if p.plan.Config.Validation.Measure == config.MeasureClassMean {
 		measure = "accuracy by nearest class mean"
 	}
 	if v.Step == 0 {
-		fmt.Fprintf(p.w, "untrained head: validation %s %.4f%s\n", measure, v.Score, beside)
+		fmt.Fprintf(p.w, "untrained head: validation %s %.4f%s\n", measure, v.Score, more)
 		return
 	}
-	fmt.Fprintf(p.w, "epoch %d (step %d): validation %s %.4f%s%s\n", v.Epoch, v.Step, measure, v.Score, beside, best)
+	fmt.Fprintf(p.w, "epoch %d (step %d): validation %s %.4f%s%s\n", v.Epoch, v.Step, measure, v.Score, more, best)
 }
 
 // Weighed shows a round of weights.

@@ -1,4 +1,4 @@
-// Package quickstart is winnow quickstart: the whole path on drawn characters, up to the open studio.
+// Package quickstart implements the "winnow quickstart" command: the whole path on drawn characters.
 package quickstart
 
 import (
@@ -32,13 +32,13 @@ type Options struct {
 	NoOpen bool // end without serving the studio
 }
 
-// Command is winnow quickstart.
+// Command returns the "winnow quickstart" command.
 func Command() *cli.Command { return command(call) }
 
 const description = `
-Draws characters, makes some of their labels wrong, looks at them through the embedded network glyphnet, trains,
+Draws characters, makes some of their labels wrong, embeds them with the built-in network glyphnet, trains,
 finds the wrong labels, and opens the studio, where you decide about them. All of it takes less than a minute on two
-cores. Ctrl-C ends the studio and writes the mended list.
+cores. Ctrl-C ends the studio and writes the corrected list.
 
    winnow quickstart
 
@@ -128,7 +128,7 @@ func studio(dir string) review.Options {
 	return review.Options{
 		Files: page.Files{
 			Manifest: location.At(at(quickstart.ManifestFile)), Root: location.At(at(quickstart.ImagesFile)),
-			Audit: at("suspects.csv"), Out: at("mended.csv"),
+			Audit: at("suspects.csv"), Out: at("fixed.csv"),
 		},
 		Features: at(quickstart.FeaturesFolder),
 	}

@@ -1,4 +1,4 @@
-// Package report is the command winnow report.
+// Package report implements the "winnow report" command.
 package report
 
 import (
@@ -23,7 +23,7 @@ import (
 // Command returns winnow report.
 func Command() *cli.Command { return command(run) }
 
-const description = `One file to read offline or to print: the training and its course, the filter, retrieval beside
+const description = `One file to read offline or to print: the training and its course, the filter, retrieval next to
 frozen and whitened features, classes, the most suspect labels, retrieval examples, a map (t-SNE), warnings,
 and definitions of all numbers. Images come from --root. winnow studio compares several runs.
 

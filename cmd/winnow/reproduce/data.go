@@ -38,7 +38,7 @@ func parseData(given []string, study studies.Study) (list []runner.Source, err e
 		store, root, _ := strings.Cut(store, ",")
 		switch {
 		case !byName && len(given) > 1:
-			return nil, term.Misused("--data %s stands in for every dataset: expected no other --data beside it", text)
+			return nil, term.Misused("--data %s stands in for every dataset: expected no other --data", text)
 		case byName && files == glyphsData:
 			return nil, term.Misused("--data %s: the drawn characters stand in for every dataset: --data glyphs", text)
 		case slices.ContainsFunc(list, func(s runner.Source) bool { return s.Name == name }):

@@ -1,4 +1,4 @@
-// Package reproduce is winnow reproduce.
+// Package reproduce implements the "winnow reproduce" command.
 package reproduce
 
 import (
@@ -19,7 +19,7 @@ type Options struct {
 	List, Papers, DryRun, JSON bool // Papers: the list is of all tables and figures of the papers
 }
 
-// Command is winnow reproduce.
+// Command returns the "winnow reproduce" command.
 func Command() *cli.Command { return command(run) }
 
 const description = `
@@ -32,7 +32,7 @@ comparisons paired over the seeds (t-tests, corrected for all of the study). Wit
 --data says what to run on:
 
    NAME=MANIFEST,FEATURES  the paper's dataset of that name, with the paper's splits (winnow data import --protocol).
-                           The paper's numbers are shown beside ours; columns of other datasets are left out.
+                           The paper's numbers are shown next to ours; columns of other datasets are left out.
    MANIFEST,FEATURES       any dataset in place of all those of the study. The claims are tested, and the paper's
                            numbers are not shown.
    glyphs                  the same with the dataset that is part of winnow

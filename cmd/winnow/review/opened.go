@@ -125,7 +125,7 @@ func (page *opened) done(job jobs.Job) {
 		was, o := page.o, page.o
 		o.Audit, o.Guessed = live.ListOf(job), false
 		if o.Run == "" {
-			o.Features = beside(o.Audit)
+			o.Features = featuresOf(o.Audit)
 		}
 		err := o.learn()
 		if err == nil {

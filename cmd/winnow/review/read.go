@@ -26,7 +26,7 @@ import (
 type Options struct {
 	review.Files
 	Run, Features, Model string   // what finds similar images; "": not named
-	Export, JSON         bool     // Export: write the mended manifest and serve nothing
+	Export, JSON         bool     // Export: write the corrected manifest and serve nothing
 	Listen               string   // HOST:PORT
 	Hosts                []string // other names that the server answers to
 	Token                string   // "": make one
@@ -67,7 +67,7 @@ func read(c *cli.Context) (Options, error) {
 		return o, err
 	}
 	if o.Features == "" && o.Run == "" && o.Audit != "" && !o.Export {
-		o.Features = beside(o.Audit)
+		o.Features = featuresOf(o.Audit)
 	}
 	if err := readLearning(c, &o); err != nil {
 		return o, err
@@ -118,7 +118,7 @@ func readStudio(c *cli.Context) (Options, error) {
 		o.Guessed = o.Audit != ""
 	}
 	if o.Features == "" && o.Run == "" && o.Audit != "" {
-		o.Features = beside(o.Audit)
+		o.Features = featuresOf(o.Audit)
 	}
 	if c.Bool("check") && o.Audit == "" {
 		return o, term.Misused("--check goes with the list of an audit: name it with --audit")
@@ -139,7 +139,7 @@ func isList(file string) bool {
 	return err == nil || errors.Is(err, first)
 }
 
-// listOf returns the list of suspects that winnow audit writes, in the working folder or beside the images, or "" if
+// listOf returns the list of suspects that winnow audit writes, in the working folder or next to the images, or "" if
 // there is none.
 func listOf(images location.Source) string {
 	const usual = "suspects.csv"
@@ -185,9 +185,9 @@ func checkServing(o Options) error {
 	return live.CheckListen(o.Listen)
 }
 
-// beside returns the folder NAME.features next to the list NAME, in which winnow audit keeps features, or "" if there
+// featuresOf returns the folder NAME.features next to the list NAME, where winnow audit keeps features, or "" if there
 // is none.
-func beside(list string) string {
+func featuresOf(list string) string {
 	dir := strings.TrimSuffix(list, filepath.Ext(list)) + ".features"
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return ""

@@ -1,4 +1,4 @@
-// Package review is winnow review.
+// Package review implements the "winnow review" command.
 package review
 
 import (
@@ -28,23 +28,23 @@ func Command() *cli.Command { return command(run) }
 
 const description = `
 Serves a page that shows the suspects of winnow audit --out with typical images of both labels and the nearest
-neighbours, and prints its address. If the audit calls no label wrong, or on demand, the page shows all images.
+neighbours, and prints its address. If the audit flags no label, or on demand, the page shows all images.
 Ctrl-C ends the server.
 
    winnow audit photos
-   winnow review suspects.csv --manifest photos --features suspects.features --out mended.csv
-   winnow review --manifest photos --export --out mended.csv
+   winnow review suspects.csv --manifest photos --features suspects.features --out fixed.csv
+   winnow review --manifest photos --export --out fixed.csv
 
 With the features of the audit (SUSPECTS.features, or --features) the page learns: after each decision the images that
-are not on the screen are put in the order of how likely they are wrong. Some images are drawn at random; they tell how
-many labels are wrong in all and how many are left. A first review begins with 60 of them where the audit cannot know
-that, and --until says when to stop. Ctrl-C writes the mended manifest to --out and prints the next commands.
+are not on the screen are put in the order of how likely they are wrong. Some images are drawn at random; they show how
+many labels are wrong in all and how many are left. A first review starts with 60 of them where the audit cannot
+estimate that, and --until says when to stop. Ctrl-C writes the corrected manifest to --out.
 
-   winnow review suspects.csv --manifest photos --out mended.csv --until 1%
+   winnow review suspects.csv --manifest photos --out fixed.csv --until 1%
 
 Every decision is saved at once, in a file next to the manifest that a later audit of the same manifest reads
 again. Several people can use one server: the page asks each browser for a name once, keeps who decided what and
-when, and shows where people differ once they have decided. The mended manifest follows the majority of those who
+when, and shows where people differ once they have decided. The corrected manifest follows the majority of those who
 were sure; without a majority a label stays as given. One server at a time holds the file. Links that lead out of the
 images' folder are not followed. With a feature store, an index or a run, the page finds similar images.
 
@@ -53,11 +53,11 @@ NAME.cleanlab.csv cleanlab's; NAME.labelstudio.json holds tasks for Label Studio
 annotations made there can be imported:
 
    winnow review suspects.csv --manifest photos --export --out tasks.labelstudio.json
-   winnow review --manifest photos --import export.json --export --out mended.csv
+   winnow review --manifest photos --import export.json --export --out fixed.csv
 
-How much learning from decisions helps on a set whose true labels are known, and how well it counts, a simulation
-tells: it plays the review, with the images in the order that the decisions so far suggest, next to the list from
-top to bottom. With --check it begins with 60 images drawn at random.
+On a set whose true labels are known, a simulation measures how much learning from decisions helps and how well
+the wrong labels are counted: it plays the review in the order that the decisions so far suggest, and compares it
+with the list from top to bottom. With --check it starts with 60 images drawn at random.
 
    winnow review suspects.csv --simulate true_label --features suspects.features --decisions 500
 
@@ -69,7 +69,7 @@ address with --listen; the token is then sent unencrypted.
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "review",
-		Usage:       "decide about the suspects of an audit on a page in the browser, and write the mended manifest",
+		Usage:       "review the suspected label errors in the browser, and write the corrected manifest",
 		ArgsUsage:   "SUSPECTS",
 		Description: description,
 		Flags: append([]cli.Flag{
@@ -77,7 +77,7 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "take decisions from `FILE`, an export of Label Studio as JSON or JSON_MIN"},
 			&cli.StringFlag{Name: "simulate", Usage: "serve nothing: let a simulated reviewer answer from `COLUMN` " +
 				"of the suspects, true_label, and print what is found and estimated after how many decisions"},
-			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the mended manifest to --out"},
+			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the corrected manifest to --out"},
 			&cli.StringFlag{Name: "decided",
 				Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
 			term.JSONFlag(),
@@ -102,14 +102,14 @@ func pageFlags() []cli.Flag {
 				"or named with --features"},
 		&cli.StringFlag{Name: "model", DefaultText: "the one that made the features",
 			Usage: "embed uploaded images by a run folder or an ONNX `FILE`, if it has moved"},
-		&cli.StringFlag{Name: "decisions", DefaultText: "beside the manifest",
+		&cli.StringFlag{Name: "decisions", DefaultText: "next to the manifest",
 			Usage: "keep decisions in `FILE`; with --simulate, stop after so many"},
-		term.OutFlag("write the mended manifest to `FILE`, in the form of --manifest or the one that its name tells"),
+		term.OutFlag("write the corrected manifest to `FILE`, in the form of --manifest or of its name's ending"),
 		&cli.StringFlag{Name: "format", DefaultText: "by the name of --out",
 			Usage: "`NAME` of the form of --out: manifest, csv, imagefolder, fiftyone, labelstudio or cleanlab"},
 		term.NamesFlag(),
 		&cli.BoolFlag{Name: "check", DefaultText: "in a first review with --features",
-			Usage: fmt.Sprintf("begin with %d images drawn at random, which tell how many labels are wrong; "+
+			Usage: fmt.Sprintf("start with %d random images, which show how many labels are wrong; "+
 				"--check alone shows random images only, --check=false none", inspect.Checked)},
 		&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` of a reviewer that the page suggests"},
 		&cli.StringFlag{Name: "goal", Value: string(learn.Find),
@@ -140,7 +140,7 @@ func run(ctx context.Context, p *term.Program, o Options) (err error) {
 		return err
 	}
 	if o.Import != "" {
-		if taken, err := review.Take(o.Files); err != nil || told(p, o.JSON, taken) != nil ||
+		if taken, err := review.Take(o.Files); err != nil || printResult(p, o.JSON, taken) != nil ||
 			!o.Export && o.Audit == "" {
 			return err
 		}
@@ -150,7 +150,7 @@ func run(ctx context.Context, p *term.Program, o Options) (err error) {
 		if err != nil {
 			return err
 		}
-		return told(p, o.JSON, exported)
+		return printResult(p, o.JSON, exported)
 	}
 	return open(ctx, p, o)
 }
@@ -159,7 +159,7 @@ func run(ctx context.Context, p *term.Program, o Options) (err error) {
 func exports(o Options) map[review.Form]string {
 	names := review.Exports()
 	if form, err := datasets.FormOf(o.Manifest); err == nil {
-		names[review.InPlace] = "mended" + review.Endings[form][0]
+		names[review.InPlace] = "fixed" + review.Endings[form][0]
 	}
 	list := map[review.Form]string{}
 	for form, name := range names {
@@ -186,8 +186,8 @@ func exports(o Options) map[review.Form]string {
 	return list
 }
 
-// next returns the commands that go on with the decisions: that write the mended list, if the server does not, and that
-// train on it.
+// next returns the commands that continue with the decisions: to write the corrected list, if the server does not, and
+// to train on it.
 func next(o Options) (list []string) {
 	images := []string{"--manifest", o.Manifest.String()}
 	for flag, name := range term.Named(o.Columns) {
@@ -195,7 +195,7 @@ func next(o Options) (list []string) {
 	}
 	out := o.Out
 	if out == "" {
-		out = "mended.csv"
+		out = "fixed.csv"
 		write := append([]string{"winnow", "review"}, images...)
 		if o.Decisions != "" {
 			write = append(write, "--decisions", o.Decisions)
@@ -214,7 +214,7 @@ func next(o Options) (list []string) {
 	if o.Features != "" && o.Run == "" {
 		words = append(words, "--features", o.Features)
 	}
-	return append(list, term.Quoted(append(words, "--out", "runs/mended")))
+	return append(list, term.Quoted(append(words, "--out", "runs/fixed")))
 }
 
 // simulate plays the review with reviewers who answer from the truth.
@@ -231,7 +231,7 @@ func simulate(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	played.Features = features
-	return told(p, o.JSON, played)
+	return printResult(p, o.JSON, played)
 }
 
 // serve serves the page until ctx is done.
@@ -266,7 +266,7 @@ func serve(ctx context.Context, p *term.Program, o Options, open *opened) error 
 	}
 	open.ended()
 	r = open.page()
-	if r.Decisions.Here() != nil { // the error of closing them tells where they are
+	if r.Decisions.Here() != nil { // the error of closing them names where they are
 		return nil
 	}
 	p.Note("%s, kept in %s", r.Summary(), r.Decisions.Path)
@@ -286,8 +286,8 @@ func serve(ctx context.Context, p *term.Program, o Options, open *opened) error 
 	return nil
 }
 
-// told prints a result as text or JSON.
-func told(p *term.Program, json bool, done interface{ Text() string }) error {
+// printResult prints a result as text or JSON.
+func printResult(p *term.Program, json bool, done interface{ Text() string }) error {
 	if json {
 		return p.JSON(done)
 	}

@@ -1,4 +1,4 @@
-// Package runtime is winnow runtime: it installs and shows ONNX Runtime.
+// Package runtime implements the "winnow runtime" command: it installs and shows ONNX Runtime.
 package runtime
 
 import (
@@ -15,7 +15,7 @@ import (
 	"winnow/internal/ortlib"
 )
 
-// Command is winnow runtime.
+// Command returns the "winnow runtime" command.
 func Command() *cli.Command { return command(install) }
 
 func command(install term.Call[ortlib.InstallOptions]) *cli.Command {

@@ -1,4 +1,4 @@
-// Package search is winnow search: it finds similar images.
+// Package search implements the "winnow search" command: it finds similar images.
 package search
 
 import (
@@ -16,7 +16,7 @@ import (
 //go:embed help.txt
 var help string
 
-// Command is winnow search.
+// Command returns the "winnow search" command.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {

@@ -22,7 +22,7 @@ import (
 // validation is the measure that chooses.
 const validation = "validation p@1"
 
-// mostCurves bounds the curves of a chart; more cannot be told apart.
+// mostCurves bounds the curves of a chart; more cannot be distinguished.
 const mostCurves = 8
 
 // results are a sweep's trainings as a study: a row for each setting, the best first, and a claim that each beats the

@@ -1,4 +1,4 @@
-// Package sweep is winnow sweep, which compares settings, a grid or random ones, over seeds.
+// Package sweep implements the "winnow sweep" command, which compares settings, a grid or random ones, over seeds.
 package sweep
 
 import (
@@ -20,13 +20,13 @@ import (
 //go:embed help.txt
 var help string
 
-// Options are the options of the command.
+// Options holds the parsed flags.
 type Options struct {
 	sweep.Options
 	DryRun, JSON bool
 }
 
-// Command is winnow sweep.
+// Command returns the "winnow sweep" command.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {

@@ -43,9 +43,9 @@ var kinds = []struct {
 	{[]error{syscall.ENOSPC, syscall.EDQUOT}, "free some space, or write elsewhere: the same command can be repeated"},
 	{[]error{syscall.EROFS}, "write elsewhere: nothing can be written there"},
 	{[]error{syscall.ENAMETOOLONG}, "give a shorter name: most systems allow 255 bytes"},
-	{[]error{syscall.ELOOP}, "mend the links: they lead in a circle"},
+	{[]error{syscall.ELOOP}, "fix the links: they lead in a circle"},
 	{[]error{syscall.EMFILE, syscall.ENFILE}, "allow more open files (ulimit -n), or end other programs"},
 	{[]error{fs.ErrPermission}, "run as who owns it, or allow it with chmod"},
 	{[]error{syscall.ENOTDIR, syscall.EISDIR}, "give another name, or move what is there out of the way"},
-	{[]error{syscall.EIO}, "look at the disk: the system could not read or write it"},
+	{[]error{syscall.EIO}, "check the disk: the system could not read or write it"},
 }

@@ -21,7 +21,7 @@ func TestAdvise(t *testing.T) {
 		"a shorter name":    syscall.ENAMETOOLONG,
 		"lead in a circle":  syscall.ELOOP,
 		"out of the way":    &fs.PathError{Op: "mkdir", Path: "a/b", Err: syscall.ENOTDIR},
-		"look at the disk":  syscall.EIO,
+		"check the disk":    syscall.EIO,
 		"more open files":   syscall.EMFILE,
 		"with the command ": seal.ErrChanged,
 	} {

@@ -51,7 +51,7 @@ func RunFlags() (flags []cli.Flag) {
 				"; of an untrained network cross_entropy, if all validation classes are trained"},
 		"filter": {"scorer `NAME` by which the filter drops labels during training (winnow list filters), or none",
 			d.Filter.Scorer},
-		"screen": {"before training, ignore the labels that the judge `NAME` of winnow audit calls wrong; or none",
+		"screen": {"before training, ignore the labels that the scorer `NAME` of winnow audit flags; or none",
 			"combined, " + config.NoScreen + " with --filter none, a recipe or a file"},
 		"noise-rate": {"share `P` of the labels to treat as wrong, by screening and by the filter; auto estimates it",
 			d.Filter.Rate.String()},

@@ -85,7 +85,7 @@ func NewProgram(c *cli.Context) (*Program, error) {
 	}, nil
 }
 
-// Note tells the user a fact on standard error, unless they asked for quiet.
+// Note prints a fact on standard error, unless they asked for quiet.
 func (p *Program) Note(format string, args ...any) {
 	if !p.Quiet {
 		fmt.Fprintln(p.Err, "winnow: "+text.Line(fmt.Sprintf(format, args...)))

@@ -1,4 +1,4 @@
-// Package train is winnow train, which trains a head, or a whole backbone, on labels that may be wrong.
+// Package train implements the "winnow train" command, which trains on noisy labels.
 package train
 
 import (
@@ -27,7 +27,7 @@ import (
 //go:embed help.txt
 var help string
 
-// Options are the options of the command.
+// Options holds the parsed flags.
 type Options struct {
 	Config            config.Run
 	Recipe            string // that Config began with
@@ -39,7 +39,7 @@ type Options struct {
 	Decisions         string // file of winnow review; "": none
 }
 
-// Command is winnow train.
+// Command returns the "winnow train" command.
 func Command() *cli.Command { return command(train) }
 
 func command(call term.Call[Options]) *cli.Command {

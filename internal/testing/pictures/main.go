@@ -119,7 +119,7 @@ func (m *maker) characters(ctx context.Context) error {
 		}
 	}
 	return m.review(ctx, list, "--manifest", manifest, "--root", images, "--features", "suspects.features",
-		"--decisions", "decisions.db", "--out", "mended.csv", "--check=false")
+		"--decisions", "decisions.db", "--out", "fixed.csv", "--check=false")
 }
 
 // review shows views of the page of winnow review and winnow studio.

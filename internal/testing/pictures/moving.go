@@ -53,8 +53,8 @@ type reel struct {
 	out gif.GIF
 }
 
-// moving shows a folder with wrong labels on its way: the audit, the review, the mended list, and what training on it
-// is worth. All that it shows was printed or drawn by the commands that it shows.
+// moving shows a folder with wrong labels on its way: the audit, the review, the corrected list, and what training
+// on it is worth. All that it shows was printed or drawn by the commands that it shows.
 func (m *maker) moving(ctx context.Context) error {
 	r := &reel{maker: m}
 	for _, args := range [][]string{{"data", "glyphs", "--out", "letters", "--classes", "24", "--images", "30"}} {
@@ -71,7 +71,7 @@ func (m *maker) moving(ctx context.Context) error {
 	}
 	audit := "winnow audit photos.csv --root raw"
 	review := "winnow review suspects.csv --manifest photos.csv --root raw " +
-		"--features suspects.features --out mended.csv --check=false"
+		"--features suspects.features --out fixed.csv --check=false"
 	printed, err := m.output(ctx, audit)
 	if err != nil {
 		return err
@@ -102,14 +102,14 @@ func (m *maker) moving(ctx context.Context) error {
 	}
 	lines := []line{{Text: review, Typed: true}}
 	for text := range strings.Lines(told) {
-		if text, ok := strings.CutPrefix(strings.TrimSpace(text), "winnow: mended.csv: "); ok {
-			lines = append(lines, line{Text: "mended.csv: " + text, Strong: true}, line{})
+		if text, ok := strings.CutPrefix(strings.TrimSpace(text), "winnow: fixed.csv: "); ok {
+			lines = append(lines, line{Text: "fixed.csv: " + text, Strong: true}, line{})
 		}
 	}
 	if err := r.terminal(ctx, 2, "", lines...); err != nil {
 		return err
 	}
-	for _, list := range []string{"photos.csv", "mended.csv"} {
+	for _, list := range []string{"photos.csv", "fixed.csv"} {
 		args := []string{"train", "--manifest", list, "--root", "raw", "--features", "suspects.features", "--out",
 			list + "-run"}
 		if list == "photos.csv" {
@@ -118,7 +118,7 @@ func (m *maker) moving(ctx context.Context) error {
 		if err := m.run(ctx, args...); err != nil {
 			return err
 		}
-		printed, err := m.output(ctx, "winnow eval "+list+"-run --manifest mended.csv")
+		printed, err := m.output(ctx, "winnow eval "+list+"-run --manifest fixed.csv")
 		if err != nil {
 			return err
 		}

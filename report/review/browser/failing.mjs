@@ -154,7 +154,7 @@ export const failing = [
     await page.locator("#export").click();
     await page.getByRole("button", { name: "Write the file" }).click();
     await page.waitForSelector("#exported dl");
-    assert.ok((await page.locator("#exported .good").textContent()).includes("mended.csv"));
+    assert.ok((await page.locator("#exported .good").textContent()).includes("fixed.csv"));
     const { counts } = await server.ask("/api/session"), after = readFileSync(set.out, "utf8").trimEnd().split("\n");
     assert.ok(counts.drop > 0 && counts.relabel > 0);
     assert.equal(after[0], before[0], "the manifest's own columns");

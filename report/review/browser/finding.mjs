@@ -90,7 +90,7 @@ export const finding = [
     });
     await other.goto(server.origin);
     await ready(other);
-    assert.match(await other.locator("#clean").textContent(), /calls no label wrong.*all images are shown/);
+    assert.match(await other.locator("#clean").textContent(), /flags no label.*all images are shown/);
     assert.ok(await other.locator("#clean").isVisible());
     assert.ok(await other.locator("#rest").isHidden());
     const { total } = await server.ask("/api/rows?state=undecided&limit=0");
@@ -186,9 +186,9 @@ export const finding = [
     await stand(page, 4);
     const at = await page.locator(".card[aria-current=true]").getAttribute("data-id");
     await page.keyboard.press("s");
-    await page.waitForSelector(".tile .alike");
-    const said = (await page.locator(".tile .alike .num").allTextContents()).map(Number);
-    assert.deepEqual(said, [...said].sort((a, b) => b - a), "most alike first");
+    await page.waitForSelector(".tile .similarity");
+    const said = (await page.locator(".tile .similarity .num").allTextContents()).map(Number);
+    assert.deepEqual(said, [...said].sort((a, b) => b - a), "most similar first");
     const open = page.locator(".tile .face").first(), id = Number(await page.locator(".tile").first().getAttribute("data-id"));
     await open.click();
     await page.waitForSelector("#focus[open]");
@@ -201,7 +201,7 @@ export const finding = [
   }],
   ["search by an image: chosen, dropped, pasted", async ({ page, server, set }) => {
     const row = await server.row(9), file = join(set.images, row.path), bytes = readFileSync(file).toString("base64");
-    const itself = () => page.waitForFunction((p) => document.querySelector(".tile:has(.alike)")?.title === p, row.path);
+    const itself = () => page.waitForFunction((p) => document.querySelector(".tile:has(.similarity)")?.title === p, row.path);
     const back = async () => { await page.keyboard.press("Escape"); await page.waitForSelector("html[data-view=suspects]"); await settled(page); };
     await page.locator("#file").setInputFiles(file);
     await itself();

@@ -41,8 +41,8 @@ export const gathering = [
     assert.deepEqual(list, rows.map((r) => r.id));
     assert.ok(!list.includes(wanted.id), "an image finds itself");
     const other = rows.filter((r) => r.given !== wanted.given).length;
-    assert.equal(await page.locator(".alike[data-same=false]").count(), other);
-    assert.match(await page.locator(".tile .alike").first().textContent(), /^\d\.\d{3} (same|other) label$/);
+    assert.equal(await page.locator(".similarity[data-same=false]").count(), other);
+    assert.match(await page.locator(".tile .similarity").first().textContent(), /^\d\.\d{3} (same|other) label$/);
     await page.getByRole("button", { name: /with another label$/ }).click();
     assert.match(await page.locator("#picked").textContent(), new RegExp(`^${other} images selected`));
     await page.keyboard.press("Escape");
@@ -86,11 +86,11 @@ export const gathering = [
     await page.mouse.down();
     for (const corner of [[50, -50], [50, 50], [-50, 50], [-50, -49]]) await page.mouse.move(...to(...corner), { steps: 5 });
     await page.mouse.up();
-    await page.locator("#lassoed").getByRole("button", { name: "Alike" }).click();
+    await page.locator("#lassoed").getByRole("button", { name: "Similar" }).click();
     await found();
     assert.match(await page.locator("#asked").textContent(), /the centre of \d+ images/);
     await page.locator("#file").setInputFiles(join(files, rows[0].path));
-    await page.waitForFunction((p) => document.querySelector(".tile")?.title === p && document.querySelector(".alike .num").textContent === "1.000", rows[0].path);
+    await page.waitForFunction((p) => document.querySelector(".tile")?.title === p && document.querySelector(".similarity .num").textContent === "1.000", rows[0].path);
     assert.match(await page.locator("#asked").textContent(), new RegExp(`Nearest to ${rows[0].path.split("/").at(-1)}`));
     await page.reload();
     await ready(page);

@@ -14,7 +14,7 @@ const rules = ["wcag2a", "wcag2aa"];
 function makeLarge(binary, dir) {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir);
-  const images = join(dir, "glyphs"), set = { images, manifest: join(images, "noisy.csv"), features: join(dir, "features"), audit: join(dir, "suspects.csv"), decisions: join(dir, "decisions.db"), out: join(dir, "mended.csv"), goal: "find" };
+  const images = join(dir, "glyphs"), set = { images, manifest: join(images, "noisy.csv"), features: join(dir, "features"), audit: join(dir, "suspects.csv"), decisions: join(dir, "decisions.db"), out: join(dir, "fixed.csv"), goal: "find" };
   winnow(binary, "data", "glyphs", "--out", images, "--classes", "24", "--images", "40");
   winnow(binary, "data", "corrupt", join(images, "manifest.csv"), "--noise-rate", "0.2", "--out", set.manifest);
   winnow(binary, "extract", "--manifest", set.manifest, "--model", "glyphnet", "--out", set.features);
@@ -130,7 +130,7 @@ export const learning = [
     await context.close();
     assert.ok(!existsSync(set.out));
     await server.kill("SIGTERM");
-    assert.match(server.said, /next: winnow train --manifest \S*mended\.csv/);
+    assert.match(server.said, /next: winnow train --manifest \S*fixed\.csv/);
     const head = readFileSync(set.out, "utf8").split("\n");
     assert.ok(head.length > 400);
   }],

@@ -14,7 +14,7 @@ const views = {
   large: async (page) => { await page.keyboard.press("Enter"); await page.waitForSelector("#focus .strip img"); },
   label: async (page) => { await page.keyboard.press("l"); await page.waitForSelector("#chooser [aria-selected=true]"); },
   map: async (page) => { await page.keyboard.press("m"); await page.waitForSelector("#map .cell"); },
-  similar: async (page) => { await page.keyboard.press("s"); await page.waitForSelector(".tile .alike"); },
+  similar: async (page) => { await page.keyboard.press("s"); await page.waitForSelector(".tile .similarity"); },
   history: async (page) => { await page.keyboard.press("h"); await page.waitForSelector("#history .entries li"); },
   help: async (page) => { await page.keyboard.press("?"); await page.waitForSelector("#helping[open]"); },
   selected: async (page) => { await page.keyboard.press("x"); await page.keyboard.press("Shift+ArrowRight"); },

@@ -34,7 +34,7 @@ export const running = [
     dir = join(dirname(set.audit), "running");
     mkdirSync(dir, { recursive: true });
     winnow(binary, "train", "--manifest", set.manifest, "--features", set.features, "--out", join(dir, "watched"), "--screen", "none", "--epochs", "2");
-    server = new Server(binary, { manifest: set.manifest, decisions: join(dir, "running.decisions.db"), out: join(dir, "mended.csv") });
+    server = new Server(binary, { manifest: set.manifest, decisions: join(dir, "running.decisions.db"), out: join(dir, "fixed.csv") });
     server.command = "studio";
     server.cwd = dir;
     await server.start();

@@ -9,7 +9,7 @@ import { go } from "./deciding.mjs";
 
 const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const windows = [[1280, 720, "light", every], [390, 844, "light", every], [1280, 720, "dark", ["color-contrast"]], [390, 844, "dark", ["color-contrast"]], [1920, 1080, "light", []]];
-const places = { data: "view=data", suspects: "view=suspects", copies: "view=findings&find=copies", leaks: "view=findings&find=leaks", strangers: "view=findings&find=strangers", problems: "view=findings&find=problems", map: "view=map" };
+const places = { data: "view=data", suspects: "view=suspects", copies: "view=findings&find=copies", leaks: "view=findings&find=leaks", outliers: "view=findings&find=outliers", problems: "view=findings&find=problems", map: "view=map" };
 
 // cells reads a CSV, none of whose cells holds a line break.
 function cells(text) {
@@ -33,7 +33,7 @@ export function makeStudio(set, name = "studio") {
   const split = names.indexOf("split"), path = names.indexOf("path"), moved = images.find((row) => row[path] === like[0][at("path")]);
   moved[split] = "test";
   const write = (name, list) => { const file = join(dir, name); writeFileSync(file, list.map((row) => row.map(quote).join(",")).join("\n") + "\n"); return file; };
-  return { ...set, audit: write("suspects.csv", [head, ...rows]), manifest: write("studio.csv", [names, ...images]), decisions: join(dir, "studio.decisions.db"), out: join(dir, "mended.csv"), goal: "list", images: images.length, dir };
+  return { ...set, audit: write("suspects.csv", [head, ...rows]), manifest: write("studio.csv", [names, ...images]), decisions: join(dir, "studio.decisions.db"), out: join(dir, "fixed.csv"), goal: "list", images: images.length, dir };
 }
 
 let server, context, visit, page, set;
@@ -187,9 +187,9 @@ export const studio = [
     for (const r of leak) assert.equal(await outcome(r.id), r.split === "test" ? "drop" : "undecided", r.path);
     await page.keyboard.press("u");
     await said("Undone");
-    await page.locator("#finds [data-value=strangers]").click();
+    await page.locator("#finds [data-value=outliers]").click();
     await settled(page);
-    assert.equal(await page.locator(".group").count(), 2, "30 strangers");
+    assert.equal(await page.locator(".group").count(), 2, "30 outliers");
     // By the keyboard: G selects the group, K keeps it.
     await page.locator(".tile").first().focus();
     await page.keyboard.press("g");
@@ -253,8 +253,8 @@ export const studio = [
     await page.waitForSelector("#focus[open]");
     await page.keyboard.press("Escape");
     await page.locator("#arrange").click();
-    await page.waitForFunction(() => /t-SNE (runs|compares)|by likeness/.test(document.getElementById("plane-words").textContent));
-    await page.waitForFunction(() => /by likeness/.test(document.getElementById("plane-words").textContent), undefined, { timeout: 120_000 });
+    await page.waitForFunction(() => /t-SNE (runs|compares)|by similarity/.test(document.getElementById("plane-words").textContent));
+    await page.waitForFunction(() => /by similarity/.test(document.getElementById("plane-words").textContent), undefined, { timeout: 120_000 });
     const file = join(set.dir, "studio.map.csv");
     assert.equal(readFileSync(file, "utf8").trimEnd().split("\n").length, set.images + 1);
     visit.excuse(/Failed to load|ERR_CONNECTION/);
@@ -262,7 +262,7 @@ export const studio = [
     await server.start();
     await page.goto(`${server.address}#view=map`);
     await ready(page);
-    await page.waitForFunction(() => /by likeness/.test(document.getElementById("plane-words").textContent));
+    await page.waitForFunction(() => /by similarity/.test(document.getElementById("plane-words").textContent));
     visit.excuse();
     await visit.found(page);
   }],

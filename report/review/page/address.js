@@ -3,7 +3,7 @@
 export const start = { view: "", find: "", class: "", split: "", to: "", kind: "", above: "", below: "", tag: "", state: "", text: "", sort: "", by: "", lasso: "", like: "", run: "", offset: 0, id: "", cards: "" };
 const filters = ["class", "split", "to", "kind", "above", "below", "tag", "text", "by", "lasso"];
 export const views = ["data", "suspects", "findings", "map", "search", "runs"];
-export const finds = ["copies", "leaks", "strangers", "problems"];
+export const finds = ["copies", "leaks", "outliers", "problems"];
 
 // The view that opens first, and the decisions that each view shows first.
 let home = "suspects";

@@ -48,5 +48,5 @@ export function ask(path, values = {}, signal = undefined) {
 }
 // bytes asks for an answer that is not JSON.
 export const bytes = (path) => call(path, {}, patience, true);
-export const tell = (path, body, wait) => call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }, wait);
+export const post = (path, body, wait) => call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }, wait);
 export const upload = (path, blob, signal) => call(path, { method: "POST", headers: { "Content-Type": blob.type }, body: blob, signal }, 120_000);

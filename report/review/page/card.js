@@ -8,8 +8,8 @@ import { called, full } from "./names.js";
 import { remarks } from "./notes.js";
 import { marks } from "./tags.js";
 
-// act tells page.js which button of a card was pressed.
-const act = (name, row, event) => store.tell("act", { name, row, event });
+// act reports to page.js which button of a card was pressed.
+const act = (name, row, event) => store.emit("act", { name, row, event });
 
 export function card(row) {
   const button = (name, words, key, more = {}) => el("button", { type: "button", tabindex: "-1", "data-act": name, onclick: (e) => act(name, row, e), ...more }, words, key ? el("kbd", { "aria-hidden": "true" }, key) : "");
@@ -27,7 +27,7 @@ export function card(row) {
     el("div", { class: "acts" },
       button("keep", "Keep", "K", { title: `The label ${full(row.given)} is right` }), button("drop", "Drop", "D", { title: "Remove the image from the data set" }),
       button("accept", "Accept", "A", { disabled: !better(row), title: better(row) ? `Change the label to ${full(row.suggested)}` : "No other label fits better" }),
-      button("choose", "Label…", "L", { title: "Choose another label" }), button("unsure", "Unsure", "Q", { title: "You cannot tell: the label stays as given" })),
+      button("choose", "Label…", "L", { title: "Choose another label" }), button("unsure", "Unsure", "Q", { title: "You are not sure: the label stays as given" })),
     el("p", { class: "aloud", id: `about-${row.id}` }, [rank(row), `${how(row, true)}: ${means(row, true)}`, better(row) && how(row, false) ? `${how(row, false)}: ${means(row, false)}` : ""].join(" ")));
   article.dataset.kind = row.kinds.join(" ");
   mark(article, row);

@@ -1,4 +1,4 @@
-// The classes of the set with their sizes, and how the set was read. Both stand beside the grid of all images.
+// The classes of the set with their sizes, and how the set was read. Both stand next to the grid of all images.
 
 import { get, el, broken, picture } from "./dom.js";
 import { ask } from "./api.js";
@@ -34,7 +34,7 @@ async function examples(name) {
   if (shown !== name) return;
   part.hidden = false;
   part.replaceChildren(el("p", {}, el("b", {}, broken(called(name))), el("small", { class: "soft" }, pictures.length < images ? ` ${pictures.length} of ${count(images)}, drawn at random` : ` ${many(images, "image")}`)),
-    el("div", { class: "strip" }, ...pictures.map((p) => el("button", { type: "button", class: "example", title: p.path, "aria-label": `Show ${tail(p.path)} large`, onclick: () => store.tell("visit", p.id) }, picture(p.key, 160, "", { loading: "lazy" })))),
+    el("div", { class: "strip" }, ...pictures.map((p) => el("button", { type: "button", class: "example", title: p.path, "aria-label": `Show ${tail(p.path)} large`, onclick: () => store.emit("visit", p.id) }, picture(p.key, 160, "", { loading: "lazy" })))),
     pictures.length < images ? el("button", { type: "button", class: "plain", onclick: async () => { seed++; await examples(name); part.querySelector(".plain")?.focus(); } }, "Draw others") : "");
 }
 

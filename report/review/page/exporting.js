@@ -1,7 +1,7 @@
-// The mended manifest, written by the server or downloaded.
+// The corrected manifest, written by the server or downloaded.
 
 import { get, el, head, open } from "./dom.js";
-import { tell, Failure } from "./api.js";
+import { post, Failure } from "./api.js";
 import { store } from "./store.js";
 import { drain } from "./outbox.js";
 import { count, many } from "./words.js";
@@ -26,7 +26,7 @@ function show() {
   const [form, link, note] = download();
   const write = el("button", { type: "button", class: "primary", onclick: () => run(write, answer) }, "Write the file");
   write.hidden = !store.session.out; // no file to write; it can still be downloaded
-  dialog.replaceChildren(head("exported-name", "Export the mended manifest"),
+  dialog.replaceChildren(head("exported-name", "Export the corrected manifest"),
     el("p", {}, `The file has all rows of the manifest, without the ${many(counts.drop, "dropped image")} and with a new label for ${many(counts.relabel, "relabelled image")}. All other images keep their given labels: those not decided, unsure (${count(counts.unsure)}), or without a majority of the reviewers (${count(counts.disagreed)}).`),
     nextSteps(),
     store.pending.size ? el("p", { class: "warn" }, `${many(store.pending.size, "decision")} not saved yet will be missing.`) : "",
@@ -62,7 +62,7 @@ async function run(button, answer) {
   answer.replaceChildren("Writing …");
   try {
     await drain();
-    const done = await tell("/api/export", {}, 600_000);
+    const done = await post("/api/export", {}, 600_000);
     answer.replaceChildren(el("p", { class: "good" }, "Written: ", el("code", {}, done.path)),
       el("dl", {}, ...[["kept", done.kept], ["relabelled", done.relabelled], ["dropped", done.dropped], ["unsure", done.unsure], ["no majority", done.disagreed], ["not decided", done.undecided]].flatMap(([name, n]) => [el("dt", {}, name), el("dd", {}, count(n))])));
   } catch (e) {

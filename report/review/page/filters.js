@@ -71,7 +71,7 @@ function draw() {
   rest.hidden = store.view !== "suspects" || place.state !== "undecided" || !suspect || suspect === all || !["", "any"].includes(place.kind);
   rest.textContent = store.kind ? "Show all images" : `Only the ${ofList(suspect)}`;
   get("clean").hidden = store.view !== "suspects" || Boolean(suspect) || all === 0;
-  get("clean").textContent = "The audit calls no label wrong, so there are no suspects: all images are shown.";
+  get("clean").textContent = "The audit flags no label, so there are no suspects: all images are shown.";
   get("clear").hidden = !filtered(place);
   const state = states[place.state] ? place.state : ["noted", "differ"].includes(place.state) ? "all" : "decided";
   form.elements.state.replaceChildren(...Object.entries(outcomes).map(([value, words]) => el("option", { value }, words)), ...(place.by === "*" ? [el("option", { value: "disagreed" }, "no majority")] : []));

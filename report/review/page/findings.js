@@ -1,4 +1,4 @@
-// What an audit found besides suspects, in groups that one click decides: copies, copies in two splits, strangers, and
+// What an audit found besides suspects, in groups that one click decides: duplicates, duplicates in two splits, outliers, and
 // pictures with problems.
 
 import { get, el } from "./dom.js";
@@ -9,12 +9,12 @@ import { count, many } from "./words.js";
 import { called } from "./names.js";
 import { choose } from "./chooser.js";
 
-const titles = { copies: "Copies", leaks: "Leaks", strangers: "Strangers", problems: "Problems" };
+const titles = { copies: "Duplicates", leaks: "Leaks", outliers: "Outliers", problems: "Problems" };
 const notes = {
   copies: "Files with the same picture, perhaps scaled, mirrored, cropped a little or saved again. Groups whose labels contradict each other come first.",
   leaks: "Copies of one picture in different splits: what is measured on the one was seen in the other.",
-  strangers: "Images far from all but a few of the set, whatever their labels. The farthest come first.",
-  problems: "Measured when the pictures were read: dark, bright, blurred, little information, odd sizes and shapes, grey among coloured ones.",
+  outliers: "Images far from all but a few of the set, whatever their labels. The farthest come first.",
+  problems: "Measured when the images were read: dark, bright, blurred, little information, odd sizes and shapes, grey among coloured ones.",
 };
 
 export function findings() {
@@ -34,7 +34,7 @@ function draw() {
 export function group(g, number) {
   const { finding: find } = store, { rows } = g, part = (words, title, decide) => el("button", { type: "button", title, onclick: decide }, words);
   const all = (words, action, title) => part(words, title, () => decideAll(rows, () => ({ action })));
-  const buttons = find === "strangers" || find === "problems" ? [all("Drop all", "drop", "Remove these images from the data set"), all("Keep all", "keep", "These labels are right")] : copies(g);
+  const buttons = find === "outliers" || find === "problems" ? [all("Drop all", "drop", "Remove these images from the data set"), all("Keep all", "keep", "These labels are right")] : copies(g);
   const label = part("Label all…", "Give all of them another label", () => choose(rows, (name) => decideAll(rows, (row) => (row.given === name ? { action: "keep" } : { action: "relabel", label: name }))));
   const id = `group-${number}`;
   return el("li", {}, el("section", { class: "group", "aria-labelledby": id },
@@ -42,17 +42,17 @@ export function group(g, number) {
     el("div", { class: "tiles" }, ...rows.map((row) => el("div", {}, tile(row), el("small", { class: "why" }, why(row))))),
     g.images > rows.length ? el("p", { class: "soft" }, `The first ${rows.length} of ${count(g.images)} are shown.`) : ""));
 }
-const decideAll = (rows, way) => store.tell("group", { rows, way });
+const decideAll = (rows, way) => store.emit("group", { rows, way });
 
 function title(g) {
   if (store.finding === "problems") return `${many(g.images, "picture")}: ${g.why}`;
-  if (store.finding === "strangers") return many(g.images, "stranger");
+  if (store.finding === "outliers") return many(g.images, "outlier");
   const labels = new Set(g.rows.map((r) => r.given)), splits = [...new Set(g.rows.map((r) => r.split))];
   return [many(g.images, "copy", "copies"), labels.size > 1 ? `labels contradict: ${[...labels].slice(0, 3).map((l) => called(l) || "none").join(", ")}` : called([...labels][0]) || "no label", splits.length > 1 ? `in ${splits.join(" and ")}` : ""].filter(Boolean).join("; ");
 }
 function why(row) {
   if (store.finding === "problems") return row.problems.join("; ");
-  if (store.finding === "strangers") return row.fit === null ? "" : `fit ${row.fit.toFixed(1)}`;
+  if (store.finding === "outliers") return row.fit === null ? "" : `fit ${row.fit.toFixed(1)}`;
   return [row.split, row.verdict === "look" ? "look" : ""].filter(Boolean).join(", ");
 }
 

@@ -1,4 +1,4 @@
-// What to try first, on the first page of a studio in which nothing is decided; and the link to the report beside the list.
+// What to try first, on the first page of a studio in which nothing is decided; and the link to the report next to the list.
 
 import { get, el } from "./dom.js";
 import { store } from "./store.js";
@@ -20,7 +20,7 @@ function steps({ kinds, findings, similar }) {
   const found = Object.entries(findings).reduce((sum, [kind, n]) => sum + (kind === "leaks" ? 0 : n), 0);
   return [
     kinds.suspect > 0 && [link("Suspects", "suspects"), `: ${many(kinds.suspect, "label")} to decide about. `, key("A"), " takes the suggested label, ", key("K"), " keeps the given one, ", key("D"), " drops the image, ", key("U"), " undoes."],
-    found > 0 && [link("Findings", "findings"), `: ${count(found)} ${found === 1 ? "group" : "groups"} of copies, strangers and odd pictures, each decided with one click.`],
+    found > 0 && [link("Findings", "findings"), `: ${count(found)} ${found === 1 ? "group" : "groups"} of duplicates, outliers and odd images, each decided with one click.`],
     similar && [link("Map", "map"), ": draw a lasso around points of one class that lie apart, and decide about them."],
   ].filter(Boolean);
 }

@@ -54,7 +54,7 @@ function found() {
   get("found").textContent = total === 0 ? (all === 0 ? "The audit has no images" : `No ${name}s ${what}`.trim()) : store.learns && store.left > 0 ? `${many(store.left, listName())} to decide` : `${many(total, name)} ${what}`.trim();
   if (store.groups) {
     if (total === 0 && session.total > 0) list.append(el("li", { class: "empty" }, "The audit found none."));
-  } else if (view === "search") get("found").textContent = total ? `The ${many(total, "image")} most alike` : "";
+  } else if (view === "search") get("found").textContent = total ? `The ${many(total, "image")} most similar` : "";
   else if (total === 0) list.append(el("li", { class: "empty" }, place.state === "undecided" && all > 0 ? (store.kind === "suspect" && !filtered({ ...place, kind: "" }) ? `All ${listName(true)} are decided.` : "All images that match these filters are decided.") : "Nothing matches these filters."));
   get("found").hidden = get("found").textContent === "";
   const from = place.offset + 1, to = place.offset + store.length;
@@ -110,7 +110,7 @@ export function stretch(from, to) {
   store.selected.clear();
   store.beyond = null;
   for (let i = Math.min(origin, to); i <= Math.max(origin, to); i++) store.selected.add(store.rows[i].id);
-  store.tell("selection");
+  store.emit("selection");
 }
 export function pick(i) { origin = i; store.select(store.rows[i].id); }
 

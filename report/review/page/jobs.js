@@ -2,11 +2,11 @@
 // changes nothing.
 
 import { get, el } from "./dom.js";
-import { ask, tell, Failure } from "./api.js";
+import { ask, post, Failure } from "./api.js";
 import { store } from "./store.js";
 
-const every = 1500; // ms between two looks at a job that runs
-const titles = { audit: "Audit", train: "Training" }, stages = { extract: "Looking at images", judge: "Judging labels", write: "Writing pictures" };
+const every = 1500; // ms between two requests for the state of a running job
+const titles = { audit: "Audit", train: "Training" }, stages = { extract: "Embedding images", judge: "Scoring labels", write: "Writing images" };
 const ends = { done: "done", failed: "failed", stopped: "interrupted" };
 let view = null, timer = 0, seen = "";
 export const news = new EventTarget(); // "job": the state of the last job, or what can be started, has changed
@@ -29,7 +29,7 @@ export async function look() {
 
 async function change(path, body = {}) {
   try {
-    show(await tell(path, body));
+    show(await post(path, body));
   } catch (e) {
     if (!(e instanceof Failure)) throw e;
     store.say(e.message);
@@ -62,7 +62,7 @@ function draw() {
     el("div", { class: "row" }, el("h2", {}, titles[job.kind] ?? job.kind), el("span", { class: `tag state ${{ done: "finished" }[job.state] ?? job.state}` }, ends[job.state] ?? "running"), el("span", { class: "gap" }), button),
     el("code", { class: "command" }, job.command),
     job.state === "running" ? el("div", { class: "stages" }, ...job.stages.map(stage)) : "",
-    job.state === "running" ? el("p", { class: "soft" }, job.lines.at(-1)?.replace(/^winnow: /, "") ?? "It has begun.", " It goes on when the page is closed.") : "",
+    job.state === "running" ? el("p", { class: "soft" }, job.lines.at(-1)?.replace(/^winnow: /, "") ?? "Started.", " It keeps running if you close this page.") : "",
     job.lines.length ? el("details", { open }, el("summary", {}, "What it printed"), el("pre", { tabindex: 0, "aria-label": "Output of the command" }, job.lines.join("\n"))) : "");
   if (focused) box.querySelector("button, summary")?.focus();
 }
@@ -83,7 +83,7 @@ export function form(offer, heading = "h3") {
   said();
   return el("form", { class: "offer panel", "aria-labelledby": id, onsubmit: (e) => { e.preventDefault(); change("/api/jobs/start", { kind: offer.kind, chosen: chosen() }); } },
     el(heading, { id }, offer.title), el("p", { class: "soft" }, offer.about), ...fields, command,
-    el("div", { class: "row" }, el("button", { type: "submit", class: "primary", disabled: running }, "Start"), running ? el("span", { class: "soft" }, "One job at a time: another one runs.") : ""));
+    el("div", { class: "row" }, el("button", { type: "submit", class: "primary", disabled: running }, "Start"), running ? el("span", { class: "soft" }, "Another job is running.") : ""));
 }
 export const offers = () => view?.offers ?? [];
 

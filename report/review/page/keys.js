@@ -40,7 +40,7 @@ const table = [
 const numbers = [
   ["#12", "place in the list: 1 is the label that looks most wrong"], ["3.0 % right", "probability that this label is right, by the audit"],
   ["score 0.12", "used if the audit has no probabilities: the lower the score of the given label, the more suspect it is"], ["not judged", "the only image of its class: there is nothing to compare it with"],
-  ["fit −3.2", "how near the image is to the others of the set: the further below 0, the stranger; below −2.75 it fits no class"], ["2 of 3 wrong", "of 3 labels decided for sure, 2 were dropped or relabelled; in brackets the 95 % confidence interval of that share"],
+  ["fit −3.2", "how near the image is to the others of the set: the further below 0, the less it fits; below −2.75 it is an outlier"], ["2 of 3 wrong", "of 3 labels decided for sure, 2 were dropped or relabelled; in brackets the 95 % confidence interval of that share"],
   ["reviewers disagree", "reviewers who are sure decided differently: the export contains what more than half of them decided, else the label stays as given"]];
 
 export function show() {

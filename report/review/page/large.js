@@ -28,7 +28,7 @@ export function large() {
   dialog.addEventListener("close", () => {
     if (guest && store.index(guest.id) < 0) store.guests.delete(guest.id);
     guest = null;
-    store.tell("closed");
+    store.emit("closed");
   });
 }
 
@@ -47,7 +47,7 @@ function draw() {
   const row = guest ?? store.row, again = dialog.contains(document.activeElement) ? document.activeElement.dataset.act : "";
   if (!row) return;
   drawn = performance.now();
-  const act = (name, words, key, more = {}) => el("button", { type: "button", "data-act": name, onclick: (e) => store.tell("act", { name, row, event: e }), ...more }, words, key ? el("kbd", { "aria-hidden": "true" }, key) : "");
+  const act = (name, words, key, more = {}) => el("button", { type: "button", "data-act": name, onclick: (e) => store.emit("act", { name, row, event: e }), ...more }, words, key ? el("kbd", { "aria-hidden": "true" }, key) : "");
   const shot = el("figure", { class: "shot" }, zoomable(row, whole(row)), el("figcaption", {}, el("b", {}, called(row.given)), el("span", {}, ` · ${row.path}`)));
   const first = head("focus-name", el("span", { title: rank(row) }, named(row)), el("span", { class: "stamp", role: "status" }),
     act("previous", "←", "", { class: "icon", "aria-label": "Previous image", disabled: Boolean(guest) }), act("next", "→", "", { class: "icon", "aria-label": "Next image", disabled: Boolean(guest) }));
@@ -61,7 +61,7 @@ function draw() {
         copies(row).length ? el("section", { class: "class-panel" }, el("h3", {}, row.group?.length ? "Copies: other files with the same picture" : "Nearly identical images with another label"), strip(copies(row), "copy", true)) : "")),
     el("div", { class: "acts big" },
       act("keep", "Keep", "K", { title: `The label ${full(row.given)} is right` }), act("drop", "Drop", "D", { title: "Remove the image from the data set" }),
-      act("accept", better(row) ? `Accept: ${short(called(row.suggested))}` : "Accept", "A", { class: "accept", disabled: !better(row), title: better(row) ? `Change the label to ${full(row.suggested)}` : null }), act("choose", "Label…", "L", { title: "Choose another label" }), act("unsure", "Unsure", "Q", { title: "You cannot tell: the label stays as given" }),
+      act("accept", better(row) ? `Accept: ${short(called(row.suggested))}` : "Accept", "A", { class: "accept", disabled: !better(row), title: better(row) ? `Change the label to ${full(row.suggested)}` : null }), act("choose", "Label…", "L", { title: "Choose another label" }), act("unsure", "Unsure", "Q", { title: "You are not sure: the label stays as given" }),
       el("span", { class: "gap" }), act("note", "Note…", "W"), act("tag", "Tag…", "T"), store.session.similar ? act("similar", "Similar", "S") : "", act("reset", "Not decided", "C"), act("undo", "Undo", "U")));
   mark();
   if (again) (dialog.querySelector(`[data-act="${again}"]:not(:disabled)`) ?? dialog.querySelector(".acts button:not(:disabled)"))?.focus();
@@ -93,12 +93,12 @@ function panel(row, given) {
     ...(row.audited ? [el("p", { class: "what" }, "images nearest to this one"), strip(given ? row.given_neighbours : row.suggested_neighbours, "nearest")] : []));
 }
 function strip(list, what, labelled) {
-  return el("div", { class: "strip" }, ...list.map((p) => el("button", { type: "button", class: `example ${what}`, "aria-pressed": "false", title: `${full(p.label)}\n${p.path}`, "aria-label": `Compare with ${what} image labelled ${called(p.label)}: ${file(p.path)}`, onclick: (e) => beside(e.currentTarget, p, what) },
+  return el("div", { class: "strip" }, ...list.map((p) => el("button", { type: "button", class: `example ${what}`, "aria-pressed": "false", title: `${full(p.label)}\n${p.path}`, "aria-label": `Compare with ${what} image labelled ${called(p.label)}: ${file(p.path)}`, onclick: (e) => compare(e.currentTarget, p, what) },
     picture(p.key, 160, ""), labelled ? el("small", {}, called(p.label)) : "")));
 }
 
-// beside shows an example next to the image, or removes it again.
-function beside(button, p, what) {
+// compare shows an example next to the image, or removes it again.
+function compare(button, p, what) {
   const shots = dialog.querySelector(".shots"), on = button.getAttribute("aria-pressed") === "true";
   for (const b of dialog.querySelectorAll(".example[aria-pressed=true]")) b.setAttribute("aria-pressed", "false");
   shots.querySelector(".held")?.remove();

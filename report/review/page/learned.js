@@ -2,7 +2,7 @@
 // moved, when to stop, and what comes then. Nothing of it is there if the list has one order.
 
 import { get, el, svg } from "./dom.js";
-import { tell } from "./api.js";
+import { post } from "./api.js";
 import { store } from "./store.js";
 import { undo } from "./outbox.js";
 import { count, many } from "./words.js";
@@ -25,8 +25,8 @@ function draw() {
     ends ? ending(l, total) : l.check ? check(l.check) : "",
     el("div", { class: "sums" },
       fact("found", count(c.found), "wrong labels found so far"),
-      fact("left", c.known ? span(c.left) : "not known yet", c.known ? "wrong labels not found yet, with the interval that holds them with 95 % confidence" : "images drawn at random tell: a few come between the others"),
-      fact("wrong in all", c.known ? span(c.wrong) : "not known yet", `of ${count(total)} labels; ${many(c.draws, "random draw")} tell it`),
+      fact("left", c.known ? span(c.left) : "not known yet", c.known ? "wrong labels not found yet, with the interval that holds them with 95 % confidence" : "estimated from images drawn at random: a few are mixed in"),
+      fact("wrong in all", c.known ? span(c.wrong) : "not known yet", `of ${count(total)} labels; ${many(c.draws, "random draw")} so far`),
       fact("pace", l.pace ? `${count(Math.round(l.pace))} an hour` : "–", "decisions of all who review now"),
       l.rule ? fact("until " + l.rule, l.met ? "reached" : time(l), "by what is expected to be found; the rule itself goes by the interval that holds at all times") : "",
       band(l.trend, total)),
@@ -42,10 +42,10 @@ function time({ hours }) {
 
 function check({ done, of }) {
   const skip = el("button", { type: "button", id: "skip", onclick: leave }, "Skip the check");
-  return el("div", { class: "hint check-first" }, el("p", {}, el("b", {}, `Two-minute check: ${done} of ${of} random images. `), "The suspects cannot tell how many labels are wrong in all, and the audit does not know; these can. Then the suspects follow."), skip);
+  return el("div", { class: "hint check-first" }, el("p", {}, el("b", {}, `Two-minute check: ${done} of ${of} random images. `), "The suspects alone do not show how many labels are wrong in all; these images do. Then the suspects follow."), skip);
 }
 async function leave() {
-  store.standing(await tell("/api/skip", {}));
+  store.standing(await post("/api/skip", {}));
   await store.load();
   store.say("The check is skipped: the random images that you answered count");
 }
@@ -66,7 +66,7 @@ function band(trend, total) {
 // moved says what the decisions since this page was shown changed further down.
 function moved({ up, down }) {
   if (!up && !down) return "";
-  return el("p", { class: "moved", role: "status" }, `Of the images not shown yet ${count(up)} came up, ${count(down)} went down. `, el("button", { type: "button", class: "plain", onclick: () => undo() }, "Undo the last decision"));
+  return el("p", { class: "moved", role: "status" }, `${many(up, "unseen image")} moved up the list, ${count(down)} down. `, el("button", { type: "button", class: "plain", onclick: () => undo() }, "Undo the last decision"));
 }
 
 function agreement(a) {

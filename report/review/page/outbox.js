@@ -1,7 +1,7 @@
 // Decisions on their way to the server. A decision is shown as made only when the server has confirmed it; until then
 // its image is marked. What cannot be sent waits here, in order, and is sent again when the connection is back.
 
-import { tell, Failure, connection } from "./api.js";
+import { post, Failure, connection } from "./api.js";
 import { store } from "./store.js";
 import { many, done, file } from "./words.js";
 import { settle } from "./conflict.js";
@@ -61,9 +61,9 @@ function push(list) {
   queue.push({ list });
   for (const d of list) {
     store.pending.set(d.id, d);
-    store.tell("row", d.id);
+    store.emit("row", d.id);
   }
-  store.tell("outbox");
+  store.emit("outbox");
   drain();
 }
 
@@ -78,7 +78,7 @@ async function send() {
     batch.out = true;
     if (batch.turn) { await back(batch); continue; }
     try {
-      const answer = await tell("/api/decide", { tab, reviewer: reviewer(), audit: store.sum, decisions: batch.list.map(({ id, action, label, note, give, take, version }) => (give ? { id, action: "", version, give, take } : { id, action, label, note, version })) });
+      const answer = await post("/api/decide", { tab, reviewer: reviewer(), audit: store.sum, decisions: batch.list.map(({ id, action, label, note, give, take, version }) => (give ? { id, action: "", version, give, take } : { id, action, label, note, version })) });
       refusal = null;
       forget(batch);
       arrived(answer.applied);
@@ -89,7 +89,7 @@ async function send() {
       if (e.status === 409) { refusal = null; await disputed(batch, e.body.conflicts ?? []); continue; }
       refusal = e.status >= 500 || e.status === 412 ? e : null; // a full disk or a lost file; another audit
       if (refusal || e.status === 0 || e.status === 401 || e.status === 403) {
-        store.tell("outbox");
+        store.emit("outbox");
         return true; // it waits
       }
       forget(batch);
@@ -103,9 +103,9 @@ function forget(batch) {
   for (const { id } of batch.list) {
     if (queue.some((b) => b.list.some((d) => d.id === id))) continue;
     store.pending.delete(id);
-    store.tell("row", id);
+    store.emit("row", id);
   }
-  store.tell("outbox");
+  store.emit("outbox");
 }
 // arrived also updates the versions of later steps, which were decided knowing this one.
 function arrived(applied) {
@@ -159,13 +159,13 @@ async function turn(step) {
 async function back(step) {
   const { path, word, nothing } = step.turn;
   try {
-    const answer = await tell(path, { tab, reviewer: reviewer() }), list = answer[word] ?? [];
+    const answer = await post(path, { tab, reviewer: reviewer() }), list = answer[word] ?? [];
     const tagged = list.length > 0 && list.every((d) => { const row = store.find(d.id); return row && String(row.tags) !== String(d.tags); });
     forget(step);
     arrived(list);
     store.standing(answer);
     store.say(`${word === "undone" ? "Undone" : "Redone"}: ${tagged ? "tags of " : ""}${list.length === 1 ? `#${list[0].id + 1}${tagged ? "" : ` ${done(list[0].decision?.action === "undecided" ? null : list[0].decision)}`}` : many(list.length, "image")}`);
-    store.tell("turned", list.map((d) => d.id));
+    store.emit("turned", list.map((d) => d.id));
   } catch (e) {
     forget(step);
     if (!(e instanceof Failure)) throw e;

@@ -152,9 +152,9 @@ function picked() {
   bar.hidden = n === 0;
   if (n === 0) return;
   const button = (name, words, key) => el("button", { type: "button", onclick: () => acts[name]() }, words, el("kbd", { "aria-hidden": "true" }, key));
-  bar.replaceChildren(el("b", { role: "status" }, `${many(n, "image")} selected`), button("keep", "Keep", "K"), button("drop", "Drop", "D"), button("accept", "Accept each", "A"), button("choose", "Label…", "L"), button("unsure", "Unsure", "Q"), button("note", "Note…", "W"), button("tag", "Tag…", "T"), ...(store.session.similar ? [button("similar", "Alike", "S")] : []),
+  bar.replaceChildren(el("b", { role: "status" }, `${many(n, "image")} selected`), button("keep", "Keep", "K"), button("drop", "Drop", "D"), button("accept", "Accept each", "A"), button("choose", "Label…", "L"), button("unsure", "Unsure", "Q"), button("note", "Note…", "W"), button("tag", "Tag…", "T"), ...(store.session.similar ? [button("similar", "Similar", "S")] : []),
     whole ? el("button", { type: "button", class: "plain", onclick: beyond }, `Select all ${count(store.total)} that match`)
-      : store.selected.size < store.rows.length ? el("button", { type: "button", class: "plain", onclick: () => { for (const r of store.rows) store.selected.add(r.id); store.tell("selection"); } }, "Select all on this page") : "",
+      : store.selected.size < store.rows.length ? el("button", { type: "button", class: "plain", onclick: () => { for (const r of store.rows) store.selected.add(r.id); store.emit("selection"); } }, "Select all on this page") : "",
     el("button", { type: "button", class: "plain", onclick: () => store.unselect() }, "Clear the selection"));
 }
 
@@ -164,7 +164,7 @@ async function beyond() {
   const asked = store.asked, rows = await store.every(asked);
   if (JSON.stringify(asked) !== JSON.stringify(store.asked)) return undefined;
   store.beyond = rows;
-  return store.tell("selection");
+  return store.emit("selection");
 }
 
 // renamed allows another name once the decisions under the old one are saved.

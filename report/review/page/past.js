@@ -35,7 +35,7 @@ async function add(list, more) {
 
 function entry(e) {
   const said = (action, label) => done(action && action !== "undecided" ? { action, label } : null);
-  return el("li", { class: e.undone ? "undone" : "" }, el("button", { type: "button", title: e.path, disabled: e.id === null, onclick: () => { dialog.close(); store.tell("visit", e.id); } }, e.key === null ? el("span", { class: "unreadable" }) : picture(e.key, 160, "", { loading: "lazy" }),
+  return el("li", { class: e.undone ? "undone" : "" }, el("button", { type: "button", title: e.path, disabled: e.id === null, onclick: () => { dialog.close(); store.emit("visit", e.id); } }, e.key === null ? el("span", { class: "unreadable" }) : picture(e.key, 160, "", { loading: "lazy" }),
     el("span", {}, el("b", {}, e.hidden ? "shown once you have decided" : said(e.action, e.label)), el("small", {}, `${e.id === null ? "not among these images:" : `#${e.id + 1}`} ${tail(e.path)}`),
       el("small", {}, [clock(e.at), e.reviewer !== reviewer() ? who(e.reviewer) : "", e.note !== e.before_note ? (e.note ? `note: ${e.note}` : "note deleted") : "", ...(e.give ?? []).map((t) => `tag “${t}” given`), ...(e.take ?? []).map((t) => `tag “${t}” removed`), e.before_action && e.before_action !== "undecided" ? `before: ${said(e.before_action, e.before_label)}` : "", e.undone ? "undone" : "", e.reviewer === reviewer() && e.tab !== me() ? "another tab" : ""].filter(Boolean).join(" · ")))));
 }

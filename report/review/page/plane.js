@@ -1,8 +1,8 @@
 // The map: every image as a point of the plane, coloured by class, split, suspicion or decision. A lasso selects points
-// to look at or to decide about.
+// to show or to decide about.
 
 import { get, el, picture } from "./dom.js";
-import { ask, tell, bytes } from "./api.js";
+import { ask, post, bytes } from "./api.js";
 import { store } from "./store.js";
 import { to } from "./views.js";
 import { count, many, named, stamp, done } from "./words.js";
@@ -46,22 +46,22 @@ async function enter() {
   const before = state?.method;
   state = await ask("/api/plane");
   if (store.view !== "map") return;
-  told();
+  showState();
   if (state.method && (!places || state.method !== before)) await load();
   else paint();
   if (state.works) timer = setTimeout(enter, every);
 }
 async function arrange(method) {
-  state = await tell("/api/arrange", { method });
-  told();
+  state = await post("/api/arrange", { method });
+  showState();
   clearTimeout(timer);
   timer = setTimeout(enter, every / 4);
 }
-function told() {
+function showState() {
   const { method, points, share, works, done: step, steps, failed } = state, percent = (v) => `${(100 * v).toFixed(0)} %`;
-  const words = method === "pca" ? `principal components, ${percent(share[0])} and ${percent(share[1])} of the variance` : method === "tsne" ? "by likeness (t-SNE): near points are alike, far ones need not differ" : "";
+  const words = method === "pca" ? `principal components, ${percent(share[0])} and ${percent(share[1])} of the variance` : method === "tsne" ? "by similarity (t-SNE): near points are similar, far ones need not differ" : "";
   get("plane-words").textContent = [points ? `${many(points, "image")}, ${words}` : "", works ? (works === "tsne" ? (step ? `t-SNE runs: step ${count(step)} of ${count(steps)}` : "t-SNE compares the images with each other") : "Computing the places …") : "", failed ? `No result: ${failed}` : ""].filter(Boolean).join(". ");
-  get("arrange").textContent = method === "tsne" ? "Arrange by principal components" : "Arrange by likeness (t-SNE)";
+  get("arrange").textContent = method === "tsne" ? "Arrange by principal components" : "Arrange by similarity (t-SNE)";
   get("arrange").disabled = Boolean(works);
   get("arrange").hidden = !method;
 }
@@ -220,7 +220,7 @@ function up(e) {
   if (!was) return;
   if (!was.moved) {
     const hit = nearest(e.offsetX, e.offsetY);
-    if (hit >= 0) store.tell("visit", hit); else clear();
+    if (hit >= 0) store.emit("visit", hit); else clear();
   } else if (was.lasso) close();
 }
 
@@ -258,9 +258,9 @@ function lassoed() {
   const bar = get("lassoed");
   bar.hidden = !inside;
   if (!inside) return;
-  const button = (words, act, key) => el("button", { type: "button", onclick: () => store.tell("lasso", act) }, words, el("kbd", { "aria-hidden": "true" }, key));
+  const button = (words, act, key) => el("button", { type: "button", onclick: () => store.emit("lasso", act) }, words, el("kbd", { "aria-hidden": "true" }, key));
   bar.replaceChildren(el("b", { role: "status" }, `${many(inside.length, "image")} in the lasso`), ...(inside.length ? [el("button", { type: "button", class: "primary", onclick: list }, "Show them in Data"),
-    button("Keep", "keep", "K"), button("Drop", "drop", "D"), button("Label…", "choose", "L"), button("Unsure", "unsure", "Q"), button("Tag…", "tag", "T"), button("Alike", "similar", "S")] : []), el("button", { type: "button", class: "plain", onclick: clear }, "Clear"));
+    button("Keep", "keep", "K"), button("Drop", "drop", "D"), button("Label…", "choose", "L"), button("Unsure", "unsure", "Q"), button("Tag…", "tag", "T"), button("Similar", "similar", "S")] : []), el("button", { type: "button", class: "plain", onclick: clear }, "Clear"));
 }
 // list shows the images of the lasso in the grid of all images. A class that stands out stays chosen.
 const list = () => to("data", { lasso: path.flat().join(","), class: colours === "class" && lifted >= 0 ? store.session.classes[lifted]?.name ?? "" : "" });
@@ -314,7 +314,7 @@ function keys(e) {
   else if (e.key === "+" || e.key === "=") zoom(1.6);
   else if (e.key === "-") zoom(1 / 1.6);
   else if (e.key === "0") fit();
-  else if (e.key === "Enter" && over >= 0) store.tell("visit", over);
+  else if (e.key === "Enter" && over >= 0) store.emit("visit", over);
   else if (e.key === "Escape") { clear(); point(-1); } else return;
   e.preventDefault();
 }

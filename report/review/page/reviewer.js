@@ -41,7 +41,7 @@ export function question(other) {
     document.cookie = `${cookie}=${encodeURIComponent(name)}; max-age=${year}; path=/; samesite=strict`;
     dialog.close();
     draw();
-    store.tell("reviewer");
+    store.emit("reviewer");
   };
   const form = el("form", { class: "row" }, input, el("button", { type: "submit", class: "primary" }, "Use this name"), el("button", { type: "button", onclick: () => take("") }, "Continue without a name"));
   form.addEventListener("submit", (e) => { e.preventDefault(); if (input.value.trim()) take(input.value.trim()); else input.focus(); });

@@ -4,7 +4,7 @@ import { el, broken } from "./dom.js";
 import { ask } from "./api.js";
 import { many, number } from "./words.js";
 
-const every = 2000; // ms between two looks at a training that runs
+const every = 2000; // ms between two requests for a running training
 export const percent = (v) => (v === null || v === undefined ? "–" : `${(100 * v).toFixed(1)} %`);
 export const states = { preparing: "preparing", running: "running", finished: "finished", stopped: "interrupted", failed: "failed" };
 
@@ -16,7 +16,7 @@ export function span(seconds) {
   return s < 172_800 ? `${(s / 3600).toFixed(1)} h` : `${Math.round(s / 86_400)} days`;
 }
 
-// Follower draws a run into a box, and again when it changes. ended is told once of a run that it saw running.
+// Follower draws a run into a box, and again when it changes. ended is called once, when a run that it saw running ends.
 export class Follower {
   #box; #links; #key = ""; #timer = 0; #shown = ""; #state = ""; #asked = null;
   constructor(box, { links = true, ended = () => {} } = {}) {
@@ -93,7 +93,7 @@ function progress(run) {
 }
 
 function ending(run) {
-  if (run.state === "stopped") return el("p", { class: "hint" }, "This training was interrupted. The same command goes on where it stopped.");
+  if (run.state === "stopped") return el("p", { class: "hint" }, "This training was interrupted. The same command continues where it stopped.");
   if (run.state === "failed" && !run.error) return el("p", { class: "warn" }, "This training ended before its first checkpoint: the same command starts it again.");
   if (!run.verdict) return "";
   const advice = run.advice ? `${run.advice[0].toUpperCase()}${run.advice.slice(1)}.` : "";

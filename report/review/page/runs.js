@@ -7,7 +7,7 @@ import { count, many, clock } from "./words.js";
 import { Follower, percent, states } from "./run.js";
 import { form, offers, news } from "./jobs.js";
 
-const every = 4000; // ms between two looks at the list
+const every = 4000; // ms between two requests for the list
 let list = null, timer = 0, follower = null, picked = new Set(), seen = "";
 
 export function runs() {

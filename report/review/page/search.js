@@ -1,4 +1,4 @@
-// The view Search: images that are alike. Asked by images of the set (one, or the centre of several), or by a file that is
+// The view Search: similar images. Asked by images of the set (one, or the centre of several), or by a file that is
 // chosen, dropped or pasted. The results are in the grid, where they can be decided.
 
 import { get, el, picture } from "./dom.js";

@@ -1,7 +1,7 @@
 // The state of the page: the session, the rows of this page of the list, the current row, and the selected ones.
 // Events: "session" (counts, precision, hint), "rows" (another page), "row" (detail: id), "current", "selection", "said".
 
-import { ask, tell } from "./api.js";
+import { ask, post } from "./api.js";
 import { read, write, query, blank, begin, filtered, finds } from "./address.js";
 import { me } from "./reviewer.js";
 import { learn } from "./names.js";
@@ -25,8 +25,8 @@ class Store extends EventTarget {
   #asked = null;
   #ahead = null;
 
-  tell(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
-  say(words) { this.tell("said", words); }
+  emit(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
+  say(words) { this.emit("said", words); }
   get view() { return this.place.view; }
   get full() { return this.view === "suspects" && this.place.cards !== "compact"; } // cards with examples
   get size() { return this.view === "data" || this.view === "search" ? 120 : this.view === "findings" ? 12 : this.full ? 24 : 48; }
@@ -61,13 +61,13 @@ class Store extends EventTarget {
     this.#asked?.abort();
     const mine = this.#asked = new AbortController();
     this.beyond = null;
-    this.tell("view");
+    this.emit("view");
     if (this.view === "map" || this.view === "runs") {
       Object.assign(this, { rows: [], groups: null, total: 0, current: -1 });
       this.unselect();
       return undefined;
     }
-    this.tell("loading");
+    this.emit("loading");
     const place = this.place, key = this.#key(place.offset), ahead = this.#ahead;
     this.#ahead = null;
     let page;
@@ -89,9 +89,9 @@ class Store extends EventTarget {
     for (const id of [...this.selected]) if (this.index(id) < 0) this.selected.delete(id);
     const first = this.rows.findIndex((r) => r.id === was || r.id === at);
     this.current = this.rows.length ? Math.max(0, first) : -1;
-    this.tell("rows");
-    this.tell("current");
-    this.tell("selection");
+    this.emit("rows");
+    this.emit("current");
+    this.emit("selection");
     return undefined;
   }
   #key(offset) { return JSON.stringify([query(this.place), this.view, this.finding, this.kind, offset, this.size]); }
@@ -100,7 +100,7 @@ class Store extends EventTarget {
   #rows(offset, signal) {
     if (this.sources[this.view]) return this.sources[this.view](signal);
     if (this.view === "findings") return ask("/api/findings", { kind: this.finding, offset, limit: this.size, reviewer: me() }, signal);
-    if (this.learns) return tell("/api/next", { reviewer: me(), offset, limit: this.size });
+    if (this.learns) return post("/api/next", { reviewer: me(), offset, limit: this.size });
     return ask("/api/rows", { ...this.asked, offset, limit: this.size, reviewer: me() }, signal);
   }
 
@@ -128,18 +128,18 @@ class Store extends EventTarget {
     this.current = Math.min(this.rows.length - 1, Math.max(0, to));
     this.place.id = String(this.row.id);
     write(this.place, false);
-    this.tell("current");
+    this.emit("current");
   }
   select(id, on = !this.selected.has(id)) {
     if (on) this.selected.add(id); else this.selected.delete(id);
     this.beyond = null;
-    this.tell("selection");
+    this.emit("selection");
   }
   unselect() {
     if (this.selected.size === 0) return false;
     this.selected.clear();
     this.beyond = null;
-    this.tell("selection");
+    this.emit("selection");
     return true;
   }
 
@@ -164,7 +164,7 @@ class Store extends EventTarget {
     this.versions.clear();
     this.stale();
     await this.load(true);
-    this.tell("session");
+    this.emit("session");
   }
 
   heard(id, version) { this.versions.set(id, Math.max(version, this.versions.get(id) ?? 0)); }
@@ -179,7 +179,7 @@ class Store extends EventTarget {
       if (!row || row.version > version) continue;
       if (row.version !== version) row.elsewhere = elsewhere;
       Object.assign(row, seen, { decision: now, version });
-      this.tell("row", id);
+      this.emit("row", id);
     }
     if (news || elsewhere) this.stale();
     return news;
@@ -190,7 +190,7 @@ class Store extends EventTarget {
     Object.assign(this.session, { counts, whole, precision, hint, reviewers, learned, tags: tags ?? this.session.tags });
     const touched = new Map(classes.map((c) => [c.name, c.decided]));
     for (const c of this.session.classes) if (touched.has(c.name)) c.decided = touched.get(c.name);
-    this.tell("session");
+    this.emit("session");
   }
   async refresh() {
     const session = await ask("/api/session");
@@ -203,7 +203,7 @@ class Store extends EventTarget {
     }
     this.session = session;
     learn(session.classes);
-    this.tell("session");
+    this.emit("session");
     return undefined;
   }
 }

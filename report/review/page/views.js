@@ -37,7 +37,7 @@ function draw() {
 function lacking() {
   const { session, view } = store, { audit, vectors } = session.missing, part = get("lacking");
   const [words, command] = (view === "map" || view === "search") && vectors ? [`${titles[view]} needs the vectors of the images. An audit makes them:`, vectors]
-    : (view === "suspects" || view === "findings") && audit && session.total === 0 ? [view === "suspects" ? "These images are not audited yet: which labels look wrong is not known. Audit them:" : "These images are not audited yet: copies, strangers and pictures with problems are not known. Audit them:", audit] : ["", ""];
+    : (view === "suspects" || view === "findings") && audit && session.total === 0 ? [view === "suspects" ? "These images are not audited yet: which labels look wrong is not known. Audit them:" : "These images are not audited yet: duplicates, outliers and images with problems are not known. Audit them:", audit] : ["", ""];
   part.hidden = !words;
   part.replaceChildren(...(words ? [el("p", {}, words), el("pre", {}, el("code", {}, command))] : []));
   document.documentElement.dataset.lacking = words ? "yes" : "no";

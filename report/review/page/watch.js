@@ -29,9 +29,9 @@ function draw() {
   get("lost").hidden = !words;
   store.trouble = words ? `${words} ${n ? `${many(n, "step")} of yours ${n === 1 ? "is" : "are"} not saved yet and will be sent ${connection.lost ? "when it answers again" : "again"}.` : "All your decisions so far are saved."}` : "";
   get("lost-words").textContent = store.trouble;
-  store.tell("trouble");
+  store.emit("trouble");
   get("lost-save").hidden = connection.lost || !refused()?.body?.save;
-  for (const id of store.pending.keys()) store.tell("row", id);
+  for (const id of store.pending.keys()) store.emit("row", id);
 }
 
 // look asks what has changed since the last time. After a pause without answers it reloads what it shows.

@@ -35,7 +35,7 @@ export function means(row, given) {
   return probable ? "Probability that the suggested label is right, by the audit." : "Score of the suggested label: the higher, the better it fits. It is not a probability.";
 }
 export const rank = (row) => (row.audited ? `Place ${row.rank} in the list: 1 is the label that looks most wrong.` : row.path);
-export const fits = "How near the image is to the others of the set: the further below 0, the stranger the image. Below -2.75 it is told as one that fits no class.";
+export const fits = "How near the image is to the others of the set: the further below 0, the less it fits. Below -2.75 it is reported as an outlier.";
 
 export const kinds = { suspect: "suspect", outlier: "fits no class", copy: "copy with another label", group: "has a copy", problem: "picture with a problem" };
 export const reasons = { suspect: "The given label looks wrong", outlier: "The image fits none of the classes", copy: "A nearly identical image has another label", group: "Another file holds the same picture", problem: "It is dark, bright, blurred, of little information, an odd size or shape, or grey among coloured ones" };
