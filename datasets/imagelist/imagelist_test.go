@@ -41,7 +41,9 @@ func TestListedAgain(t *testing.T) {
 	} {
 		var told []string
 		l, err := Open(t.Context(), location.All(strings.Fields(c.sources)), location.Source{},
-			strings.NewReader(c.stdin), func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) })
+			strings.NewReader(c.stdin), func(format string, args ...any) {
+				told = append(told, fmt.Sprintf(format, args...))
+			})
 		if c.want == "" {
 			if err == nil || !strings.Contains(err.Error(), c.told) {
 				t.Errorf("%s: %v, expected %q", c.sources, err, c.told)
