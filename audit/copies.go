@@ -55,6 +55,28 @@ func (o *job) findCopies(ctx context.Context, z features.Set, rows []int) (copie
 	return c, nil
 }
 
+// countHeard counts the images of each class that count.
+func (c copies) countHeard(labels []int) map[int]int {
+	having := map[int]int{}
+	for i, y := range labels {
+		if c.voice == nil || c.voice[i] == i {
+			having[y]++
+		}
+	}
+	return having
+}
+
+// isLone reports whether one class alone has two images or more, so that there is none to compare it with.
+func (c copies) isLone(labels []int) bool {
+	pairs := 0
+	for _, n := range c.countHeard(labels) {
+		if n > 1 {
+			pairs++
+		}
+	}
+	return pairs == 1
+}
+
 // mostLooked bounds the pairs whose pictures are compared, near ones by vectors and by hashes each, to a share of the
 // rows, but at least fewLooked.
 const (

@@ -106,11 +106,6 @@ func (o auditing) stored(ctx context.Context, d *datasets.Dataset, stores ...*fe
 	if err != nil {
 		return nil, err
 	}
-	if audit.Named(o.Scorer).Kind == audit.ByFilter {
-		if err := checkPairs(data.Train.Labels, len(data.Classes)); err != nil {
-			return nil, err
-		}
-	}
 	o.Classes, o.Whiten, o.Parts = len(data.Classes), true, parts
 	if o.Names == nil {
 		for _, store := range stores {
@@ -133,20 +128,4 @@ func (o auditing) stored(ctx context.Context, d *datasets.Dataset, stores ...*fe
 	}
 	a := Report{LeftOut: data.LeftOut}
 	return &a, a.name(result, data.Train.IDs, d, data.Classes, o.Note)
-}
-
-// checkPairs refuses labels that a filter's scorer cannot judge: fewer than two classes with a pair of images.
-func checkPairs(labels []int, classes int) error {
-	count, pairs := make([]int, classes), 0
-	for _, y := range labels {
-		if y >= 0 {
-			if count[y]++; count[y] == 2 {
-				pairs++
-			}
-		}
-	}
-	if pairs < 2 {
-		return fmt.Errorf("audit: %d classes have two images or more, expected at least two", pairs)
-	}
-	return nil
 }
