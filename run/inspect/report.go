@@ -109,7 +109,7 @@ func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, class
 	}
 	a.Images = result.Name(paths, classes)
 	a.groupCopies(d)
-	if result.NoFindings != nil {
+	if result.NoFindings != nil && a.loneClass() == "" {
 		note("no class statistics: %v", result.NoFindings)
 	}
 	if result.Noise != nil {
