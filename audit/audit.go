@@ -144,7 +144,7 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 		o.Beside = o.Beside.of(rows)
 	}
 	verdict := judges.Verdict{Opinion: judges.Undecided(z.Labels)}
-	lone := o.copies.isLone(z.Labels)
+	lone := o.copies.countPairs(z.Labels) == 1
 	if !judged && !lone {
 		if verdict, err = ask(ctx, z, set, start, o); err != nil {
 			return Result{}, err

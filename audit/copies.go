@@ -66,15 +66,14 @@ func (c copies) countHeard(labels []int) map[int]int {
 	return having
 }
 
-// isLone reports whether one class alone has two images or more, so that there is none to compare it with.
-func (c copies) isLone(labels []int) bool {
-	pairs := 0
+// countPairs counts the classes with two images or more. A single one has none to be compared with.
+func (c copies) countPairs(labels []int) (pairs int) {
 	for _, n := range c.countHeard(labels) {
 		if n > 1 {
 			pairs++
 		}
 	}
-	return pairs == 1
+	return pairs
 }
 
 // mostLooked bounds the pairs whose pictures are compared, near ones by vectors and by hashes each, to a share of the

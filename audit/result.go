@@ -124,7 +124,8 @@ func (r *Result) conclude(rows []int, said judgement, o job) {
 		s := suspects.Suspect{
 			Row: row, GivenClass: y, SuggestedClass: said.Suggested[i],
 			Score: said.Score[i], SuggestedScore: &said.SuggestedScore[i], Order: said.Order[i],
-			SupportGiven: near(said.forGiven, i), SupportSuggested: near(said.forSuggested, i), Alone: having[y] < 2 || said.lone,
+			SupportGiven: near(said.forGiven, i), SupportSuggested: near(said.forSuggested, i),
+			Alone: having[y] < 2 || said.lone,
 		}
 		if s.Unjudged = s.Alone && o.Given == nil; s.Unjudged { // given scores need no other image
 			r.Unjudged++

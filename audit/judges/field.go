@@ -138,8 +138,8 @@ func largestFirst(order []int32, row []float64, m int) {
 }
 
 // soften fills p with the probabilities softmax(β fit + lean) of every image's candidates, and rest with that of all
-// other classes together. lean has an entry for each class; nil: zeros. The sum of exponentials of the others is that of a normal distribution, at most that of
-// classes all as similar as the nearest.
+// other classes together. lean has an entry for each class; nil: zeros. The sum of exponentials of the others is that
+// of a normal distribution, at most that of classes all as similar as the nearest.
 func (f *field) soften(beta float64, lean []float64, p []float32, rest []float32) {
 	if lean == nil {
 		lean = make([]float64, f.classes)

@@ -533,7 +533,8 @@ func TestSentences(t *testing.T) {
 				"makes alike cannot be told from classes that look alike.|Scores of knn only rank labels: they do " +
 				"not say how many of these are wrong."},
 		{inspect.Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1, Check: "check it",
-			Images: []suspects.Suspect{right, right, {Given: "owl", Unjudged: true}}, Detection: &eval.Detection{Samples: 3}},
+			Images:    []suspects.Suspect{right, right, {Given: "owl", Unjudged: true}},
+			Detection: &eval.Detection{Samples: 3}},
 			"None of 2 labels looks wrong. Of all labels, between 0 and 2.0 % may be wrong (0 to 0): mistakes " +
 				"that everybody " +
 				"makes alike cannot be told from classes that look alike; 60 checks of random images settle it: " +

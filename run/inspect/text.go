@@ -37,8 +37,8 @@ func (a *Report) WriteText(w io.Writer, top int) {
 		}
 		fmt.Fprintf(w, "; %d left out: %s", n, why)
 	}
-	if n, _ := a.countAlone(); n > 0 {
-		fmt.Fprintf(w, "; %d are alone in their class and not judged", n)
+	if n, classes := a.countAlone(); n > 0 {
+		fmt.Fprintf(w, "; %d are alone in their class and not judged: %s", n, text.Line(listed(classes)))
 	}
 	fmt.Fprintln(w)
 	if a.Checked != nil {
