@@ -143,14 +143,15 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	if o.Beside != nil {
 		o.Beside = o.Beside.of(rows)
 	}
-	var verdict judges.Verdict
-	if !judged {
+	verdict := judges.Verdict{Opinion: judges.Undecided(z.Labels)}
+	lone := o.copies.countPairs(z.Labels) == 1
+	if !judged && !lone {
 		if verdict, err = ask(ctx, z, set, start, o); err != nil {
 			return Result{}, err
 		}
 		r.Why, r.Blind = verdict.Why, verdict.Blind
 	}
-	said, left := judgement{Opinion: verdict.Opinion, uneven: verdict.Uneven}, verdict.Classes
+	said, left := judgement{Opinion: verdict.Opinion, uneven: verdict.Uneven, lone: lone}, verdict.Classes
 	verdict = judges.Verdict{}
 	if g != nil {
 		said.Opinion = g.of(rows, said.Opinion)

@@ -241,3 +241,45 @@ func TestRunByProxies(t *testing.T) {
 		}
 	}
 }
+
+// A class of 300 images and one of a few: images labelled right are not called wrong, those of the large class with
+// the label of the small one are, and a single image is not judged.
+func TestRunUnlike(t *testing.T) {
+	for _, c := range []struct {
+		few, wrong int
+		least      int // of the wrong labels that are found
+		unjudged   int
+	}{{1, 0, 0, 301}, {4, 0, 0, 0}, {12, 0, 0, 0}, {12, 12, 4, 0}, {30, 15, 10, 0}} {
+		rng, z := rand.New(rand.NewPCG(3, uint64(c.few))), features.NewSet(300+c.few, 32)
+		for i := range z.Len() {
+			for j := range z.Row(i) {
+				z.Row(i)[j] = float32(rng.NormFloat64())
+			}
+			if i < 300 {
+				z.Row(i)[1] += 4
+			} else {
+				z.Row(i)[0] += 8
+			}
+			if z.Labels[i] = 0; i < c.wrong || i >= 300 {
+				z.Labels[i] = 1
+			}
+		}
+		for _, scorer := range []string{judges.Fitted, judges.Combined, judges.Centres} {
+			r, err := Run(t.Context(), z, Options{Scorer: scorer, Whiten: true})
+			if err != nil || r.Blind || r.Unjudged != c.unjudged {
+				t.Fatalf("%+v, %s: blind %v, %d not judged, %v", c, scorer, r.Blind, r.Unjudged, err)
+			}
+			found, other := 0, 0
+			for _, s := range r.Suspects {
+				if s.Dropped && s.Row < c.wrong {
+					found++
+				} else if s.Dropped {
+					other++
+				}
+			}
+			if other > 3 || scorer != judges.Centres && found < c.least {
+				t.Errorf("%+v, %s: found %d, and %d labelled right", c, scorer, found, other)
+			}
+		}
+	}
+}

@@ -55,6 +55,27 @@ func (o *job) findCopies(ctx context.Context, z features.Set, rows []int) (copie
 	return c, nil
 }
 
+// countHeard counts the images of each class that count.
+func (c copies) countHeard(labels []int) map[int]int {
+	having := map[int]int{}
+	for i, y := range labels {
+		if c.voice == nil || c.voice[i] == i {
+			having[y]++
+		}
+	}
+	return having
+}
+
+// countPairs counts the classes with two images or more. A single one has none to be compared with.
+func (c copies) countPairs(labels []int) (pairs int) {
+	for _, n := range c.countHeard(labels) {
+		if n > 1 {
+			pairs++
+		}
+	}
+	return pairs
+}
+
 // mostLooked bounds the pairs whose pictures are compared, near ones by vectors and by hashes each, to a share of the
 // rows, but at least fewLooked.
 const (

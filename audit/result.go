@@ -27,7 +27,7 @@ type Result struct {
 	Expected   float64            // number of wrong labels; NaN: unknown
 	Alike      bool               // mistakes were tested to go to all classes alike, which Noise's interval assumes
 	Suspects   []suspects.Suspect // all labelled rows, most suspect first; ties by row
-	Unjudged   int                // suspects alone with their label: nothing is known of them, and their score is 1
+	Unjudged   int                // suspects with nothing to compare with, such as those alone in their class
 	Noise      *noiserate.Estimate
 	Classes    []Class // with at least two images, by number
 	Sampled    int     // rows fitted to, if a [Basis] judged; else 0
@@ -47,6 +47,7 @@ type Class struct {
 // find estimates the noise rate and finds odd classes and copies in z. left are the classes with the
 // weights of the scorer, or nil. It adds its findings to said.
 func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, said *judgement, o job) error {
+	said.copies = o.copies.others(z)
 	judged := left != nil // in these vectors
 	if !judged {
 		if left, r.NoFindings = leaveout.NewHeard(z, o.Classes, o.copies.voice); r.NoFindings != nil {
@@ -80,7 +81,6 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, s
 		}
 		calibrate(said.Opinion, z.Labels, wrong)
 	}
-	said.copies = o.copies.others(z)
 	return nil
 }
 
@@ -100,16 +100,12 @@ type judgement struct {
 	copies                 [][]eval.Neighbour // near copies with another label, nearest first
 	fit                    []float64          // NaN: unknown
 	uneven                 *float64           // of [judges.Verdict], in the vectors of the estimate; nil: unknown
+	lone                   bool               // there is but one class with two images or more: no label is judged
 }
 
 // conclude lists the suspects and calls labels wrong. rows are the positions of the judged rows in the set.
 func (r *Result) conclude(rows []int, said judgement, o job) {
-	having := map[int]int{}
-	for i, row := range rows {
-		if o.copies.voice == nil || o.copies.voice[i] == i {
-			having[r.labels[row]]++
-		}
-	}
+	having := o.copies.countHeard(picked(r.labels, rows))
 	near := func(lists [][]eval.Neighbour, i int) []suspects.Near {
 		if lists == nil {
 			return []suspects.Near{}
@@ -128,7 +124,8 @@ func (r *Result) conclude(rows []int, said judgement, o job) {
 		s := suspects.Suspect{
 			Row: row, GivenClass: y, SuggestedClass: said.Suggested[i],
 			Score: said.Score[i], SuggestedScore: &said.SuggestedScore[i], Order: said.Order[i],
-			SupportGiven: near(said.forGiven, i), SupportSuggested: near(said.forSuggested, i), Alone: having[y] < 2,
+			SupportGiven: near(said.forGiven, i), SupportSuggested: near(said.forSuggested, i),
+			Alone: having[y] < 2 || said.lone,
 		}
 		if s.Unjudged = s.Alone && o.Given == nil; s.Unjudged { // given scores need no other image
 			r.Unjudged++
@@ -204,7 +201,7 @@ func (r *Result) call(o job) {
 	case r.Asked:
 		r.Rate = *o.Rate
 		for i := range int(r.Rate * float64(len(r.Suspects))) {
-			r.Suspects[i].Dropped = true
+			r.Suspects[i].Dropped = !r.Suspects[i].Unjudged
 		}
 		return
 	case o.Given == nil && !certain || o.Given != nil && o.Given.Wrong == nil:

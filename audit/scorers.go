@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -171,6 +172,9 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o job) (
 			}
 		}
 	default:
+		if o.copies.countPairs(z.Labels) == 0 {
+			return verdict, errors.New("audit: 0 classes have two images or more, expected at least two")
+		}
 		var scorer filters.Scorer
 		if scorer, err = filterScorer(z.Dim(), o); err == nil {
 			verdict.Opinion, err = byBank(ctx, scorer, z, o.copies.voice, o.Classes, o.MaxMem)

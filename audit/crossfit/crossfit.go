@@ -26,6 +26,7 @@ import (
 
 	"winnow/audit/judges"
 	"winnow/features"
+	"winnow/filters/leaveout"
 	"winnow/head"
 	"winnow/train"
 )
@@ -188,19 +189,11 @@ func columns(labels []int, classes int, voice func(row int) int) (columned, erro
 			count[y]++
 		}
 	}
-	c := columned{of: make([]int, len(labels))}
-	column := make([]int, classes)
-	for k, n := range count {
-		column[k] = -1
-		if n >= 2 {
-			column[k] = len(c.classes)
-			c.classes = append(c.classes, k)
-		}
+	judged, column, err := leaveout.NumberColumns(count)
+	if err != nil {
+		return columned{}, fmt.Errorf("crossfit: %w", err)
 	}
-	if len(c.classes) < 2 {
-		return columned{}, fmt.Errorf("crossfit: %d classes have two images or more, expected at least two",
-			len(c.classes))
-	}
+	c := columned{classes: judged, of: make([]int, len(labels))}
 	for i, y := range labels {
 		c.of[i] = -1
 		if y >= 0 {

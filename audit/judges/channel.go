@@ -3,6 +3,7 @@ package judges
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
@@ -72,7 +73,8 @@ type learner struct {
 	count int // of folds
 	p     []float32
 	rest  []float32
-	beta  float64 // of p and rest
+	beta  float64   // of p and rest
+	lean  []float64 // likewise, as soften takes it
 }
 
 func newLearner(ctx context.Context, f *field, folds []int, count int) *learner {
@@ -82,7 +84,7 @@ func newLearner(ctx context.Context, f *field, folds []int, count int) *learner 
 // sharpen computes p and rest for β.
 func (l *learner) sharpen(beta float64) {
 	if l.beta != beta && l.ctx.Err() == nil {
-		l.f.soften(beta, l.p, l.rest)
+		l.f.soften(beta, l.lean, l.p, l.rest)
 		l.beta = beta
 	}
 }
@@ -212,8 +214,44 @@ func (l *learner) prepare(set setting) {
 	}
 }
 
-// sharpest fits β if mistakes go to all classes alike. ρ is one number for all images, so it can be fitted to all.
+// leanings are the values to try for γ, in turn, until all labels together gain less than enough nats.
+var leanings = []float64{0.25, 0.5, 1, 2, 4}
+
+const (
+	enough = 2
+	unlike = 3 // classes have unlike sizes if one has as many times the images of another
+)
+
+// sharpest fits β if mistakes go to all classes alike, and if they have unlike sizes γ:
+//
+//	P(k|x_i) = softmax_k(β t_ik + γ log n_k)
+//
+// n_k is the number of images with the label k. ρ is one number for all images, so it can be fitted to all. Wrong
+// labels in a class of few images draw it to the others, and γ moves the border back.
 func (l *learner) sharpest() (set setting, likelihood float64) {
+	set, likelihood = l.fitSharpness(nil)
+	images, used := l.f.countImages(), []float64(nil)
+	if slices.Max(images) < unlike*slices.Min(images) {
+		return set, likelihood
+	}
+	for _, gamma := range leanings {
+		lean := make([]float64, len(images))
+		for k, n := range images {
+			lean[k] = gamma * math.Log(math.Max(n, 1))
+		}
+		next, v := l.fitSharpness(lean)
+		if (v-likelihood)*float64(l.f.n) < enough {
+			break
+		}
+		set, likelihood, used = next, v, lean
+	}
+	l.lean, l.beta = used, 0
+	return set, likelihood
+}
+
+// fitSharpness fits β with a lean.
+func (l *learner) fitSharpness(lean []float64) (set setting, likelihood float64) {
+	l.lean, l.beta = lean, 0
 	own := make([]float64, l.f.n)
 	c, v := noiserate.Fit(2, 300, 0.1, l.f.classes, func(beta float64) []float64 {
 		l.sharpen(beta)

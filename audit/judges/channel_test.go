@@ -172,7 +172,7 @@ func TestFieldOfManyClasses(t *testing.T) {
 	}
 	p, rest := make([]float32, f.n*f.m), make([]float32, f.n)
 	const beta = 8
-	f.soften(beta, p, rest)
+	f.soften(beta, nil, p, rest)
 	for i, row := range rows {
 		own := f.column[i*f.m+int(f.given[i])]
 		if int(own) != z.Labels[i] {

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // field holds the similarities of each image to its candidates: the classes that it fits best, and always the class
@@ -85,13 +87,18 @@ func tailOf(row []float64, columns []int32) tail {
 	return tail{float32(mean), float32(math.Max(squares/n-mean*mean, 0)), float32(most)}
 }
 
-// chance returns the mean log probability of the given labels by the sizes of their classes.
-func (f *field) chance() (v float64) {
+// countImages returns the number of images with the given label of each class.
+func (f *field) countImages() []float64 {
 	images := make([]float64, f.classes)
 	for i, at := range f.given {
 		images[f.column[i*f.m+int(at)]]++
 	}
-	for _, n := range images {
+	return images
+}
+
+// chance returns the mean log probability of the given labels by the sizes of their classes.
+func (f *field) chance() (v float64) {
+	for _, n := range f.countImages() {
 		if n > 0 {
 			v += n / float64(f.n) * math.Log(n/float64(f.n))
 		}
@@ -130,36 +137,40 @@ func largestFirst(order []int32, row []float64, m int) {
 	slices.SortFunc(order[:m], func(a, b int32) int { return cmp.Or(cmp.Compare(row[b], row[a]), cmp.Compare(a, b)) })
 }
 
-// soften fills p with the probabilities softmax(β fit) of every image's candidates, and rest with that of all
-// other classes together. The sum of exponentials of the others is that of a normal distribution, at most that of
-// classes all as similar as the nearest.
-func (f *field) soften(beta float64, p []float32, rest []float32) {
+// soften fills p with the probabilities softmax(β fit + lean) of every image's candidates, and rest with that of all
+// other classes together. lean has an entry for each class; nil: zeros. The sum of exponentials of the others is that
+// of a normal distribution, at most that of classes all as similar as the nearest.
+func (f *field) soften(beta float64, lean []float64, p []float32, rest []float32) {
+	if lean == nil {
+		lean = make([]float64, f.classes)
+	}
 	parts := runtime.GOMAXPROCS(0)
 	var all sync.WaitGroup
 	for part := range parts {
-		all.Go(func() { f.softenSome(beta, p, rest, part*f.n/parts, (part+1)*f.n/parts) })
+		all.Go(func() { f.softenSome(beta, lean, p, rest, part*f.n/parts, (part+1)*f.n/parts) })
 	}
 	all.Wait()
 }
 
 // softenSome softens images from ≤ i < to.
-func (f *field) softenSome(beta float64, p []float32, rest []float32, from, to int) {
+func (f *field) softenSome(beta float64, lean []float64, p []float32, rest []float32, from, to int) {
+	ordinary := floats.LogSumExp(lean) - math.Log(float64(len(lean)))
 	for i := from; i < to; i++ {
 		fit, out := f.fit[i*f.m:][:f.m], p[i*f.m:][:f.m]
-		top := fit[0]
-		for _, v := range fit {
-			top = max(top, v)
+		top, column := math.Inf(-1), f.column[i*f.m:][:f.m]
+		for j, v := range fit {
+			top = max(top, beta*float64(v)+lean[column[j]])
 		}
 		sum, others := 0.0, 0.0
 		for j, v := range fit {
-			e := math.Exp(beta * float64(v-top))
+			e := math.Exp(beta*float64(v) + lean[column[j]] - top)
 			out[j] = float32(e)
 			sum += e
 		}
 		if f.tail != nil {
 			t := f.tail[i]
-			normal := beta*float64(t.mean-top) + beta*beta*float64(t.variance)/2
-			others = float64(f.classes-f.m) * math.Exp(math.Min(normal, beta*float64(t.least-top)))
+			normal := beta*float64(t.mean) + beta*beta*float64(t.variance)/2
+			others = float64(f.classes-f.m) * math.Exp(math.Min(normal, beta*float64(t.least))+ordinary-top)
 			sum += others
 		}
 		for j := range out {

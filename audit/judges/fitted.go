@@ -77,8 +77,12 @@ func (b *bench) conclude(f *field, all pool) error {
 		return err
 	}
 	b.concludeField(f, all.candidates, all.rest)
-	b.v.Blind = b.gain < LeastGain(f.classes)
-	return nil
+	if b.gain >= LeastGain(f.classes) {
+		return nil
+	}
+	seen, err := b.neighboursTell()
+	b.v.Blind = !seen
+	return err
 }
 
 // uneven returns the gain of a channel by its weight.

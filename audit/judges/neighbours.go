@@ -2,6 +2,8 @@ package judges
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"winnow/eval"
 	"winnow/filters/leaveout"
@@ -31,6 +33,50 @@ func (b *bench) nearestOf(k int) ([][]eval.Neighbour, error) {
 		near[i] = others[:min(k, len(others))]
 	}
 	return near, err
+}
+
+const (
+	mostNeighbours = 1 << 12 // images that are compared with each other
+	shuffles       = 199
+)
+
+// neighboursTell reports whether the nearest other image shares a label more often than it would by chance, every
+// class counting as much as the others: more often than with each of the shuffled labels. A class of few images that
+// find each other is seen although the likelihood of all labels hardly gains from it.
+func (b *bench) neighboursTell() (bool, error) {
+	var rows []int
+	step := max(1, b.s.Z.Len()/mostNeighbours)
+	for i := range b.s.Z.Len() {
+		if b.s.Voice(i) == i && i%step == 0 {
+			rows = append(rows, i)
+		}
+	}
+	some := b.s.Z.Rows(rows)
+	near, err := eval.Nearest(b.ctx, some, nil, 1, eval.Bytes(b.opts.MaxMem))
+	if err != nil {
+		return false, err
+	}
+	count := make(map[int]float64)
+	for _, y := range some.Labels {
+		count[y]++
+	}
+	shared := func(labels []int) (share float64) {
+		for i, list := range near {
+			if len(list) > 0 && labels[i] == labels[list[0].Row] {
+				share += 1 / count[labels[i]]
+			}
+		}
+		return share
+	}
+	told, labels := shared(some.Labels), slices.Clone(some.Labels)
+	rng := rand.New(rand.NewPCG(uint64(len(labels)), shuffles))
+	for range shuffles {
+		rng.Shuffle(len(labels), func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
+		if shared(labels) >= told {
+			return false, b.ctx.Err()
+		}
+	}
+	return true, b.ctx.Err()
 }
 
 // vote lets the nearest other images vote, each with (1 + cosine)/2. The score of a label is its share of the votes.

@@ -81,7 +81,7 @@ type Suspect struct {
 	Copies  []Copy   `json:"copies_with_other_labels" parquet:"copies_with_other_labels,list"`
 	// GivenProbability is nil if Score is no probability.
 	GivenProbability *float64 `json:"given_probability" parquet:"given_probability,optional"`
-	// Unjudged says that the image is alone in its class, so that Score means nothing.
+	// Unjudged says that there is nothing to compare with, as for an image alone in its class: Score means nothing.
 	Unjudged bool `json:"unjudged" parquet:"unjudged"`
 	// CopyGroup is the number of the group of copies that the image is in, from 1; 0: it has no copy.
 	CopyGroup int `json:"copy_group,omitempty" parquet:"copy_group"`

@@ -211,8 +211,6 @@ func TestAuditBadInput(t *testing.T) {
 		{"one", w.store, "centres", `one class, "a"`},
 		{"singles", w.store, "centres", "0 classes have two images or more"},
 		{"singles", w.store, "vmf", "0 classes have two images or more"},
-		{"one pair", w.store, "knn", "1 classes have two images or more"},
-		{"one pair", w.store, "avgsim", "1 classes have two images or more"},
 		{"no label", w.store, "centres", "none of the 2 images of the train split has a label"},
 		{"test", w.store, "centres", `no images in the split "train"`},
 		{"one", filepath.Join(w.dir, "nowhere"), "centres", "nowhere: no feature store"},
@@ -226,6 +224,14 @@ func TestAuditBadInput(t *testing.T) {
 		}
 		if _, err := os.Stat(out); err == nil {
 			t.Errorf("%s: a list was written", c.list)
+		}
+	}
+	for _, scorer := range []string{"combined", "centres", "knn", "avgsim"} { // a pair of a class, and no other class
+		_, stdout, stderr := call(context.Background(), "audit", "--labels", filepath.Join(w.dir, "one pair"),
+			"--features", w.store, "--scorer", scorer)
+		if !strings.Contains(stdout, "only the class a has two images or more") ||
+			!strings.Contains(stdout, "not judged: b\n") {
+			t.Errorf("one pair, by %s: %s%s", scorer, stdout, stderr)
 		}
 	}
 	write(t, filepath.Join(w.dir, "lonely"), strings.ReplaceAll(readFile(t, w.manifest), "c00/00.jpg,class00",

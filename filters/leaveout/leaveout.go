@@ -72,17 +72,11 @@ func NewHeard(z features.Set, classes int, voice []int) (*Set, error) {
 			count[y]++
 		}
 	}
-	s := &Set{Column: make([]int, classes)}
-	for k, n := range count {
-		s.Column[k] = -1
-		if n >= 2 {
-			s.Column[k] = len(s.Classes)
-			s.Classes = append(s.Classes, k)
-		}
+	of, column, err := NumberColumns(count)
+	if err != nil {
+		return nil, err
 	}
-	if len(s.Classes) < 2 {
-		return nil, fmt.Errorf("%d classes have two images or more, expected at least two", len(s.Classes))
-	}
+	s := &Set{Classes: of, Column: column}
 	for i, y := range z.Labels {
 		if y >= 0 && s.Column[y] >= 0 {
 			s.Rows = append(s.Rows, i)
@@ -110,6 +104,23 @@ func NewHeard(z features.Set, classes int, voice []int) (*Set, error) {
 	}
 	s.shareAsGiven()
 	return s, nil
+}
+
+// NumberColumns returns the classes with at least two of the images that count, rising, and the column of each class
+// among them, -1 for none. Of fewer than two such classes there is nothing to compare: an error.
+func NumberColumns[N int | int64](count []N) (classes, column []int, err error) {
+	column = make([]int, len(count))
+	for k, n := range count {
+		column[k] = -1
+		if n >= 2 {
+			column[k] = len(classes)
+			classes = append(classes, k)
+		}
+	}
+	if len(classes) < 2 {
+		return nil, nil, fmt.Errorf("%d classes have two images or more, expected at least two", len(classes))
+	}
+	return classes, column, nil
 }
 
 // shareAsGiven gives every image a share of 1 in its given class.

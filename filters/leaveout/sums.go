@@ -107,17 +107,11 @@ type Whole struct {
 
 // Turned returns the classes of the rows of s, mapped by x·weight + bias.
 func (s *Sums) Turned(weight blas32.General, bias []float32) (*Whole, error) {
-	w := &Whole{Weight: weight, Bias: bias, Column: make([]int, len(s.Count))}
-	for k, n := range s.Count {
-		w.Column[k] = -1
-		if n >= 2 {
-			w.Column[k] = len(w.Classes)
-			w.Classes = append(w.Classes, k)
-		}
+	classes, column, err := NumberColumns(s.Count)
+	if err != nil {
+		return nil, err
 	}
-	if len(w.Classes) < 2 {
-		return nil, fmt.Errorf("%d classes have two images or more, expected at least two", len(w.Classes))
-	}
+	w := &Whole{Weight: weight, Bias: bias, Classes: classes, Column: column}
 	w.Sums, w.Images = make([]float64, len(w.Classes)*weight.Cols), make([]float64, len(w.Classes))
 	for c, k := range w.Classes {
 		sum := w.Sums[c*weight.Cols:][:weight.Cols]

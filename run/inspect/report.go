@@ -38,7 +38,7 @@ type Report struct {
 	View      string             `json:"view,omitempty"`
 	Detection *eval.Detection    `json:"detection"` // null if the true labels are unknown
 	Images    []suspects.Suspect `json:"images"`
-	// Unjudged counts images alone in their class: nothing is known of them, and their score is 1
+	// Unjudged counts images with nothing to compare with, such as those alone in their class; their score is 1
 	Unjudged int              `json:"unjudged"`
 	LeftOut  []lookup.LeftOut `json:"left_out"`
 	// Unlabelled are images without a label, with the classes that they may be of.
@@ -109,7 +109,7 @@ func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, class
 	}
 	a.Images = result.Name(paths, classes)
 	a.groupCopies(d)
-	if result.NoFindings != nil {
+	if result.NoFindings != nil && a.loneClass() == "" {
 		note("no class statistics: %v", result.NoFindings)
 	}
 	if result.Noise != nil {

@@ -3,7 +3,6 @@ package inspect
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -102,11 +101,6 @@ func (o auditing) stored(ctx context.Context, d *datasets.Dataset, stores ...*fe
 	if err != nil {
 		return nil, err
 	}
-	if audit.Named(o.Scorer).Kind == audit.ByFilter {
-		if err := checkPairs(data.Train.Labels, len(data.Classes)); err != nil {
-			return nil, err
-		}
-	}
 	o.Whiten, o.Parts = true, parts
 	if o.Names == nil {
 		for _, store := range stores {
@@ -125,20 +119,4 @@ func (o auditing) stored(ctx context.Context, d *datasets.Dataset, stores ...*fe
 	// let the audit free them
 	data.Train.X, data.Stored, data.Validation = blas32.General{}, features.Set{}, features.Set{}
 	return j.reportOn(ctx, set, o.Note)
-}
-
-// checkPairs refuses labels that a filter's scorer cannot judge: fewer than two classes with a pair of images.
-func checkPairs(labels []int, classes int) error {
-	count, pairs := make([]int, classes), 0
-	for _, y := range labels {
-		if y >= 0 {
-			if count[y]++; count[y] == 2 {
-				pairs++
-			}
-		}
-	}
-	if pairs < 2 {
-		return fmt.Errorf("audit: %d classes have two images or more, expected at least two", pairs)
-	}
-	return nil
 }

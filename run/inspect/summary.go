@@ -18,9 +18,9 @@ import (
 // sure is the probability below which a label is almost certainly wrong.
 const sure = 0.01
 
-// blind describes a set whose features foretell no label.
+// blind describes a set whose features foretell no label, nor do nearest images.
 const blind = "No label can be judged: these features do not separate the classes better than chance (another " +
-	"backbone may)."
+	"backbone may, unless most labels of a class are wrong)."
 
 // Called returns the images whose labels are flagged, most suspect first.
 func (a *Report) Called() (list []suspects.Suspect) {
@@ -48,9 +48,9 @@ func (a *Report) Sentences() []string {
 	if a.Checked != nil {
 		list = append(list, a.Checked.Sentences()...)
 	}
-	if a.Unjudged > 0 {
-		list = append(list, fmt.Sprintf("Not judged: %s alone in a class, with nothing to compare with.",
-			text.Plural(a.Unjudged, "image")))
+	if n, alone := a.countAlone(); n > 0 {
+		list = append(list, fmt.Sprintf("Not judged: %s alone in a class, with nothing to compare with: %s.",
+			text.Plural(n, "image"), text.Line(listed(alone))))
 	}
 	if n := len(a.Unlabelled); n > 0 {
 		list = append(list, fmt.Sprintf("No label: %s; the first, %s, looks like %s.", text.Plural(n, "image"),
@@ -68,6 +68,35 @@ func (a *Report) Sentences() []string {
 			text.Line(listed(lost))))
 	}
 	return list
+}
+
+// countAlone counts the images alone in their class, and names these classes. If no image is judged, they are all but
+// the largest class.
+func (a *Report) countAlone() (n int, classes []string) {
+	lone := a.loneClass()
+	for _, e := range a.Images {
+		if !e.Unjudged || e.Given == lone {
+			continue
+		}
+		if n++; !slices.Contains(classes, a.shown(e.Given)) {
+			classes = append(classes, a.shown(e.Given))
+		}
+	}
+	return n, classes
+}
+
+// loneClass returns the only class with two images or more, for which no image was judged; "": there are others.
+func (a *Report) loneClass() (class string) {
+	if len(a.Images) == 0 || a.Unjudged < len(a.Images) {
+		return ""
+	}
+	count := map[string]int{}
+	for _, e := range a.Images {
+		if count[e.Given]++; count[e.Given] > count[class] {
+			class = e.Given
+		}
+	}
+	return class
 }
 
 // lostClasses names the classes of which no image could be read.
@@ -103,6 +132,9 @@ func (a *Report) headline(called int) string {
 	}
 	said := fmt.Sprintf("%d of %d labels look wrong", called, judged)
 	switch {
+	case a.loneClass() != "":
+		return fmt.Sprintf("No label can be judged: only the class %s has two images or more, so there is none to "+
+			"compare it with.", text.Line(a.shown(a.loneClass())))
 	case a.Asked:
 		said = fmt.Sprintf("%d of %d labels are flagged, as many as asked for", called, judged)
 	case a.Blind:

@@ -37,8 +37,8 @@ func (a *Report) WriteText(w io.Writer, top int) {
 		}
 		fmt.Fprintf(w, "; %d left out: %s", n, why)
 	}
-	if a.Unjudged > 0 {
-		fmt.Fprintf(w, "; %d are alone in their class and not judged", a.Unjudged)
+	if n, classes := a.countAlone(); n > 0 {
+		fmt.Fprintf(w, "; %d are alone in their class and not judged: %s", n, text.Line(listed(classes)))
 	}
 	fmt.Fprintln(w)
 	if a.Checked != nil {
@@ -190,7 +190,7 @@ func (o oddity) String() string { return counted(o.N, o.First) }
 
 // Oddities lists the findings besides suspects.
 func (a *Report) Oddities() []oddity {
-	if a.Noise == nil || a.result.NoFindings != nil {
+	if a.loneClass() == "" && (a.Noise == nil || a.result.NoFindings != nil) {
 		return nil
 	}
 	var outliers, same, two []string
