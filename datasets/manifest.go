@@ -89,7 +89,7 @@ type reading struct {
 }
 
 // Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: a single shard, a name
-// pattern (shard-{000..099}.tar, train-*.tar) or a folder of shards. Each image is read once per split
+// pattern (train-*.tar) or a folder of shards. Each image is read once per split
 // ([Dataset.ReadOnce]).
 func Read(source location.Source, opts ReadOptions) (*Dataset, error) {
 	form := opts.Format

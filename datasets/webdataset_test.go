@@ -69,7 +69,7 @@ func TestWebDataset(t *testing.T) {
 			"x/0.tar": tarOf(t, "a.jpg", "1", "a.json", `{"label":"heron","split":"test","width":640}`, "a.cls", "0"),
 			"x/1.tar": tarOf(t, "b.jpg", "1", "b.json", `{"true_label":"stork","label":"heron","note":null}`, "b.cls",
 				"0"),
-		}, "x/{0..1}.tar", Names{},
+		}, "x/[01].tar", Names{},
 			"path,label,split,true_label,width\n0.tar/a.jpg,heron,test,,640\n1.tar/b.jpg,heron,train,stork,\n",
 			[]string{"2 images in 2 files"}},
 		"a usual key": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.json",
@@ -161,7 +161,7 @@ func TestWrongWebDataset(t *testing.T) {
 		}
 	}
 	if _, err := ReadFile(filepath.Join(t.TempDir(), "a-{0..3}.tar"), ReadOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "4 of 4 files are not there") {
+		!strings.Contains(err.Error(), "expected a pattern with *") {
 		t.Errorf("no files: %v", err)
 	}
 	stopped, cancel := context.WithCancel(t.Context())
