@@ -34,8 +34,8 @@ func IsPattern(source location.Source) bool {
 // expand returns the files that a pattern stands for, sorted.
 func expand(ctx context.Context, pattern location.Source) (files []location.Source, err error) {
 	if braces := bracePattern.FindString(pattern.Path()); braces != "" {
-		return nil, fmt.Errorf("%s: found %s, expected a pattern with *, ? or [0-9], such as 'train-*.tar', or the folder "+
-			"of the shards", pattern, braces)
+		return nil, fmt.Errorf("%s: found %s, expected a pattern with *, ? or [0-9], such as 'train-*.tar', or the "+
+			"folder of the shards", pattern, braces)
 	}
 	names, err := matchNames(ctx, pattern)
 	if err != nil {

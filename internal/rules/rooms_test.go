@@ -28,8 +28,7 @@ var rooms = []Room{
 		"datasets/packed datasets/parquetimages datasets/tarshards"},
 	{"datasets/parquetimages", "finds images in the columns of Parquet files, a page at a time",
 		"internal/parquetguard"},
-	{"datasets/tarshards", "lists and finds files in tar files, and writes tar files whose bytes depend on what " +
-		"they hold alone",
+	{"datasets/tarshards", "lists and finds files in tar files, and writes tar files",
 		""},
 	{"datasets/importing", "gathers sources or a published data set, splits them, and writes a manifest or shards",
 		"datasets datasets/imageroot datasets/published"},
