@@ -234,7 +234,7 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	case LabelStudio:
 		d, err = readLabelStudio(transform.NewReader(in, text.UTF8Validator), name, opts)
 	case FiftyOne:
-		d, err = readGathered(transform.NewReader(in, text.UTF8Validator), name, &fiftyOne, opts)
+		d, err = readFiftyOne(transform.NewReader(in, text.UTF8Validator), name, opts)
 	case PRISM:
 		if opts.named() {
 			return nil, fmt.Errorf("datasets: %s: read as a list without a header (%s): found column names, "+
@@ -303,8 +303,8 @@ func guess(in *bufio.Reader) Format {
 	if labelstudio.Is(head) {
 		return LabelStudio
 	}
-	if _, format := formOfHead(head); format != "" {
-		return format
+	if isFiftyOne(head) {
+		return FiftyOne
 	}
 	line := firstLine(head)
 	if strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") { // a list is refused with what is expected
