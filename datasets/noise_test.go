@@ -223,7 +223,7 @@ func TestCheck(t *testing.T) {
 			{Split: Test, Samples: 3, Classes: 3, Smallest: 1, Largest: 1, Singletons: []string{"x", "y", "z"},
 				Labels: map[string]int{"x": 1, "y": 1, "z": 1}},
 		},
-		Unreadable: []Problem{{"d.png", "not a picture"}, {"gone.png", "gone.png: no such file or directory"}},
+		Unreadable: []Problem{{"d.png", "not a picture"}, {"gone.png", "open gone.png: file does not exist"}},
 		Duplicates: []Duplicates{{Paths: []string{"a.png", "c.png"}, Labels: []string{"x", "y"},
 			Splits: []string{Train, Test}, LabelsVary: true, Leak: true}},
 		Shared: map[string]int{Test: 2},
