@@ -131,7 +131,7 @@ func TestDataRefuses(t *testing.T) {
 			"val --out OUT"},
 		"split train has 1 class(es)": {1, "corrupt DIR/one.csv --noise-rate 0.5 --out OUT"},
 	} {
-		args := strings.Fields("data " + strings.ReplaceAll(strings.ReplaceAll(c.args, "OUT", out+" --overwrite"), "DIR", dir))
+		args := strings.Fields("data " + strings.NewReplacer("OUT", out+" --overwrite", "DIR", dir).Replace(c.args))
 		code, _, errs := call(t.Context(), args...)
 		if code != c.code || !strings.Contains(errs, strings.ReplaceAll(want, "DIR", dir)) ||
 			strings.Count(errs, "\n") != 1 {
