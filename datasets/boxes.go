@@ -14,26 +14,6 @@ import (
 // boxForms are the forms of files of boxes, and of labels of whole pictures, in folders.
 var boxForms = []*annotations{&yolo, &voc, &labelMe, &fiftyOne}
 
-// gathered are forms in which one file describes many pictures.
-var gathered = []struct {
-	*annotations
-	format Format
-	ending string
-	is     func(head []byte) bool
-}{
-	{&fiftyOne, FiftyOne, ".json", isFiftyOne},
-}
-
-// formOfHead returns the form of a file with this beginning that describes many pictures, nil if it has none.
-func formOfHead(head []byte) (*annotations, Format) {
-	for _, g := range gathered {
-		if g.is(head) {
-			return g.annotations, g.format
-		}
-	}
-	return nil, ""
-}
-
 // boxes reads the labelled boxes of a folder, or returns nil if there are none.
 func (t *listing) boxes(ctx context.Context, at, name string, opts ReadOptions) (*Dataset, error) {
 	b, err := t.boxFilesAt(at)
@@ -68,7 +48,7 @@ func (b *boxFiles) ambiguous(name, at string) error {
 
 // boxFilesAt returns the files of boxes of a folder, or nil if there are none.
 func (t *listing) boxFilesAt(at string) (*boxFiles, error) {
-	if b, err := t.gatheredFiles(); b != nil || err != nil {
+	if b, err := t.fiftyOneFiles(); b != nil || err != nil {
 		return b, err
 	}
 	return t.sidecarsOf(at)
@@ -77,42 +57,30 @@ func (t *listing) boxFilesAt(at string) (*boxFiles, error) {
 // mostGathered is how many files of an ending are looked at: where there are more, each belongs to a picture.
 const mostGathered = 64
 
-// gatheredFiles returns the files that describe many pictures, or nil if there are none.
-func (t *listing) gatheredFiles() (b *boxFiles, err error) {
-	if len(t.images) == 0 {
+// fiftyOneFiles returns the files of FiftyOne, which describe many pictures, or nil if there are none.
+func (t *listing) fiftyOneFiles() (b *boxFiles, err error) {
+	var found []string
+	for _, p := range t.others {
+		if strings.EqualFold(path.Ext(p), ".json") && strings.Count(p, "/") < 4 {
+			found = append(found, p)
+		}
+	}
+	if len(t.images) == 0 || len(found) > mostGathered {
 		return nil, nil
 	}
-	by := map[string][]string{}
-	for _, p := range t.others {
-		if end := strings.ToLower(path.Ext(p)); strings.Count(p, "/") < 4 {
-			by[end] = append(by[end], p)
+	for _, p := range found {
+		head, err := headOf(t.fsys, p, headSize)
+		if err != nil {
+			return nil, err
 		}
-	}
-	for _, g := range gathered {
-		if len(by[g.ending]) > mostGathered {
+		if !isFiftyOne(head) {
 			continue
 		}
-		for _, p := range by[g.ending] {
-			head, err := headOf(t.fsys, p, headSize)
-			if err != nil {
-				return nil, err
-			}
-			if !g.is(head) {
-				continue
-			}
-			if b == nil {
-				b = &boxFiles{annotations: g.annotations, left: map[Left]int{}}
-			}
-			if b.annotations != g.annotations {
-				return nil, fmt.Errorf("found %s in %s and %s in %s: two readings are possible: name one of the "+
-					"files, or move the other away", b.form, b.files[0].file, g.form, p)
-			}
-			split, _ := ParseSplit(strings.TrimSuffix(path.Base(p), path.Ext(p)))
-			b.files = append(b.files, boxFile{file: p, split: split})
+		if b == nil {
+			b = &boxFiles{annotations: &fiftyOne, left: map[Left]int{}, find: t.finder()}
 		}
-	}
-	if b != nil {
-		b.find = t.finder()
+		split, _ := ParseSplit(strings.TrimSuffix(path.Base(p), path.Ext(p)))
+		b.files = append(b.files, boxFile{file: p, split: split})
 	}
 	return b, nil
 }
@@ -181,8 +149,8 @@ func (t *listing) finder() func(f boxFile, named string) (string, bool) {
 	}
 }
 
-// readGathered reads a file that describes many pictures.
-func readGathered(in io.Reader, name string, a *annotations, opts reading) (*Dataset, error) {
+// readFiftyOne reads a file of FiftyOne.
+func readFiftyOne(in io.Reader, name string, opts reading) (*Dataset, error) {
 	r := &boxReader{opts: opts, left: map[Left]int{}, resolve: opts.beside()}
 	r.opts.StripPrefix = "" // resolve strips it
 	if dir := opts.pictures(); dir != nil {
@@ -191,24 +159,24 @@ func readGathered(in io.Reader, name string, a *annotations, opts reading) (*Dat
 	about := &subject{}
 	text, err := io.ReadAll(in)
 	if err == nil {
-		_, err = a.parse(text, about, func(p *photo) ([]Decision, error) {
-			r.take(a, p)
+		_, err = fiftyOne.parse(text, about, func(p *photo) ([]Decision, error) {
+			r.take(&fiftyOne, p)
 			return nil, nil
 		})
 	}
 	if errors.Is(err, errOther) {
-		err = fmt.Errorf("expected %s", a.form)
+		err = fmt.Errorf("expected %s", fiftyOne.form)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	if len(r.rows) == 0 {
-		return nil, fmt.Errorf("datasets: %w", r.none(a.form, name))
+		return nil, fmt.Errorf("datasets: %w", r.none(fiftyOne.form, name))
 	}
 	d := build(r.rows, []string{objectColumn})
-	d.Reading = &Reading{Form: a.form, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
+	d.Reading = &Reading{Form: fiftyOne.form, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
 	r.describe(d.Reading)
-	opts.say(name, append([]string{"read as " + a.form}, d.Reading.Lines()...))
+	opts.say(name, append([]string{"read as " + fiftyOne.form}, d.Reading.Lines()...))
 	if about.numbers {
 		opts.say(name, []string{labelsAreNumbers})
 	}
@@ -235,11 +203,6 @@ func (o reading) beside() func(named string) (string, bool) {
 		}
 		return p, true
 	}
-}
-
-// gathered returns a mended copy of a file that describes many pictures.
-func (m *mender) gathered(text []byte, a *annotations) ([]byte, error) {
-	return a.parse(text, &subject{}, func(p *photo) ([]Decision, error) { return m.decisionsOn(p, p.file) })
 }
 
 // samePicture reports whether a name of a file of annotations may be that of a picture's path.

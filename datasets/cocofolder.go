@@ -39,7 +39,7 @@ func (t *listing) cocoFiles() (files, beside []string, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if other, _ := formOfHead(head); other != nil || !isCOCO(head) {
+		if isFiftyOne(head) || !isCOCO(head) {
 			continue
 		}
 		if slices.ContainsFunc(besideBoxes, func(s string) bool { return strings.HasPrefix(path.Base(p), s) }) {

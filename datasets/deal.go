@@ -1,14 +1,16 @@
 package datasets
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
-	"winnow/datasets/fiftyone"
 	"winnow/internal/atomicfile"
 )
 
@@ -59,12 +61,12 @@ func ToplineRand(seed uint64) *rand.Rand {
 }
 
 // WriteFile writes d atomically, in the form that Write chooses by the file's name.
-func WriteFile(path string, d *Dataset) error {
-	if base := filepath.Base(path); base == metadataParquet || strings.HasSuffix(base, ".labelstudio.json") {
+func WriteFile(name string, d *Dataset) error {
+	if base := filepath.Base(name); base == metadataParquet || strings.HasSuffix(base, ".labelstudio.json") {
 		return fmt.Errorf("datasets: %s: cannot be written here, expected %s or %s; tasks for Label Studio are "+
-			"written by winnow review --export", path, metadataCSV, metadataJSONL)
+			"written by winnow review --export", name, metadataCSV, metadataJSONL)
 	}
-	return atomicfile.Write(path, func(w io.Writer) error { return Write(w, path, d) })
+	return atomicfile.Write(name, func(w io.Writer) error { return Write(w, name, d) })
 }
 
 // Write writes d in the form that the file name implies: metadata.csv or metadata.jsonl as an imagefolder's
@@ -76,23 +78,42 @@ func Write(w io.Writer, name string, d *Dataset) error {
 		return writeCSV(w, d, fileName)
 	case metadataJSONL:
 		return writeMetadata(w, d)
-	case fiftyone.File:
+	case labelsJSON:
 		return writeFiftyOne(w, d)
 	}
 	return WriteCSV(w, d)
 }
 
+// labelsJSON is the name of FiftyOne's file of labels.
+const labelsJSON = "labels.json"
+
+// writeFiftyOne writes the class names and, for each image, the number of its class or null. FiftyOne names an image by
+// its path below the data folder, without the ending.
 func writeFiftyOne(w io.Writer, d *Dataset) error {
-	labels := fiftyone.New(d.Classes)
-	for _, s := range d.Samples {
+	labels := make(map[string]*int, len(d.Samples))
+	for i := range d.Samples {
+		s := &d.Samples[i]
 		if _, _, cropped := CutCrop(s.Path); cropped {
-			return fmt.Errorf("datasets: %s: is a crop, expected a file, as %s names it", s.Path, fiftyone.File)
+			return fmt.Errorf("datasets: %s: is a crop, expected a file, as %s names it", s.Path, labelsJSON)
 		}
-		if err := labels.Add(s.Path, s.Label); err != nil {
-			return fmt.Errorf("datasets: %w", err)
+		if !utf8.ValidString(s.Path) {
+			return fmt.Errorf("datasets: %.200q: expected UTF-8, as JSON needs", s.Path)
+		}
+		key := strings.TrimSuffix(s.Path, path.Ext(s.Path))
+		if _, twice := labels[key]; twice {
+			return fmt.Errorf("datasets: %s: another image differs in its ending only, without which %s names images",
+				s.Path, labelsJSON)
+		}
+		if labels[key] = nil; s.Label >= 0 {
+			labels[key] = &s.Label
 		}
 	}
-	return labels.Write(w)
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	return out.Encode(struct {
+		Classes []string        `json:"classes"`
+		Labels  map[string]*int `json:"labels"`
+	}{append([]string{}, d.Classes...), labels})
 }
 
 // Leaks returns how many images are in two splits.

@@ -74,21 +74,8 @@ func begin(in *bufio.Reader) ([]byte, error) {
 	return lead, nil
 }
 
-// cells reads a table row by row.
-type cells interface {
-	// Read returns the next row. Its slice is used again.
-	Read() ([]string, error)
-	// FieldPos returns the line and the column in bytes, both from 1, where a cell of the row begins.
-	FieldPos(cell int) (line, column int)
-	// InputOffset returns how many bytes the rows take that were read.
-	InputOffset() int64
-}
-
 // newCells returns the reader of tables with a separator.
-func newCells(r io.Reader, by rune) cells {
-	if by == '\t' {
-		return &tabbed{in: bufio.NewReaderSize(r, 1<<16)}
-	}
+func newCells(r io.Reader, by rune) *separated {
 	in := csv.NewReader(r)
 	in.Comma, in.FieldsPerRecord, in.ReuseRecord = by, -1, true // a wrong count is reported in our own words
 	return &separated{Reader: in}
@@ -100,7 +87,7 @@ type separated struct {
 	header bool // was read
 }
 
-// Read implements cells.
+// Read returns the next row. Its slice is used again.
 func (s *separated) Read() ([]string, error) {
 	record, err := s.Reader.Read()
 	if wrong := (*csv.ParseError)(nil); errors.As(err, &wrong) {
@@ -136,158 +123,8 @@ func inTable(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// blank returns how many bytes the blank lines take that begin a row.
-func blank(row []byte) (n int) {
-	for {
-		switch rest := row[n:]; {
-		case bytes.HasPrefix(rest, []byte("\n")), string(rest) == "\r":
-			n++
-		case bytes.HasPrefix(rest, []byte("\r\n")):
-			n += 2
-		default:
-			return n
-		}
-	}
-}
-
-// closing returns the end of the cell that a quote begins, -1 if no quote ends it.
-func closing(row []byte, from int) int {
-	for to := from + 1; to < len(row); to++ {
-		if row[to] != '"' {
-			continue
-		}
-		if to++; to == len(row) || row[to] != '"' {
-			return to
-		}
-	}
-	return -1
-}
-
-// tabbed is a table with tabs. Some programs quote its cells and others do not: a cell is quoted if a quote begins it
-// and another ends it, before a tab or the end of the row. Other quotes are characters. A quoted cell goes on in
-// the next line only where the line, or else the next one, would have too few cells.
-type tabbed struct {
-	in     *bufio.Reader
-	fields int // of the header, 0 before it
-	line   int // lines read before the row
-	lines  int // of the row
-	read   int64
-	next   []byte // a line that was read ahead
-	record []string
-	at     [][2]int // bounds of the cells in the row
-}
-
-// Read implements cells.
-func (t *tabbed) Read() ([]string, error) {
-	t.line += t.lines
-	t.lines = 0
-	var row []byte
-	for {
-		more, err := t.ahead()
-		if len(more) == 0 {
-			if len(row) > 0 && errors.Is(err, io.EOF) {
-				break
-			}
-			return nil, err
-		}
-		t.next = nil
-		t.read += int64(len(more))
-		if len(row) == 0 && blank(more) == len(more) {
-			t.line++
-			continue
-		}
-		row = append(row, more...)
-		t.lines++
-		if t.split(row, true); t.fields == 0 || len(t.at) > t.fields || !t.open(row) || len(row) > mostRow {
-			break
-		}
-		if len(t.at) == t.fields {
-			after, err := t.ahead()
-			if err != nil && !errors.Is(err, io.EOF) {
-				return nil, err
-			}
-			if len(after) == 0 || bytes.Count(after, []byte("\t")) == t.fields-1 {
-				break
-			}
-		}
-	}
-	if t.fields > 0 && len(t.at) != t.fields {
-		if t.split(row, false); len(t.at) != t.fields {
-			t.split(row, true)
-		}
-	}
-	if t.fields == 0 {
-		t.fields = len(t.at)
-	}
-	text := string(row)
-	t.record = t.record[:0]
-	for _, at := range t.at {
-		cell := text[at[0]:at[1]]
-		if len(cell) > 1 && cell[0] == '"' && closing(row[:at[1]], at[0]) == at[1] && t.quotes(row, at[0]) {
-			cell = strings.ReplaceAll(cell[1:len(cell)-1], `""`, `"`)
-		}
-		t.record = append(t.record, cell)
-	}
-	return t.record, nil
-}
-
-// ahead returns the next line, which stays the next one; it is empty at the end or after an error.
-func (t *tabbed) ahead() ([]byte, error) {
-	if t.next != nil {
-		return t.next, nil
-	}
-	line, err := t.in.ReadBytes('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	if len(line) > 0 {
-		t.next, err = line, nil
-	}
-	return line, err
-}
-
-// quotes reports whether the cell that begins at a place is quoted.
-func (t *tabbed) quotes(row []byte, from int) bool {
-	end := closing(row, from)
-	return end >= 0 && (end == len(row) || row[end] == '\t' || len(bytes.TrimRight(row[end:], "\r\n")) == 0)
-}
-
-// split sets the bounds of the cells of a row. Without quoted, tabs in quotes separate, too.
-func (t *tabbed) split(row []byte, quoted bool) {
-	t.at = t.at[:0]
-	end := len(bytes.TrimSuffix(bytes.TrimSuffix(row, []byte("\n")), []byte("\r")))
-	for from := 0; ; {
-		to := end
-		if quoted && from < end && row[from] == '"' && t.quotes(row, from) {
-			to = closing(row, from)
-		} else if n := bytes.IndexByte(row[from:end], '\t'); n >= 0 {
-			to = from + n
-		}
-		t.at = append(t.at, [2]int{from, to})
-		if to >= end {
-			return
-		}
-		from = to + 1
-	}
-}
-
-// open reports whether the last cell of a row begins with a quote.
-func (t *tabbed) open(row []byte) bool {
-	last := t.at[len(t.at)-1]
-	return last[0] < last[1] && row[last[0]] == '"' && !t.quotes(row, last[0])
-}
-
-// FieldPos implements cells.
-func (t *tabbed) FieldPos(cell int) (line, column int) { return t.line + 1, t.at[cell][0] + 1 }
-
-// InputOffset implements cells.
-func (t *tabbed) InputOffset() int64 { return t.read }
-
 // field returns a cell as a table holds it, quoted if necessary.
 func field(s string, by rune) string {
-	if by == '\t' && !strings.ContainsAny(s, "\t\r\n") && !strings.HasPrefix(s, `"`) {
-		return s
-	}
 	var out strings.Builder
 	to := csv.NewWriter(&out)
 	to.Comma = by

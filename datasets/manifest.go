@@ -88,7 +88,7 @@ type reading struct {
 }
 
 // Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: a single shard, a name
-// pattern (shard-{000..099}.tar, train-*.tar) or a folder of shards. Each image is read once per split
+// pattern (train-*.tar) or a folder of shards. Each image is read once per split
 // ([Dataset.ReadOnce]).
 func Read(source location.Source, opts ReadOptions) (*Dataset, error) {
 	form := opts.Format
@@ -218,7 +218,7 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	case LabelStudio:
 		d, err = readLabelStudio(transform.NewReader(in, text.UTF8Validator), name, opts)
 	case FiftyOne:
-		d, err = readGathered(transform.NewReader(in, text.UTF8Validator), name, &fiftyOne, opts)
+		d, err = readFiftyOne(transform.NewReader(in, text.UTF8Validator), name, opts)
 	case PRISM:
 		if opts.named() {
 			return nil, fmt.Errorf("datasets: %s: read as a list without a header (%s): found column names, "+
@@ -280,8 +280,8 @@ func guess(in *bufio.Reader) Format {
 	if labelstudio.Is(head) {
 		return LabelStudio
 	}
-	if _, format := formOfHead(head); format != "" {
-		return format
+	if isFiftyOne(head) {
+		return FiftyOne
 	}
 	line := firstLine(head)
 	if strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") { // a list is refused with what is expected

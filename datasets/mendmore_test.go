@@ -23,7 +23,7 @@ func TestMendAddsColumns(t *testing.T) {
 			"label,path,by,tags\r\ncow,a.jpg,me,x;y\r\ndog,b.jpg,,\r\n\r\ncat,c.jpg,\"two\r\nlines\"," +
 				"\"say \"\"so\"\", twice\"\r\n"},
 		"m.tsv": {"path\tlabel\na.jpg\tcat\nb.jpg\tdog\nc.jpg\tcat\n",
-			"path\tlabel\ttags\na.jpg\tcow\tx;y\nb.jpg\tdog\t\nc.jpg\tcat\tsay \"so\", twice\n"},
+			"path\tlabel\ttags\na.jpg\tcow\tx;y\nb.jpg\tdog\t\nc.jpg\tcat\t\"say \"\"so\"\", twice\"\n"},
 		"m.jsonl": {"{\"path\":\"a.jpg\",\"label\":\"cat\"}\n{\"path\":\"b.jpg\",\"label\":\"dog\"}\n" +
 			"{\"path\":\"c.jpg\",\"label\":\"cat\"}\n", "{\"path\": \"a.jpg\", \"label\": \"cow\", \"tags\": \"x;y\"}\n" +
 			"{\"path\":\"b.jpg\",\"label\":\"dog\", \"tags\": \"\"}\n" +

@@ -51,7 +51,11 @@ func (m *mender) copy(in *bufio.Reader) (err error) {
 	case LabelStudio:
 		err = m.tasks(in)
 	case FiftyOne:
-		err = m.whole(in, func(text []byte) ([]byte, error) { return m.gathered(text, &fiftyOne) })
+		err = m.whole(in, func(text []byte) ([]byte, error) {
+			return fiftyOne.parse(text, &subject{}, func(p *photo) ([]Decision, error) {
+				return m.decisionsOn(p, p.file)
+			})
+		})
 	case JSONL:
 		if head, _ := in.Peek(1 << 12); bytes.HasPrefix(bytes.TrimSpace(head), []byte("[")) {
 			err = m.whole(in, m.objects)

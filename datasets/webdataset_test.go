@@ -69,7 +69,7 @@ func TestWebDataset(t *testing.T) {
 			"x/0.tar": tarOf(t, "a.jpg", "1", "a.json", `{"label":"heron","split":"test","width":640}`, "a.cls", "0"),
 			"x/1.tar": tarOf(t, "b.jpg", "1", "b.json", `{"true_label":"stork","label":"heron","note":null}`, "b.cls",
 				"0"),
-		}, "x/{0..1}.tar", Names{},
+		}, "x/[01].tar", Names{},
 			"path,label,split,true_label,width\n0.tar/a.jpg,heron,test,,640\n1.tar/b.jpg,heron,train,stork,\n",
 			[]string{"2 images in 2 files"}},
 		"a usual key": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.json",
@@ -161,7 +161,7 @@ func TestWrongWebDataset(t *testing.T) {
 		}
 	}
 	if _, err := ReadFile(filepath.Join(t.TempDir(), "a-{0..3}.tar"), ReadOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "4 of 4 files are not there") {
+		!strings.Contains(err.Error(), "expected a pattern with *") {
 		t.Errorf("no files: %v", err)
 	}
 	stopped, cancel := context.WithCancel(t.Context())
@@ -202,7 +202,7 @@ func TestShardsRoundTrip(t *testing.T) {
 		Root: func(int) fs.FS { return images },
 		Note: func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }}
 	done, err := w.Write(t.Context(), d)
-	if err != nil || done.Images != 6 || done.Shards != 4 || done.Kept != 0 || len(told) != 0 {
+	if err != nil || done.Images != 6 || done.Shards != 4 || len(told) != 0 {
 		t.Fatalf("%+v, %v, told %q", done, err, told)
 	}
 	first := bytesOf(t, dir)
@@ -237,15 +237,6 @@ func TestShardsRoundTrip(t *testing.T) {
 			s.Split != f.Split || s.Extra[0] != f.Extra[at["note"]] {
 			t.Errorf("%s: %+v came back as %+v", s.Path, s, f)
 		}
-	}
-	if err := os.Remove(filepath.Join(dir, "train-001.tar")); err != nil {
-		t.Fatal(err)
-	}
-	if done, err = w.Write(t.Context(), d); err != nil || done.Kept != 3 || done.Shards != 4 {
-		t.Errorf("again: %+v, %v", done, err)
-	}
-	if diff := cmp.Diff(first, bytesOf(t, dir)); diff != "" {
-		t.Error("another writing made other bytes")
 	}
 	w.Size = 1 << 20
 	if done, err = w.Write(t.Context(), d); err != nil || done.Shards != 2 || len(told) != 1 ||

@@ -33,12 +33,8 @@ type ShardWriter struct {
 	keys     []string // of the samples
 }
 
-// ShardsWritten says what a ShardWriter did.
-type ShardsWritten struct {
-	Shards int // shards that exist now
-	Kept   int // of these, shards that already existed with the same content
-	Images int
-}
+// ShardsWritten counts what a ShardWriter wrote.
+type ShardsWritten struct{ Shards, Images int }
 
 // tarEnding is the ending of WebDataset's shards.
 const tarEnding = ".tar"
@@ -56,8 +52,7 @@ type shardPlan struct {
 	samples []int
 }
 
-// Write writes the shards of d. The same data give the same bytes. A shard that exists with the right content is
-// kept, so an interrupted call can be resumed.
+// Write writes the shards of d.
 func (w ShardWriter) Write(ctx context.Context, d *Dataset) (done ShardsWritten, err error) {
 	w.d = d
 	if marks := numberMark.FindAllString(w.Name, -1); len(marks) > 1 || strings.Count(w.Name, "%") > len(marks) {
@@ -75,20 +70,17 @@ func (w ShardWriter) Write(ctx context.Context, d *Dataset) (done ShardsWritten,
 	for _, p := range plan {
 		names[p.name] = true
 		for _, read := range w.Read {
-			if !read.IsRemote() && tarshards.Same(p.name, read.Path()) {
+			if !read.IsRemote() && isSameFile(p.name, read.Path()) {
 				return done, fmt.Errorf("datasets: %s: images are read from it, expected another name for what is "+
 					"written", p.name)
 			}
 		}
 	}
 	for _, p := range plan {
-		kept, err := w.shard(ctx, p)
-		if err != nil {
+		if err := w.writeShard(ctx, p); err != nil {
 			return done, fmt.Errorf("datasets: %s: %w", p.name, err)
 		}
-		if done.Shards++; kept {
-			done.Kept++
-		}
+		done.Shards++
 		if done.Images += len(p.samples); w.Progress != nil {
 			w.Progress(done.Images, len(d.Samples))
 		}
@@ -195,7 +187,7 @@ func (w *ShardWriter) files(i int) ([]tarshards.File, error) {
 			return nil, err
 		}
 	}
-	picture := tarshards.File{Name: w.keys[i] + ending, Size: info.Size(), Changed: info.ModTime(), Open: open}
+	picture := tarshards.File{Name: w.keys[i] + ending, Size: info.Size(), Open: open}
 	text, err := w.describe(s, picture.Name)
 	if err != nil {
 		return nil, err
@@ -251,23 +243,27 @@ func sniffed(open func() (io.ReadCloser, error)) (ending string, err error) {
 	return "", fmt.Errorf("is not an image by its name or content, expected JPEG, PNG, GIF, BMP or WebP")
 }
 
-// shard writes a shard, unless it exists.
-func (w *ShardWriter) shard(ctx context.Context, p shardPlan) (kept bool, err error) {
+// isSameFile reports whether two names refer to the same file.
+func isSameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, wrong := os.Stat(b)
+	return err == nil && wrong == nil && os.SameFile(one, other)
+}
+
+// writeShard writes a shard.
+func (w *ShardWriter) writeShard(ctx context.Context, p shardPlan) error {
 	var files []tarshards.File
 	for _, i := range p.samples {
 		of, err := w.files(i)
 		if err != nil {
-			return false, fmt.Errorf("%s: %w", w.d.Samples[i].Path, err)
+			return fmt.Errorf("%s: %w", w.d.Samples[i].Path, err)
 		}
 		files = append(files, of...)
 	}
-	if tarshards.Holds(p.name, files) {
-		return true, nil
-	}
 	if err := os.MkdirAll(filepath.Dir(p.name), 0o777); err != nil {
-		return false, err
+		return err
 	}
-	return false, tarshards.Write(ctx, p.name, files)
+	return tarshards.Write(ctx, p.name, files)
 }
 
 // tellOthers notes other files that could be taken for shards of this set.

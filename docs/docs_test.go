@@ -18,7 +18,6 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/datasets/fiftyone"
 	"winnow/internal/testing/orttest"
 	"winnow/internal/testing/reference"
 	"winnow/internal/testing/winnowtest"
@@ -358,7 +357,10 @@ func (s *shell) recipe(t *testing.T, page string) {
 				t.Errorf("docs/%s:%d: suspects.csv has no column %q", page, b.line, m[1])
 			}
 		}
-		var labels fiftyone.Labels
+		var labels struct {
+			Classes []string
+			Labels  map[string]*int
+		}
 		text, err := os.ReadFile(filepath.Join(folder, "labels.json"))
 		if err == nil {
 			err = json.Unmarshal(text, &labels)

@@ -107,8 +107,7 @@ func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
 		return text.JSON(out, Report{j.Out, done.Shards, g.Count(), g.read})
 	}
 	g.tell(out, warnings)
-	_, err = fmt.Fprintf(out, "%d images in %d tar files, of which %d were there as they are\n", done.Images,
-		done.Shards, done.Kept)
+	_, err = fmt.Fprintf(out, "%d images in %d tar files\n", done.Images, done.Shards)
 	return err
 }
 

@@ -65,8 +65,8 @@ func (p *pickle) table() (labelTable, error) {
 		if !isText || !isArray || len(a.shape) != 1 || a.data == nil {
 			continue // not a label set; the existing ones are listed if one is missing
 		}
-		if err := p.spend(8 * min(a.shape[0], len(a.data))); err != nil { // an array may have many names
-			return nil, err
+		if p.spend(8 * min(a.shape[0], len(a.data))); p.err != nil { // an array may have many names
+			return nil, p.err
 		}
 		labels, err := decodeInts(a.kind, a.data, a.shape[0])
 		if err != nil {

@@ -30,22 +30,19 @@ func TestExpand(t *testing.T) {
 		tarOf(t, filepath.Join(dir, name), "1.jpg", "x")
 	}
 	for pattern, want := range map[string]string{
-		"a-{08..10}.tar":             "a-08.tar a-09.tar a-10.tar",
-		"a-*.tar":                    "a-08.tar a-09.tar a-10.tar",
-		"{c,b}/x.tar":                "c/x.tar b/x.tar",
-		"?/*.tar":                    "b/x.tar c/x.tar",
-		"a-{07..08}.tar":             "a-{07..08}.tar: 1 of 2 files are not there, the first a-07.tar",
-		"z*.tar":                     "z*.tar: no file is called so",
-		"{b,b}/x.tar":                "{b,b}/x.tar: names b/x.tar twice",
-		"{1..9}{1..99999}{1..99999}": "stands for more than 131072 files",
-		"a-{10..08}.tar":             "a-{10..08}.tar: 1 of 1 files are not there, the first a-{10..08}.tar",
+		"a-*.tar":        "a-08.tar a-09.tar a-10.tar",
+		"a-[01][89].tar": "a-08.tar a-09.tar",
+		"?/*.tar":        "b/x.tar c/x.tar",
+		"z*.tar":         "no file is called so",
+		"a-{08..10}.tar": "expected a pattern with *",
+		"{c,b}/x.tar":    "expected a pattern with *",
 	} {
 		files, err := expand(t.Context(), location.At(filepath.Join(dir, pattern)))
 		found := strings.Trim(fmt.Sprint(files), "[]")
 		if err != nil {
 			found = err.Error()
 		}
-		if found = strings.ReplaceAll(found, dir+"/", ""); !strings.HasSuffix(found, want) {
+		if found = strings.ReplaceAll(found, dir+"/", ""); !strings.Contains(found, want) {
 			t.Errorf("%s: found %q, expected %q", pattern, found, want)
 		}
 	}
@@ -55,8 +52,8 @@ func TestExpand(t *testing.T) {
 			t.Errorf("%s: a pattern: %v, expected %v", name, !want, want)
 		}
 	}
-	for pattern, want := range map[string]string{"a.tar": ".", "x/a.tar": "x", "/a.tar": "/", "x/{a,b}/c.tar": "x",
-		"x/*.tar": "x", "*/*.tar": ".", "x/y/../{0..1}.tar": "x", "x/{a/b,c}.tar": "x"} {
+	for pattern, want := range map[string]string{"a.tar": ".", "x/a.tar": "x", "/a.tar": "/",
+		"x/*.tar": "x", "*/*.tar": ".", "x/y/../?.tar": "x"} {
 		if found := Folder(location.At(pattern)); found.Path() != want {
 			t.Errorf("%s begins in %s, expected %s", pattern, found, want)
 		}

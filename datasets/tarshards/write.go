@@ -2,25 +2,21 @@ package tarshards
 
 import (
 	"archive/tar"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"winnow/internal/atomicfile"
-	"winnow/internal/regular"
 )
 
 // File is a file to be written into a tar file. Its content is Data or, if that is nil, Size bytes read from Open.
 type File struct {
-	Name    string
-	Data    []byte
-	Size    int64
-	Open    func() (io.ReadCloser, error)
-	Changed time.Time // last change of what Open opens; zero if unknown
+	Name string
+	Data []byte
+	Size int64
+	Open func() (io.ReadCloser, error)
 }
 
 func (f *File) size() int64 {
@@ -30,7 +26,6 @@ func (f *File) size() int64 {
 	return f.Size
 }
 
-// header depends only on name and size, not on when and by whom it is written.
 func (f *File) header() *tar.Header {
 	return &tar.Header{Typeflag: tar.TypeReg, Name: f.Name, Size: f.size(), Mode: 0o444, ModTime: time.Unix(0, 0)}
 }
@@ -86,43 +81,4 @@ func (f *File) write(out *tar.Writer) error {
 		err = fmt.Errorf("%s: no longer has the %d bytes it had before: it is being changed", f.Name, f.Size)
 	}
 	return errors.Join(err, in.Close())
-}
-
-// Holds reports whether a tar file of exactly these files exists: with the same names, sizes and Data, and written
-// after the sources of the other files last changed. The bytes of those are not compared.
-func Holds(name string, files []File) bool {
-	in, err := regular.Open(name)
-	if err != nil {
-		return false
-	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return false
-	}
-	n, differs := 0, errors.New("differs")
-	err = Walk(in, info.Size(), func(m Member, content io.Reader) error {
-		if n == len(files) || m.Name != files[n].Name || m.Size != files[n].size() ||
-			files[n].Changed.After(info.ModTime()) {
-			return differs
-		}
-		if files[n].Data != nil {
-			if data, err := io.ReadAll(content); err != nil || !bytes.Equal(data, files[n].Data) {
-				return differs
-			}
-		}
-		n++
-		return nil
-	})
-	return err == nil && n == len(files)
-}
-
-// Same reports whether two names refer to the same file.
-func Same(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
 }

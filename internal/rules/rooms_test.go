@@ -18,7 +18,7 @@ var rooms = []Room{
 		""},
 
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
-		"datasets/fiftyone datasets/labelstudio datasets/parquetimages datasets/parquetrows datasets/shards " +
+		"datasets/labelstudio datasets/parquetimages datasets/parquetrows datasets/shards " +
 			"datasets/tarshards internal/document internal/exif internal/jsontext internal/text"},
 	{"datasets/location", "says where files and folders are, on this machine or in an object store, opens them, and " +
 		"finds them when they moved", ""},
@@ -28,13 +28,10 @@ var rooms = []Room{
 		"datasets/packed datasets/parquetimages datasets/tarshards"},
 	{"datasets/parquetimages", "finds images in the columns of Parquet files, a page at a time",
 		"internal/parquetguard"},
-	{"datasets/tarshards", "lists and finds files in tar files, and writes tar files whose bytes depend on what " +
-		"they hold alone",
+	{"datasets/tarshards", "lists and finds files in tar files, and writes tar files",
 		""},
 	{"datasets/importing", "gathers sources or a published data set, splits them, and writes a manifest or shards",
 		"datasets datasets/imageroot datasets/published"},
-	{"datasets/fiftyone", "writes labels as FiftyOne reads them",
-		""},
 	{"datasets/labelstudio", "reads and writes the tasks of Label Studio: what annotators chose, predictions, the " +
 		"labelling configuration",
 		"internal/jsontext"},
