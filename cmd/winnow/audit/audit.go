@@ -101,7 +101,7 @@ func command(call term.Call[Options]) *cli.Command {
 			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "include-eval", Usage: "--clean: also judge and mend validation and test images"},
 		}, append(term.ColumnFlags(), term.Renamed(term.DataFlags, "manifest", "labels")...)...),
-		Action: term.Action(read, call),
+		Action: term.CheckedAction(read, call),
 	}
 }
 
@@ -153,7 +153,7 @@ func judge(ctx context.Context, p *term.Program, o Options,
 		}
 		manifest, root = o.In.Run.ManifestFile, o.In.Run.ImageRoot()
 	}
-	if err := o.checkFiles(manifest); err != nil {
+	if err := o.checkFiles(p, manifest); err != nil {
 		return nil, made, err
 	}
 	if o.Decisions != "" {

@@ -14,7 +14,8 @@ import (
 
 // TestClaim: a command replaces what it wrote, also edited, and refuses a file of somebody else's, whatever it holds.
 func TestClaim(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	ListFile = filepath.Join(t.TempDir(), "written")
+	t.Cleanup(func() { ListFile = "" })
 	t.Chdir(t.TempDir())
 	write := func(fails bool, args ...string) string {
 		read := func(c *cli.Context) (string, error) { return c.String("out"), nil }
