@@ -67,7 +67,8 @@ func ToplineRand(seed uint64) *rand.Rand {
 func WriteFile(path string, d *Dataset, note func(format string, args ...any)) error {
 	if n := len(d.Samples) - len(d.named().Samples); n > 0 && note != nil {
 		k := slices.IndexFunc(d.Samples, func(s Sample) bool { return !utf8.ValidString(s.Path) })
-		note("%s: %s left out, the first is %s: %v", path, text.Plural(n, "image"), d.Samples[k].Path, regular.ErrName)
+		first := d.Samples[k].Path
+		note("%s: %s left out, the first is %s: %v", path, text.Plural(n, "image"), first, regular.ErrName)
 	}
 	if base := filepath.Base(path); base == metadataParquet || strings.HasSuffix(base, ".labelstudio.json") {
 		return fmt.Errorf("datasets: %s: cannot be written here, expected %s or %s; tasks for Label Studio are "+

@@ -171,10 +171,11 @@ func TestImageFolderRoundTrip(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	spoiled := &Dataset{Samples: []Sample{{Path: "a\xff.jpg", Label: Unlabelled, True: Unlabelled, Split: Train}}}
+	spoiled := &Dataset{Columns: []string{"note"}, Samples: []Sample{{Path: "a.jpg", Label: Unlabelled,
+		True: Unlabelled, Split: Train, Extra: []string{"\xff"}}}}
 	if err := WriteFile(filepath.Join(t.TempDir(), "metadata.jsonl"), spoiled, nil); err == nil ||
 		!strings.Contains(err.Error(), "expected UTF-8") {
-		t.Errorf("a path that JSON cannot hold: %v", err)
+		t.Errorf("a note that JSON cannot hold: %v", err)
 	}
 	if err := WriteFile(filepath.Join(t.TempDir(), "metadata.parquet"), want, nil); err == nil ||
 		!strings.Contains(err.Error(), "expected metadata.csv or metadata.jsonl") {

@@ -66,7 +66,7 @@ func CheckedAction[O any](read func(*cli.Context) (O, error), call Call[O]) cli.
 		if err != nil {
 			return err
 		}
-		outputs := claim{c: c}
+		outputs := claim{all: outputs(c), shared: c.IsSet("shard"), overwrite: c.Bool("overwrite")}
 		defer outputs.release()
 		p.claim = outputs.take
 		err = call(c.Context, p, o)

@@ -187,19 +187,19 @@ func (w written) add(sign, path string) {
 
 // A claim is what a command may write.
 type claim struct {
-	c      *cli.Context
-	list   written
-	absent []output // what was not there before
+	all               []output
+	shared, overwrite bool // shared: by several workers
+	list              written
+	absent            []output // what was not there before
 }
 
 // take refuses to overwrite what winnow did not write, unless --overwrite is given, and notes what is winnow's from now
 // on. Of workers that share an output, the first checks it.
 func (l *claim) take() error {
 	l.list = readWritten()
-	all, shared := outputs(l.c), l.c.IsSet("shard")
-	for _, o := range all {
+	for _, o := range l.all {
 		_, err := os.Stat(cluster.Dir(location.At(o.Path)).Path())
-		if l.c.Bool("overwrite") || l.list.has(o.Path) || shared && err == nil {
+		if l.overwrite || l.list.has(o.Path) || l.shared && err == nil {
 			continue
 		}
 		for _, path := range o.old {
@@ -209,11 +209,12 @@ func (l *claim) take() error {
 			}
 		}
 	}
-	for _, o := range all {
-		if !shared && !o.exists() {
+	for _, o := range l.all {
+		if !l.shared && !o.exists() {
 			l.absent = append(l.absent, o)
 		}
-		if info, err := os.Stat(o.Path); !l.list.has(o.Path) && (err != nil || info.IsDir() || info.Mode().IsRegular()) {
+		info, err := os.Stat(o.Path)
+		if !l.list.has(o.Path) && (err != nil || info.IsDir() || info.Mode().IsRegular()) {
 			l.list.add("+", o.Path)
 		}
 	}

@@ -110,7 +110,8 @@ func TestClaimElsewhere(t *testing.T) {
 			group := []Group{{Commands: []*cli.Command{{Name: c.command, Action: Action(read, call),
 				Flags: []cli.Flag{&cli.StringFlag{Name: c.flag, Usage: "`FILE`"}}}}}}
 			var out bytes.Buffer
-			Execute(t.Context(), group, append([]string{"winnow", c.command, "--" + c.flag, c.out}, more...), &out, &out)
+			line := append([]string{"winnow", c.command, "--" + c.flag, c.out}, more...)
+			Execute(t.Context(), group, line, &out, &out)
 			if called == (c.refused && more == nil) {
 				t.Errorf("%s %v: %s", c.file, more, out.String())
 			}
