@@ -62,8 +62,8 @@ func ToplineRand(seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0x746f706c696e65)) // "topline"
 }
 
-// WriteFile writes d atomically, in the form that Write chooses by the file's name. note, if not nil, reports what Write
-// leaves out.
+// WriteFile writes d atomically, in the form that Write chooses by the file's name. note, if not nil, reports what
+// Write leaves out.
 func WriteFile(path string, d *Dataset, note func(format string, args ...any)) error {
 	if n := len(d.Samples) - len(d.named().Samples); n > 0 && note != nil {
 		k := slices.IndexFunc(d.Samples, func(s Sample) bool { return !utf8.ValidString(s.Path) })
