@@ -7,11 +7,14 @@ import (
 	"math/rand/v2"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
+	"winnow/internal/text"
 )
 
 // ParseShares parses SPLIT=SHARE,... such as train=0.6,test=0.4. Deal checks that the shares sum to 1.
@@ -60,8 +63,14 @@ func ToplineRand(seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0x746f706c696e65)) // "topline"
 }
 
-// WriteFile writes d atomically, in the form that Write chooses by the file's name.
-func WriteFile(name string, d *Dataset) error {
+// WriteFile writes d atomically, in the form that Write chooses by the file's name. note, if not nil, reports what
+// Write leaves out.
+func WriteFile(name string, d *Dataset, note func(format string, args ...any)) error {
+	if n := len(d.Samples) - len(d.named().Samples); n > 0 && note != nil {
+		k := slices.IndexFunc(d.Samples, func(s Sample) bool { return !utf8.ValidString(s.Path) })
+		first := d.Samples[k].Path
+		note("%s: %s left out, the first is %s: %v", name, text.Plural(n, "image"), first, regular.ErrName)
+	}
 	if base := filepath.Base(name); base == metadataParquet || strings.HasSuffix(base, ".labelstudio.json") {
 		return fmt.Errorf("datasets: %s: cannot be written here, expected %s or %s; tasks for Label Studio are "+
 			"written by winnow review --export", name, metadataCSV, metadataJSONL)
@@ -71,8 +80,10 @@ func WriteFile(name string, d *Dataset) error {
 
 // Write writes d in the form that the file name implies: metadata.csv or metadata.jsonl as an imagefolder's
 // metadata, with the column file_name; labels.json as the labels of FiftyOne's FiftyOneImageClassificationDataset;
-// any other name as a CSV manifest.
+// any other name as a CSV manifest. It leaves out images, and images of folders, whose names are not UTF-8: no text
+// could name them.
 func Write(w io.Writer, name string, d *Dataset) error {
+	d = d.named()
 	switch filepath.Base(name) {
 	case metadataCSV:
 		return writeCSV(w, d, fileName)
@@ -81,7 +92,14 @@ func Write(w io.Writer, name string, d *Dataset) error {
 	case labelsJSON:
 		return writeFiftyOne(w, d)
 	}
-	return WriteCSV(w, d)
+	return writeCSV(w, d, ownNames[pathColumn])
+}
+
+// named returns d without the images that no text can name.
+func (d *Dataset) named() *Dataset {
+	of := *d
+	of.Samples = slices.DeleteFunc(slices.Clone(d.Samples), func(s Sample) bool { return !utf8.ValidString(s.Path) })
+	return &of
 }
 
 // labelsJSON is the name of FiftyOne's file of labels.

@@ -4,9 +4,11 @@ package datasets_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -63,5 +65,14 @@ func TestFoldersNotUTF8(t *testing.T) {
 	if got, want := d.Paths(), []string{"birds/a.png", "birds/un\xff", "cl\xffass", "fish/d.png"}; !slices.Equal(got,
 		want) {
 		t.Errorf("%q, expected %q", got, want)
+	}
+	list, told := filepath.Join(t.TempDir(), "list.csv"), ""
+	err = datasets.WriteFile(list, d, func(format string, args ...any) { told = fmt.Sprintf(format, args...) })
+	if err != nil || !strings.Contains(told, "2 images left out") {
+		t.Errorf("%v, told %q", err, told)
+	}
+	if d, err = datasets.ReadFile(list, datasets.ReadOptions{}); err != nil ||
+		!slices.Equal(d.Paths(), []string{"birds/a.png", "fish/d.png"}) {
+		t.Errorf("the list holds %q, %v", d.Paths(), err)
 	}
 }

@@ -153,7 +153,7 @@ func TestImageFolderRoundTrip(t *testing.T) {
 		ReadOptions{})
 	for _, name := range []string{"metadata.csv", "metadata.jsonl"} {
 		dir := t.TempDir()
-		if err := WriteFile(filepath.Join(dir, name), want); err != nil {
+		if err := WriteFile(filepath.Join(dir, name), want, nil); err != nil {
 			t.Fatal(err)
 		}
 		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(text), fileName) {
@@ -171,12 +171,13 @@ func TestImageFolderRoundTrip(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	spoiled := &Dataset{Samples: []Sample{{Path: "a\xff.jpg", Label: Unlabelled, True: Unlabelled, Split: Train}}}
-	if err := WriteFile(filepath.Join(t.TempDir(), "metadata.jsonl"), spoiled); err == nil ||
+	spoiled := &Dataset{Columns: []string{"note"}, Samples: []Sample{{Path: "a.jpg", Label: Unlabelled,
+		True: Unlabelled, Split: Train, Extra: []string{"\xff"}}}}
+	if err := WriteFile(filepath.Join(t.TempDir(), "metadata.jsonl"), spoiled, nil); err == nil ||
 		!strings.Contains(err.Error(), "expected UTF-8") {
-		t.Errorf("a path that JSON cannot hold: %v", err)
+		t.Errorf("a note that JSON cannot hold: %v", err)
 	}
-	if err := WriteFile(filepath.Join(t.TempDir(), "metadata.parquet"), want); err == nil ||
+	if err := WriteFile(filepath.Join(t.TempDir(), "metadata.parquet"), want, nil); err == nil ||
 		!strings.Contains(err.Error(), "expected metadata.csv or metadata.jsonl") {
 		t.Errorf("parquet: %v", err)
 	}

@@ -65,7 +65,7 @@ func TestNamesAreKept(t *testing.T) {
 			w := ShardWriter{Name: out, Size: 1 << 20, Note: t.Logf, Root: func(int) fs.FS { return os.DirFS(dir) }}
 			_, err = w.Write(t.Context(), d)
 		} else {
-			err = WriteFile(out, d)
+			err = WriteFile(out, d, nil)
 		}
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

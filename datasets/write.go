@@ -11,7 +11,7 @@ import (
 )
 
 // WriteCSV writes d as a manifest: path, label, split, true_label if any is known, then the other columns.
-func WriteCSV(w io.Writer, d *Dataset) error { return writeCSV(w, d, ownNames[pathColumn]) }
+func WriteCSV(w io.Writer, d *Dataset) error { return writeCSV(w, d.named(), ownNames[pathColumn]) }
 
 // header returns the columns of d, with paths as the name of the first, and whether any true label is known.
 func (d *Dataset) header(paths string) (header []string, truth bool) {

@@ -266,19 +266,21 @@ func (w *ShardWriter) writeShard(ctx context.Context, p shardPlan) error {
 	return tarshards.Write(ctx, p.name, files)
 }
 
+// ListShards lists the files that are named as the shards of a set.
+func ListShards(name string) []string {
+	pattern := numberMark.ReplaceAllString(strings.ReplaceAll(name, splitMark, "*"), "[0-9]*")
+	found, _ := filepath.Glob(pattern)
+	return found
+}
+
 // tellOthers notes other files that could be taken for shards of this set.
 func (w *ShardWriter) tellOthers(written map[string]bool) {
 	if w.Note == nil || !numberMark.MatchString(w.Name) {
 		return
 	}
-	pattern := numberMark.ReplaceAllString(strings.ReplaceAll(w.Name, splitMark, "*"), "[0-9]*")
-	found, err := filepath.Glob(pattern)
-	if err != nil {
-		return
-	}
 	others := odd{}
-	for _, name := range found {
-		if _, err := os.Stat(name); err == nil && !written[name] {
+	for _, name := range ListShards(w.Name) {
+		if !written[name] {
 			others.add(name)
 		}
 	}

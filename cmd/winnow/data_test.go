@@ -119,7 +119,7 @@ func TestDataRefuses(t *testing.T) {
 		"no image found, expected one folder per class":      {1, "import DIR/empty --out OUT"},
 		"nowhere: no such file":                              {1, "import DIR/nowhere --out OUT"},
 		"winnow data check: found 0 arguments, expected one": {2, "check"},
-		"root: stat DIR/nowhere: no such file":               {1, "check DIR/list.csv --root DIR/nowhere"},
+		"DIR/nowhere: no such file":                          {1, "check DIR/list.csv --root DIR/nowhere"},
 		"winnow data corrupt: found 2 arguments": {2, "corrupt DIR/list.csv DIR/one.csv --noise-rate " +
 			"0.5 --out OUT"},
 		"noise rate is 1, expected 0 ≤ rate < 1": {2, "corrupt DIR/list.csv --noise-rate 1 --out OUT"},

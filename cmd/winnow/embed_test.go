@@ -171,7 +171,7 @@ func TestEmbedTakesImagesFromAnywhere(t *testing.T) {
 		t.Errorf("zip (-folder +zip):\n%s", diff)
 	}
 	inZip := filepath.Join(s.dir, "inzip.csv")
-	write(t, inZip, strings.ReplaceAll(readFile(t, s.manifest), "\n", "\nphotos/")+"00.png,x,test\n")
+	write(t, inZip, strings.ReplaceAll(strings.TrimSpace(readFile(t, s.manifest)), "\n", "\nphotos/"))
 	if got := lines(inZip, "--root", archive); len(got) != 60 || got["00.png"] == nil {
 		t.Errorf("manifest in a zip file: %d", len(got))
 	}
@@ -248,7 +248,7 @@ func TestEmbedRefuses(t *testing.T) {
 		{1, "holds no config.yaml", []string{here("empty"), s.images, "--json"}},
 		{1, "no image in this folder", []string{s.run, here("empty"), "--json"}},
 		{1, "no such file", []string{s.run, here("none.png"), "--json"}},
-		{1, "broken.zip: is no .zip file, or is cut short", []string{s.run, here("broken.zip"), "--json"}},
+		{1, "broken.zip: zip: not a valid zip file", []string{s.run, here("broken.zip"), "--json"}},
 		{1, "none of the first 1 images can be read", []string{s.run, here("no.png"), "--json"}},
 		{1, "there is no folder", []string{s.run, s.images, "--out", here("none/x.csv")}},
 		{1, "is read here", []string{"--model", here("x.npy"), s.images, "--out", here("x.npy")}},

@@ -53,7 +53,7 @@ func TestExportWithoutImages(t *testing.T) {
 	s := newStudio(t)
 	path, empty := filepath.Join(s.dir, "e.onnx"), t.TempDir()
 	s.refused(t, 1, "--root "+empty+": none of the images to check on can be read", "--onnx", path, "--root", empty)
-	s.refused(t, 1, "root: "+filepath.Join(empty, "none")+": no such file", "--onnx", path, "--root",
+	s.refused(t, 1, filepath.Join(empty, "none")+": no such file", "--onnx", path, "--root",
 		filepath.Join(empty, "none"))
 	if _, err := os.Stat(path); err == nil {
 		t.Error("a refused export left a file")

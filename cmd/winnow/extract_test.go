@@ -86,7 +86,7 @@ func newAlbum(t testing.TB, n int) album {
 			t.Fatal(err)
 		}
 	}
-	list += "c0/000.jpg,1\n" // a second row for an image, which is computed once
+	list += "c0/000.jpg,0\n" // a second row for an image, which is computed once
 	if err := os.WriteFile(a.manifest, []byte(list), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func TestRecipes(t *testing.T) {
 			t.Errorf("recipes %s: code %d, %s", r.Name, code, stderr)
 		}
 		if code, text, stderr = call(context.Background(), "list", "recipes", "--resolved", r.Name); code != 0 {
-			t.Fatalf("recipes --resolved %s: code %d, %s", r.Name, code, stderr)
+			t.Fatalf("list recipes --resolved %s: code %d, %s", r.Name, code, stderr)
 		}
 		if c, err = parseRecipe(r.Text); err != nil {
 			t.Fatal(err)
@@ -199,14 +199,13 @@ func TestRecipePrecedence(t *testing.T) {
 	for line, want := range map[string]string{
 		"train --recipe prism --config x.yaml": "recipe and config are both",
 		"train --recipe prism/vmf":             "there are prism/mcl-vmf,",
-		"recipes prism/mlc-vmf":                `"prism/mlc-vmf" is unknown (did you mean "prism/mcl-vmf"?)`,
+		"list recipes prism/mlc-vmf":           `"prism/mlc-vmf" is unknown (did you mean "prism/mcl-vmf"?)`,
 		"train --recipe prism/co-teaching --loss triplet": "losses: found 1, expected none: co-teaching " +
 			"has its own loss",
 		"train --recipe prism --set nix=1":                            "unknown key nix",
-		"recipes --resolved":                                          "needs a name",
-		"recipes prism bspml":                                         "at most one name",
-		"recipes nix":                                                 `"nix" is unknown`,
-		"recipes contrastive --resolved --nope":                       "flag provided but not defined",
+		"list recipes prism bspml":                                    "at most one name",
+		"list recipes nix":                                            `"nix" is unknown`,
+		"list recipes contrastive --resolved --nope":                  "flag provided but not defined",
 		"train --recipe prism --defaults --set bank.size=0":           "bank.size is 0",
 		"train --recipe prism --defaults --set losses.7.weight=2":     "has 2 entries",
 		"train --recipe prism --manifest m.csv --features f --loss x": `"x"`,

@@ -148,7 +148,7 @@ func TestObjectStore(t *testing.T) {
 		t.Errorf("after the refusal: %s%s", out, errs)
 	}
 	for address, want := range map[string]string{
-		"s3://birds/none.csv":           "s3://birds/none.csv: no such file",
+		"s3://birds/none.csv":           "s3://birds/none.csv: file does not exist",
 		"s3://nowhere/list.csv":         "found no such bucket at",
 		"s3://birds/tars/s-{0..3}.tar":  "expected a pattern with *",
 		"s3://birds/list.csv?color=red": `found the option "color"`,

@@ -122,7 +122,7 @@ func TestSweep(t *testing.T) {
 	} {
 		fails(t, 1, want, sweepArgs("whole", more...)...)
 	}
-	mustRun(t, "winnow data corrupt drawn/manifest.csv --noise-rate 0.2 --seed 9 --out noisy.csv")
+	mustRun(t, "winnow data corrupt drawn/manifest.csv --noise-rate 0.2 --seed 9 --out noisy.csv --overwrite")
 	fails(t, 1, "other images, labels or splits", sweepArgs("whole", grid...)...)
 }
 

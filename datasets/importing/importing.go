@@ -90,7 +90,7 @@ func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
 		return err
 	}
 	if !datasets.IsShardName(j.Out) {
-		if err := datasets.WriteFile(j.Out, g.Dataset); err != nil {
+		if err := datasets.WriteFile(j.Out, g.Dataset, j.Note); err != nil {
 			return err
 		}
 		if j.JSON {

@@ -34,7 +34,7 @@ func JoinFiles(ctx context.Context, manifest location.Source, list, out string,
 		return r, fmt.Errorf("join: %s: %w", list, err)
 	}
 	r = JoinedFiles{j.NotListed, j.Dataset.Noise(datasets.Train), append([]string{}, j.Warnings...), j.Dataset}
-	return r, datasets.WriteFile(out, j.Dataset)
+	return r, datasets.WriteFile(out, j.Dataset, nil)
 }
 
 // Write writes a summary as text, with warnings to errs.

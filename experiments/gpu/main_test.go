@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 // call runs the small experiment, without files from outside the repository.
 func call(t *testing.T, out string, more ...string) (stdout string, r Results) {
 	t.Helper()
-	args := append([]string{"-device", "cpu", "-small", "-models", "", "-python", "no-such-python",
+	args := append([]string{"-device", "cpu", "-small", "-models", "", "-python", "no-such-python", "-minutes", "600",
 		"-ort-lib", orttest.Runtime(t).Library(), "-out", out}, more...)
 	var o, e bytes.Buffer
 	if code := start(context.Background(), args, &o, &e); code != 0 {

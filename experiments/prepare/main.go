@@ -51,7 +51,7 @@ func writeManifest(path string, d *datasets.Dataset, stdout io.Writer) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if err := datasets.WriteFile(path, d); err != nil {
+	if err := datasets.WriteFile(path, d, nil); err != nil {
 		return err
 	}
 	fmt.Fprintln(stdout, path)

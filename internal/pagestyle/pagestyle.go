@@ -21,6 +21,9 @@ var CSS string
 //go:embed icon.svg
 var Icon []byte
 
+// Generator is the line by which a page is known as winnow's.
+const Generator = `<meta name="generator" content="winnow">`
+
 // Page describes the head of a page.
 type Page struct {
 	Command string // the winnow command that made it: report, audit, map …
@@ -35,6 +38,7 @@ func (p Page) Begin() template.HTML {
 <html lang="en">
 <head>
 <meta charset="utf-8">
+`+Generator+`
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>%s</title>
 <link rel="icon" href="%s">

@@ -339,7 +339,7 @@ var rooms = []Room{
 
 	{"internal/testing/exports", "holds small networks as exporters write them, and what they compute", ""},
 	{"internal/testing/winnowtest", "runs the command line in tests, with files in memory",
-		"cmd/winnow/program internal/diagnosis"},
+		"cmd/winnow/program cmd/winnow/term internal/diagnosis"},
 }
 
 // only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.

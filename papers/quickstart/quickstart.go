@@ -198,7 +198,7 @@ func (q *quickstart) writeImages(ctx context.Context) error {
 	})
 	for name, d := range map[string]*datasets.Dataset{ManifestFile: q.noisy, trueManifest: q.clean} {
 		if err == nil {
-			err = datasets.WriteFile(filepath.Join(q.Dir, name), d)
+			err = datasets.WriteFile(filepath.Join(q.Dir, name), d, nil)
 		}
 	}
 	if err != nil {

@@ -1,6 +1,8 @@
 package review
 
 import (
+	"bytes"
+	"cmp"
 	"net/http"
 	"os"
 	"time"
@@ -10,10 +12,13 @@ import (
 	"winnow/report/reply"
 )
 
+// mostReport is the largest report that is sent, in bytes.
+const mostReport = 64 << 20
+
 // report returns the page report.html beside the manifest, or "" if there is none.
 func (f Files) report() string {
 	file := shards.Folder(f.Manifest.Clean()).Join("report.html").Path()
-	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() || info.Size() > mostReport {
 		return ""
 	}
 	return file
@@ -21,13 +26,13 @@ func (f Files) report() string {
 
 // getReport returns the report beside the manifest. Its styles and pictures are in the file; scripts do not run.
 func (r *Reviewer) getReport(w http.ResponseWriter, req *http.Request) {
-	f, err := regular.Open(r.Report)
-	if err != nil {
+	err := regular.CheckOwn(r.Report)
+	page, read := regular.ReadFile(r.Report, mostReport)
+	if err = cmp.Or(err, read); err != nil {
 		answerError(w, reply.Refuse(http.StatusNotFound, "there is no report: %v", err))
 		return
 	}
-	defer f.Close()
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox")
-	http.ServeContent(w, req, "", time.Time{}, f)
+	http.ServeContent(w, req, "", time.Time{}, bytes.NewReader(page))
 }

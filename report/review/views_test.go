@@ -2,6 +2,7 @@ package review
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -378,8 +379,16 @@ func TestReport(t *testing.T) {
 	w := newWorld(t, 20)
 	f := Files{Manifest: location.At(w.manifest), Decisions: filepath.Join(w.dir, "d.db"), Home: Data}
 	const text = "<!DOCTYPE html><title>report</title><script>alert(1)</script>"
+	elsewhere := filepath.Join(t.TempDir(), "secret.html")
+	if err := errors.Join(os.WriteFile(elsewhere, []byte(text), 0o600),
+		os.Symlink(elsewhere, filepath.Join(w.dir, "report.html"))); err != nil {
+		t.Fatal(err)
+	}
 	for _, there := range []bool{false, true} {
 		if there {
+			if err := os.Remove(filepath.Join(w.dir, "report.html")); err != nil {
+				t.Fatal(err)
+			}
 			w.write("report.html", text)
 		}
 		r, end, err := Open(f, func() (Finder, error) { return nil, nil })

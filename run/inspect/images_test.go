@@ -215,7 +215,7 @@ func TestPhotosApart(t *testing.T) {
 	for i := range d.Samples {
 		d.Samples[i].Split = datasets.Train
 	}
-	if err := datasets.WriteFile(manifest, d); err != nil {
+	if err := datasets.WriteFile(manifest, d, nil); err != nil {
 		t.Fatal(err)
 	}
 	stored, err := inspect.Judge(t.Context(), inspect.Input{Manifest: location.At(manifest), Features: s.Features,

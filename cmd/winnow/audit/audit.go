@@ -105,7 +105,7 @@ func command(call term.Call[Options]) *cli.Command {
 			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "include-eval", Usage: "--clean: also judge and fix validation and test images"},
 		}, append(term.ColumnFlags(), term.Renamed(term.DataFlags, "manifest", "labels")...)...),
-		Action: term.Action(read, call),
+		Action: term.CheckedAction(read, call),
 	}
 }
 
@@ -151,7 +151,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 
 // printRate estimates how many labels are wrong, and prints it.
 func printRate(ctx context.Context, p *term.Program, o Options) error {
-	if err := o.checkFiles(o.In.Manifest); err != nil {
+	if err := o.checkFiles(p, o.In.Manifest); err != nil {
 		return err
 	}
 	rt, err := p.OpenRuntime()
@@ -176,7 +176,7 @@ func judge(ctx context.Context, p *term.Program, o Options,
 		}
 		manifest, root = o.In.Run.ManifestFile, o.In.Run.ImageRoot()
 	}
-	if err := o.checkFiles(manifest); err != nil {
+	if err := o.checkFiles(p, manifest); err != nil {
 		return nil, made, err
 	}
 	if o.Decisions != "" {

@@ -298,7 +298,7 @@ var document = []datasets.Format{
 // checkFiles refuses, before long reading, a feature store as the manifest, a name for the corrected manifest
 // that stands for another form than that of its source, two outputs to one file, and an output over the
 // judged manifest, whose labels would be lost.
-func (o Options) checkFiles(manifest location.Source) error {
+func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
 	if o.Run == "" {
 		if _, err := features.Open(manifest.Path()); err == nil { // would be read as a folder of images
 			return term.Misused("--labels: %s is a feature store, expected a manifest: --features %s --labels FILE",
@@ -333,5 +333,5 @@ func (o Options) checkFiles(manifest location.Source) error {
 	if o.Decisions != "" {
 		read = append(read, o.Decisions)
 	}
-	return term.CheckTargets(to, read)
+	return p.CheckTargets(to, read)
 }

@@ -118,7 +118,7 @@ func runCorrupt(ctx context.Context, p *term.Program, o CorruptOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := datasets.WriteFile(o.Out, noisy); err != nil {
+	if err := datasets.WriteFile(o.Out, noisy, p.Note); err != nil {
 		return err
 	}
 	report := noisy.Noise(o.Split)

@@ -66,7 +66,7 @@ func runTopline(ctx context.Context, p *term.Program, o ToplineOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := datasets.WriteFile(o.Out, topline); err != nil {
+	if err := datasets.WriteFile(o.Out, topline, p.Note); err != nil {
 		return err
 	}
 	if !report.Truth {

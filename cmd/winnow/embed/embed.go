@@ -39,7 +39,7 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "divide the vectors of a backbone by their length (those of runs and exports have length 1)"},
 			term.ShardFlag("images"),
 		}, term.EmbedFlags...),
-		Action: term.Action(read, call),
+		Action: term.CheckedAction(read, call),
 	}
 }
 
@@ -95,7 +95,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	if o.Out != "" {
-		if err := term.CheckTargets(term.Targets("out", o.files...), append(e.Files, list.Files()...)); err != nil {
+		if err := p.CheckTargets(term.Targets("out", o.files...), append(e.Files, list.Files()...)); err != nil {
 			return err
 		}
 	}

@@ -67,7 +67,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "check", Value: 16, Usage: "run the ONNX file on `N` images before it is written"},
 			term.JSONFlag(),
 		}, toFlags, term.DataFlags),
-		Action: term.Action(read, call),
+		Action: term.CheckedAction(read, call),
 	}
 }
 
@@ -164,7 +164,15 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := term.CheckTargets(o.targets(), r.Inputs()); err != nil {
+	var model embedding.Joined
+	inputs := r.Inputs()
+	if o.ONNX != "" {
+		if model, err = embedding.Join(r, o.Model, term.Version()); err != nil {
+			return err
+		}
+		inputs = append(inputs, model.Backbone.Path)
+	}
+	if err := p.CheckTargets(o.targets(), inputs); err != nil {
 		return err
 	}
 	rt, err := p.OpenRuntime()
@@ -173,16 +181,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	}
 	defer rt.Close()
 	done := result{Run: r.Dir}
-	var model embedding.Joined
 	if o.ONNX != "" {
-		if model, err = embedding.Join(r, o.Model, term.Version()); err != nil {
-			return err
-		}
-		if path := model.Backbone.Path; path != "" {
-			if err := term.CheckTargets(o.targets(), []string{path}); err != nil {
-				return err
-			}
-		}
 		check, err := model.Check(rt, o.Check, p.Note)
 		if err != nil {
 			return fmt.Errorf("export: %s is not written: %w", o.ONNX, err)

@@ -62,7 +62,7 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "--out .csv, .tsv: write labels and paths so that spreadsheets do not read them as formulas"},
 			term.JSONFlag(),
 		}, term.DataFlags...),
-		Action: term.Action(read, call),
+		Action: term.CheckedAction(read, call),
 	}
 }
 
@@ -158,7 +158,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := term.CheckTargets(term.Targets("out", o.Out...), append(r.Inputs(), o.Draw.ScoresFile)); err != nil {
+	if err := p.CheckTargets(term.Targets("out", o.Out...), append(r.Inputs(), o.Draw.ScoresFile)); err != nil {
 		return err
 	}
 	if o.Draw.Names, err = p.ClassNames(o.Names, r.Manifest); err != nil {

@@ -295,7 +295,7 @@ var serving = []string{"manifest", "root", "run", "model", "out", "format", "imp
 	"decided", "listen", "allow-host", "open"}
 
 // checkOut returns an error if the form of Out is unknown, or a written file is also read.
-func checkOut(f review.Files) error {
+func checkOut(p *term.Program, f review.Files) error {
 	if _, err := f.FormOf(); err != nil || f.Out == "" {
 		return err
 	}
@@ -306,5 +306,5 @@ func checkOut(f review.Files) error {
 	if f.List != "" {
 		targets = append(targets, term.Target{Flag: "decided", Path: f.List})
 	}
-	return term.CheckTargets(targets, f.Inputs())
+	return p.CheckTargets(targets, f.Inputs())
 }

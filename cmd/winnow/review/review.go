@@ -82,7 +82,7 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
 			term.JSONFlag(),
 		}, pageFlags()...),
-		Action: term.Action(read, call),
+		Action: term.CheckedAction(read, call),
 	}
 }
 
@@ -136,7 +136,7 @@ func run(ctx context.Context, p *term.Program, o Options) (err error) {
 	if o.Simulate {
 		return simulate(ctx, p, o)
 	}
-	if err := checkOut(o.Files); err != nil {
+	if err := checkOut(p, o.Files); err != nil {
 		return err
 	}
 	if o.Import != "" {

@@ -40,7 +40,7 @@ func studio(call term.Call[Options]) *cli.Command {
 		ArgsUsage:   "[PHOTOS | SUSPECTS]",
 		Description: studioDescription,
 		Flags:       pageFlags(),
-		Action:      term.Action(readStudio, call),
+		Action:      term.CheckedAction(readStudio, call),
 	}
 }
 
@@ -61,7 +61,7 @@ func (o Options) Command() string {
 }
 
 func runStudio(ctx context.Context, p *term.Program, o Options) error {
-	if err := checkOut(o.Files); err != nil {
+	if err := checkOut(p, o.Files); err != nil {
 		return err
 	}
 	return open(ctx, p, o)

@@ -51,6 +51,14 @@ func CheckTargets(files []Target, inputs []string) error {
 	return nil
 }
 
+// CheckTargets is the function of this name, and refuses files that winnow did not write.
+func (p *Program) CheckTargets(files []Target, inputs []string) error {
+	if err := CheckTargets(files, inputs); err != nil || p.claim == nil {
+		return err
+	}
+	return p.claim()
+}
+
 // keptHere checks the addresses in flags. Only manifests and images are read from object stores, and only parts of
 // extract are written there.
 func keptHere(c *cli.Context) error {

@@ -35,7 +35,8 @@ type Program struct {
 
 	Precision string // of vectors of images; "": float32
 
-	gpuMisuse error // options of a GPU without a GPU: returned once something computes
+	claim     func() error // refuses outputs that winnow did not write
+	gpuMisuse error        // options of a GPU without a GPU: returned once something computes
 }
 
 // Call does a command's work: it reads only its options and prints to p.
@@ -43,6 +44,16 @@ type Call[O any] func(ctx context.Context, p *Program, o O) error
 
 // Action returns a command's action: read turns the flags into options and finds misuse, call does the work.
 func Action[O any](read func(*cli.Context) (O, error), call Call[O]) cli.ActionFunc {
+	return CheckedAction(read, func(ctx context.Context, p *Program, o O) error {
+		if err := p.claim(); err != nil {
+			return err
+		}
+		return call(ctx, p, o)
+	})
+}
+
+// CheckedAction is [Action] for a call that calls [Program.CheckTargets] once it knows what it reads and writes.
+func CheckedAction[O any](read func(*cli.Context) (O, error), call Call[O]) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if err := keptHere(c); err != nil {
 			return err
@@ -55,11 +66,9 @@ func Action[O any](read func(*cli.Context) (O, error), call Call[O]) cli.ActionF
 		if err != nil {
 			return err
 		}
-		done, err := claim(c)
-		if err != nil {
-			return err
-		}
-		defer done()
+		outputs := claim{all: outputs(c), shared: c.IsSet("shard"), overwrite: c.Bool("overwrite")}
+		defer outputs.release()
+		p.claim = outputs.take
 		err = call(c.Context, p, o)
 		if s, ok := errors.AsType[hint.Setting](err); ok {
 			return Misused("--%w", s)

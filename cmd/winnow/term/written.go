@@ -1,8 +1,10 @@
 package term
 
 import (
-	"errors"
+	"bytes"
+	"cmp"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,25 +14,44 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cluster"
+	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/internal/hint"
+	"winnow/internal/lock"
+	"winnow/internal/pagestyle"
 	"winnow/internal/regular"
+	"winnow/internal/seal"
+	"winnow/run/folder"
 )
 
-// outputFlags name a file that a command writes. Folders are checked by the rooms that fill them.
+// outputFlags name a file that a command writes, or a folder that it fills.
 var outputFlags = []string{"out", "clean", "classes", "decided", "npy", "npz", "safetensors", "fvecs", "csv", "tsv",
-	"parquet", "onnx"}
+	"parquet", "onnx", "projector"}
 
-// isOutput reports whether a flag names files that its command writes.
-func isOutput(flag cli.Flag) bool {
-	about, ok := flag.(cli.DocGenerationFlag)
-	return ok && slices.Contains(outputFlags, flag.Names()[0]) && !strings.Contains(about.GetUsage(), "`DIR`")
+// filled are patterns of the files that a command, or a flag, writes into a folder. Other files there stay as they are,
+// but stores and indexes want a folder of their own.
+var filled = map[string]string{
+	"extract": "*", "index": "*", "train": strings.Join(folder.Files(), " "), "sweep": "report.* results.*",
+	"reproduce": "*/report.* */results.csv", "pairs": "cosines-*.svg", "projector": "tensors.tsv metadata.tsv",
+	"quickstart": "report.html result.json manifest.csv suspects.csv suspects.html",
 }
 
-// outputs returns the files that a command may write, with those that it writes next to a named one.
-func outputs(c *cli.Context) (files []Target) {
-	if name := c.Command.Name; (name == "extract" || name == "index") && c.String("out") != "" {
-		files = Targets("out", c.String("out"))
-	}
+// isOutput reports whether a flag names what its command writes. Rooms check folders that must be empty.
+func isOutput(flag cli.Flag) bool {
+	about, ok := flag.(cli.DocGenerationFlag)
+	return ok && slices.Contains(outputFlags, flag.Names()[0]) && !strings.HasPrefix(about.GetUsage(), "empty")
+}
+
+// An output is a file or folder that a command may write, with the files there that it would replace.
+type output struct {
+	Target
+	old []string
+}
+
+// outputs returns what a command may write, also next to what its flags name.
+func outputs(c *cli.Context) (list []output) {
+	command := c.Command.Name
 	for _, flag := range c.Command.Flags {
 		if !isOutput(flag) {
 			continue
@@ -40,40 +61,70 @@ func outputs(c *cli.Context) (files []Target) {
 		if _, one := flag.(*cli.StringFlag); one {
 			paths = []string{c.String(name)}
 		}
-		command := c.Command.Name
 		audit := name == "out" && command == "audit"
 		for _, path := range paths {
 			if audit && path == "" && c.NArg() > 0 {
 				path = "suspects.csv" // of photos
 			}
-			if path == "" {
-				continue
-			}
 			all, base := []string{path}, strings.TrimSuffix(path, filepath.Ext(path))
-			if command == "embed" || command == "export" {
+			switch patterns := cmp.Or(filled[name], filled[command]); {
+			case path == "" || location.At(path).IsRemote():
+				continue
+			case patterns != "":
+				list = append(list, output{Target{name, path}, listMatches(path, patterns)})
+				continue
+			case datasets.IsShardName(path):
+				list = append(list, output{Target{name, path}, datasets.ListShards(path)})
+				continue
+			case command == "embed" || command == "export":
 				all = append(all, base+".ids.csv", base+".metadata.tsv")
-			} else if audit {
+			case audit:
 				all = append(all, base+".html")
 			}
-			files = append(files, Targets(name, all...)...)
+			for _, path := range all {
+				list = append(list, output{Target{name, path}, []string{path}})
+			}
+		}
+	}
+	return list
+}
+
+// listMatches lists what in a folder matches one of the patterns, or nothing if a file there shows that winnow filled
+// the folder.
+func listMatches(dir, patterns string) (files []string) {
+	for _, name := range []string{"store.json", "progress.json", "index.json", lock.Name} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return nil
+		}
+	}
+	for _, pattern := range strings.Fields(patterns) {
+		found, _ := fs.Glob(os.DirFS(dir), pattern)
+		for _, name := range found {
+			if !strings.HasPrefix(name, ".") {
+				files = append(files, filepath.Join(dir, name))
+			}
 		}
 	}
 	return files
 }
 
-// isForeign reports whether a folder holds files, and none that says it is a feature store or an index of winnow.
-func isForeign(dir string) bool {
-	entries, _ := os.ReadDir(dir)
-	foreign := false
-	for _, e := range entries {
-		switch name := e.Name(); {
-		case name == "store.json" || name == "progress.json" || name == "index.json":
-			return false
-		case !strings.HasPrefix(name, "."):
-			foreign = true
-		}
+// isForeign reports whether a file, or a folder in another one, is somebody else's, as far as it shows: winnow may have
+// written a page or a list of suspects on another machine.
+func isForeign(path string, inside bool) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 || regular.Given(path) {
+		return inside && err == nil && info.IsDir()
 	}
-	return foreign
+	f, err := regular.Open(path)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	head := make([]byte, 1<<10)
+	n, _ := io.ReadFull(f, head)
+	first, _, _ := strings.Cut(string(head[:n]), "\n")
+	return !bytes.Contains(head[:n], []byte(pagestyle.Generator)) &&
+		!(strings.HasPrefix(first, "rank,path,given_label,") && strings.Contains(first, ","+seal.RowColumn))
 }
 
 // A written is the user's list of files that winnow has written: one path a line, quoted; the last line of a path
@@ -87,13 +138,17 @@ type written struct {
 // mostWritten bounds the list in bytes; a longer one is written anew with the files that are still there.
 const mostWritten = 1 << 20
 
+// ListFile is the file of the list; "": written, in the user's cache folder.
+var ListFile string
+
 func readWritten() written {
-	w := written{paths: map[string]bool{}}
-	dir, err := os.UserCacheDir()
-	if err != nil {
+	w := written{ListFile, map[string]bool{}}
+	if dir, err := os.UserCacheDir(); w.file == "" && err == nil {
+		w.file = filepath.Join(dir, "winnow", "written")
+	}
+	if w.file == "" {
 		return w
 	}
-	w.file = filepath.Join(dir, "winnow", "written")
 	text, _ := regular.ReadFile(w.file, 2*mostWritten) // without it no file counts as written by winnow
 	for line := range strings.Lines(string(text)) {
 		if path, err := strconv.Unquote(strings.TrimSpace(line[1:])); err == nil {
@@ -110,8 +165,15 @@ func readWritten() written {
 	return w
 }
 
+// has reports whether winnow wrote a file.
+func (w written) has(path string) bool {
+	path, err := filepath.Abs(path)
+	return err == nil && w.paths[path]
+}
+
 // add appends a line. If it cannot, the file will not count as written by winnow.
 func (w written) add(sign, path string) {
+	path, _ = filepath.Abs(path)
 	if w.file == "" || os.MkdirAll(filepath.Dir(w.file), 0o700) != nil {
 		return
 	}
@@ -123,46 +185,52 @@ func (w written) add(sign, path string) {
 	_ = f.Close()
 }
 
-// claim refuses to overwrite a file that winnow did not write, unless --overwrite is given, and notes which files are
-// winnow's from now on. done takes those back that the command did not write; a killed command leaves them, so that it
-// can be repeated.
-func claim(c *cli.Context) (done func(), err error) {
-	files := outputs(c)
-	if len(files) == 0 || c.IsSet("shard") { // the last of several workers writes the file, perhaps on another machine
-		return func() {}, nil
-	}
-	var absent, ours []string
-	list := readWritten()
-	for _, f := range files {
-		path, err := filepath.Abs(f.Path)
-		if err != nil {
-			return nil, err
-		}
-		info, err := os.Stat(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			absent = append(absent, path)
-		case err == nil && info.IsDir() && isForeign(path) && !list.paths[path]:
-			if !c.Bool("overwrite") {
-				return nil, hint.With(fmt.Errorf("--%s: %s holds files and was not written by winnow", f.Flag, f.Path),
-					"name another folder, or give --overwrite to write into this one")
-			}
-		case err != nil || !info.Mode().IsRegular() || regular.Given(f.Path) || list.paths[path]:
+// A claim is what a command may write.
+type claim struct {
+	all               []output
+	shared, overwrite bool // shared: by several workers
+	list              written
+	absent            []output // what was not there before
+}
+
+// take refuses to overwrite what winnow did not write, unless --overwrite is given, and notes what is winnow's from now
+// on. Of workers that share an output, the first checks it.
+func (l *claim) take() error {
+	l.list = readWritten()
+	for _, o := range l.all {
+		_, err := os.Stat(cluster.Dir(location.At(o.Path)).Path())
+		if l.overwrite || l.list.has(o.Path) || l.shared && err == nil {
 			continue
-		case info.Size() > 0 && !c.Bool("overwrite"):
-			return nil, hint.With(fmt.Errorf("--%s: %s exists and was not written by winnow", f.Flag, f.Path),
-				"name another file, or give --overwrite to replace it")
 		}
-		ours = append(ours, path)
-	}
-	for _, path := range ours {
-		list.add("+", path)
-	}
-	return func() {
-		for _, path := range absent {
-			if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-				list.add("-", path)
+		for _, path := range o.old {
+			if isForeign(path, path != o.Path) && !l.list.has(path) {
+				return hint.With(fmt.Errorf("--%s: %s exists and was not written by winnow", o.Flag, path),
+					"name another file or folder, or give --overwrite to replace it")
 			}
 		}
-	}, nil
+	}
+	for _, o := range l.all {
+		if !l.shared && !o.exists() {
+			l.absent = append(l.absent, o)
+		}
+		info, err := os.Stat(o.Path)
+		if !l.list.has(o.Path) && (err != nil || info.IsDir() || info.Mode().IsRegular()) {
+			l.list.add("+", o.Path)
+		}
+	}
+	return nil
+}
+
+// release takes back what the command did not write. A killed command leaves it, so that it can be repeated.
+func (l *claim) release() {
+	for _, o := range l.absent {
+		if !o.exists() {
+			l.list.add("-", o.Path)
+		}
+	}
+}
+
+func (o output) exists() bool {
+	_, err := os.Lstat(o.Path)
+	return err == nil || datasets.IsShardName(o.Path) && len(datasets.ListShards(o.Path)) > 0
 }

@@ -2,10 +2,13 @@ package term
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"winnow/internal/pagestyle"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,7 +17,8 @@ import (
 
 // TestClaim: a command replaces what it wrote, also edited, and refuses a file of somebody else's, whatever it holds.
 func TestClaim(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	ListFile = filepath.Join(t.TempDir(), "written")
+	t.Cleanup(func() { ListFile = "" })
 	t.Chdir(t.TempDir())
 	write := func(fails bool, args ...string) string {
 		read := func(c *cli.Context) (string, error) { return c.String("out"), nil }
@@ -63,5 +67,55 @@ func TestClaim(t *testing.T) {
 	}
 	if said := write(false, "--out", "mine.csv"); said != "" {
 		t.Errorf("after --overwrite: %s", said)
+	}
+}
+
+// TestClaimElsewhere: what shows that winnow wrote it is replaced without a list, and folders and shards are checked
+// by the names that the command writes.
+func TestClaimElsewhere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Cleanup(func() { ListFile = "" })
+	page := pagestyle.Page{Command: "audit"}
+	for _, c := range []struct {
+		command, flag, out, file, text string
+		refused                        bool
+	}{
+		{"audit", "out", "s.csv", "s.csv", "rank,path,given_label,suggested_label,score,checksum\n", false},
+		{"audit", "out", "t.csv", "t.csv", "rank,path,given_label,suggested_label,score\n", true},
+		{"audit", "out", "u.csv", "u.html", "mine", true},
+		{"report", "out", "r.html", "r.html", string(page.Begin()), false},
+		{"report", "out", "q.html", "q.html", "<!DOCTYPE html>", true},
+		{"import", "out", "a-%03d.tar", "a-001.tar", "mine", true},
+		{"import", "out", "{split}-b.tar", "train-b.tar", "mine", true},
+		{"import", "out", "c-%03d.tar", "c-x.tar", "mine", false},
+		{"sweep", "out", "sweep", "sweep/results.csv", "mine", true},
+		{"sweep", "out", "swept", "swept/notes.txt", "mine", false},
+		{"sweep", "out", "again", "again/.lock", "", false},
+		{"train", "out", "run", "run/metrics.jsonl", "mine", true},
+		{"reproduce", "out", "made", "made/figure/report.md", "mine", true},
+		{"quickstart", "out", "quick", "quick/manifest.csv", "mine", true},
+		{"map", "projector", "plane", "plane/tensors.tsv", "mine", true},
+		{"index", "out", "ix", "ix/photo.png", "mine", true},
+		{"extract", "out", "store", "store/store.json", "{}", false},
+	} {
+		ListFile = filepath.Join(t.TempDir(), "written")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(c.file), 0o755),
+			os.WriteFile(c.file, []byte(c.text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		for _, more := range [][]string{nil, {"--overwrite"}, nil} { // the last: it is winnow's now
+			read := func(*cli.Context) (int, error) { return 0, nil }
+			called := false
+			call := func(context.Context, *Program, int) error { called = true; return nil }
+			group := []Group{{Commands: []*cli.Command{{Name: c.command, Action: Action(read, call),
+				Flags: []cli.Flag{&cli.StringFlag{Name: c.flag, Usage: "`FILE`"}}}}}}
+			var out bytes.Buffer
+			line := append([]string{"winnow", c.command, "--" + c.flag, c.out}, more...)
+			Execute(t.Context(), group, line, &out, &out)
+			if called == (c.refused && more == nil) {
+				t.Errorf("%s %v: %s", c.file, more, out.String())
+			}
+			c.refused = c.refused && more == nil && !called
+		}
 	}
 }

@@ -6,26 +6,43 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"testing"
 
 	"winnow/cmd/winnow/program"
+	"winnow/cmd/winnow/term"
 	"winnow/internal/diagnosis"
 )
 
 // Variable, if set, turns a test program that calls [Main] into winnow itself: the tests' shells start it so.
 const Variable = "WINNOW_TEST_PROGRAM"
 
+// listVariable names the list of written files: tests leave the user's alone.
+const listVariable = "WINNOW_TEST_WRITTEN"
+
 // Main runs the tests of a package. It keeps their files in memory if Linux has room for them and TMPDIR names no other
 // place: commands sync what they write, a dozen files a training, and many tests waited longer for the disk than they
 // computed.
 func Main(m *testing.M) {
 	if os.Getenv(Variable) != "" {
+		term.ListFile = os.Getenv(listVariable)
 		os.Exit(program.Main(append([]string{"winnow"}, os.Args[1:]...)))
 	}
 	debug.SetGCPercent(400) // many short commands, each with little that stays
-	code, err := inMemory("/dev/shm", m)
+	code, err := inMemory("/dev/shm", func() (int, error) {
+		dir, err := os.MkdirTemp("", "winnow-written-")
+		if err != nil {
+			return 1, err
+		}
+		defer os.RemoveAll(dir)
+		term.ListFile = filepath.Join(dir, "written")
+		if err := os.Setenv(listVariable, term.ListFile); err != nil {
+			return 1, err
+		}
+		return m.Run(), nil
+	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
@@ -36,19 +53,19 @@ func Main(m *testing.M) {
 // room is what all tests of a package may need together; one needs a few hundred MiB at most.
 const room = 2 << 30
 
-func inMemory(folder string, m *testing.M) (int, error) {
+func inMemory(folder string, run func() (int, error)) (int, error) {
 	if free, known := diagnosis.FreeDisk(folder); !known || free < room || os.Getenv("TMPDIR") != "" {
-		return m.Run(), nil
+		return run()
 	}
 	dir, err := os.MkdirTemp(folder, "winnow-test-")
 	if err != nil {
-		return m.Run(), nil // not ours to write in
+		return run() // not ours to write in
 	}
 	defer os.RemoveAll(dir)
 	if err := os.Setenv("TMPDIR", dir); err != nil {
 		return 1, err
 	}
-	return m.Run(), nil
+	return run()
 }
 
 // MustRun runs one command line as a shell would split it (words and "$NAME" only), and returns its standard output.
